@@ -1,0 +1,1 @@
+"""Word clusters. numpy only; works without DyNet."""

@@ -1,0 +1,1 @@
+"""Treebank trees to transitions. Pure Python and nltk; works without DyNet."""

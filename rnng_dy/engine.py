@@ -1,0 +1,144 @@
+"""The one place that configures and imports DyNet: device, memory, seed, autobatching.
+
+Models say `from rnng_dy.engine import dy` and use `dy` as they would use the module `dynet`. DyNet reads its
+configuration once, while it is imported, so the first use of `dy` (or an explicit `start`) settles it for the process.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import importlib.metadata
+import importlib.util
+import os
+import sys
+import tempfile
+import types
+from dataclasses import dataclass
+
+from oracle.errors import RnngError
+
+CPU = "cpu"
+INSTALL_HINT = "run `make setup`, or `scripts/install_dynet --python PYTHON` for a Python of your own"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What DyNet is started with; memory is in MB for each of its four pools, which grow when full."""
+
+    device: str = CPU
+    memory: int = 128
+    autobatch: bool = True
+
+
+_started: Settings | None = None
+
+
+def installed_version() -> str | None:
+    """The version of the installed DyNet (`+cu13` at its end: with the CUDA backend), or None."""
+    if importlib.util.find_spec("_dynet") is None:
+        return None
+    try:
+        return importlib.metadata.version("dynet")
+    except importlib.metadata.PackageNotFoundError:
+        return "unknown"
+
+
+def has_cuda_build() -> bool:
+    """Whether the installed DyNet has the CUDA backend."""
+    return "+cu" in (installed_version() or "")
+
+
+def cuda_device_count() -> int:
+    """GPUs that the NVIDIA driver shows, 0 where there is no driver. Asks the driver, not DyNet."""
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return 0
+    count = ctypes.c_int(0)
+    if driver.cuInit(0) != 0 or driver.cuDeviceGetCount(ctypes.byref(count)) != 0:
+        return 0
+    return count.value
+
+
+def start(device: str = CPU, memory: int = 128, autobatch: bool = True) -> None:
+    """Configure and import DyNet. A second call with the same settings does nothing.
+
+    Args: `device` is `cpu`, `cuda` or `cuda:N`; `memory` in MB for each pool.
+    Raises RnngError where DyNet, its CUDA backend or the GPU is missing, or where DyNet already runs with other settings.
+    """
+    global _started
+    settings = Settings("cuda:0" if device == "cuda" else device, memory, autobatch)
+    if _started is not None:
+        if settings != _started:
+            raise RnngError(f"DyNet already runs with {_started}; it cannot change to {settings}")
+        return
+    if installed_version() is None:
+        raise RnngError(f"DyNet is not installed: {INSTALL_HINT}")
+    gpu = _gpu_number(settings.device)
+    import dynet_config
+
+    dynet_config.set(
+        mem=",".join([str(memory)] * 4),
+        # every random draw is seeded where it is made (`reset_random_seed`); 0 would mean a random seed here
+        random_seed=1,
+        autobatch=int(autobatch),
+        requested_gpus=0 if gpu is None else 1,
+    )
+    if gpu is not None:
+        os.environ.setdefault("CUDA_VISIBLE_DEVICES", str(gpu))
+    dy._load()
+    _started = settings
+
+
+def _gpu_number(device: str) -> int | None:
+    """The number in `cuda:N` after checking that it can be used, None for `cpu`."""
+    if device == CPU:
+        return None
+    kind, _, number = device.partition(":")
+    if kind != "cuda" or not number.isdigit():
+        raise RnngError(f"no device {device!r}: say cpu, cuda or cuda:N")
+    if not has_cuda_build():
+        raise RnngError(
+            "this DyNet has no CUDA backend: build it with `scripts/install_dynet --cuda`, or use --device cpu"
+        )
+    found = cuda_device_count()
+    if int(number) >= found:
+        raise RnngError(f"no GPU {number}: the NVIDIA driver shows {found}; use --device cpu")
+    return int(number)
+
+
+class _LazyDynet(types.ModuleType):
+    """Stands for the module `dynet`, which it imports (through `start`) at the first use."""
+
+    def __getattr__(self, name: str):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if _started is None:
+            start()
+            return getattr(self, name)
+        raise AttributeError(f"module 'dynet' has no attribute {name!r}")
+
+    def _load(self) -> None:
+        module = _quietly_import("dynet")
+        self.__dict__.update({k: v for k, v in vars(module).items() if not k.startswith("__")})
+
+
+def _quietly_import(name: str):
+    """Import a module whose C++ start-up writes to standard error; show that only if the import fails."""
+    sys.stderr.flush()
+    saved = os.dup(2)
+    with tempfile.TemporaryFile() as log:
+        os.dup2(log.fileno(), 2)
+        try:
+            return importlib.import_module(name)
+        except BaseException:
+            log.seek(0)
+            os.write(saved, log.read())
+            raise
+        finally:
+            os.dup2(saved, 2)
+            os.close(saved)
+
+
+dy = _LazyDynet("dynet")

@@ -1,0 +1,112 @@
+"""Named trainable parameters: initialised as in the original, exported to and loaded from numpy arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from oracle.errors import RnngError
+from rnng_dy.engine import dy
+
+# the order of dynet's CoupledLSTMBuilder, which is also that of the original's checkpoints
+LSTM_PARTS = ("x2i", "h2i", "c2i", "bi", "x2o", "h2o", "c2o", "bo", "x2c", "h2c", "bc")
+
+
+class ParameterStore:
+    """The parameters of one model under stable names such as `stack.0.x2i`.
+
+    Every value is drawn from uniform +-sqrt(6 / sum of dimensions), biases included, and lookup rows from
+    +-sqrt(6 / dimension), as `cnn::Parameters` of the original does; DyNet's own defaults differ. The draws come
+    from numpy, so that a seed gives the same model with every build and on every device.
+    """
+
+    def __init__(self, seed: int):
+        self.collection = dy.ParameterCollection()
+        self.dense: dict[str, dy.Parameters] = {}
+        self.lookups: dict[str, dy.LookupParameters] = {}
+        # a table must not outlive its collection, which DyNet would then read after it is freed
+        self._constants = dy.ParameterCollection()
+        self._random = np.random.default_rng(seed)
+
+    def matrix(self, name: str, rows: int, columns: int) -> dy.Parameters:
+        """A new trainable matrix."""
+        return self._add(name, (rows, columns))
+
+    def vector(self, name: str, size: int) -> dy.Parameters:
+        """A new trainable vector."""
+        return self._add(name, (size,))
+
+    def lookup(self, name: str, rows: int, size: int) -> dy.LookupParameters:
+        """A new trainable table of `rows` embeddings."""
+        values = self._uniform((rows, size), size)
+        self.lookups[name] = self.collection.lookup_parameters_from_numpy(values)
+        return self.lookups[name]
+
+    def constant(self, values: np.ndarray) -> dy.LookupParameters:
+        """A lookup table that is neither trained nor saved: to be looked up with `update=False`."""
+        values = np.ascontiguousarray(values, np.float32)
+        return self._constants.lookup_parameters_from_numpy(values)
+
+    def lstm_layer(self, name: str, inputs: int, hidden: int) -> dy.CoupledLSTMBuilder:
+        """A new one-layer LSTM with coupled gates and full peephole matrices (`cnn::LSTMBuilder`)."""
+        builder = dy.CoupledLSTMBuilder(1, inputs, hidden, self.collection)
+        for part, parameter in zip(LSTM_PARTS, builder.get_parameters()[0], strict=True):
+            parameter.set_value(self._uniform(parameter.shape(), sum(parameter.shape())))
+            self.dense[f"{name}.{part}"] = parameter
+        return builder
+
+    def _add(self, name: str, shape: tuple[int, ...]) -> dy.Parameters:
+        values = self._uniform(shape, sum(shape))
+        self.dense[name] = self.collection.parameters_from_numpy(values)
+        return self.dense[name]
+
+    def _uniform(self, shape: tuple[int, ...], fan: int) -> np.ndarray:
+        bound = np.sqrt(6.0 / fan)
+        return self._random.uniform(-bound, bound, shape).astype(np.float32)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Copies of all values, float32, by name."""
+        parameters = {**self.dense, **self.lookups}
+        return {name: np.array(p.as_array(), np.float32) for name, p in parameters.items()}
+
+    def load(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Set all values. Raises RnngError naming the first parameter that is missing, extra or of another shape."""
+        parameters = {**self.dense, **self.lookups}
+        for name, parameter in parameters.items():
+            if name not in arrays:
+                raise RnngError(f"parameter {name} is missing")
+            shape = tuple(parameter.shape())
+            if arrays[name].shape != shape:
+                raise RnngError(f"parameter {name} has shape {arrays[name].shape}, needs {shape}")
+        for name in arrays:
+            if name not in parameters:
+                raise RnngError(f"unexpected parameter {name}")
+        for name, parameter in self.dense.items():
+            parameter.set_value(arrays[name])
+        for name, table in self.lookups.items():
+            table.init_from_array(np.ascontiguousarray(arrays[name], np.float32))
+
+    def count(self) -> int:
+        """The number of trainable values."""
+        return sum(
+            int(np.prod(p.shape())) for group in (self.dense, self.lookups) for p in group.values()
+        )
+
+    def gradient_norm(self) -> float:
+        """The Euclidean norm of all gradients together."""
+        return self.collection.gradient_l2_norm()
+
+    def decay(self, rate: float) -> None:
+        """Shrink every matrix and vector by the factor 1 - rate."""
+        for parameter in self.dense.values():
+            parameter.scale(1.0 - rate)
+
+    def row_penalty(self, rows: Mapping[str, Iterable[int]]) -> dy.Expression:
+        """Half the sum of squares of the given lookup rows: its gradient is the rows themselves."""
+        terms = [
+            dy.sum_batches(dy.squared_norm(dy.lookup_batch(self.lookups[name], sorted(ids))))
+            for name, ids in rows.items()
+            if ids
+        ]
+        return 0.5 * dy.esum(terms)
