@@ -19,7 +19,9 @@ from dataclasses import dataclass
 from oracle.errors import RnngError
 
 CPU = "cpu"
-INSTALL_HINT = "run `make setup`, or `scripts/install_dynet --python PYTHON` for a Python of your own"
+INSTALL_HINT = (
+    "run `make setup`, or `scripts/install_dynet --python PYTHON` for a Python of your own"
+)
 
 
 @dataclass(frozen=True)

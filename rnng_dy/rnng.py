@@ -108,7 +108,12 @@ class Rnng:
         stack = StackCell(None, self._stack_lstm.start(), None, None)
         actions = self._action_lstm.step(self._action_lstm.start(), self._action_start, dropout)
         return Configuration(
-            source, State(words), self._push(stack, self._stack_guard, None, dropout), actions, terms, 0
+            source,
+            State(words),
+            self._push(stack, self._stack_guard, None, dropout),
+            actions,
+            terms,
+            0,
         )
 
     def _push(
@@ -146,7 +151,9 @@ class Rnng:
 
     # distributions
 
-    def hidden(self, configurations: Sequence[Configuration], dropout: float = 0.0) -> dy.Expression:
+    def hidden(
+        self, configurations: Sequence[Configuration], dropout: float = 0.0
+    ) -> dy.Expression:
         """u of equation 3: shape (hidden,), one batch element a configuration."""
         summaries = [
             dy.concatenate_to_batch(outputs)

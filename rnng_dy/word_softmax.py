@@ -17,7 +17,9 @@ class ClassFactoredSoftmax:
     def __init__(self, store: ParameterStore, hidden: int, clusters: Sequence[Sequence[int]]):
         """`clusters[k]` lists the word ids of cluster k, in order; every word stands in exactly one."""
         self.clusters = clusters
-        self._place = {word: (k, i) for k, words in enumerate(clusters) for i, word in enumerate(words)}
+        self._place = {
+            word: (k, i) for k, words in enumerate(clusters) for i, word in enumerate(words)
+        }
         self._class_weights = store.matrix("class_weights", len(clusters), hidden)
         self._class_bias = store.vector("class_bias", len(clusters))
         # a cluster of one word has nothing left to choose

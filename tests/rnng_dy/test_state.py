@@ -29,7 +29,12 @@ CASES = [
     ("only REDUCE when the buffer is empty", 1, [NT, SHIFT], {REDUCE}),
     ("also inside", 1, [NT, NT, SHIFT], {REDUCE}),
     ("an NT needs a word that is left", 1, [NT, SHIFT, REDUCE], set()),
-    ("after a closed child the parent may close", 2, [NT, NT, NT, SHIFT, REDUCE], {REDUCE, SHIFT, NT}),
+    (
+        "after a closed child the parent may close",
+        2,
+        [NT, NT, NT, SHIFT, REDUCE],
+        {REDUCE, SHIFT, NT},
+    ),
     ("the generator begins with NT", None, [], {NT}),
     ("the generator may not reduce right after NT", None, [NT], {SHIFT, NT}),
     ("the generator may close the root at any time", None, [NT, SHIFT], {REDUCE, SHIFT, NT}),
@@ -37,7 +42,9 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("words", "actions", "expected"), [case[1:] for case in CASES], ids=[c[0] for c in CASES])
+@pytest.mark.parametrize(
+    ("words", "actions", "expected"), [case[1:] for case in CASES], ids=[c[0] for c in CASES]
+)
 def test_valid_actions(words, actions, expected):
     assert valid(words, actions) == expected
 

@@ -1,0 +1,155 @@
+"""Oracle files: blocks of a tree, its words and its actions, as the original prints them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from sys import intern
+from typing import TextIO
+
+from oracle.brackets import LocatedTree, format_tree
+from oracle.errors import InputError, RnngError
+from oracle.streams import WHITE_SPACE, open_input, split_words
+from oracle.transitions import actions_of, check_actions, label_of
+from oracle.treebank import tags, words
+from oracle.unknown import UnknownWords, lower
+
+_REMEDY = "make the file with `rnng-dy oracle`"
+_LINES_BEFORE_ACTIONS = {3: "generative", 5: "discriminative"}
+
+
+@dataclass(frozen=True, slots=True)
+class OracleSentence:
+    """A block of an oracle; a generative one has no tags and no lower-cased words."""
+
+    tree: str
+    """The tree as its file has it."""
+    tags: tuple[str, ...] | None
+    tokens: tuple[str, ...]
+    lowercased: tuple[str, ...] | None
+    unkified: tuple[str, ...]
+    actions: tuple[str, ...]
+    line: int
+    """1-based line of the tree in the oracle."""
+
+    @property
+    def word_lines(self) -> list[tuple[str, ...]]:
+        """What stands between the tree and the actions."""
+        lines = (self.tags, self.tokens, self.lowercased, self.unkified)
+        return [line for line in lines if line is not None]
+
+
+def make_oracle(
+    trees: Iterable[LocatedTree], unknown_words: UnknownWords, generative: bool
+) -> Iterator[OracleSentence]:
+    """The block of each tree (get_oracle.py, get_oracle_gen.py of the original).
+
+    Raises InputError for a tree that has no actions.
+    """
+    line = 1
+    for located in trees:
+        try:
+            actions = tuple(actions_of(located.tree, preterminals=True))
+        except RnngError as error:
+            raise InputError(str(error), located.path, located.line) from None
+        tokens = tuple(words(located.tree))
+        lowercased = tuple(lower(token, unknown_words.rules) for token in tokens)
+        sentence = OracleSentence(
+            tree=located.text or format_tree(located.tree),
+            tags=None if generative else tuple(tags(located.tree)),
+            tokens=tokens,
+            lowercased=None if generative else lowercased,
+            unkified=tuple(unknown_words.unkify(tokens)),
+            actions=actions,
+            line=line,
+        )
+        yield sentence
+        line += 2 + len(sentence.word_lines) + len(actions)
+
+
+def write_oracle(sentences: Iterable[OracleSentence], stream: TextIO) -> None:
+    """Write blocks, each with an empty line after it."""
+    for sentence in sentences:
+        lines = [f"# {sentence.tree}", *map(" ".join, sentence.word_lines), *sentence.actions]
+        stream.write("\n".join(lines) + "\n\n")
+
+
+def read_oracle(path: str | os.PathLike) -> list[OracleSentence]:
+    """Read a discriminative or a generative oracle, of ours or of the original's scripts.
+
+    Bytes that are not UTF-8 survive as lone surrogates. Raises InputError for a block whose lines
+    do not fit together, and for a file without any.
+    """
+    with open_input(path) as stream:
+        return read_oracle_lines(stream, path)
+
+
+def read_oracle_lines(lines: Iterable[str], path: object) -> list[OracleSentence]:
+    """Blocks of an oracle's lines; see `read_oracle`."""
+    sentences: list[OracleSentence] = []
+    for begin, block in _blocks(lines):
+        try:
+            sentence = _read_block(block, begin, path)
+        except RnngError as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(
+                f"the sentence that begins here is no tree: {error}; {_REMEDY}", path, begin
+            ) from None
+        if sentences and (sentence.tags is None) != (sentences[0].tags is None):
+            raise InputError(
+                "a generative and a discriminative oracle in one file: keep them apart", path, begin
+            )
+        sentences.append(sentence)
+    if not sentences:
+        raise InputError(f"no sentence in this oracle; {_REMEDY}", path)
+    return sentences
+
+
+def _blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
+    """Lines between empty lines, and the number of the first."""
+    block: list[str] = []
+    number = 0
+    for number, raw in enumerate(lines, 1):
+        line = raw.rstrip(WHITE_SPACE)
+        if line:
+            block.append(line)
+        elif block:
+            yield number - len(block), block
+            block = []
+    if block:
+        yield number + 1 - len(block), block
+
+
+def _read_block(block: list[str], begin: int, path: object) -> OracleSentence:
+    # by position and not by `# `, since `#` is a word and a tag of the PTB
+    if not block[0].startswith("# "):
+        raise InputError(
+            f"a sentence of an oracle begins with `# ` and its tree, not {block[0]!r:.60}; "
+            f"{_REMEDY}",
+            path,
+            begin,
+        )
+    first = next((i for i, line in enumerate(block) if label_of(line) is not None), len(block))
+    if first not in _LINES_BEFORE_ACTIONS:
+        raise InputError(
+            f"{first - 1} lines between the tree and its actions, not 2 (generative) or 4 "
+            f"(discriminative); {_REMEDY}",
+            path,
+            begin,
+        )
+    rows = [tuple(map(intern, split_words(line))) for line in block[1:first]]
+    for number, row in enumerate(rows[1:], begin + 2):
+        if len(row) != len(rows[0]):
+            raise InputError(
+                f"{len(row)} words here, {len(rows[0])} on line {begin + 1}; {_REMEDY}",
+                path,
+                number,
+            )
+    actions = tuple(map(intern, block[first:]))
+    check_actions(actions, len(rows[0]))
+    tree = block[0][2:]
+    if len(rows) == 2:
+        return OracleSentence(tree, None, rows[0], None, rows[1], actions, begin)
+    return OracleSentence(tree, *rows, actions, begin)

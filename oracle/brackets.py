@@ -1,0 +1,239 @@
+"""Bracketed trees as text: the one reader and the one writer of them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from nltk import Tree
+
+from oracle.errors import InputError, RnngError
+from oracle.streams import WHITE_SPACE, read_lines, require_utf8
+
+_TOKEN = re.compile(rf"[()]|[^(){WHITE_SPACE}]+")
+_BREAKS_A_WORD = re.compile(rf"[(){WHITE_SPACE}]")
+_CLOSE = object()
+
+# CTB's markup: an element that ends on its line, a tag before a tree, an end tag, tags after a tree
+_ELEMENT = re.compile(r"\s*<(\w+)[^<>]*>[^<>()]*</\1\s*>")
+_TAG = re.compile(r"\s*<([/?!]?)(\w+)[^<>]*>")
+_END_TAG = re.compile(r"</\w+[^<>]*>")
+_TAGS_AFTER = re.compile(r"(?<=\))(?:\s*<[^<>()]*>)+\s*$")
+_ABOUT_THE_DOCUMENT = re.compile(
+    "HEADER|DOCID|DOCNO|DOCTYPE|SOURCE|SRCID|DATE|DATETIME|DATE_TIME|ENDTIME|END_TIME|"
+    "SPEAKER|TITLE|AUTHOR|POSTER|POSTDATE",
+    re.IGNORECASE,
+)
+
+
+class LocatedTree(NamedTuple):
+    """A tree and the place where it begins."""
+
+    tree: Tree
+    path: str
+    line: int
+    """1-based."""
+    text: str | None = None
+    """The line as it stands, without white space at its end, where the tree fills it alone."""
+
+
+def read_trees(
+    path: str | os.PathLike, *, encoding: str = "utf-8", bare: bool = False
+) -> Iterator[LocatedTree]:
+    """Trees of a bracketed file (PTB's, CTB's with its SGML, one a line), `-` is standard input.
+
+    With `bare` words may stand directly under constituents: `(S (NP The cat) sleeps)`.
+    Raises InputError where brackets, labels, words or the encoding are not those of trees.
+    """
+    return read_tree_lines(read_lines(path, encoding), path, bare)
+
+
+def read_tree_lines(
+    lines: Iterable[tuple[int, str]], path: object, bare: bool = False
+) -> Iterator[LocatedTree]:
+    """Trees of numbered lines; see `read_trees`."""
+    reader = _Reader(str(path), bare)
+    for number, text in lines:
+        yield from reader.read(text, number)
+    reader.finish()
+
+
+def parse_line(
+    text: str, path: object = None, line: int | None = None, *, any_bytes: bool = False
+) -> Tree:
+    """The one tree on a line, with or without preterminals. Raises InputError for anything else.
+
+    `any_bytes` lets words keep bytes that are not UTF-8, as `open_input` reads them.
+
+    >>> parse_line("(S (NP The cat) (VP sleeps))").leaves()
+    ['The', 'cat', 'sleeps']
+    """
+    if not any_bytes:
+        require_utf8(text, path, line)
+    reader = _Reader(path, bare=True)
+    trees = reader.read(text, line)
+    reader.finish()
+    if len(trees) != 1:
+        raise InputError(
+            f"{len(trees) or 'no'} trees in {_shorten(text)!r}: give one tree a line", path, line
+        )
+    return trees[0].tree
+
+
+def format_tree(tree: Tree) -> str:
+    """A tree on one line. Brackets in words are written -LRB- and -RRB-, as in the PTB.
+
+    Raises RnngError for a word or label that cannot be written so.
+
+    >>> format_tree(Tree("S", [Tree("NP", ["The", "cat"]), "("]))
+    '(S (NP The cat) -LRB-)'
+    """
+    parts = []
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        if node is _CLOSE:
+            parts.append(")")
+        elif isinstance(node, str):
+            parts.append(f" {escape_brackets(node)}")
+            _require_one_word("the word", parts[-1][1:])
+        else:
+            if node.label() or node is not tree:
+                _require_one_word("the label", node.label())
+            parts.append(f" ({node.label()}")
+            stack.append(_CLOSE)
+            stack.extend(reversed(node))
+    return "".join(parts)[1:]
+
+
+def escape_brackets(word: str) -> str:
+    """The word with -LRB- and -RRB- for its round brackets."""
+    if "(" in word or ")" in word:
+        return word.replace("(", "-LRB-").replace(")", "-RRB-")
+    return word
+
+
+def _require_one_word(what: str, text: str) -> None:
+    if not text or _BREAKS_A_WORD.search(text):
+        raise RnngError(f"{what} {text!r} is empty, or holds brackets or white space: not a tree")
+
+
+class _Reader:
+    """What is open while a file is read line by line.
+
+    A constituent that is open is the list of its label (`""` for none) and its children so far.
+    """
+
+    def __init__(self, path: str | None, bare: bool):
+        self._path, self._bare = path, bare
+        self._open: list[list] = []
+        self._begin: int | None = None
+        self._in_skipped = False
+
+    def read(self, line: str, number: int | None) -> list[LocatedTree]:
+        """The trees that end on this line."""
+        text = self._without_markup(line) if "<" in line or self._in_skipped else line
+        tokens = _TOKEN.findall(text)
+        whole = not self._open
+        trees = []
+        for i, token in enumerate(tokens):
+            if token == "(":
+                if not self._open:
+                    self._begin = number
+                problem = self._begin_constituent()
+            elif token == ")":
+                problem = self._end_constituent()
+                if not self._open and not problem:
+                    sole = whole and not trees and i == len(tokens) - 1 and text is line
+                    verbatim = line.rstrip(WHITE_SPACE) if sole else None
+                    trees.append(LocatedTree(self._tree, self._path, self._begin, verbatim))
+            else:
+                problem = self._add_word(token)
+            if problem:
+                raise InputError(f"{problem}, near {_near(text, i)!r}", self._path, number)
+        return trees
+
+    def finish(self) -> None:
+        """Raise InputError if a tree is still open."""
+        if self._open:
+            raise InputError(
+                f"unbalanced brackets: the tree that begins here with {self._opening()!r} is never "
+                f"closed, {len(self._open)} closing brackets are missing",
+                self._path,
+                self._begin,
+            )
+
+    def _opening(self) -> str:
+        return "".join(f"({node[0]} " if node else "(" for node in self._open[:3]).rstrip()
+
+    def _begin_constituent(self) -> str | None:
+        if self._open and not self._open[-1]:
+            if len(self._open) > 1 and self._open[-2][0]:
+                return "a constituent without a label: give it one"
+            self._open[-1].append("")
+        self._open.append([])
+        return None
+
+    def _add_word(self, token: str) -> str | None:
+        if not self._open:
+            return f"{token!r} stands beside the brackets of a tree: take it out, or bracket it"
+        node = self._open[-1]
+        if len(node) > 1 and not self._bare:
+            return f"the word {token!r} has no POS tag of its own: write it (TAG {token})"
+        node.append(token)
+        return None
+
+    def _end_constituent(self) -> str | None:
+        if not self._open:
+            return "unbalanced brackets: nothing is open that this ) could close"
+        node = self._open[-1]
+        if len(node) < 2:
+            return (
+                f"({''.join(node)}) is empty: a preterminal needs a word, a constituent something "
+                "inside; add it, or take the brackets out"
+            )
+        del self._open[-1]
+        tree = Tree(node[0], node[1:])
+        if not self._open:
+            self._tree = tree
+            return None
+        parent = self._open[-1]
+        if len(parent) == 2 and isinstance(parent[1], str) and not self._bare:
+            return f"the word {parent[1]!r} has no POS tag of its own: write it (TAG {parent[1]})"
+        parent.append(tree)
+        return None
+
+    def _without_markup(self, line: str) -> str:
+        """The line without SGML tags around trees, and elements that hold none."""
+        if self._open:
+            return _TAGS_AFTER.sub("", line)
+        text = line
+        while True:
+            if self._in_skipped:
+                end = _END_TAG.search(text)
+                if not end:
+                    return ""
+                self._in_skipped = False
+                text = text[end.end() :]
+            elif element := _ELEMENT.match(text):
+                text = text[element.end() :]
+            elif tag := _TAG.match(text):
+                text = text[tag.end() :]
+                self._in_skipped = not tag[1] and _ABOUT_THE_DOCUMENT.fullmatch(tag[2]) is not None
+            else:
+                text = _TAGS_AFTER.sub("", text)
+                return line if len(text) == len(line) else text
+
+
+def _near(text: str, index: int) -> str:
+    """The text around a token, for a message."""
+    begin = next(islice(_TOKEN.finditer(text), index, None)).start()
+    return text[max(0, begin - 40) : begin + 20].strip(WHITE_SPACE)
+
+
+def _shorten(text: str) -> str:
+    text = text.strip(WHITE_SPACE)
+    return text if len(text) <= 60 else f"{text[:60]}..."

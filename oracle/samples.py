@@ -1,0 +1,143 @@
+"""Samples of the proposal and their likelihoods, in the original's formats."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TextIO
+
+from nltk import Tree
+
+from oracle.brackets import format_tree, parse_line
+from oracle.errors import InputError
+from oracle.streams import WHITE_SPACE, open_bytes, open_input
+from oracle.transitions import actions_of
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A tree without preterminals that was drawn for a sentence."""
+
+    index: int
+    """0-based number of the sentence."""
+    log_q: float
+    """Log probability in nats that the tree was drawn with."""
+    tree: Tree
+    line: int
+    """1-based line in the samples file."""
+
+    @property
+    def actions(self) -> list[str]:
+        """The actions of the tree."""
+        return actions_of(self.tree, preterminals=False)
+
+
+def read_samples(path: str | os.PathLike) -> Iterator[Sample]:
+    """Samples, one a line: `index ||| log q ||| tree`. Raises InputError for any other line."""
+    for line, text in _lines(path):
+        fields = text.split("|||", 2)
+        if len(fields) != 3:
+            raise InputError(
+                f"not `index ||| log q ||| tree` but {text!r:.60}: make the file with "
+                "`rnng-dy sample`",
+                path,
+                line,
+            )
+        index = _number(fields[0], "the index of the sentence", path, line)
+        log_q = _float(fields[1], "log q", path, line)
+        # rounding aside, or the sign was lost on the way
+        if log_q > 1e-3:
+            raise InputError(f"log q is {log_q:g}, above 0: no log probability", path, line)
+        yield Sample(index, log_q, parse_line(fields[2], path, line, any_bytes=True), line)
+
+
+def write_samples(samples: Iterable[Sample], stream: TextIO) -> None:
+    """Write samples, one a line."""
+    for sample in samples:
+        stream.write(format_sample(sample.index, sample.log_q, format_tree(sample.tree)) + "\n")
+
+
+def format_sample(index: int, log_q: float, tree: str) -> str:
+    """The line of a sample.
+
+    >>> format_sample(0, -1.5, "(S Go)")
+    '0 ||| -1.5 ||| (S Go)'
+    """
+    return f"{index} ||| {log_q:.9g} ||| {tree}"
+
+
+def is_samples_file(path: str | os.PathLike) -> bool:
+    """Does the file begin with a sentence's index, as no file of trees does?
+
+    Standard input can be read from its beginning afterwards.
+    """
+    with open_bytes(path) as stream:
+        if stream.seekable():
+            begin = stream.tell()
+            head = stream.read(4096)
+            stream.seek(begin)
+        else:
+            head = stream.peek(1)
+    return head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1].isdigit()
+
+
+def read_likelihoods(path: str | os.PathLike) -> list[tuple[int, float]]:
+    """Words and negative log joint in nats of each tree: `words<TAB>value`, `inf` where p = 0.
+
+    Raises InputError for any other line.
+    """
+    rows = []
+    for line, text in _lines(path):
+        fields = text.split()
+        if len(fields) != 2:
+            raise InputError(
+                f"not `words<TAB>negative log joint` but {text!r:.60}: make the file with "
+                "`rnng-dy score`",
+                path,
+                line,
+            )
+        words = _number(fields[0], "the number of words", path, line)
+        rows.append((words, _float(fields[1], "the negative log joint", path, line)))
+    return rows
+
+
+def write_likelihoods(rows: Iterable[tuple[int, float]], stream: TextIO) -> None:
+    """Write words and negative log joint in nats, one tree a line."""
+    for words, negative_log_joint in rows:
+        stream.write(format_likelihood(words, negative_log_joint) + "\n")
+
+
+def format_likelihood(words: int, negative_log_joint: float) -> str:
+    """The line of a likelihood.
+
+    >>> format_likelihood(2, float("inf"))
+    '2\\tinf'
+    """
+    return f"{words}\t{negative_log_joint:.9g}"
+
+
+def _lines(path: str | os.PathLike) -> Iterator[tuple[int, str]]:
+    with open_input(path) as stream:
+        for line, raw in enumerate(stream, 1):
+            text = raw.strip(WHITE_SPACE)
+            if text:
+                yield line, text
+
+
+def _number(text: str, what: str, path: object, line: int) -> int:
+    text = text.strip(WHITE_SPACE)
+    if not (text.isascii() and text.isdigit()):
+        raise InputError(f"{what} is {text!r}, not a whole number from 0 on", path, line)
+    return int(text)
+
+
+def _float(text: str, what: str, path: object, line: int) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if math.isnan(value):
+        raise InputError(f"{what} is {text.strip(WHITE_SPACE)!r}, not a number", path, line)
+    return value

@@ -1,0 +1,170 @@
+"""Text in and out of files: UTF-8, lines end at "\\n" alone, `-` is standard input or output."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import os
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TextIO
+
+from oracle.errors import InputError, RnngError
+
+WHITE_SPACE = " \t\n\r\v\f"
+"""What separates words. Unicode's other spaces may stand inside a word."""
+
+# surrogateescape: an oracle of bytes that are not UTF-8 is read and written back byte for byte
+_TEXT = {"encoding": "utf-8", "errors": "surrogateescape", "newline": "\n"}
+
+_WORD = re.compile(rf"[^{WHITE_SPACE}]+")
+
+
+def split_words(line: str) -> list[str]:
+    """The words of a line, at ASCII white space only.
+
+    >>> split_words(" a\\u3000b  c ") == ["a\\u3000b", "c"]
+    True
+    """
+    return _WORD.findall(line)
+
+
+@contextmanager
+def open_input(path: str | os.PathLike) -> Iterator[TextIO]:
+    """A text stream to read; bytes that are not UTF-8 become lone surrogates.
+
+    Raises OSError where the file cannot be read.
+    """
+    if os.fspath(path) != "-":
+        with open(path, **_TEXT) as stream:
+            yield stream
+        return
+    stream = io.TextIOWrapper(sys.stdin.buffer, **_TEXT)
+    try:
+        yield stream
+    finally:
+        stream.detach()
+
+
+@contextmanager
+def open_output(path: str | os.PathLike) -> Iterator[TextIO]:
+    """A text stream to write, under a temporary name in the same folder until all is written.
+
+    After an error the file is as it was before. Raises OSError naming `path`.
+    """
+    path = os.fspath(path)
+    if path == "-":
+        opened = _standard_output()
+    elif os.path.exists(path) and not os.path.isfile(path):
+        # a device or a pipe must be written to, not replaced; a folder is refused
+        opened = _write_in_place(path)
+    else:
+        # through a symbolic link, so that the link stays one
+        opened = _replacement(os.path.realpath(path))
+    try:
+        with opened as stream:
+            yield stream
+    except OSError as error:
+        # a full disk has no name, the temporary file has one that nobody knows
+        if error.filename in (None, _temporary_name(os.path.realpath(path))):
+            error.filename = path
+        raise
+
+
+def _write_in_place(path: str) -> TextIO:
+    return open(path, "w", **_TEXT)
+
+
+def _temporary_name(target: str) -> str:
+    folder, name = os.path.split(target)
+    return os.path.join(folder, f".{name}.{os.getpid()}")
+
+
+@contextmanager
+def _standard_output() -> Iterator[TextIO]:
+    sys.stdout.flush()
+    stream = io.TextIOWrapper(sys.stdout.buffer, **_TEXT)
+    try:
+        yield stream
+    finally:
+        stream.detach()
+
+
+@contextmanager
+def _replacement(target: str) -> Iterator[TextIO]:
+    temporary = _temporary_name(target)
+    try:
+        with open(temporary, "w", **_TEXT) as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+
+
+@contextmanager
+def open_bytes(path: str | os.PathLike) -> Iterator[io.BufferedIOBase]:
+    """A binary stream to read."""
+    if os.fspath(path) == "-":
+        yield sys.stdin.buffer
+    else:
+        with open(path, "rb") as stream:
+            yield stream
+
+
+def read_lines(
+    path: str | os.PathLike, encoding: str = "utf-8", stream: io.BufferedIOBase | None = None
+) -> Iterator[tuple[int, str]]:
+    """Numbered lines, from 1, of a file (or of an open stream that `path` names).
+
+    Raises InputError at the first line that is not in that encoding.
+    """
+    _check_encoding(encoding)
+    if stream is None:
+        with open_bytes(path) as opened:
+            yield from read_lines(path, encoding, opened)
+        return
+    for number, line in enumerate(stream, 1):
+        try:
+            text = line.decode(encoding)
+        except UnicodeDecodeError as error:
+            raise not_in_encoding(error, path, number) from None
+        yield number, text.removeprefix("\ufeff") if number == 1 else text
+
+
+def require_utf8(text: str, path: object, line: int | None) -> None:
+    """Raise InputError for a line of `open_input` that was not UTF-8."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        try:
+            text.encode("utf-8", "surrogateescape").decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise not_in_encoding(error, path, line) from None
+
+
+def not_in_encoding(error: UnicodeDecodeError, path: object, line: int | None) -> InputError:
+    """The error that says which bytes are wrong and what may help."""
+    wrong = error.object[error.start : error.start + 4].hex(" ")
+    shown = error.object[max(0, error.start - 20) : error.start].decode(error.encoding, "ignore")
+    return InputError(
+        f"not {error.encoding} at bytes {wrong} after {shown!r}: convert the file to UTF-8, or "
+        "make trees with `rnng-dy prepare --encoding gb18030` (Chinese) or latin-1 (Western)",
+        path,
+        line,
+    )
+
+
+def _check_encoding(encoding: str) -> None:
+    try:
+        codecs.lookup(encoding)
+        ascii_lines = "\n".encode(encoding) == b"\n"
+    except (LookupError, TypeError):
+        raise RnngError(f"no text encoding is called {encoding!r}: try utf-8, gb18030") from None
+    if not ascii_lines:
+        raise RnngError(f"{encoding} cannot be read line by line: convert the file to UTF-8")

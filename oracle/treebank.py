@@ -1,0 +1,129 @@
+"""Trees of treebanks: what they hold, and the cleaning that models of them start from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from nltk import Tree
+
+from oracle.brackets import LocatedTree, format_tree, parse_line, read_trees
+from oracle.corpora import read_ctb, read_nltk, read_ptb
+from oracle.errors import InputError, RnngError
+
+__all__ = [
+    "LocatedTree",
+    "PreterminalRoots",
+    "clean",
+    "format_tree",
+    "has_preterminals",
+    "is_preterminal",
+    "parse_line",
+    "read_ctb",
+    "read_nltk",
+    "read_ptb",
+    "read_trees",
+    "tags",
+    "words",
+]
+
+_WRAPPERS = frozenset(["", "TOP", "ROOT", "VROOT", "S1"])
+_TRACE = "-NONE-"
+_WITHOUT_FUNCTION = re.compile(r"[^-=]+")
+
+
+def is_preterminal(tree: Tree | str) -> bool:
+    """Is it a POS tag over one word?"""
+    return isinstance(tree, Tree) and len(tree) == 1 and isinstance(tree[0], str)
+
+
+def subtrees(tree: Tree) -> Iterator[Tree | str]:
+    """The tree, its subtrees and its words, top down and from left to right, however deep it is."""
+    stack: list[Tree | str] = [tree]
+    while stack:
+        node = stack.pop()
+        yield node
+        if not isinstance(node, str):
+            stack.extend(reversed(node))
+
+
+def words(tree: Tree) -> list[str]:
+    """The words, from left to right."""
+    return [node for node in subtrees(tree) if isinstance(node, str)]
+
+
+def has_preterminals(tree: Tree) -> bool:
+    """Does every word stand alone under its parent?
+
+    A tree without POS tags whose words all happen to stand alone looks the same.
+    """
+    return all(
+        isinstance(node, str) or len(node) == 1 or not any(isinstance(child, str) for child in node)
+        for node in subtrees(tree)
+    )
+
+
+def tags(tree: Tree) -> list[str]:
+    """The POS tags, from left to right. Raises RnngError for a tree without preterminals."""
+    if not has_preterminals(tree):
+        raise RnngError("a tree without POS tags: give each word its preterminal, (TAG word)")
+    return [node.label() for node in subtrees(tree) if is_preterminal(node)]
+
+
+def clean(tree: Tree) -> Tree | None:
+    """The tree without function tags, indices, traces, emptied constituents and outer wrapper.
+
+    An unlabelled root over several children is called TOP. None where nothing is left.
+
+    >>> print(clean(parse_line("( (S (NP-SBJ-1 (-NONE- *)) (VP (VB go))) )")))
+    (S (VP (VB go)))
+    """
+    frames: list[tuple] = [(tree.label(), iter(tree), [])]
+    while frames:
+        label, children, kept = frames[-1]
+        child = None if label == _TRACE else next(children, None)
+        if isinstance(child, str):
+            kept.append(child)
+        elif child is not None:
+            frames.append((child.label(), iter(child), []))
+        else:
+            frames.pop()
+            if frames and kept:
+                frames[-1][2].append(Tree(_base_label(label), kept))
+    root = Tree(_base_label(tree.label()), kept)
+    while root.label() in _WRAPPERS and len(root) == 1 and isinstance(root[0], Tree):
+        root = root[0]
+    if root.label() == "":
+        root.set_label("TOP")
+    return root if len(root) else None
+
+
+def _base_label(label: str) -> str:
+    """NP for NP-SBJ-1 and NP=2; -LRB- is no function tag."""
+    match = _WITHOUT_FUNCTION.match(label)
+    return match[0] if match else label
+
+
+class PreterminalRoots:
+    """Trees that are only a preterminal, such as `(NN yes)`: no constituent, so no actions."""
+
+    def __init__(self, skip: bool):
+        self._skip = skip
+        self.count = 0
+
+    def without(self, trees: Iterable[LocatedTree]) -> Iterator[LocatedTree]:
+        """The other trees. Raises InputError after the last one unless they are to be skipped."""
+        first = None
+        for located in trees:
+            if not is_preterminal(located.tree):
+                yield located
+                continue
+            self.count += 1
+            first = first or located
+        if first and not self._skip:
+            raise InputError(
+                f"{format_tree(first.tree)} is only a preterminal, no tree ({self.count} such in "
+                "all): take them out, or skip them with --skip-preterminals",
+                first.path,
+                first.line,
+            )

@@ -1,0 +1,95 @@
+"""Classes of unknown words: the Berkeley parser's rules, as the original's scripts have them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+
+from oracle.errors import RnngError
+
+RULES = ("berkeley", "berkeley-unicode", "single")
+"""ASCII's letters and digits on UTF-8 bytes (the original, Python 2); Unicode's; one class."""
+
+_UNK = "UNK"
+_SUFFIXES = ("ed", "ing", "ion", "er", "est", "ly", "ity", "y", "al")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+
+
+def known_words(sentences: Iterable[Sequence[str]]) -> set[str]:
+    """Words that occur at least twice (get_oracle.py of the original).
+
+    >>> known_words([["the", "cat"], ["the", "dog"]])
+    {'the'}
+    """
+    counts = Counter(word for sentence in sentences for word in sentence)
+    return {word for word, count in counts.items() if count >= 2}
+
+
+def lower(word: str, rules: str) -> str:
+    """The lower-cased word; only ASCII's letters change, but all with `berkeley-unicode`.
+
+    >>> lower("ÉTÉ", "berkeley"), lower("ÉTÉ", "berkeley-unicode")
+    ('ÉtÉ', 'été')
+    """
+    return word.lower() if rules == "berkeley-unicode" else word.translate(_LOWER)
+
+
+class UnknownWords:
+    """Which words are known, and what the others become. Raises RnngError for other rules."""
+
+    def __init__(self, rules: str, known: Collection[str]):
+        if rules not in RULES:
+            raise RnngError(f"no rules for unknown words are called {rules!r}: {', '.join(RULES)}")
+        self.rules, self.known = rules, frozenset(known)
+
+    def unkify(self, tokens: Iterable[str]) -> list[str]:
+        """The words, each one that is not known as its class."""
+        return [word if word in self.known else self.word_class(word) for word in tokens]
+
+    def word_class(self, word: str) -> str:
+        """The class of a word, whether it is known or not.
+
+        >>> UnknownWords("berkeley", {"apple"}).word_class("Apple")
+        'UNK-INITC-KNOWNLC'
+        >>> UnknownWords("berkeley", ()).word_class("re-issued")
+        'UNK-LC-DASH'
+        """
+        if self.rules == "single" or not word:
+            return _UNK
+        lower_known = lower(word, self.rules) in self.known
+        return _berkeley(_as_bytes(word) if self.rules == "berkeley" else word, lower_known)
+
+
+def _as_bytes(word: str) -> str:
+    """As long as the word in UTF-8 bytes; a byte that is not ASCII is no letter, no digit."""
+    return _NOT_ASCII.sub(lambda m: "\0" * len(m[0].encode("utf-8", "surrogateescape")), word)
+
+
+def _berkeley(word: str, lower_known: bool) -> str:
+    digit = any(char.isdigit() for char in word)
+    dash = "-" in word
+    capitals = sum(char.isupper() for char in word)
+    parts = [_UNK, _case_class(word, capitals, lower_known)]
+    if digit:
+        parts.append("-NUM")
+    if dash:
+        parts.append("-DASH")
+    suffixed = word.lower()
+    if suffixed.endswith("s") and len(suffixed) >= 3:
+        if suffixed[-2] not in "siu":
+            parts.append("-s")
+    elif len(suffixed) >= 5 and not dash and not (digit and capitals):
+        parts.append(next((f"-{end}" for end in _SUFFIXES if suffixed.endswith(end)), ""))
+    return "".join(parts)
+
+
+def _case_class(word: str, capitals: int, lower_known: bool) -> str:
+    if word[0].isupper():
+        if capitals > 1:
+            return "-CAPS"
+        return "-INITC-KNOWNLC" if lower_known else "-INITC"
+    if capitals and not word[0].isalpha():
+        return "-CAPS"
+    return "-LC" if any(char.islower() for char in word) else ""

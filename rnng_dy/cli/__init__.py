@@ -1,0 +1,65 @@
+"""The `rnng-dy` command: a thin layer that parses options, calls the library and prints."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+
+import click
+
+from oracle.errors import RnngError
+
+# command -> the module of rnng_dy.cli that defines it, under the command's name with - as _
+COMMANDS = {
+    "prepare": "oracle",
+    "oracle": "oracle",
+    "train": "train",
+    "parse": "infer",
+    "sample": "infer",
+    "score": "infer",
+    "rerank": "rerank",
+    "evalb": "evalb",
+    "generate": "infer",
+    "doctor": "doctor",
+    "demo": "demo",
+}
+
+
+class LazyGroup(click.Group):
+    """Imports a command's module only when it is called, so that `oracle` never loads DyNet."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"rnng_dy.cli.{COMMANDS[name]}")
+        return getattr(module, name.replace("-", "_"))
+
+    def invoke(self, ctx: click.Context):
+        try:
+            return super().invoke(ctx)
+        except RnngError as error:
+            fail(str(error))
+        except BrokenPipeError:
+            # the reader of our standard output went away (`| head`): not an error
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(0)
+        except OSError as error:
+            if error.filename is None:
+                raise
+            fail(f"{error.filename}: {error.strerror}")
+
+
+def fail(message: str) -> None:
+    """Print one clear message and leave with exit code 2."""
+    click.echo(f"Error: {message}", err=True)
+    sys.exit(2)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="rnng_dy")
+def main() -> None:
+    """Recurrent Neural Network Grammars on DyNet."""

@@ -1,0 +1,54 @@
+"""`rnng-dy evalb`: labelled bracketing scores."""
+
+from __future__ import annotations
+
+import click
+
+from oracle.errors import RnngError
+from rnng_dy.evalb import score_files
+from rnng_dy.evalb_params import BUILT_IN, Params
+from rnng_dy.evalb_report import (
+    error_lines,
+    format_evalb,
+    format_json,
+    format_table,
+    stopping_sentence,
+)
+
+FORMATS = {"table": format_table, "evalb": format_evalb, "json": format_json}
+
+
+@click.command()
+@click.argument("gold", metavar="GOLD.trees")
+@click.argument("system", metavar="SYS.trees")
+@click.option(
+    "--params",
+    default="collins",
+    metavar="NAME|FILE",
+    help=f"{' or '.join(BUILT_IN)} (built in), or a parameter file of EVALB.  [default: collins]",
+)
+@click.option("--format", "style", type=click.Choice(list(FORMATS)), default="table")
+def evalb(gold: str, system: str, params: str, style: str) -> None:
+    """Score the trees of SYS against GOLD by EVALB's rules; one tree a line, - is standard input.
+
+    Sentences that cannot be scored are counted and named. --format evalb prints what EVALB prints,
+    and stops where MAX_ERROR stops EVALB.
+
+    Example: rnng-dy evalb dev.trees parsed.trees --params collins
+    """
+    if [gold, system, params].count("-") > 1:
+        raise click.UsageError("only one of the files can be standard input")
+    rules = BUILT_IN[params] if params in BUILT_IN else Params.read(params)
+    if rules.debug:
+        click.echo(f"{params}: DEBUG {rules.debug} prints nothing here", err=True)
+    scores = score_files(gold, system, rules)
+    click.echo(FORMATS[style](scores), nl=False)
+    if style == "evalb":
+        for line in error_lines(scores):
+            click.echo(line, err=True)
+        stop = stopping_sentence(scores)
+        if stop is not None:
+            raise RnngError(
+                f"stopped at sentence {stop}: more errors than MAX_ERROR {rules.max_error} allows; "
+                "see that both files hold the same words, or set a higher MAX_ERROR with --params"
+            )

@@ -1,0 +1,95 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import click
+
+AT_LEAST_1 = click.IntRange(min=1)
+RATE = click.FloatRange(0, 1, max_open=True)
+POSITIVE = click.FloatRange(min=0, min_open=True)
+
+# option, type, help: fields of training.Settings; what is not given stays as the preset, or the resumed model, has it
+SETTINGS = [
+    ("epochs", AT_LEAST_1, "Passes over the training data."),
+    ("dropout", RATE, "Dropout rate."),
+    ("learning_rate", POSITIVE, "Learning rate of the first epoch."),
+    ("decay", click.FloatRange(min=0), "Epoch e (from 0) has learning rate / (1 + e * decay)."),
+    ("clip", POSITIVE, "Global norm that gradients are scaled down to."),
+    ("l2", RATE, "Share by which every update shrinks the parameters it uses."),
+    ("batch_size", AT_LEAST_1, "Sentences in one update."),
+    ("unknown_probability", click.FloatRange(0, 1), "How often a word seen once is its UNK class."),
+    ("first_evaluation", AT_LEAST_1, "Sentences before the first evaluation on the dev data."),
+    ("evaluate_every", AT_LEAST_1, "Sentences between evaluations."),
+    ("evaluate_from_epoch", click.IntRange(min=0), "Full epochs before any evaluation."),
+    ("checkpoint_every", AT_LEAST_1, "Sentences between saved training states."),
+    ("report_every", AT_LEAST_1, "Sentences between records in log.jsonl."),
+    ("seed", click.IntRange(0, 2**32 - 1), "Seed of everything random."),
+]
+SIZES = [
+    ("layers", AT_LEAST_1, "Layers of the LSTMs."),
+    ("lstm_input", AT_LEAST_1, "Dimension of what the LSTMs read."),
+    ("hidden", AT_LEAST_1, "Dimension of the LSTMs' states."),
+    ("action_size", AT_LEAST_1, "Dimension of action embeddings."),
+]
+PARSER_SIZES = [
+    ("word_size", AT_LEAST_1, "Dimension of word embeddings."),
+    ("tag_size", AT_LEAST_1, "Dimension of POS tag embeddings."),
+]
+
+
+def number_options(table: list[tuple[str, click.ParamType, str]]) -> Callable:
+    """A decorator that adds one option for each row of a table; without a default, so that presets hold."""
+
+    def decorate(command: Callable) -> Callable:
+        for name, kind, text in reversed(table):
+            flag = "--" + name.replace("_", "-")
+            command = click.option(flag, name, type=kind, help=text)(command)
+        return command
+
+    return decorate
+
+
+def training_options(command: Callable) -> Callable:
+    """What both `train` commands take."""
+    options = [
+        click.option("--train", "train_path", required=True, help="Training oracle."),
+        click.option("--dev", "dev_path", required=True, help="Development oracle."),
+        click.option("--model", "folder", required=True, help="Model folder to write."),
+        click.option(
+            "--composition",
+            type=click.Choice(["corrected", "buggy"]),
+            help="The corrigendum's composition, or that of the paper's first version.  [default: corrected]",
+        ),
+        click.option(
+            "--preset",
+            type=click.Choice(["paper"]),
+            default="paper",
+            show_default=True,
+            help="Settings that the options below change.",
+        ),
+        click.option(
+            "--resume",
+            is_flag=True,
+            help="Go on from the training state in the model folder, if there is one.",
+        ),
+        device_option,
+        number_options(SETTINGS),
+        number_options(SIZES),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+device_option = click.option(
+    "--device", default="cpu", show_default=True, help="cpu, cuda or cuda:N."
+)
+model_option = click.option("--model", "folder", required=True, help="Model folder.")
+output_option = click.option(
+    "-o", "--output", default="-", help="File to write; - is standard output.  [default: -]"
+)
+seed_option = click.option(
+    "--seed", type=click.IntRange(0, 2**32 - 1), default=1, show_default=True, help="Random seed."
+)

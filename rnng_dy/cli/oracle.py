@@ -1,0 +1,162 @@
+"""`rnng-dy prepare` and `rnng-dy oracle`: from treebank files to oracles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import click
+
+from oracle.errors import InputError
+from oracle.files import make_oracle, open_output, write_oracle
+from oracle.treebank import (
+    LocatedTree,
+    PreterminalRoots,
+    clean,
+    format_tree,
+    is_preterminal,
+    read_ctb,
+    read_nltk,
+    read_ptb,
+    read_trees,
+    words,
+)
+from oracle.unknown import RULES, UnknownWords, known_words
+
+skip_preterminals_option = click.option(
+    "--skip-preterminals", is_flag=True, help="Leave out trees that are only a preterminal."
+)
+
+
+class Counted:
+    """Passes trees on and counts them."""
+
+    def __init__(self, trees: Iterable[LocatedTree]):
+        self._trees = trees
+        self.count = 0
+
+    def __iter__(self) -> Iterator[LocatedTree]:
+        for located in self._trees:
+            self.count += 1
+            yield located
+
+
+@click.command()
+@click.argument("source", nargs=-1)
+@click.option(
+    "--from",
+    "kind",
+    type=click.Choice(["ptb", "ctb", "nltk", "trees"]),
+    required=True,
+    help="What SOURCE is: files or folders of the PTB (.mrg) or CTB, tree files; nltk needs none.",
+)
+@click.option(
+    "--sections",
+    metavar="2-21,24",
+    help="Sections of the PTB, or file numbers of the CTB (1-270) or of NLTK's sample (1-159).",
+)
+@click.option(
+    "--encoding",
+    metavar="NAME",
+    help="Of the files.  [default: utf-8; ctb: utf-8, else gb18030]",
+)
+@click.option("-o", "--output", default="-", metavar="OUT.trees", help="[default: -]")
+@skip_preterminals_option
+def prepare(
+    source: tuple[str, ...],
+    kind: str,
+    sections: str | None,
+    encoding: str | None,
+    output: str,
+    skip_preterminals: bool,
+) -> None:
+    """Make a file of one tree a line from a treebank.
+
+    Function tags, indices, traces, emptied constituents and the outer wrapper are taken out.
+
+    Example: rnng-dy prepare wsj --from ptb --sections 2-21 -o train.trees
+    """
+    trees = Counted(_source_trees(source, kind, sections, encoding))
+    emptied = written = 0
+    roots = PreterminalRoots(skip_preterminals)
+
+    def cleaned() -> Iterator[LocatedTree]:
+        nonlocal emptied
+        for located in trees:
+            tree = clean(located.tree)
+            if tree is None:
+                emptied += 1
+            else:
+                yield located._replace(tree=tree)
+
+    with open_output(output) as stream:
+        for located in roots.without(cleaned()):
+            stream.write(f"{format_tree(located.tree)}\n")
+            written += 1
+        _require_trees(trees.count, source)
+    click.echo(
+        f"{trees.count} trees read, {emptied} emptied, {roots.count} preterminals skipped, "
+        f"{written} written",
+        err=True,
+    )
+
+
+def _source_trees(
+    source: tuple[str, ...], kind: str, sections: str | None, encoding: str | None
+) -> Iterator[LocatedTree]:
+    if kind == "nltk":
+        if source or encoding:
+            raise click.UsageError("--from nltk takes no SOURCE and no --encoding")
+        return read_nltk(sections)
+    if not source:
+        raise click.UsageError(f"--from {kind} needs a SOURCE")
+    if kind == "ctb":
+        return read_ctb(source, sections, encoding=encoding)
+    encoding = encoding or "utf-8"
+    if kind == "ptb":
+        return read_ptb(source, sections, encoding=encoding)
+    if sections:
+        raise click.UsageError("--sections needs --from ptb, ctb or nltk")
+    return (located for path in source for located in read_trees(path, encoding=encoding))
+
+
+@click.command()
+@click.argument("trees", metavar="INPUT.trees")
+@click.option(
+    "--train",
+    required=True,
+    metavar="TRAIN.trees",
+    help="The training trees; a word that occurs in them at least twice is known.",
+)
+@click.option("-o", "--output", default="-", metavar="OUT.oracle", help="[default: -]")
+@click.option("--generative", is_flag=True, help="For the generative model: no tags.")
+@click.option(
+    "--unk",
+    type=click.Choice(RULES),
+    default=RULES[0],
+    show_default=True,
+    help="Classes of unknown words: the original's (ASCII), with Unicode's letters, or one class.",
+)
+@skip_preterminals_option
+def oracle(
+    trees: str, train: str, output: str, generative: bool, unk: str, skip_preterminals: bool
+) -> None:
+    """Make an oracle, the actions that build each tree, from a file of trees.
+
+    Example: rnng-dy oracle --train train.trees dev.trees -o dev.oracle
+    """
+    if trees == train == "-":
+        raise click.UsageError("only one of the files can be standard input")
+    # preterminals never count, whether skipped or refused: one vocabulary for train, dev and test
+    training = (words(t.tree) for t in read_trees(train) if not is_preterminal(t.tree))
+    unknown_words = UnknownWords(unk, known_words(training))
+    counted = Counted(read_trees(trees))
+    roots = PreterminalRoots(skip_preterminals)
+    with open_output(output) as stream:
+        write_oracle(make_oracle(roots.without(counted), unknown_words, generative), stream)
+        _require_trees(counted.count, (trees,))
+    click.echo(f"{counted.count} trees read, {roots.count} preterminals skipped", err=True)
+
+
+def _require_trees(count: int, source: tuple[str, ...]) -> None:
+    if not count:
+        raise InputError("no tree in this input", " ".join(source) or None)

@@ -1,0 +1,73 @@
+"""Progress of long work on standard error: one line redrawn on a terminal, a plain line now and then elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+import click
+
+T = TypeVar("T")
+
+
+def clock(seconds: float) -> str:
+    """Seconds as `1:02:03` or `2:03`.
+
+    >>> clock(3723), clock(123)
+    ('1:02:03', '2:03')
+    """
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+
+
+class Progress:
+    """Shows what is done of a known number of items, with rate and time left."""
+
+    def __init__(self, what: str, total: int, unit: str = "sentences", done: int = 0):
+        self._what, self._total, self._unit = what, total, unit
+        self._done = self._skipped = done
+        self._start = time.monotonic()
+        self._shown = self._start
+        self._terminal = sys.stderr.isatty()
+
+    def advance(self, n: int = 1) -> None:
+        """n more items are done."""
+        self._done += n
+        now = time.monotonic()
+        if now - self._shown >= (0.2 if self._terminal else 10.0):
+            self._shown = now
+            self._show(now)
+
+    def _show(self, now: float) -> None:
+        rate = (self._done - self._skipped) / max(now - self._start, 1e-9)
+        left = clock((self._total - self._done) / rate) if rate else "?"
+        line = f"{self._what}: {self._done}/{self._total} {self._unit}, {rate:.1f}/s, {left} left"
+        if self._terminal:
+            click.echo(f"\r\033[K{line}", nl=False, err=True)
+        else:
+            click.echo(line, err=True)
+
+    def finish(self) -> None:
+        """Say how many items took how long."""
+        if self._terminal:
+            click.echo("\r\033[K", nl=False, err=True)
+        seconds = time.monotonic() - self._start
+        done = self._done - self._skipped
+        rate = done / max(seconds, 1e-9)
+        click.echo(f"{self._what}: {done} {self._unit} in {seconds:.1f} s, {rate:.1f}/s", err=True)
+
+
+def batches(items: Iterable[T], size_of, limit: int) -> Iterator[list[T]]:
+    """Neighbouring items together while their sizes add up to at most `limit` (one item at least)."""
+    batch, size = [], 0
+    for item in items:
+        if batch and size + size_of(item) > limit:
+            yield batch
+            batch, size = [], 0
+        batch.append(item)
+        size += size_of(item)
+    if batch:
+        yield batch

@@ -1,0 +1,201 @@
+"""`rnng-dy train`: the discriminative parser and the generative model."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+
+import click
+
+from oracle.errors import InputError, RnngError
+from oracle.files import OracleSentence, read_oracle
+from rnng_dy import engine
+from rnng_dy.cli.options import PARSER_SIZES, number_options, training_options
+from rnng_dy.cli.progress import clock
+
+
+@click.group()
+def train() -> None:
+    """Train a model. Ctrl-C stops it so that --resume can go on."""
+
+
+@train.command("discriminative")
+@training_options
+@number_options(PARSER_SIZES)
+@click.option("--dev-trees", required=True, help="Gold trees of the development oracle, for F1.")
+@click.option("--pos", is_flag=True, help="Condition on the oracle's POS tags.")
+@click.option("--pretrained", help="Word vectors in word2vec's text format, used as constants.")
+def discriminative(train_path, dev_path, dev_trees, pos, pretrained, device, **options) -> None:
+    """Train the parser q(y | x), selected by F1 on the development data.
+
+    Example: rnng-dy train discriminative --train train.oracle --dev dev.oracle --dev-trees dev.trees --pos --model parser
+    """
+    sentences, dev = read_oracle(train_path), read_oracle(dev_path)
+    golds = _gold_trees(dev_trees, dev, dev_path)
+    engine.start(device)
+    from rnng_dy.development import ParserEvaluation
+    from rnng_dy.discriminative import DiscriminativeParser, ParserSizes
+    from rnng_dy.vectors import read_vectors
+    from rnng_dy.vocabulary import ParserVocabulary
+
+    run = _Run("discriminative", ParserSizes(), options)
+
+    def make(sizes: ParserSizes, composition: str, seed: int) -> DiscriminativeParser:
+        words, vectors = read_vectors(pretrained) if pretrained else (None, None)
+        vocabulary = ParserVocabulary.from_oracle(sentences, pos, words)
+        return DiscriminativeParser(vocabulary, sizes, composition, vectors, seed)
+
+    model = run.model(make)
+    if pos and model.vocabulary.tags is None:
+        raise RnngError(f"{run.folder} was trained without --pos: resume without it")
+    evaluation = ParserEvaluation(model, dev, golds)
+    run.train(model, sentences, evaluation, lambda r: f"dev F1 {r['f1']:.2f}")
+
+
+@train.command("generative")
+@training_options
+@click.option("--clusters", "clusters_path", required=True, help="Clusters of the training words.")
+def generative(train_path, dev_path, clusters_path, device, **options) -> None:
+    """Train the generative model p(x, y), selected by joint likelihood on the development data.
+
+    Example: rnng-dy train generative --train train.gen.oracle --dev dev.gen.oracle --clusters clusters.paths --model generator
+    """
+    from clusters.files import read_clusters
+
+    sentences, dev = read_oracle(train_path), read_oracle(dev_path)
+    clusters = read_clusters(clusters_path)
+    engine.start(device)
+    from rnng_dy.development import GeneratorEvaluation
+    from rnng_dy.generative import GenerativeModel, GeneratorSizes
+    from rnng_dy.vocabulary import GeneratorVocabulary
+
+    run = _Run("generative", GeneratorSizes(), options)
+
+    def make(sizes: GeneratorSizes, composition: str, seed: int) -> GenerativeModel:
+        vocabulary = GeneratorVocabulary.build(clusters, sentences)
+        return GenerativeModel(vocabulary, sizes, composition, seed)
+
+    model = run.model(make)
+    evaluation = GeneratorEvaluation(model, dev)
+    for line, symbols in evaluation.unseen.items():
+        unseen = ", ".join(symbols)
+        click.echo(f"{dev_path}:{line}: left out, unseen in training: {unseen}", err=True)
+
+    def describe(record: dict) -> str:
+        return (
+            f"dev perplexity of words and trees {record['perplexity']:.2f}, {record['words']} words"
+        )
+
+    run.train(model, sentences, evaluation, describe)
+
+
+def _gold_trees(path: str, dev: Sequence[OracleSentence], dev_path: str) -> list:
+    """The development trees, checked against the words of the development oracle."""
+    from oracle.treebank import read_trees, words
+
+    golds = list(read_trees(path))
+    if len(golds) != len(dev):
+        raise InputError(f"{len(golds)} trees, but {dev_path} has {len(dev)} sentences", path)
+    for gold, sentence in zip(golds, dev, strict=True):
+        if tuple(words(gold.tree)) != sentence.tokens:
+            raise InputError(
+                f"its words are not those of the sentence at {dev_path}:{sentence.line}",
+                path,
+                gold.line,
+            )
+    return [gold.tree for gold in golds]
+
+
+class _Run:
+    """A training run from its options: a new model, or with --resume the one in the folder."""
+
+    def __init__(self, kind: str, sizes, options: dict):
+        """`sizes` are the paper's; `options` holds what the command line gave, None where it gave nothing."""
+        from rnng_dy import checkpoint, training
+
+        self.kind = kind
+        self.folder = Path(options["folder"])
+        self._composition = options["composition"]
+        self.resumes = options["resume"] and self.folder.exists()
+        if self.folder.exists() and not self.resumes:
+            raise RnngError(
+                f"{self.folder} exists: go on with --resume, or name another --model folder"
+            )
+        given = {name.removesuffix("_size"): value for name, value in options.items()}
+        self._given_sizes = _given(sizes, given)
+        self._sizes = replace(sizes, **self._given_sizes)
+        settings = training.PRESETS[options["preset"], kind]
+        if self.resumes:
+            settings = checkpoint.training_settings(self.folder)
+        self.settings = replace(settings, **_given(settings, given))
+
+    def model(self, make: Callable):
+        """The model to train; `make(sizes, composition, seed)` makes a new one."""
+        from rnng_dy import checkpoint
+
+        if not self.resumes:
+            return make(self._sizes, self._composition or "corrected", self.settings.seed)
+        model = checkpoint.build(self.folder, self.kind)
+        if self._composition not in (None, model.composition):
+            raise RnngError(
+                f"{self.folder} has the {model.composition} composition: resume with that"
+            )
+        if replace(model.sizes, **self._given_sizes) != model.sizes:
+            raise RnngError(f"{self.folder} has other dimensions, {model.sizes}: resume with those")
+        return model
+
+    def train(
+        self, model, sentences: Sequence[OracleSentence], evaluation, describe: Callable
+    ) -> None:
+        """Train to the end or to Ctrl-C; `describe` words an evaluation's record."""
+        from rnng_dy.training import Training
+
+        examples = [model.encode_training(s) for s in sentences]
+
+        def report(record: dict) -> None:
+            click.echo(_line(record, describe), err=True)
+
+        run = Training(model, examples, evaluation, self.settings, self.folder, report)
+        if self.resumes:
+            run.resume()
+            click.echo(f"going on after {run.progress.sentences} sentences", err=True)
+        else:
+            run.create_folder()
+        stopped: list[int] = []
+
+        def stop(number: int, frame: object) -> None:
+            # the update that runs is finished first; a second signal ends at once
+            stopped.append(number)
+            signal.signal(number, signal.SIG_DFL)
+
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, stop)
+        if not run.run(stop=lambda: bool(stopped)):
+            click.echo(
+                f"stopped; the same command with --resume goes on in {self.folder}", err=True
+            )
+            sys.exit(128 + stopped[0])
+        best = json.dumps({"best": run.progress.best, "sentences": run.progress.best_sentences})
+        click.echo(f"{self.folder}: {best}")
+
+
+def _given(dataclass_instance, options: dict) -> dict:
+    """The options that were given and are fields of the dataclass."""
+    names = {field.name for field in fields(dataclass_instance)}
+    return {k: v for k, v in options.items() if k in names and v is not None}
+
+
+def _line(record: dict, describe: Callable[[dict], str]) -> str:
+    """A record of the log as one line for people."""
+    place = f"epoch {record['epoch']:.2f}, {record['sentences']} sentences"
+    if record["event"] == "evaluation":
+        return f"{place}: {describe(record)}{' (best)' if record['is_best'] else ''}"
+    return (
+        f"{place}: {record['loss_per_word']:.4f} nats/word, {record['sentences_per_second']:.1f} sentences/s, "
+        f"learning rate {record['learning_rate']:.4f}, {record['clipped']:.0%} of updates clipped, "
+        f"{clock(record['seconds_left'])} left"
+    )

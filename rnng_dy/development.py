@@ -1,0 +1,75 @@
+"""Scores on development data, by which training selects a model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import nltk
+
+from oracle.files import OracleSentence
+from oracle.transitions import tree_of
+from rnng_dy import evalb
+from rnng_dy.discriminative import DiscriminativeParser
+from rnng_dy.generative import GenerativeModel
+from rnng_dy.vocabulary import UnseenSymbolError
+
+
+class ParserEvaluation:
+    """Labelled bracketing F1 of greedy parses (EVALB's rules, COLLINS parameters)."""
+
+    def __init__(
+        self,
+        parser: DiscriminativeParser,
+        sentences: Sequence[OracleSentence],
+        golds: Sequence[nltk.Tree],
+    ):
+        self._parser, self._sentences, self._golds = parser, sentences, golds
+        self._tokens = [parser.encode(s.tokens, s.tags, s.unkified) for s in sentences]
+
+    def __call__(self) -> dict[str, float]:
+        """`score` and `f1` in percent."""
+        decode = self._parser.vocabulary.actions.decode
+        systems = [
+            tree_of(decode(actions), s.tokens, s.tags)
+            for s, (actions, _) in zip(
+                self._sentences, self._parser.parse_all_batches(self._tokens), strict=True
+            )
+        ]
+        scores = evalb.score(self._golds, systems)
+        return {
+            "score": scores.f1,
+            "f1": scores.f1,
+            "recall": scores.recall,
+            "precision": scores.precision,
+        }
+
+
+class GeneratorEvaluation:
+    """Joint log likelihood of gold trees; those with symbols unseen in training have p = 0 and are left out."""
+
+    def __init__(self, model: GenerativeModel, sentences: Sequence[OracleSentence]):
+        self._model = model
+        self._examples = []
+        self.unseen: dict[int, tuple[str, ...]] = {}
+        """Symbols that make p = 0, by the line of the sentence in its oracle."""
+        for sentence in sentences:
+            try:
+                self._examples.append(model.encode(sentence.unkified, sentence.actions))
+            except UnseenSymbolError as error:
+                self.unseen[sentence.line] = error.symbols
+
+    def __call__(self) -> dict[str, float]:
+        """`score` is the log likelihood in nats; `perplexity` is of tree and words together, a word."""
+        total = math.fsum(
+            float(self._model.joint_log_probs(e.words, [e.actions])[0]) for e in self._examples
+        )
+        words = sum(len(e.words) for e in self._examples)
+        return {
+            "score": total,
+            "log_likelihood": total,
+            "perplexity": math.exp(-total / words) if words else math.nan,
+            "words": words,
+            "sentences": len(self._examples),
+            "left_out": len(self.unseen),
+        }

@@ -1,0 +1,129 @@
+"""EVALB's parameters: what to delete, what is equal, where to cut. Two sets are built in."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cached_property
+
+from oracle.errors import InputError
+from oracle.streams import WHITE_SPACE, read_lines, split_words
+
+NUMBERS = {
+    "DEBUG": "debug",
+    "MAX_ERROR": "max_error",
+    "CUTOFF_LEN": "cutoff",
+    "LABELED": "labelled",
+    "DISC_ONLY": "discontinuous_only",
+}
+LABELS = {
+    "DELETE_LABEL": "delete_labels",
+    "DELETE_LABEL_FOR_LENGTH": "delete_labels_for_length",
+    "QUOTE_LABEL": "quote_labels",
+}
+PAIRS = {"EQ_LABEL": "equal_labels", "EQ_WORD": "equal_words"}
+
+
+@dataclass(frozen=True)
+class Params:
+    """The statements of a parameter file; a statement that is absent has EVALB's own default.
+
+    `cutoff` is in words; `max_error` only stops the listing of EVALB; `debug` changes no score.
+    """
+
+    delete_labels: frozenset[str] = frozenset()
+    delete_labels_for_length: frozenset[str] = frozenset()
+    quote_labels: frozenset[str] = frozenset()
+    equal_labels: frozenset[tuple[str, str]] = frozenset()
+    equal_words: frozenset[tuple[str, str]] = frozenset()
+    cutoff: int = 40
+    labelled: bool = True
+    max_error: int = 10
+    debug: int = 0
+
+    @classmethod
+    def read(cls, path: str) -> Params:
+        """Read a `.prm` file (`-` is standard input); InputError with its line for a bad statement.
+
+        Like EVALB it passes over lines that begin with `#` or have fewer than three characters.
+        """
+        values: dict = {}
+        collected: dict[str, set] = defaultdict(set)
+        for line, text in read_lines(path):
+            statement = text.strip(WHITE_SPACE)
+            if len(statement) < 3 or statement.startswith("#"):
+                continue
+            keyword, *arguments = split_words(statement)
+            if keyword in NUMBERS:
+                values[NUMBERS[keyword]] = _number(keyword, arguments, path, line)
+            elif keyword in LABELS:
+                _expect(1, "label", keyword, arguments, path, line)
+                collected[LABELS[keyword]].add(arguments[0])
+            elif keyword in PAIRS:
+                _expect(2, "values", keyword, arguments, path, line)
+                collected[PAIRS[keyword]].add(tuple(arguments))
+            else:
+                known = ", ".join([*NUMBERS, *LABELS, *PAIRS])
+                raise InputError(f"unknown statement `{keyword}`; use one of {known}", path, line)
+            if values.pop("discontinuous_only", 0):
+                message = "DISC_ONLY 1 is for discontinuous trees, not read here; set it to 0"
+                raise InputError(message, path, line)
+        if "labelled" in values:
+            values["labelled"] = bool(values["labelled"])
+        return cls(**values, **{name: frozenset(found) for name, found in collected.items()})
+
+    @cached_property
+    def deleted_bracket_labels(self) -> frozenset[str]:
+        """The labels of brackets to delete: `DELETE_LABEL` and, unlike tags, its equals."""
+        pairs = [pair for a, b in self.equal_labels for pair in ((a, b), (b, a))]
+        return self.delete_labels | {other for label, other in pairs if label in self.delete_labels}
+
+    def same_label(self, label: str, other: str) -> bool:
+        """Whether two labels are equal, or a pair of `EQ_LABEL` (in one step, either way round).
+
+        >>> COLLINS.same_label("PRT", "ADVP"), COLLINS.same_label("NP", "NX")
+        (True, False)
+        """
+        return label == other or _paired(label, other, self.equal_labels)
+
+    def same_word(self, word: str, other: str) -> bool:
+        """Whether two words are equal, or a pair of `EQ_WORD`."""
+        return word == other or _paired(word, other, self.equal_words)
+
+
+def _paired(a: str, b: str, pairs: frozenset[tuple[str, str]]) -> bool:
+    return (a, b) in pairs or (b, a) in pairs
+
+
+def _expect(
+    count: int, kind: str, keyword: str, arguments: list[str], path: str, line: int
+) -> None:
+    if len(arguments) != count:
+        raise InputError(f"{keyword} takes {count} {kind}, not {len(arguments)}", path, line)
+
+
+def _number(keyword: str, arguments: list[str], path: str, line: int) -> int:
+    _expect(1, "whole number", keyword, arguments, path, line)
+    try:
+        return int(arguments[0])
+    except ValueError:
+        message = f"{keyword} takes a whole number, not `{arguments[0]}`"
+        raise InputError(message, path, line) from None
+
+
+COLLINS = Params(
+    delete_labels=frozenset(["TOP", "-NONE-", ",", ":", "``", "''", "."]),
+    delete_labels_for_length=frozenset(["-NONE-"]),
+    equal_labels=frozenset([("ADVP", "PRT")]),
+)
+"""The rules of `COLLINS.prm`: root and punctuation are not scored, ADVP and PRT are one label."""
+
+NEW = Params(
+    delete_labels=COLLINS.delete_labels | {"S1", "?", "!"},
+    delete_labels_for_length=COLLINS.delete_labels_for_length,
+    quote_labels=frozenset(["``", "''", "POS", "NN", "CD", "VBZ", ":"]),
+    equal_labels=COLLINS.equal_labels,
+)
+"""The rules of `new.prm`: as `COLLINS.prm`, with another root, `?`, `!`, and quotes put back."""
+
+BUILT_IN = {"collins": COLLINS, "new": NEW}

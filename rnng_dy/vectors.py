@@ -1,0 +1,45 @@
+"""Pretrained word vectors in word2vec's text format."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from oracle.errors import InputError
+from oracle.files import open_input
+
+
+def read_vectors(path: str) -> tuple[list[str], np.ndarray]:
+    """Words and their vectors, shape (words, dimension), float32.
+
+    The first line, `words dimension`, may be left out. Raises InputError for a line of another length, a value that
+    is no number, a repeated word, or a file that has fewer or more words than its first line says.
+    """
+    words: dict[str, int] = {}
+    rows: list[np.ndarray] = []
+    announced = dimension = None
+    with open_input(path) as stream:
+        for number, line in enumerate(stream, 1):
+            fields = line.rstrip(" \r\n").split(" ")
+            if number == 1 and len(fields) == 2 and all(field.isdigit() for field in fields):
+                announced, dimension = map(int, fields)
+                continue
+            if dimension is None:
+                dimension = len(fields) - 1
+            if len(fields) - 1 != dimension or dimension == 0:
+                raise InputError(f"{len(fields) - 1} values instead of {dimension}", path, number)
+            if fields[0] in words:
+                raise InputError(
+                    f"{fields[0]!r} already stands on line {words[fields[0]]}", path, number
+                )
+            try:
+                rows.append(np.array(fields[1:], np.float32))
+            except ValueError as error:
+                raise InputError(f"{error} in the vector of {fields[0]!r}", path, number) from None
+            words[fields[0]] = number
+    if not rows:
+        raise InputError("no vectors", path)
+    if announced not in (None, len(rows)):
+        raise InputError(
+            f"the first line announces {announced} vectors, the file has {len(rows)}", path
+        )
+    return list(words), np.stack(rows)

@@ -1,0 +1,167 @@
+"""`rnng-dy oracle` and `rnng-dy prepare`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from rnng_dy.cli import main
+
+TREES = "(S (NP (DT The) (NN cat)) (VBZ sleeps))\n(S (NP (DT The) (NN cat)) (VBZ eats))\n"
+
+
+def run(*args, stdin=None):
+    return CliRunner().invoke(main, [str(arg) for arg in args], input=stdin)
+
+
+@pytest.fixture
+def trees(tmp_path):
+    path = tmp_path / "train.trees"
+    path.write_text(TREES)
+    return path
+
+
+def test_an_oracle_is_made(trees, tmp_path):
+    output = tmp_path / "out.oracle"
+    result = run("oracle", "--train", trees, trees, "-o", output)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr == "2 trees read, 0 preterminals skipped\n"
+    assert output.read_text().splitlines()[:7] == [
+        "# (S (NP (DT The) (NN cat)) (VBZ sleeps))",
+        "DT NN VBZ",
+        "The cat sleeps",
+        "the cat sleeps",
+        "The cat UNK-LC-s",
+        "NT(S)",
+        "NT(NP)",
+    ]
+
+
+def test_a_generative_oracle_goes_through_pipes(trees):
+    result = run(
+        "oracle", "--train", trees, "--generative", "--unk", "single", "-", stdin=TREES.encode()
+    )
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[1:4] == ["The cat sleeps", "The cat UNK", "NT(S)"]
+
+
+def test_preterminals_are_refused_or_skipped_and_counted(trees, tmp_path):
+    trees.write_text(f"(JJ last)\n{TREES}(NN yes)\n")
+    output = tmp_path / "out"
+    for command in (["oracle", "--train", trees], ["prepare", "--from", "trees"]):
+        refused = run(*command, trees, "-o", output)
+        assert refused.exit_code == 2
+        assert f"{trees}:1: (JJ last) is only a preterminal, no tree (2 such" in refused.stderr
+        assert not output.exists()
+        skipped = run(*command, trees, "-o", output, "--skip-preterminals")
+        assert skipped.exit_code == 0
+        assert "4 trees read" in skipped.stderr
+        assert "2 preterminals skipped" in skipped.stderr
+        output.unlink()
+
+
+def test_preterminals_never_count_as_training_words(trees, tmp_path):
+    train = tmp_path / "more.trees"
+    train.write_text(f"{TREES}(VBZ sleeps)\n")
+    result = run("oracle", "--train", train, trees, "--generative")
+    assert "The cat UNK-LC-s" in result.stdout
+
+
+def test_trees_are_prepared(tmp_path):
+    (tmp_path / "02").mkdir()
+    (tmp_path / "02" / "wsj_0200.mrg").write_text(
+        "\n( (S (NP-SBJ-1 (PRP It)) (VP (VBD ran)\n  (NP (-NONE- *-1)))))\n( (S (-NONE- *)))\n"
+    )
+    output = tmp_path / "out.trees"
+    result = run("prepare", tmp_path, "--from", "ptb", "--sections", "2-21", "-o", output)
+    assert result.exit_code == 0
+    assert result.stderr == "2 trees read, 1 emptied, 0 preterminals skipped, 1 written\n"
+    assert output.read_text() == "(S (NP (PRP It)) (VP (VBD ran)))\n"
+
+
+def test_chinese_files_are_prepared_as_utf8(tmp_path):
+    path = tmp_path / "chtb_001.fid"
+    path.write_bytes("<S ID=1>\n( (IP-HLN (NR 上海)\n (NN 浦东)) )\n</S>\n".encode("gb18030"))
+    result = run("prepare", path, "--from", "ctb")
+    assert result.stdout == "(IP (NR 上海) (NN 浦东))\n"
+    named = run("prepare", path, "--from", "trees", "--encoding", "gb18030")
+    assert named.stdout == result.stdout
+    assert run("prepare", path, "--from", "trees").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "message"),
+    [
+        ("(S (NN a)\n", 1, "unbalanced brackets"),
+        ("(S (NN a)))\n", 1, "unbalanced brackets"),
+        ("(S (NN a))\n(S (NP))\n", 2, "a preterminal needs a word"),
+        ("(S (NN a))\n(S ())\n", 2, "is empty"),
+        ("(S (NN a) b)\n", 1, "near '(S (NN a) b)'"),
+        ("not a tree\n", 1, "'not' stands beside the brackets"),
+    ],
+)
+def test_bad_trees_end_with_one_clear_line(tmp_path, content, line, message):
+    path = tmp_path / "bad.trees"
+    path.write_text(content)
+    for result in (
+        run("oracle", "--train", path, path, "-o", tmp_path / "out"),
+        run("prepare", path, "--from", "trees", "-o", tmp_path / "out"),
+    ):
+        assert result.exit_code == 2
+        assert result.stderr.startswith(f"Error: {path}:{line}: ")
+        assert result.stderr.count("\n") == 1
+        assert message in result.stderr
+        assert not (tmp_path / "out").exists()
+
+
+def test_input_without_trees_is_an_error(trees, tmp_path):
+    empty = tmp_path / "empty"
+    empty.write_text("\n")
+    for result in (
+        run("oracle", "--train", trees, empty, "-o", tmp_path / "out"),
+        run("prepare", empty, "--from", "trees", "-o", tmp_path / "out"),
+    ):
+        assert result.exit_code == 2
+        assert f"{empty}: no tree" in result.stderr
+        assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["oracle", "--train", "-", "-"], "only one of the files can be standard input"),
+        (["oracle", "x.trees"], "--train"),
+        (["oracle", "--train", "none.trees", "none.trees"], "none.trees: No such file"),
+        (["oracle", "--train", "x", "x", "--unk", "other"], "--unk"),
+        (["prepare", "x.trees"], "--from"),
+        (["prepare", "--from", "ptb"], "needs a SOURCE"),
+        (["prepare", "--from", "nltk", "x"], "takes no SOURCE"),
+        (["prepare", "x", "--from", "trees", "--sections", "1"], "--sections needs"),
+        (["prepare", "x", "--from", "ptb", "--sections", "z"], "no number or range"),
+        (["prepare", "none", "--from", "ptb"], "none: No such file"),
+        (["prepare", "-", "--from", "trees", "--encoding", "klingon"], "'klingon'"),
+    ],
+)
+def test_options_that_do_not_fit_end_with_exit_code_2(args, message):
+    result = run(*args, stdin=TREES)
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+@pytest.mark.parametrize("command", ["oracle", "prepare"])
+def test_help_has_an_example(command):
+    result = run(command, "--help")
+    assert f"Example: rnng-dy {command}" in result.stdout
+
+
+def test_the_commands_do_not_load_dynet():
+    program = (
+        "import sys; from click.testing import CliRunner; from rnng_dy.cli import main;"
+        "r = CliRunner().invoke(main, ['prepare', '--from', 'trees', '-'], input='(S (NN a))');"
+        "assert r.exit_code == 0, r.output;"
+        "assert not {'dynet', '_dynet'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

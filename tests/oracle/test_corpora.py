@@ -1,0 +1,114 @@
+"""Which files of a treebank are read."""
+
+from __future__ import annotations
+
+import nltk.corpus
+import nltk.data
+import pytest
+from nltk.corpus.reader import BracketParseCorpusReader
+from nltk.corpus.util import LazyCorpusLoader
+
+from oracle.corpora import parse_sections, read_ctb, read_nltk, read_ptb
+from oracle.errors import RnngError
+
+
+def words_read(trees):
+    return [located.tree.leaves()[0] for located in trees]
+
+
+@pytest.fixture
+def wsj(tmp_path):
+    """Files of one tree, whose word is the file's name."""
+    for name in ["00/wsj_0001", "02/wsj_0201", "02/wsj_0299", "21/wsj_2101", "24/wsj_2400"]:
+        path = tmp_path / "wsj" / f"{name}.mrg"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"\n( (S (NN {path.stem}) ))\n")
+    (tmp_path / "wsj" / "02" / "readme.txt").write_text("no tree")
+    return tmp_path / "wsj"
+
+
+def test_a_folder_gives_its_mrg_files_in_order(wsj):
+    assert words_read(read_ptb([wsj])) == [
+        "wsj_0001",
+        "wsj_0201",
+        "wsj_0299",
+        "wsj_2101",
+        "wsj_2400",
+    ]
+
+
+def test_sections_are_the_first_two_digits(wsj):
+    assert words_read(read_ptb([wsj], "2-21")) == ["wsj_0201", "wsj_0299", "wsj_2101"]
+    assert words_read(read_ptb([wsj], "00,24")) == ["wsj_0001", "wsj_2400"]
+
+
+def test_a_file_that_does_not_say_its_section_is_in_its_folders(wsj):
+    (wsj / "03").mkdir()
+    (wsj / "03" / "all.mrg").write_text("( (S (NN all)))")
+    assert words_read(read_ptb([wsj], "3")) == ["all"]
+
+
+def test_a_file_of_any_name_can_be_given(tmp_path):
+    path = tmp_path / "trees"
+    path.write_text("( (S (NN a)))")
+    assert words_read(read_ptb([path])) == ["a"]
+
+
+def test_nothing_to_read_is_an_error(wsj):
+    with pytest.raises(RnngError, match="none of the 5 files is in sections 5-9"):
+        list(read_ptb([wsj], "5-9"))
+    with pytest.raises(RnngError, match=r"no \.mrg"):
+        list(read_ctb([wsj]))
+
+
+def test_ctb_files_are_read_in_either_encoding_by_number(tmp_path):
+    texts = {
+        "chtb_001.fid": "<S ID=1>\n( (IP (NN 上海)))\n</S>\n".encode("gb18030"),
+        "chtb_0300.nw": "( (IP (NN 浦东)))\n".encode(),
+        "chtb_0300.nw.seg": "浦东\n".encode(),
+        "chtb_1151.bn": "( (IP (NN 建设)))\n".encode(),
+    }
+    for name, content in texts.items():
+        (tmp_path / name).write_bytes(content)
+    assert words_read(read_ctb([tmp_path])) == ["上海", "浦东", "建设"]
+    assert words_read(read_ctb([tmp_path], "1-270,1000-1151")) == ["上海", "建设"]
+
+
+def test_an_encoding_that_is_named_is_the_only_one_tried(tmp_path):
+    (tmp_path / "chtb_001.fid").write_bytes("( (IP (NN 上海)))".encode("gb18030"))
+    with pytest.raises(RnngError, match="not utf-8"):
+        list(read_ctb([tmp_path], encoding="utf-8"))
+
+
+@pytest.mark.parametrize("sections", ["", "a", "2-", "5-3", "1,,2", "-3", "1-2-3", "²"])
+def test_sections_that_are_none_are_refused(sections):
+    with pytest.raises(RnngError, match="no number or range"):
+        parse_sections(sections)
+
+
+@pytest.fixture
+def treebank(tmp_path, monkeypatch):
+    """The folder of NLTK's sample, still empty."""
+    folder = tmp_path / "corpora" / "treebank" / "combined"
+    folder.mkdir(parents=True)
+    monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
+    loader = LazyCorpusLoader("treebank/combined", BracketParseCorpusReader, r"wsj_.*\.mrg")
+    monkeypatch.setattr(nltk.corpus, "treebank", loader)
+    return folder
+
+
+def test_without_nltks_sample_the_error_says_how_to_get_it(treebank):
+    treebank.rmdir()
+    with pytest.raises(RnngError, match=r"nltk\.downloader treebank"):
+        list(read_nltk())
+
+
+def test_nltks_sample_is_selected_by_file(treebank):
+    for number in (1, 2, 199):
+        (treebank / f"wsj_{number:04}.mrg").write_text(f"( (S (NN {number})))\n" * 2)
+    located = list(read_nltk("2-199"))
+    assert words_read(located) == ["2", "2", "199", "199"]
+    assert located[1].line == 2
+    assert located[1].path.endswith("wsj_0002.mrg")
+    with pytest.raises(RnngError, match="no file 3-5"):
+        list(read_nltk("3-5"))

@@ -1,0 +1,103 @@
+"""Sentences to parse, in each format."""
+
+from __future__ import annotations
+
+import pytest
+
+from oracle.errors import InputError
+from oracle.files import SourceSentence, read_sentences
+
+ORACLE = """# (S (DT The) (NN cat))
+DT NN
+The cat
+the cat
+The UNK-LC
+NT(S)
+SHIFT
+SHIFT
+REDUCE
+
+"""
+
+
+def read(tmp_path, text, **options):
+    path = tmp_path / "in.txt"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return read_sentences(path, **options)
+
+
+def test_an_oracle(tmp_path):
+    first, second = read(tmp_path, ORACLE * 2)
+    assert first == SourceSentence(("The", "cat"), ("DT", "NN"), ("The", "UNK-LC"), 1)
+    assert second.line == 11
+
+
+def test_trees_give_words_and_tags(tmp_path):
+    text = "(S (DT The)\n   (NN cat))\n(NN yes) (S (NN a_b))\n"
+    assert read(tmp_path, text) == [
+        SourceSentence(("The", "cat"), ("DT", "NN"), None, 1),
+        SourceSentence(("yes",), ("NN",), None, 3),
+        SourceSentence(("a_b",), ("NN",), None, 3),
+    ]
+
+
+def test_trees_without_preterminals_give_words(tmp_path):
+    sentences = read(tmp_path, "(S (NP it) (VP ran))\n(S (NP The cat) sleeps)\n")
+    assert [(s.tokens, s.tags) for s in sentences] == [
+        (("it", "ran"), None),
+        (("The", "cat", "sleeps"), None),
+    ]
+
+
+def test_tokens_stand_between_ascii_white_space(tmp_path):
+    sentences = read(tmp_path, "# 1 \u3000x\u00a0y\t( a(b\r\n||| <p> \u2028\n\n \n")
+    assert [(s.tokens, s.line) for s in sentences] == [
+        (("#", "1", "\u3000x\u00a0y", "-LRB-", "a-LRB-b"), 1),
+        (("|||", "<p>", "\u2028"), 2),
+    ]
+
+
+def test_tagged_tokens_are_seen_where_all_have_a_tag(tmp_path):
+    text = "The_DT a_b_NN\n#_#\n"
+    assert [(s.tokens, s.tags) for s in read(tmp_path, text)] == [
+        (("The", "a_b"), ("DT", "NN")),
+        (("#",), ("#",)),
+    ]
+    assert [s.tokens for s in read(tmp_path, text, tagged=False)] == [
+        ("The_DT", "a_b_NN"),
+        ("#_#",),
+    ]
+
+
+def test_an_underscore_here_and_there_is_no_tag(tmp_path):
+    [sentence] = read(tmp_path, "the file_name is _ here\n")
+    assert sentence == SourceSentence(("the", "file_name", "is", "_", "here"), None, None, 1)
+
+
+def test_where_most_tokens_are_tagged_the_others_are_an_error(tmp_path):
+    text = "The_DT cat_NN\nsleeps_VBZ .\n"
+    with pytest.raises(InputError, match=r"in\.txt:2: 3 of 4 tokens are word_TAG, but '\.' is not"):
+        read(tmp_path, text)
+    with pytest.raises(InputError, match=r"in\.txt:2: the token '\.' is not word_TAG"):
+        read(tmp_path, text, tagged=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("", None, "no sentence"),
+        (" \n\n", None, "no sentence"),
+        ("a b\n\nc d\n", 2, "an empty line"),
+        ("a b\n(S (NP c) d)\n", 2, "a tree among tokenised sentences"),
+        ("a b\n( (S (NN x)))\n", 2, "a tree among tokenised sentences"),
+        ("(S (NN a))\nb c\n", 2, "'b' stands beside the brackets"),
+        (ORACLE + "a b\n", 11, "begins with `# ` and its tree"),
+        ("a\ncaf\xe9\n".encode("latin-1"), 2, "not utf-8"),
+        (b"(S (NN caf\xe9))\n", 1, "not utf-8"),
+    ],
+)
+def test_other_input_is_refused_with_its_line(tmp_path, text, line, message):
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, text)
+    assert caught.value.line == line
+    assert message in str(caught.value)

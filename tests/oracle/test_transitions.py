@@ -1,0 +1,105 @@
+"""Trees and their actions (Dyer et al. 2016, section 3)."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nltk import Tree
+
+from oracle.errors import RnngError
+from oracle.transitions import (
+    actions_of,
+    check_actions,
+    label_of,
+    nt,
+    strip_preterminals,
+    tree_of,
+)
+from oracle.treebank import parse_line, tags, words
+
+LABELS = st.sampled_from(["S", "NP", "ADVP|PRT", "#", "-LRB-", "中", "A\u00a0B"])
+WORDS = st.sampled_from(["a", "#", "|||", "x\u3000y", "REDUCE", "NT(X)"])
+PRETERMINALS = st.builds(lambda tag, word: Tree(tag, [word]), LABELS, WORDS)
+
+
+def constituents(children):
+    return st.builds(Tree, LABELS, st.lists(children, min_size=1, max_size=4))
+
+
+@given(constituents(st.recursive(PRETERMINALS, constituents, max_leaves=15)))
+def test_actions_build_the_tree_that_they_come_from(tree):
+    actions = actions_of(tree, preterminals=True)
+    assert tree_of(actions, words(tree), tags(tree)) == tree
+    assert tree_of(actions, words(tree)) == strip_preterminals(tree)
+
+
+@given(constituents(st.recursive(WORDS, constituents, max_leaves=15)))
+def test_so_they_do_without_preterminals(tree):
+    assert tree_of(actions_of(tree, preterminals=False), words(tree)) == tree
+
+
+def test_the_figures_tree():
+    # Dyer et al. 2016, figure 2: The hungry cat meows .
+    noun_phrase = ["NT(NP)", "SHIFT", "SHIFT", "SHIFT", "REDUCE"]
+    verb_phrase = ["NT(VP)", "SHIFT", "REDUCE"]
+    actions = ["NT(S)", *noun_phrase, *verb_phrase, "SHIFT", "REDUCE"]
+    tagged = "(S (NP (DT The) (JJ hungry) (NN cat)) (VP (VBZ meows)) (. .))"
+    assert actions_of(parse_line(tagged)) == actions
+    assert actions_of(parse_line("(S (NP The hungry cat) (VP meows) .)")) == actions
+
+
+def test_lone_words_without_tags_need_to_be_told():
+    tree = parse_line("(S (NP it) (VP ran))")
+    assert actions_of(tree) == ["NT(S)", "SHIFT", "SHIFT", "REDUCE"]
+    assert actions_of(tree, preterminals=False) == (
+        ["NT(S)", "NT(NP)", "SHIFT", "REDUCE", "NT(VP)", "SHIFT", "REDUCE", "REDUCE"]
+    )
+
+
+def test_a_root_is_no_preterminal_of_a_sample():
+    assert actions_of(parse_line("(NP it)")) == ["NT(NP)", "SHIFT", "REDUCE"]
+
+
+def test_a_deep_tree_has_actions():
+    depth = 20000
+    actions = ["NT(S)"] * depth + ["SHIFT"] + ["REDUCE"] * depth
+    assert actions_of(tree_of(actions, ["a"]), preterminals=False) == actions
+
+
+@pytest.mark.parametrize("text", ["(NN yes)", "( (S (NN yes)))"])
+def test_some_trees_have_no_actions(text):
+    with pytest.raises(RnngError):
+        actions_of(parse_line(text), preterminals=True)
+
+
+@pytest.mark.parametrize(
+    ("actions", "length", "message"),
+    [
+        ("", 0, "no actions"),
+        ("SHIFT", 1, "action 1, 'SHIFT', puts a word outside all constituents"),
+        ("REDUCE", 0, "action 1, 'REDUCE', finds no open constituent"),
+        ("NT(S) REDUCE", 0, "action 2, 'REDUCE', would close an empty constituent"),
+        ("NT(S) SHIFT", 1, "the actions end with 1 constituents open"),
+        ("NT(S) SHIFT REDUCE", 2, "1 SHIFT actions for 2 words"),
+        ("NT(S) SHIFT SHIFT REDUCE", 1, "action 3, 'SHIFT', needs one word more than the 1"),
+        ("NT(S) SHIFT REDUCE REDUCE", 1, "action 4, 'REDUCE', comes after the tree is complete"),
+        ("NT(S) SHIFT REDUCE NT(S)", 1, "action 4, 'NT(S)', comes after the tree is complete"),
+        ("NT(S) GEN REDUCE", 1, "action 2, 'GEN', is none of NT(X), SHIFT and REDUCE"),
+        ("NT() SHIFT REDUCE", 1, "action 1, 'NT()', is none of NT(X), SHIFT and REDUCE"),
+    ],
+)
+def test_what_builds_no_tree_is_refused(actions, length, message):
+    with pytest.raises(RnngError) as caught:
+        check_actions(actions.split(), length)
+    assert message in str(caught.value)
+
+
+def test_tags_must_be_as_many_as_words():
+    with pytest.raises(RnngError, match="2 POS tags for 1 words"):
+        tree_of(["NT(S)", "SHIFT", "REDUCE"], ["a"], ["A", "B"])
+
+
+@pytest.mark.parametrize("label", ["S", "-LRB-", "ADVP|PRT", "a)b", "中"])
+def test_a_label_is_read_from_its_action(label):
+    assert label_of(nt(label)) == label

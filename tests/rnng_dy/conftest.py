@@ -1,0 +1,78 @@
+"""Small models and data of our own for the tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import oracle
+from clusters.files import ClusteredWord
+from oracle.files import make_oracle
+from oracle.treebank import read_trees, words
+from oracle.unknown import UnknownWords, known_words
+from rnng_dy.discriminative import DiscriminativeParser, ParserSizes
+from rnng_dy.generative import GenerativeModel, GeneratorSizes
+from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary
+
+TINY = Path(oracle.__file__).parent / "data" / "tiny.trees"
+
+
+@pytest.fixture(scope="session")
+def trees():
+    """The first 120 trees of the package's own small treebank."""
+    return [located for _, located in zip(range(120), read_trees(str(TINY)), strict=False)]
+
+
+def sentences_of(trees, generative):
+    unknown = UnknownWords("berkeley", known_words(words(located.tree) for located in trees))
+    return list(make_oracle(trees, unknown, generative=generative))
+
+
+@pytest.fixture(scope="session")
+def sentences(trees):
+    """Their discriminative oracle."""
+    return sentences_of(trees, generative=False)
+
+
+@pytest.fixture(scope="session")
+def generative_sentences(trees):
+    """Their generative oracle."""
+    return sentences_of(trees, generative=True)
+
+
+def simple_clusters(sentences, classes=7):
+    """Every word in one of a few clusters, the last word alone in its own."""
+    vocabulary = list(dict.fromkeys(word for s in sentences for word in s.unkified))
+    entries = [
+        ClusteredWord(format(i % classes, "03b"), word, 1) for i, word in enumerate(vocabulary[:-1])
+    ]
+    # not sorted by cluster, and with a cluster of one word
+    return [*entries, ClusteredWord("111", vocabulary[-1], 1)]
+
+
+PARSER_SIZES = ParserSizes(layers=2, lstm_input=10, hidden=8, action=5, word=7, tag=4)
+GENERATOR_SIZES = GeneratorSizes(layers=2, lstm_input=9, hidden=8, action=5)
+
+
+def make_parser(sentences, composition="corrected", seed=1, tags=True, vectors=None):
+    """A parser with the random parameters of a seed; `vectors` are (words, array)."""
+    pretrained, array = vectors or (None, None)
+    vocabulary = ParserVocabulary.from_oracle(sentences, tags, pretrained)
+    return DiscriminativeParser(vocabulary, PARSER_SIZES, composition, array, seed)
+
+
+def make_generator(sentences, composition="corrected", seed=1):
+    """A generative model with the random parameters of a seed."""
+    vocabulary = GeneratorVocabulary.build(simple_clusters(sentences), sentences)
+    return GenerativeModel(vocabulary, GENERATOR_SIZES, composition, seed)
+
+
+@pytest.fixture
+def parser(sentences):
+    return make_parser(sentences)
+
+
+@pytest.fixture
+def generator(generative_sentences):
+    return make_generator(generative_sentences)

@@ -1,0 +1,106 @@
+"""`rnng-dy doctor`: it tells a sound set-up from a broken one."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from rnng_dy import cpu_level, engine, selfcheck
+from rnng_dy.cli import doctor, main
+
+needs_dynet = pytest.mark.skipif(engine.installed_version() is None, reason="DyNet is missing")
+V3 = "flags : fpu sse2 avx avx2 bmi1 bmi2 f16c fma abm movbe xsave\n"
+
+
+@needs_dynet
+def test_a_sound_set_up_passes():
+    code = "from rnng_dy.cli import main; main(['doctor'])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    for name in ("rnng_dy", "Python", "dynet", "numpy", "nltk", "click", "CPU", "GPUs", "memory"):
+        assert f"\n{name} " in "\n" + done.stdout
+    assert done.stdout.count(" ok ") == 3
+
+
+@needs_dynet
+def test_a_wrong_number_ends_with_one(monkeypatch):
+    monkeypatch.setattr(selfcheck, "autobatching_difference", lambda: 1e-3)
+    monkeypatch.setattr(selfcheck, "growth_difference", lambda: 0.0)
+    done = CliRunner().invoke(main, ["doctor"])
+    assert done.exit_code == 1
+    assert "FAILED  largest relative difference 1.0e-03" in done.output
+
+
+def test_a_missing_dynet_is_told_with_how_to_install_it(monkeypatch):
+    monkeypatch.setattr(engine, "installed_version", lambda: None)
+    done = CliRunner().invoke(main, ["doctor"])
+    assert done.exit_code == 2
+    assert "not installed" in done.output
+    assert "scripts/install_dynet" in done.output
+
+
+def test_a_dynet_built_for_a_newer_processor_is_not_started(monkeypatch):
+    monkeypatch.setattr(engine, "installed_version", lambda: "2.1.2")
+    monkeypatch.setattr(doctor, "_march", lambda: "x86-64-v3")
+    monkeypatch.setattr(cpu_level, "cpu_level", lambda: "x86-64")
+    done = CliRunner().invoke(main, ["doctor"])
+    assert done.exit_code == 2
+    assert "DyNet was built for x86-64-v3" in done.output
+
+
+@needs_dynet
+def test_an_unknown_device():
+    done = CliRunner().invoke(main, ["doctor", "--device", "tpu"])
+    assert done.exit_code == 2
+    assert "tpu" in done.output
+
+
+@needs_dynet
+def test_autobatching_that_cannot_be_switched_is_noticed(monkeypatch):
+    assert selfcheck.switches()
+    renew_cg = engine.dy.renew_cg
+    monkeypatch.setattr(engine.dy, "renew_cg", lambda autobatching=None: renew_cg())
+    assert not selfcheck.switches()
+
+
+@needs_dynet
+def test_the_tagger_is_the_same_autobatched_and_has_every_gradient():
+    assert selfcheck.autobatching_difference(seed=2) <= selfcheck.TOLERANCE
+
+
+def test_a_difference_is_relative_to_the_largest_entry():
+    values = [np.array([1.0, 2.0]), np.array([0.0, 8.5])]
+    reference = [np.array([1.0, 2.0]), np.array([0.0, 8.0])]
+    assert selfcheck.relative_difference(values, reference) == 0.5 / 8.0
+
+
+@pytest.mark.parametrize(("difference", "passed"), [(1e-4, True), (2e-4, False), (np.nan, False)])
+def test_what_passes(difference, passed):
+    assert selfcheck.Check.of_difference("x", lambda: difference).passed is passed
+
+
+def test_a_check_that_dynet_cannot_compute_fails():
+    def measure() -> float:
+        raise ValueError("pools do not grow")
+
+    check = selfcheck.Check.of_difference("x", measure)
+    assert (check.passed, check.seen) == (False, "DyNet fails: pools do not grow")
+
+
+@pytest.mark.parametrize(
+    ("machine", "flags", "level"),
+    [
+        ("x86_64", V3, "x86-64-v3"),
+        ("x86_64", V3.replace(" movbe", ""), "x86-64"),
+        ("x86_64", "", "x86-64"),
+        ("aarch64", "", "armv8-a"),
+        ("riscv64", "", ""),
+    ],
+)
+def test_the_level_of_a_processor(tmp_path, machine, flags, level):
+    (tmp_path / "cpuinfo").write_text("processor : 0\n" + flags)
+    assert cpu_level.cpu_level(machine, tmp_path / "cpuinfo") == level
