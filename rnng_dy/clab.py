@@ -119,8 +119,8 @@ def parser_names(layers: int, tags: bool, vectors: bool) -> tuple[list[str], lis
         *_lstm("action", layers),
         *_lstm("compose_forward", layers),
         *_lstm("compose_backward", layers),
-        *"hidden_bias hidden_action hidden_context hidden_stack input_word input_bias".split(),
-        *"compose_bias action_weights action_start action_bias buffer_guard stack_guard".split(),
+        *["hidden_bias", "hidden_action", "hidden_context", "hidden_stack", "input_word", "input_bias"],
+        *["compose_bias", "action_weights", "action_start", "action_bias", "buffer_guard", "stack_guard"],
         "compose_weights",
         *(["input_tag"] if tags else []),
         *_lstm("buffer", layers),
@@ -141,8 +141,8 @@ def generator_names(layers: int, clusters: list[int]) -> tuple[list[str], list[s
         *_lstm("action", layers),
         *_lstm("compose_forward", 1),
         *_lstm("compose_backward", 1),
-        *"hidden_bias hidden_action hidden_stack hidden_context compose_bias".split(),
-        *"action_weights action_start action_bias stack_guard compose_weights".split(),
+        *["hidden_bias", "hidden_action", "hidden_stack", "hidden_context", "compose_bias"],
+        *["action_weights", "action_start", "action_bias", "stack_guard", "compose_weights"],
     ]
     return dense, ["word", None, "open_nonterminal", "nonterminal", "action"]
 

@@ -69,7 +69,7 @@ class GeneratorEvaluation:
             "score": total,
             "log_likelihood": total,
             "perplexity": math.exp(-total / words) if words else math.nan,
-            "words": words,
-            "sentences": len(self._examples),
-            "left_out": len(self.unseen),
+            "dev_words": words,
+            "dev_sentences": len(self._examples),
+            "dev_left_out": len(self.unseen),
         }

@@ -71,7 +71,7 @@ class DiscriminativeParser(Rnng, ParserI):
     def __init__(
         self,
         vocabulary: ParserVocabulary,
-        sizes: ParserSizes = ParserSizes(),  # noqa: B008 (frozen)
+        sizes: ParserSizes = ParserSizes(),
         composition: str = "corrected",
         vectors: np.ndarray | None = None,
         seed: int = 1,

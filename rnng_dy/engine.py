@@ -67,7 +67,7 @@ def start(device: str = CPU, memory: int = 128, autobatch: bool = True) -> None:
     """Configure and import DyNet. A second call with the same settings does nothing.
 
     Args: `device` is `cpu`, `cuda` or `cuda:N`; `memory` in MB for each pool.
-    Raises RnngError where DyNet, its CUDA backend or the GPU is missing, or where DyNet already runs with other settings.
+    Raises RnngError where DyNet, its CUDA backend or the GPU is missing, or where DyNet runs with other settings.
     """
     global _started
     settings = Settings("cuda:0" if device == "cuda" else device, memory, autobatch)

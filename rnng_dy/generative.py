@@ -62,7 +62,7 @@ class GenerativeModel(Rnng):
     def __init__(
         self,
         vocabulary: GeneratorVocabulary,
-        sizes: GeneratorSizes = GeneratorSizes(),  # noqa: B008 (frozen)
+        sizes: GeneratorSizes = GeneratorSizes(),
         composition: str = "corrected",
         seed: int = 1,
     ):

@@ -86,8 +86,8 @@ class Progress:
     best_sentences: int = 0
     evaluated: int = -1
     """Sentences at the last evaluation."""
-    window: tuple[float, int, int, int, float] = (0.0, 0, 0, 0, 0.0)
-    """Since the last record: loss in nats, words, updates, clipped updates, seconds."""
+    window: tuple[float, int, int, int] = (0.0, 0, 0, 0)
+    """Since the last record: loss in nats, words, updates, clipped updates."""
 
     def is_evaluation_due(self, before: int, settings: Settings) -> bool:
         """Whether an evaluation falls between `before` sentences and now."""
@@ -191,11 +191,10 @@ class Training:
         p.updates += 1
         p.sentences += len(examples)
         p.position += len(examples)
-        seconds = time.perf_counter() - started
-        p.seconds += seconds
+        p.seconds += time.perf_counter() - started
         words = sum(self.model.length(example) for example in examples)
         p.window = tuple(
-            a + b for a, b in zip(p.window, (loss, words, 1, int(clipped), seconds), strict=True)
+            a + b for a, b in zip(p.window, (loss, words, 1, int(clipped)), strict=True)
         )
 
     def update(self, examples: Sequence) -> tuple[float, bool]:
@@ -259,7 +258,7 @@ class Training:
         p = self.progress
         if not _crosses(before, p.sentences, self.settings.report_every):
             return
-        loss, words, updates, clipped, seconds = p.window
+        loss, words, updates, clipped = p.window
         remaining = self.settings.epochs * len(self.examples) - p.sentences
         self._record(
             "progress",
@@ -269,7 +268,7 @@ class Training:
             sentences_per_second=p.sentences / p.seconds,
             seconds_left=remaining * p.seconds / p.sentences,
         )
-        p.window = (0.0, 0, 0, 0, 0.0)
+        p.window = (0.0, 0, 0, 0)
 
     def _record(self, event: str, **values) -> None:
         p = self.progress

@@ -14,6 +14,7 @@ from oracle.errors import RnngError
 COMMANDS = {
     "prepare": "oracle",
     "oracle": "oracle",
+    "clusters": "clusters",
     "train": "train",
     "parse": "infer",
     "sample": "infer",

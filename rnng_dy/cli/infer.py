@@ -15,10 +15,10 @@ from oracle.files import (
     SourceSentence,
     format_likelihood,
     format_sample,
-    open_output,
-    read_sentences,
-    read_samples,
     is_samples_file,
+    open_output,
+    read_samples,
+    read_sentences,
 )
 from oracle.transitions import actions_of, tree_of
 from oracle.treebank import format_tree, read_trees, words
@@ -56,15 +56,18 @@ def parse(folder, source, output, tagged, resume, device) -> None:
     parser = DiscriminativeParser.load(folder)
     decode = parser.vocabulary.actions.decode
 
-    def trees(batch: Sequence[SourceSentence]) -> list[str]:
-        results = parser.parse_batch([_tokens(parser, s, source) for s in batch])
-        return [
-            format_tree(tree_of(decode(actions), s.tokens, s.tags or [NO_TAG] * len(s.tokens)))
-            for s, (actions, _) in zip(batch, results, strict=True)
-        ]
+    encoded = _encode(parser, sentences, source)
+
+    def trees(batch: Sequence[int]) -> list[str]:
+        lines = []
+        results = parser.parse_batch([encoded[i] for i in batch])
+        for s, (actions, _) in zip((sentences[i] for i in batch), results, strict=True):
+            tags = s.tags or [NO_TAG] * len(s.tokens)
+            lines.append(format_tree(tree_of(decode(actions), s.tokens, tags)))
+        return lines
 
     key = fingerprint("parse", sentences, Path(folder, "parameters.npz"))
-    grouped = list(batches(sentences, lambda s: len(s.tokens), 600))
+    grouped = list(batches(range(len(sentences)), lambda i: len(sentences[i].tokens), 600))
     run_batches("parse", grouped, trees, len, output, key, resume)
     _report_unseen(parser, sentences)
 
@@ -101,7 +104,7 @@ def sample(folder, source, output, n, alpha, seed, tagged, resume, device) -> No
 
     Example: rnng-dy sample --model parser --samples 100 --alpha 0.8 --seed 1 test.oracle -o test.props
     """  # fmt: skip
-    sentences = list(enumerate(read_sentences(source, tagged=tagged)))
+    sentences = read_sentences(source, tagged=tagged)
     engine.start(device)
     from rnng_dy.discriminative import DiscriminativeParser
     from rnng_dy.sampler import sample_batch
@@ -109,9 +112,10 @@ def sample(folder, source, output, n, alpha, seed, tagged, resume, device) -> No
     parser = DiscriminativeParser.load(folder)
     decode, unkify = parser.vocabulary.actions.decode, parser.vocabulary.unknown.unkify
 
-    def samples(batch: Sequence[tuple[int, SourceSentence]]) -> list[str]:
-        tokens = [_tokens(parser, s, source) for _, s in batch]
-        seeds = [[seed, i] for i, _ in batch]
+    encoded = _encode(parser, sentences, source)
+
+    def samples(batch: Sequence[int]) -> list[str]:
+        seeds = [[seed, i] for i in batch]
         lines = []
         for (i, s), drawn in zip(batch, sample_batch(parser, tokens, n, alpha, seeds), strict=True):
             unkified = s.unkified or unkify(s.tokens)
@@ -125,9 +129,9 @@ def sample(folder, source, output, n, alpha, seed, tagged, resume, device) -> No
         return lines
 
     key = fingerprint("sample", n, alpha, seed, sentences, Path(folder, "parameters.npz"))
-    grouped = list(batches(sentences, lambda s: len(s[1].tokens), 100))
+    grouped = list(batches(range(len(sentences)), lambda i: len(sentences[i].tokens), 100))
     run_batches("sample", grouped, samples, lambda batch: n * len(batch), output, key, resume)
-    _report_unseen(parser, [s for _, s in sentences])
+    _report_unseen(parser, sentences)
 
 
 class _ScoredTree(NamedTuple):
@@ -174,7 +178,7 @@ def score(folder, source, output, resume, device) -> None:
         return [format_likelihood(len(tree.words), -log_probs[tree]) for tree in group]
 
     key = fingerprint("score", trees, Path(folder, "parameters.npz"))
-    run_batches("score", groups, likelihoods, len, output, key, resume)
+    run_batches("score", groups, likelihoods, len, output, key, resume, unit="trees")
     for sentence, symbols in sorted(unseen.items()):
         click.echo(
             f"sentence {sentence}: p = 0, unseen in training: {', '.join(symbols)}", err=True
@@ -229,12 +233,15 @@ def generate(folder, n, seed, max_length, output, device) -> None:
             stream.write(format_tree(tree) + "\n")
 
 
-def _tokens(parser, sentence: SourceSentence, source: str):
-    """A sentence as the parser's ids; an error names the sentence's line."""
-    try:
-        return parser.encode(sentence.tokens, sentence.tags, sentence.unkified)
-    except RnngError as error:
-        raise InputError(str(error), source, sentence.line) from None
+def _encode(parser, sentences: Sequence[SourceSentence], source: str) -> list:
+    """The sentences as the parser's ids; an error names the sentence's line."""
+    encoded = []
+    for sentence in sentences:
+        try:
+            encoded.append(parser.encode(sentence.tokens, sentence.tags, sentence.unkified))
+        except RnngError as error:
+            raise InputError(str(error), source, sentence.line) from None
+    return encoded
 
 
 def _report_unseen(parser, sentences: Sequence[SourceSentence]) -> None:

@@ -82,6 +82,7 @@ def run_batches(
     output: str,
     key: str,
     resume: bool,
+    unit: str = "sentences",
 ) -> None:
     """Write `lines_of` each batch to a file or, for `-`, standard output; Ctrl-C keeps the batches that are done."""
     total = sum(len(batch) for batch in batches)
@@ -89,7 +90,7 @@ def run_batches(
     if output != "-":
         file = PartialFile(output, key, [line_count(batch) for batch in batches], resume)
     skipped = file.done if file else 0
-    progress = Progress(what, total, done=sum(len(batch) for batch in batches[:skipped]))
+    progress = Progress(what, total, unit, sum(len(batch) for batch in batches[:skipped]))
     try:
         for batch in batches[skipped:]:
             lines = lines_of(batch)

@@ -17,8 +17,8 @@ from oracle.files import (
 )
 from oracle.transitions import actions_of, tree_of
 from oracle.treebank import format_tree
-from rnng_dy.vocabulary import NO_TAG
 from rnng_dy.importance import Estimate, estimate, perplexity
+from rnng_dy.vocabulary import NO_TAG
 
 
 @click.command()
@@ -71,6 +71,8 @@ def rerank(props, likelihoods, output, oracle_path, ess) -> None:
 def _read_groups(props: str, likelihoods: str) -> list[list[tuple[Sample, float]]]:
     """The samples of each sentence with their log p. Raises InputError where the two files do not fit."""
     samples, scores = list(read_samples(props)), list(read_likelihoods(likelihoods))
+    if not samples:
+        raise InputError("no samples: make the file with `rnng-dy sample`", props)
     if len(samples) != len(scores):
         raise InputError(
             f"{len(scores)} likelihoods for the {len(samples)} samples of {props}: score these samples again",

@@ -32,7 +32,7 @@ def train() -> None:
 def discriminative(train_path, dev_path, dev_trees, pos, pretrained, device, **options) -> None:
     """Train the parser q(y | x), selected by F1 on the development data.
 
-    Example: rnng-dy train discriminative --train train.oracle --dev dev.oracle --dev-trees dev.trees --pos --model parser
+    Example: rnng-dy train discriminative --train train.oracle --dev dev.oracle --dev-trees dev.trees --model parser
     """
     sentences, dev = read_oracle(train_path), read_oracle(dev_path)
     golds = _gold_trees(dev_trees, dev, dev_path)
@@ -62,7 +62,7 @@ def discriminative(train_path, dev_path, dev_trees, pos, pretrained, device, **o
 def generative(train_path, dev_path, clusters_path, device, **options) -> None:
     """Train the generative model p(x, y), selected by joint likelihood on the development data.
 
-    Example: rnng-dy train generative --train train.gen.oracle --dev dev.gen.oracle --clusters clusters.paths --model generator
+    Example: rnng-dy train generative --train train.gen.oracle --dev dev.gen.oracle --clusters c.paths --model generator
     """
     from clusters.files import read_clusters
 
@@ -87,7 +87,7 @@ def generative(train_path, dev_path, clusters_path, device, **options) -> None:
 
     def describe(record: dict) -> str:
         return (
-            f"dev perplexity of words and trees {record['perplexity']:.2f}, {record['words']} words"
+            f"dev perplexity of words and trees {record['perplexity']:.2f}, {record['dev_words']} words"
         )
 
     run.train(model, sentences, evaluation, describe)

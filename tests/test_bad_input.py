@@ -1,0 +1,175 @@
+"""Every kind of bad input: exit code 2, one clear message, no traceback, nothing written."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import oracle
+from rnng_dy.cli import main
+from tests.rnng_dy.conftest import make_generator, make_parser, sentences_of
+
+TINY = Path(oracle.__file__).parent / "data" / "tiny.trees"
+TREE = "(S (NP (DT the) (NN cat)) (VP (VBD slept)) (. .))\n"
+SAMPLE = "0 ||| -1.5 ||| (S (NP the cat) (VP slept) .)\n"
+PREPARE = "prepare --from trees bad -o out"
+ORACLE = "oracle --train good.trees bad -o out"
+TRAIN = "train discriminative --train {} --dev good.oracle --dev-trees good.trees --model new"
+TRAIN_GEN = "train generative --train {} --dev good.gen.oracle --clusters {} --model new"
+PARSE = "parse --model parser {} -o out"
+SAMPLING = "sample --model parser {} -o out"
+SCORE = "score --model generator {} -o out"
+RERANK = "rerank {} {} -o out"
+EVALB = "evalb {} {}"
+
+# what is wrong, the content of the file `bad`, the command, what the message must say
+CASES = [
+    # trees
+    ("a bracket too few", "(S (NP (DT the))\n", PREPARE, "bad:1"),
+    ("a bracket too many", TREE + "(S (DT the)))\n", PREPARE, "bad:2"),
+    ("an empty constituent", "(S (NP) (VBD ran))\n", PREPARE, "bad:1"),
+    ("empty brackets", "(S () (VBD ran))\n", PREPARE, "bad:1"),
+    ("a preterminal without a word", "(S (NP (DT )) (VBD ran))\n", ORACLE, "bad:1"),
+    ("words outside brackets", "the cat\n", ORACLE, "bad:1"),
+    ("a tree that is only a preterminal", "(NN cat)\n", ORACLE, "preterminal"),
+    ("an empty tree file", "", ORACLE, "bad"),
+    ("bytes that are not UTF-8", b"(S (NN caf\xe9))\n", PREPARE, "bad:1"),
+    ("a tree file that is missing", None, ORACLE, "bad"),
+    ("sections that are no numbers", TREE, "prepare --from ptb bad --sections x -o out", "x"),
+    ("an encoding that nobody knows", TREE, f"{PREPARE} --encoding utf-99", "utf-99"),
+    ("unknown UNK rules", TREE, f"{ORACLE} --unk stanford", "stanford"),
+    # oracles
+    ("an oracle that is a tree file", TREE, TRAIN.format("bad"), "bad:1"),
+    ("an oracle cut short", "# (S (NN a))\nNN\na\na\na\nNT(S)\nSHIFT\n", TRAIN.format("bad"), "bad:"),
+    ("lines of different length", "# x\nNN\na b\na\na\nNT(S)\nSHIFT\nREDUCE\n\n", TRAIN.format("bad"), "bad:"),
+    ("an unknown action", "# x\nNN\na\na\na\nNT(S)\nSHFT\nREDUCE\n\n", TRAIN.format("bad"), "bad:"),
+    ("more SHIFTs than words", "# x\nNN\na\na\na\nNT(S)\nSHIFT\nSHIFT\nREDUCE\n\n", TRAIN.format("bad"), "bad:"),
+    ("an empty oracle", "", TRAIN.format("bad"), "bad"),
+    ("a generative oracle for the parser", None, TRAIN.format("good.gen.oracle"), "generative"),
+    ("UNK classes of other rules", "# (S (NN a))\na\nRARE\nNT(S)\nSHIFT\nREDUCE\n\n",
+     TRAIN_GEN.format("bad", "good.paths"), "RARE"),
+    ("development trees of other sentences", TREE,
+     "train discriminative --train good.oracle --dev good.oracle --dev-trees bad --model new", "bad"),
+    # clusters and vectors
+    ("clusters without tabs", "01 the 3\n", TRAIN_GEN.format("good.gen.oracle", "bad"), "bad:1"),
+    ("a path that is no bit string", "0x\tthe\t3\n", TRAIN_GEN.format("good.gen.oracle", "bad"), "bad:1"),
+    ("a word in two clusters", "0\tthe\t3\n1\tthe\t3\n", TRAIN_GEN.format("good.gen.oracle", "bad"), "bad:2"),
+    ("training words without a cluster", "0\tthe\t3\n", TRAIN_GEN.format("good.gen.oracle", "bad"), "not in the clusters"),
+    ("an empty clusters file", "", TRAIN_GEN.format("good.gen.oracle", "bad"), "bad"),
+    ("vectors of different length", "the 1 2\ncat 1\n", TRAIN.format("good.oracle") + " --pretrained bad", "bad:2"),
+    ("a vector that is no number", "the 1 x\n", TRAIN.format("good.oracle") + " --pretrained bad", "bad:1"),
+    ("fewer vectors than announced", "5 2\nthe 1 2\n", TRAIN.format("good.oracle") + " --pretrained bad", "5"),
+    # models
+    ("a model folder that is missing", TREE, "parse --model nowhere bad", "nowhere"),
+    ("a generative model for parsing", TREE, "parse --model generator bad", "generative"),
+    ("a parser for scoring", SAMPLE, "score --model parser bad", "discriminative"),
+    ("a training folder that exists", None,
+     "train discriminative --train good.oracle --dev good.oracle --dev-trees good.trees --model parser", "--resume"),
+    ("resuming what was never trained", None,
+     "train discriminative --train good.oracle --dev good.oracle --dev-trees good.trees --model parser --resume",
+     "training.npz"),
+    ("parameters cut short", "CUT parameters.npz", "parse --model broken good.trees", "parameters.npz"),
+    ("a vocabulary that is no JSON", "CUT vocabulary.json", "parse --model broken good.trees", "vocabulary.json"),
+    ("a configuration that is no JSON", "CUT config.json", "parse --model broken good.trees", "config.json"),
+    ("parameters of another model", "SWAP", "parse --model broken good.trees", "parameters.npz"),
+    ("a model of a later version", "VERSION", "parse --model broken good.trees", "version"),
+    # input of the parser
+    ("words without tags for a parser with tags", "the cat slept\n", PARSE.format("bad"), "bad:1"),
+    ("a sentence to parse that is empty", "the_DT cat_NN\n\nit_PRP ran_VBD\n", PARSE.format("bad"), "bad:2"),
+    ("no sentence at all", "", SAMPLING.format("bad"), "bad"),
+    ("no samples", TREE, SAMPLING.format("bad") + " --samples 0", "samples"),
+    ("a negative alpha", TREE, SAMPLING.format("bad") + " --alpha -1", "alpha"),
+    ("a device that nobody has", TREE, PARSE.format("bad") + " --device tpu", "tpu"),
+    # samples and likelihoods
+    ("a sample without log q", "0 ||| (S the)\n", SCORE.format("bad"), "bad:1"),
+    ("a sample whose log q is no number", "0 ||| x ||| (S the)\n", SCORE.format("bad"), "bad:1"),
+    ("a sample whose index is no number", "a ||| -1 ||| (S the)\n", SCORE.format("bad"), "bad:1"),
+    ("a sample whose tree is broken", "0 ||| -1 ||| (S the\n", SCORE.format("bad"), "bad:1"),
+    ("likelihoods of other samples", "3\t9.5\n4\t8.5\n", RERANK.format("good.props", "bad"), "bad"),
+    ("likelihoods of other trees", "3\t9.5\n", RERANK.format("good.props", "bad"), "bad:1"),
+    ("a likelihood that is no number", "4\tx\n", RERANK.format("good.props", "bad"), "bad:1"),
+    ("an oracle of other sentences", "4\t9.5\n", RERANK.format("good.props", "bad") + " --oracle good.oracle", "good.oracle"),
+    ("an empty samples file", "", RERANK.format("bad", "bad"), "bad"),
+    # evaluation
+    ("fewer trees than gold trees", TREE, EVALB.format("good.trees", "bad"), "bad"),
+    ("a parameter file with an unknown statement", "NONSENSE 1\n", EVALB.format("good.trees", "good.trees") + " --params bad", "bad:1"),
+    ("an unparsable system tree", "(S (NN a)\n", EVALB.format("bad", "bad"), "bad:1"),
+    # options
+    ("a command that does not exist", None, "prase", "prase"),
+    ("an option that does not exist", None, "parse --modle x bad", "modle"),
+    ("a dropout of 1", None, TRAIN.format("good.oracle") + " --dropout 1", "dropout"),
+    ("a composition that does not exist", None, TRAIN.format("good.oracle") + " --composition new", "composition"),
+    ("no sentences to generate", None, "generate --model generator -n 0", "-n"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def good(tmp_path_factory):
+    """A folder with sound files and models, none of which a case may change."""
+    from oracle.files import open_output, write_oracle
+    from oracle.treebank import read_trees
+
+    folder = tmp_path_factory.mktemp("good")
+    lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)[:40]
+    (folder / "good.trees").write_text("".join(lines), encoding="utf-8")
+    trees = list(read_trees(folder / "good.trees"))
+    for name, generative in (("good.oracle", False), ("good.gen.oracle", True)):
+        with open_output(folder / name) as stream:
+            write_oracle(sentences_of(trees, generative), stream)
+    (folder / "good.props").write_text(SAMPLE, encoding="utf-8")
+    generator = make_generator(sentences_of(trees, True))
+    parser = make_parser(sentences_of(trees, False))
+    generator.save(folder / "generator")
+    parser.save(folder / "parser")
+    words = [w for w in generator.vocabulary.words.symbols if w != "<s>"]
+    (folder / "good.paths").write_text("".join(f"0\t{w}\t1\n" for w in words), encoding="utf-8")
+    return folder
+
+
+def prepare(folder: Path, content: str | bytes | None) -> None:
+    """Put what is wrong into the folder: the file `bad`, or the model `broken`."""
+    if content is None:
+        return
+    if isinstance(content, bytes):
+        (folder / "bad").write_bytes(content)
+        return
+    what, _, name = content.partition(" ")
+    if what in ("CUT", "SWAP", "VERSION"):
+        shutil.copytree(folder / "parser", folder / "broken")
+        if what == "CUT":
+            whole = (folder / "broken" / name).read_bytes()
+            (folder / "broken" / name).write_bytes(whole[: len(whole) // 2])
+        elif what == "SWAP":
+            shutil.copy(folder / "generator/parameters.npz", folder / "broken/parameters.npz")
+        else:
+            config = json.loads((folder / "broken/config.json").read_text(encoding="utf-8"))
+            config["version"] += 1
+            (folder / "broken/config.json").write_text(json.dumps(config), encoding="utf-8")
+        return
+    (folder / "bad").write_text(content, encoding="utf-8")
+
+
+@pytest.mark.parametrize(("content", "command", "says"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
+def test_bad_input(good, tmp_path, monkeypatch, content, command, says):
+    folder = tmp_path / "work"
+    shutil.copytree(good, folder)
+    monkeypatch.chdir(folder)
+    prepare(folder, content)
+    before = sorted(path.relative_to(folder) for path in folder.rglob("*"))
+    result = CliRunner().invoke(main, command.split())
+    assert result.exit_code == 2, result.output
+    assert isinstance(result.exception, SystemExit)
+    assert "Traceback" not in result.output
+    messages = [line for line in result.stderr.splitlines() if line.startswith("Error")]
+    assert len(messages) == 1
+    assert says in messages[0]
+    assert sorted(path.relative_to(folder) for path in folder.rglob("*")) == before
+    assert not result.stdout
+
+
+def test_there_are_at_least_forty_cases():
+    assert len({case[0] for case in CASES}) == len(CASES) >= 40
