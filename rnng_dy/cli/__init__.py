@@ -23,7 +23,6 @@ COMMANDS = {
     "evalb": "evalb",
     "generate": "infer",
     "doctor": "doctor",
-    "demo": "demo",
 }
 
 

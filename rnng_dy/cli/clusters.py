@@ -13,10 +13,10 @@ from itertools import islice
 
 import click
 
-from clusters.bigrams import BigramCounter
+from clusters.bigrams import BigramCounter, Bigrams
 from clusters.brown import BrownClustering, default_classes
 from clusters.corpus import FORMATS, open_corpus
-from clusters.files import read_clusters, write_clusters
+from clusters.files import ClusteredWord, read_clusters, write_clusters
 from clusters.information import average_mutual_information
 from clusters.page import by_cluster, html_page
 from clusters.state import SavedState, fingerprint
@@ -48,7 +48,9 @@ class _MakeOrShow(click.Command):
     type=click.IntRange(min=1),
     help="Number of clusters.  [default: the square root of the number of word types]",
 )
-@click.option("-o", "--output", default="-", help="Clusters file.  [default: -]")
+@click.option(
+    "-o", "--output", default="-", help="Clusters file; a report goes to OUTPUT.json.  [default: -]"
+)
 @click.option(
     "--format",
     "corpus_format",
@@ -104,13 +106,9 @@ def clusters(
         )
         run.cluster(clustering, counter)
     except KeyboardInterrupt:
-        # while an oracle is read, or a file looked at, there is nothing to keep
-        click.echo("\nstopped", err=True)
+        click.echo("\nstopped; --resume goes on from what was saved, if anything was", err=True)
         sys.exit(130)
-    rules = rules_of(bigrams.words) if unk is None else None if unk == "none" else unk
-    entries = place_unseen(clustering.entries(), unknown_classes(rules))
-    with open_output(output) as stream:
-        write_clusters(entries, stream)
+    entries = place_unseen(clustering.entries(), _classes_to_place(unk, bigrams))
     report = {
         "corpus": corpus,
         "sentences": bigrams.sentences,
@@ -122,12 +120,24 @@ def clusters(
         "average_mutual_information": average_mutual_information(bigrams, clustering.class_of),
         "unseen": [entry.word for entry in entries if not entry.count],
     }
+    _write(output, entries, report)
+    run.finish()
+    _say(report)
+
+
+def _classes_to_place(unk: str | None, bigrams: Bigrams) -> list[str]:
+    if unk == "none":
+        return []
+    return unknown_classes(unk or rules_of(bigrams.words))
+
+
+def _write(output: str, entries: list[ClusteredWord], report: dict) -> None:
+    with open_output(output) as stream:
+        write_clusters(entries, stream)
     if output != "-":
         with open_output(f"{output}.json") as stream:
             json.dump(report, stream, indent=2)
             stream.write("\n")
-    run.finish()
-    _say(report)
 
 
 def _say(report: dict) -> None:
@@ -150,6 +160,8 @@ class _Run:
     """A run whose state is kept beside its output, at most a minute old."""
 
     def __init__(self, corpus: str, output: str, options: tuple, resume: bool):
+        # said now and not when all is done
+        os.stat(os.path.dirname(output) or ".")
         self._corpus, self._resume, self._state = corpus, resume, None
         if "-" not in (corpus, output):
             self._state = SavedState(f"{output}.resume", fingerprint(corpus, *options))

@@ -117,8 +117,9 @@ def sample(folder, source, output, n, alpha, seed, tagged, resume, device) -> No
     def samples(batch: Sequence[int]) -> list[str]:
         seeds = [[seed, i] for i in batch]
         lines = []
-        for (i, s), drawn in zip(batch, sample_batch(parser, tokens, n, alpha, seeds), strict=True):
-            unkified = s.unkified or unkify(s.tokens)
+        results = sample_batch(parser, [encoded[i] for i in batch], n, alpha, seeds)
+        for i, drawn in zip(batch, results, strict=True):
+            unkified = sentences[i].unkified or unkify(sentences[i].tokens)
             # most samples of a sentence are equal to another
             texts = {}
             for actions, log_q in drawn:

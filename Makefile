@@ -1,0 +1,51 @@
+# `make demo` and `make test` are all a newcomer needs: each does first what is missing of the set-up.
+PYTHON = python3
+# for the first set-up only, for example DYNET_FLAGS=--cuda
+DYNET_FLAGS =
+ARGS =
+VENV = .venv
+RECIPE = scripts/install_dynet $(wildcard scripts/dynet/*.* scripts/dynet/patches/*.diff)
+DYNET_MODULE = $(wildcard $(VENV)/lib/python*/site-packages/_dynet.*)
+
+.PHONY: help setup parts test demo cuda-build lint clean again
+
+help:
+	@echo 'make demo        train and evaluate both models on a small treebank'
+	@echo 'make test        run the tests; ARGS="-k oracle" goes to pytest'
+	@echo 'make setup       make $(VENV) with DyNet, this package and its test tools'
+	@echo 'make lint        check the style of the code'
+	@echo 'make cuda-build  compile DyNet with its CUDA backend for sm_80 and sm_90; installs nothing'
+	@echo 'make clean       remove $(VENV) and what builds and tests leave behind'
+	@echo 'PYTHON=python3.12 chooses the Python; DYNET_FLAGS=--cuda sets up for a GPU'
+
+setup:
+	@$(PYTHON) scripts/make_venv $(VENV)
+	@$(MAKE) --no-print-directory parts
+
+parts: $(VENV)/.dynet $(VENV)/.package
+	@:
+
+$(VENV)/.dynet: $(RECIPE) $(if $(DYNET_MODULE),,again)
+	$(PYTHON) scripts/install_dynet --python $(VENV)/bin/python $(DYNET_FLAGS)
+	@touch $@
+
+$(VENV)/.package: setup.py pyproject.toml $(VENV)/.dynet
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@touch $@
+
+test: setup
+	$(VENV)/bin/python -m pytest $(ARGS)
+
+demo: setup
+	$(VENV)/bin/python scripts/demo $(ARGS)
+
+lint: setup
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+
+cuda-build:
+	$(PYTHON) scripts/install_dynet --cuda --cuda-arch 80,90 --wheel-only
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
+	find oracle clusters rnng_dy scripts tests -name __pycache__ -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""Makes, caches and installs the DyNet wheel (scripts/install_dynet)."""

@@ -1,0 +1,10 @@
+"""What every script of this folder needs first. Also old Pythons must be able to read this file."""
+
+import os
+import sys
+
+if not (3, 10) <= sys.version_info[:2] <= (3, 13):
+    version = ".".join(map(str, sys.version_info[:2]))
+    sys.exit(" ".join([sys.argv[0], "needs Python 3.10 to 3.13, this is", version]))
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))

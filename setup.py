@@ -1,0 +1,56 @@
+"""Packages, dependencies and the `rnng-dy` command."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+HERE = Path(__file__).resolve().parent
+DYNET = "2.1.2"
+INSTALLED = "from importlib.metadata import version; print(version('dynet').partition('+')[0])"
+
+
+def project_version() -> str:
+    """`__version__` of the package, read without importing it."""
+    text = (HERE / "rnng_dy" / "__init__.py").read_text(encoding="utf-8")
+    return re.search(r'^__version__ = "([^"]+)"', text, re.MULTILINE)[1]
+
+
+def require_dynet() -> None:
+    """Under pip, stop with a clear message where DyNet is missing.
+
+    pip would fetch DyNet's source from the package index and fail after pages of output.
+    """
+    if "PIP_BUILD_TRACKER" not in os.environ:
+        # another front end builds in an environment that says nothing of the one to install into
+        return
+    # pip's build isolation works through PYTHONPATH and hides the packages that are installed
+    environ = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "PYTHONNOUSERSITE")}
+    asked = [sys.executable, "-c", INSTALLED]
+    found = subprocess.run(asked, env=environ, cwd="/", capture_output=True, text=True)
+    if found.stdout.strip() != DYNET:
+        raise SystemExit(
+            f"rnng_dy needs DyNet {DYNET}, which pip cannot build by itself. Install it with\n"
+            f"    {HERE / 'scripts' / 'install_dynet'} --python {sys.executable}\n"
+            "(about 5 minutes; needs a C++ compiler) and then repeat this command."
+        )
+
+
+require_dynet()
+setup(
+    name="rnng_dy",
+    version=project_version(),
+    description="Recurrent Neural Network Grammars on DyNet",
+    license="Apache-2.0",
+    python_requires=">=3.10,<3.14",
+    packages=find_packages(include=["oracle*", "clusters*", "rnng_dy*"]),
+    package_data={"oracle": ["data/*"]},
+    install_requires=[f"dyNET=={DYNET}", "numpy", "nltk", "click"],
+    extras_require={"test": ["pytest", "hypothesis", "ruff"]},
+    entry_points={"console_scripts": ["rnng-dy = rnng_dy.cli:main"]},
+)

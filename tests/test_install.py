@@ -1,0 +1,318 @@
+"""The installation: the recipe's key and cache, its prerequisites, setup.py, Makefile."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import runpy
+import shutil
+import subprocess
+import sys
+import threading
+import types
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from oracle.errors import RnngError
+from scripts.dynet.installer import build, cache, command, environment, target
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+PYTHON = target.Python(
+    "python3", (3, 11), "cpython-311-x86_64-linux-gnu", "linux-x86_64", "glibc 2.36", "/none", True
+)
+COMPILER = target.Compiler("/usr/bin/g++", "g++ 12.2.0", "x86-64-v3")
+CUDA = target.Cuda("/usr/bin/nvcc", "/usr/local/cuda", "V13.0.88", "90")
+CHAIN = target.Toolchain(PYTHON, COMPILER)
+
+
+def variants() -> dict[str, target.Toolchain]:
+    """Tool chains that each differ from CHAIN in one thing."""
+    change = dataclasses.replace
+    pythons = {
+        "version": change(PYTHON, version=(3, 12)),
+        "abi": change(PYTHON, abi="cpython-311d-x86_64-linux-gnu"),
+        "platform": change(PYTHON, platform="linux-aarch64"),
+        "libc": change(PYTHON, libc="glibc 2.41"),
+    }
+    chains = {name: target.Toolchain(python, COMPILER) for name, python in pythons.items()}
+    for name, value in (("version", "g++ 14.2.0"), ("march", "x86-64")):
+        chains[f"compiler {name}"] = target.Toolchain(PYTHON, change(COMPILER, **{name: value}))
+    chains["cuda"] = target.Toolchain(PYTHON, COMPILER, CUDA)
+    other_cards = change(CUDA, architectures="80,90")
+    chains["cards"] = target.Toolchain(PYTHON, COMPILER, other_cards)
+    chains["nvcc"] = target.Toolchain(PYTHON, COMPILER, change(CUDA, version="V13.1.1"))
+    return chains
+
+
+def test_every_difference_of_the_tool_chain_gives_another_key():
+    keys = {cache.key(cache.inputs(chain)) for chain in [CHAIN, *variants().values()]}
+    assert len(keys) == 1 + len(variants())
+
+
+def test_where_python_and_the_compiler_lie_does_not_change_the_key():
+    moved = target.Toolchain(
+        dataclasses.replace(PYTHON, executable="/elsewhere/python3"),
+        dataclasses.replace(COMPILER, program="/elsewhere/g++"),
+    )
+    assert cache.key(cache.inputs(moved)) == cache.key(cache.inputs(CHAIN))
+
+
+@pytest.mark.parametrize("name", [*cache.BUILD_FILES, *(p.name for p in cache.patches())])
+def test_every_file_of_the_recipe_is_in_the_key(name, tmp_path):
+    shutil.copytree(cache.RECIPE, tmp_path / "recipe")
+    before = cache.key(cache.inputs(CHAIN, tmp_path / "recipe"))
+    file = next((tmp_path / "recipe").rglob(name))
+    file.write_text(file.read_text() + "\n")
+    assert cache.key(cache.inputs(CHAIN, tmp_path / "recipe")) != before
+
+
+def write_wheel(work: Path, out: Path) -> None:
+    """A stand-in for a build."""
+    with zipfile.ZipFile(out / "dynet-2.1.2-py3-none-any.whl", "w") as archive:
+        archive.writestr("_dynet.so", b"code" * 1000)
+
+
+def must_not_build(work: Path, out: Path) -> None:
+    raise AssertionError("built although the wheel is in the cache")
+
+
+def test_a_wheel_is_built_once(tmp_path):
+    first = cache.cached_wheel(tmp_path, {"march": "x86-64"}, write_wheel)
+    assert cache.cached_wheel(tmp_path, {"march": "x86-64"}, must_not_build) == first
+    assert not list(tmp_path.glob("*.build"))
+
+
+@pytest.mark.parametrize("kept", [0.0, 0.5, 0.99])
+def test_a_wheel_cut_short_is_built_again(tmp_path, kept):
+    wheel = cache.cached_wheel(tmp_path, {}, write_wheel)
+    whole = wheel.read_bytes()
+    wheel.write_bytes(whole[: int(len(whole) * kept)])
+    assert cache.cached_wheel(tmp_path, {}, write_wheel).read_bytes()[:4] == whole[:4]
+    assert cache.wheel_in(wheel.parent) == wheel
+
+
+def test_a_wheel_with_a_wrong_byte_is_damaged(tmp_path):
+    wheel = cache.cached_wheel(tmp_path, {}, write_wheel)
+    content = bytearray(wheel.read_bytes())
+    content[content.index(b"code")] ^= 1
+    wheel.write_bytes(content)
+    assert cache.wheel_in(wheel.parent) is None
+
+
+def test_a_failed_build_leaves_nothing_that_looks_like_a_wheel(tmp_path):
+    def fail(work: Path, out: Path) -> None:
+        (out / "half.whl").write_bytes(b"PK")
+        raise RnngError("no")
+
+    with pytest.raises(RnngError, match="no"):
+        cache.cached_wheel(tmp_path, {}, fail)
+    assert [path.suffix for path in tmp_path.iterdir()] == [".lock"]
+
+
+def test_what_a_killed_build_left_is_out_of_the_way(tmp_path):
+    folder = tmp_path / f"dynet-{cache.key({})}"
+    (folder.with_suffix(".build") / "out").mkdir(parents=True)
+    (folder.with_suffix(".build") / "out" / "half.whl").write_bytes(b"PK")
+    wheel = cache.cached_wheel(tmp_path, {}, write_wheel)
+    assert [path.name for path in wheel.parent.glob("*.whl")] == [wheel.name]
+
+
+def test_of_two_set_ups_at_a_time_one_builds_and_both_get_the_wheel(tmp_path):
+    started, release = threading.Event(), threading.Event()
+    builds, wheels = [], []
+
+    def slow(work: Path, out: Path) -> None:
+        builds.append(work)
+        started.set()
+        release.wait(30)
+        write_wheel(work, out)
+
+    def set_up() -> None:
+        wheels.append(cache.cached_wheel(tmp_path, {}, slow))
+
+    threads = [threading.Thread(target=set_up) for _ in range(2)]
+    threads[0].start()
+    assert started.wait(30)
+    threads[1].start()
+    release.set()
+    for thread in threads:
+        thread.join(30)
+    assert len(builds) == 1
+    assert len(wheels) == 2 and wheels[0] == wheels[1]
+
+
+def test_the_cache_lies_where_the_user_says(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    monkeypatch.delenv("RNNG_DY_CACHE", raising=False)
+    assert cache.cache_folder() == tmp_path / "xdg" / "rnng_dy"
+    monkeypatch.setenv("RNNG_DY_CACHE", str(tmp_path / "own"))
+    assert cache.cache_folder() == tmp_path / "own"
+
+
+def install_dynet(*arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    script = [sys.executable, str(CHECKOUT / "scripts" / "install_dynet"), *arguments]
+    return subprocess.run(script, env={**os.environ, **environ}, capture_output=True, text=True)
+
+
+def test_a_missing_compiler_is_named_with_its_package(tmp_path):
+    done = install_dynet("--cache", str(tmp_path), PATH=str(tmp_path), CXX="")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "install_dynet: error: no C++ compiler (g++): install the Debian package g++\n"
+    )
+
+
+def test_a_compiler_that_compiles_nothing_is_named_with_its_package(tmp_path, monkeypatch):
+    (tmp_path / "g++").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "g++").chmod(0o755)
+    monkeypatch.setenv("CXX", str(tmp_path / "g++"))
+    with pytest.raises(RnngError, match=r"does not compile C\+\+17: .* package g\+\+"):
+        target.Compiler.find()
+
+
+def test_a_compiler_that_does_not_know_the_cpu_level_compiles_for_the_plain_one(
+    tmp_path, monkeypatch
+):
+    (tmp_path / "g++").write_text('#!/bin/sh\ncase "$*" in *-v3*) exit 1;; esac\necho g++ 10\n')
+    (tmp_path / "g++").chmod(0o755)
+    monkeypatch.setenv("CXX", str(tmp_path / "g++"))
+    monkeypatch.setattr(target, "cpu_level", lambda: "x86-64-v3")
+    assert target.Compiler.find().march == "x86-64"
+
+
+def test_missing_headers_are_named_with_their_package(tmp_path):
+    without = dataclasses.replace(PYTHON, headers=str(tmp_path))
+    with pytest.raises(RnngError, match=r"Python\.h.*python3-dev \(python3\.11-dev"):
+        without.require_headers()
+
+
+def test_a_missing_cuda_compiler_is_named(tmp_path):
+    places = {"PATH": str(tmp_path), "CUDA_HOME": str(tmp_path), "NVCC": "", "CXX": ""}
+    done = install_dynet("--cuda", "--cache", str(tmp_path), **places)
+    assert done.returncode == 2
+    assert "no CUDA compiler (nvcc): install the CUDA 13 toolkit" in done.stderr
+
+
+def test_cuda_12_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "nvcc").write_text("#!/bin/sh\necho 'Cuda tools, release 12.4, V12.4.99'\n")
+    (tmp_path / "nvcc").chmod(0o755)
+    monkeypatch.setenv("NVCC", str(tmp_path / "nvcc"))
+    with pytest.raises(RnngError, match="not of CUDA 13"):
+        target.Cuda.find("90")
+
+
+def fake_nvcc(folder: Path, monkeypatch) -> None:
+    """A CUDA 13 compiler whose toolkit is `folder`."""
+    text = f"#!/bin/sh\necho 'tools, release 13.0, V13.0.88'\necho '#$ TOP={folder}' >&2\n"
+    (folder / "nvcc").write_text(text)
+    (folder / "nvcc").chmod(0o755)
+    monkeypatch.setenv("NVCC", str(folder / "nvcc"))
+
+
+def test_a_cuda_toolkit_without_headers_is_named(tmp_path, monkeypatch):
+    fake_nvcc(tmp_path, monkeypatch)
+    with pytest.raises(RnngError, match="comes without headers"):
+        target.Cuda.find("90")
+
+
+def test_the_same_cards_in_another_order_are_the_same(tmp_path, monkeypatch):
+    fake_nvcc(tmp_path, monkeypatch)
+    (tmp_path / "include" / "crt").mkdir(parents=True)
+    (tmp_path / "include" / "crt" / "host_config.h").touch()
+    assert target.Cuda.find("90,80,90") == target.Cuda.find("80,90")
+    with pytest.raises(RnngError, match="numbers such as 90"):
+        target.Cuda.find("sm_90")
+
+
+def test_a_python_that_is_none(tmp_path):
+    done = install_dynet("--python", str(tmp_path / "python3"))
+    assert done.returncode == 2
+    assert "is not a Python that runs" in done.stderr
+
+
+def test_a_python_may_be_named_relative_to_the_working_folder(tmp_path, monkeypatch):
+    (tmp_path / "python").symlink_to(sys.executable)
+    monkeypatch.chdir(tmp_path)
+    assert target.Python.ask("./python").executable == str(tmp_path / "python")
+
+
+def test_an_old_python_is_told_plainly(monkeypatch):
+    monkeypatch.setattr(sys, "version_info", (3, 8, 20, "final", 0))
+    with pytest.raises(SystemExit, match=r"needs Python 3\.10 to 3\.13.* 3\.8"):
+        runpy.run_path(str(CHECKOUT / "scripts" / "script_start.py"))
+
+
+@pytest.mark.parametrize("arguments", [["--cuda-arch", "90"], ["--jobs", "0"], ["--jobs", "x"]])
+def test_options_that_make_no_sense(arguments):
+    with pytest.raises(SystemExit) as left:
+        command.options(arguments)
+    assert left.value.code == 2
+
+
+@pytest.mark.parametrize(("gigabytes", "jobs"), [(0.5, 1), (1.5, 1), (3.0, 2), (100.0, 4)])
+def test_compiles_at_a_time_are_bounded_by_memory_and_processors(monkeypatch, gigabytes, jobs):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(4)))
+    monkeypatch.setattr(build, "available_memory", lambda: int(gigabytes * build.GIGABYTE))
+    assert build.parallel_jobs(build.MEMORY_PER_COMPILE) == jobs
+
+
+def test_a_build_that_fails_names_its_log(tmp_path):
+    log = tmp_path / "pip.log"
+    with pytest.raises(RnngError, match=r"pip install failed: ERROR: .*pip\.log"):
+        build.pip(Path(sys.executable), log, "install", "--no-index", str(tmp_path / "none.whl"))
+    assert "none.whl" in log.read_text()
+
+
+def test_a_broken_virtual_environment_is_made_anew(tmp_path):
+    folder = tmp_path / "venv"
+    (folder / "bin").mkdir(parents=True)
+    (folder / "pyvenv.cfg").touch()
+    (folder / "bin" / "python").symlink_to(tmp_path / "gone")
+    assert environment.ensure(sys.executable, folder)
+    assert environment.is_sound(sys.executable, folder)
+    assert not environment.ensure(sys.executable, folder)
+
+
+def test_a_folder_of_the_users_is_not_taken_for_a_virtual_environment(tmp_path):
+    (tmp_path / "thesis.tex").touch()
+    with pytest.raises(RnngError, match="no virtual environment and not empty"):
+        environment.ensure(sys.executable, tmp_path)
+    assert (tmp_path / "thesis.tex").exists()
+
+
+def run_setup(monkeypatch) -> dict[str, object]:
+    """What setup.py hands to setuptools."""
+    given: dict[str, object] = {}
+    stub = types.SimpleNamespace(setup=given.update, find_packages=lambda include: include)
+    monkeypatch.setitem(sys.modules, "setuptools", stub)
+    runpy.run_path(str(CHECKOUT / "setup.py"))
+    return given
+
+
+def test_what_setup_py_declares(monkeypatch):
+    from rnng_dy import __version__
+
+    monkeypatch.delenv("PIP_BUILD_TRACKER", raising=False)
+    given = run_setup(monkeypatch)
+    assert (given["name"], given["version"]) == ("rnng_dy", __version__)
+    assert given["packages"] == ["oracle*", "clusters*", "rnng_dy*"]
+    assert given["entry_points"] == {"console_scripts": ["rnng-dy = rnng_dy.cli:main"]}
+    assert given["install_requires"] == ["dyNET==2.1.2", "numpy", "nltk", "click"]
+
+
+@pytest.mark.parametrize("version", ["", "2.1.1"])
+def test_pip_is_stopped_where_dynet_is_missing(monkeypatch, tmp_path, version):
+    (tmp_path / "python").write_text(f"#!/bin/sh\necho {version}\n")
+    (tmp_path / "python").chmod(0o755)
+    monkeypatch.setenv("PIP_BUILD_TRACKER", str(tmp_path))
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    with pytest.raises(SystemExit, match="scripts/install_dynet --python"):
+        run_setup(monkeypatch)
+
+
+def test_make_alone_tells_what_there_is_to_make():
+    done = subprocess.run(["make", "-C", str(CHECKOUT)], capture_output=True, text=True)
+    for goal in ("setup", "test", "demo", "cuda-build", "lint", "clean"):
+        assert f"make {goal} " in done.stdout
