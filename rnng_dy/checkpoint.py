@@ -101,6 +101,8 @@ def load_training(model: Model, folder: str | Path) -> dict[str, object]:
     """Set the model's parameters from the training state and give its JSON object."""
     path = Path(folder) / TRAINING
     arrays = read_arrays(path)
+    for half_written in Path(folder).glob(".*.npz.*"):
+        half_written.unlink()
     try:
         state = json.loads(str(arrays.pop("state")))
         model.store.load({name.removeprefix("parameter/"): a for name, a in arrays.items()})

@@ -58,7 +58,8 @@ CASES = [
     ("clusters without tabs", "01 the 3\n", TRAIN_GEN.format("good.gen.oracle", "bad"), "bad:1"),
     ("a path that is no bit string", "0x\tthe\t3\n", TRAIN_GEN.format("good.gen.oracle", "bad"), "bad:1"),
     ("a word in two clusters", "0\tthe\t3\n1\tthe\t3\n", TRAIN_GEN.format("good.gen.oracle", "bad"), "bad:2"),
-    ("training words without a cluster", "0\tthe\t3\n", TRAIN_GEN.format("good.gen.oracle", "bad"), "not in the clusters"),
+    ("training words without a cluster", "0\tthe\t3\n", TRAIN_GEN.format("good.gen.oracle", "bad"),
+     "not in the clusters"),
     ("an empty clusters file", "", TRAIN_GEN.format("good.gen.oracle", "bad"), "bad"),
     ("vectors of different length", "the 1 2\ncat 1\n", TRAIN.format("good.oracle") + " --pretrained bad", "bad:2"),
     ("a vector that is no number", "the 1 x\n", TRAIN.format("good.oracle") + " --pretrained bad", "bad:1"),
@@ -92,11 +93,13 @@ CASES = [
     ("likelihoods of other samples", "3\t9.5\n4\t8.5\n", RERANK.format("good.props", "bad"), "bad"),
     ("likelihoods of other trees", "3\t9.5\n", RERANK.format("good.props", "bad"), "bad:1"),
     ("a likelihood that is no number", "4\tx\n", RERANK.format("good.props", "bad"), "bad:1"),
-    ("an oracle of other sentences", "4\t9.5\n", RERANK.format("good.props", "bad") + " --oracle good.oracle", "good.oracle"),
+    ("an oracle of other sentences", "4\t9.5\n", RERANK.format("good.props", "bad") + " --oracle good.oracle",
+     "good.oracle"),
     ("an empty samples file", "", RERANK.format("bad", "bad"), "bad"),
     # evaluation
     ("fewer trees than gold trees", TREE, EVALB.format("good.trees", "bad"), "bad"),
-    ("a parameter file with an unknown statement", "NONSENSE 1\n", EVALB.format("good.trees", "good.trees") + " --params bad", "bad:1"),
+    ("a parameter file with an unknown statement", "NONSENSE 1\n",
+     EVALB.format("good.trees", "good.trees") + " --params bad", "bad:1"),
     ("an unparsable system tree", "(S (NN a)\n", EVALB.format("bad", "bad"), "bad:1"),
     # options
     ("a command that does not exist", None, "prase", "prase"),
@@ -153,7 +156,9 @@ def prepare(folder: Path, content: str | bytes | None) -> None:
     (folder / "bad").write_text(content, encoding="utf-8")
 
 
-@pytest.mark.parametrize(("content", "command", "says"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
+@pytest.mark.parametrize(
+    ("content", "command", "says"), [c[1:] for c in CASES], ids=[c[0] for c in CASES]
+)
 def test_bad_input(good, tmp_path, monkeypatch, content, command, says):
     folder = tmp_path / "work"
     shutil.copytree(good, folder)

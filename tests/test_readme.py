@@ -23,7 +23,9 @@ SMALLER = {
 
 
 def blocks(language):
-    return re.findall(rf"^```{language}\n(.*?)^```", README.read_text(encoding="utf-8"), re.S | re.M)
+    return re.findall(
+        rf"^```{language}\n(.*?)^```", README.read_text(encoding="utf-8"), re.S | re.M
+    )
 
 
 def smaller(arguments):

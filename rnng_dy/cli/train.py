@@ -86,9 +86,7 @@ def generative(train_path, dev_path, clusters_path, device, **options) -> None:
         click.echo(f"{dev_path}:{line}: left out, unseen in training: {unseen}", err=True)
 
     def describe(record: dict) -> str:
-        return (
-            f"dev perplexity of words and trees {record['perplexity']:.2f}, {record['dev_words']} words"
-        )
+        return f"dev perplexity of words and trees {record['perplexity']:.2f}, {record['dev_words']} words"
 
     run.train(model, sentences, evaluation, describe)
 

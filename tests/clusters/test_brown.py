@@ -1,0 +1,219 @@
+"""The algorithm against one that recomputes the mutual information of every merge from scratch."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations, pairwise
+from math import log
+
+import numpy as np
+import pytest
+
+from clusters.bigrams import count_bigrams
+from clusters.brown import BrownClustering, brown_clusters, default_classes
+from clusters.files import ClusteredWord
+from clusters.merge_tables import MergeTables
+from oracle.errors import RnngError
+
+
+def random_corpus(seed: int, types: int, tokens: int) -> list[list[str]]:
+    """Sentences of 1 to 7 words, word r with a frequency of about 1/r."""
+    random = np.random.default_rng(seed)
+    ids = np.minimum(random.zipf(1.3, tokens), types)
+    ends = np.cumsum(random.integers(1, 8, tokens))
+    return [[f"w{i}" for i in part] for part in np.split(ids, ends[ends < tokens])]
+
+
+class BruteForce:
+    """Brown et al. (1992), section 3: the best of all merges, each one's information summed anew."""
+
+    def __init__(self, sentences: list[list[str]], classes: int):
+        text = [word for sentence in sentences for word in sentence]
+        counts = Counter(text)
+        self.words = sorted(counts, key=lambda word: -counts[word])
+        self.pairs = Counter(pairwise(text))
+        self.counts, self.length = counts, len(text)
+        self.clusters: list[tuple[str, ...]] = []
+        for word in self.words:
+            self.clusters.append((word,))
+            if len(self.clusters) > classes:
+                self.merge_best()
+        self.found = sorted(self.clusters)
+        self.tree = []
+        while len(self.clusters) > 1:
+            self.tree.append(self.merge_best())
+
+    def information(self, clusters: list[tuple[str, ...]]) -> float:
+        """Of the words that have a cluster, by frequencies in the whole text."""
+        cluster_of = {word: i for i, cluster in enumerate(clusters) for word in cluster}
+        sizes = [sum(self.counts[word] for word in cluster) for cluster in clusters]
+        joint: Counter[tuple[int, int]] = Counter()
+        for (left, right), count in self.pairs.items():
+            if left in cluster_of and right in cluster_of:
+                joint[cluster_of[left], cluster_of[right]] += count
+        pairs = self.length - 1
+        return sum(
+            n / pairs * log(n / pairs * self.length**2 / (sizes[i] * sizes[j]))
+            for (i, j), n in joint.items()
+        )
+
+    def merged(self, one: tuple[str, ...], other: tuple[str, ...]) -> list[tuple[str, ...]]:
+        rest = [cluster for cluster in self.clusters if cluster not in (one, other)]
+        return [*rest, tuple(sorted(one + other, key=self.words.index))]
+
+    def merge_best(self) -> tuple[str, ...]:
+        """A cluster's first word is its earliest: pairs come in the order that breaks ties."""
+        ordered = sorted(self.clusters, key=lambda cluster: self.words.index(cluster[0]))
+        best, highest = None, -1.0
+        for pair in combinations(ordered, 2):
+            information = self.information(self.merged(*pair))
+            if information > highest + 1e-10:
+                best, highest = pair, information
+        self.clusters = self.merged(*best)
+        return self.clusters[-1]
+
+
+def clusters_of(clustering: BrownClustering) -> list[tuple[str, ...]]:
+    members: dict[int, list[str]] = {}
+    for word, slot in zip(clustering.words, clustering.class_of.tolist(), strict=True):
+        members.setdefault(slot, []).append(word)
+    return sorted(map(tuple, members.values()))
+
+
+def inner_nodes(clustering: BrownClustering) -> list[tuple[str, ...]]:
+    """The words under each node of the tree that was made by a merge of clusters."""
+    paths = clustering.paths()
+    above = {path[:end] for path in paths for end in range(len(path))}
+    return sorted(
+        tuple(w for w, p in zip(clustering.words, paths, strict=True) if p.startswith(node))
+        for node in above
+    )
+
+
+@pytest.mark.parametrize("classes", [2, 3, 6, 12])
+@pytest.mark.parametrize("seed", range(6))
+def test_merges_are_those_of_brute_force(seed, classes):
+    sentences = random_corpus(seed, types=25, tokens=60 + 40 * seed)
+    clustering = BrownClustering(count_bigrams(sentences), classes)
+    clustering.run()
+    expected = BruteForce(sentences, classes)
+    assert clusters_of(clustering) == expected.found
+    assert inner_nodes(clustering) == sorted(expected.tree)
+
+
+def test_losses_stay_those_of_the_definition_through_many_merges():
+    sentences = random_corpus(7, types=300, tokens=6000)
+    clustering = BrownClustering(count_bigrams(sentences), 12)
+    for _ in range(200):
+        clustering.step()
+    tables = clustering._tables
+    fresh = MergeTables(tables.slots)
+    counts = tables.contexts
+    # entered one by one, in another order than the words came
+    for slot in reversed(np.flatnonzero(tables._active)):
+        seen = np.append(np.flatnonzero(fresh._active), slot)
+        right, left = np.zeros(tables.slots), np.zeros(tables.slots)
+        right[seen], left[seen] = counts[seen, slot], counts[tables.slots + seen, slot]
+        fresh.add(slot, tables._size[slot], right, left)
+    expected, found = fresh.losses(), tables.losses()
+    assert np.array_equal(np.isinf(expected), np.isinf(found))
+    pairs = np.isfinite(expected)
+    assert pairs.sum() == 12 * 11
+    assert found[pairs] == pytest.approx(expected[pairs], abs=1e-8)
+    assert (found[pairs] > 0).all()
+
+
+def test_of_merges_that_lose_the_same_the_earliest_words_go_first():
+    # a, b, c and d have the same contexts: every merge of two of them loses nothing
+    sentences = [[word, "x"] for word in "abcd"]
+    clustering = BrownClustering(count_bigrams(sentences), 3, within_sentences=True)
+    clustering.run()
+    assert clusters_of(clustering) == [("a", "b", "c"), ("d",), ("x",)]
+    # in the tree they come together before x, which has other contexts; d is older than a merge
+    assert clustering.words == ["x", "a", "b", "c", "d"]
+    assert clustering.paths() == ["0", "11", "11", "11", "10"]
+
+
+def test_words_come_by_frequency_then_by_first_occurrence():
+    bigrams = count_bigrams([["b", "c", "a"], ["a", "d"]])
+    assert bigrams.words == ["a", "b", "c", "d"]
+
+
+def test_of_two_merged_words_the_earlier_is_0():
+    entries = brown_clusters([["b", "a", "b"]], 2)
+    assert entries == [ClusteredWord("0", "b", 2), ClusteredWord("1", "a", 1)]
+
+
+def test_classes_are_the_square_root_of_the_vocabulary():
+    bigrams = count_bigrams([[f"w{i}" for i in range(90)]])
+    assert default_classes(bigrams) == 9
+    assert len({entry.path for entry in brown_clusters([bigrams.words])}) == 9
+
+
+def test_more_classes_than_words_gives_each_word_its_own():
+    entries = brown_clusters([["a", "b", "a", "c"]], 50)
+    assert len({entry.path for entry in entries}) == 3
+
+
+@pytest.mark.parametrize("sentences", [[["a", "b", "a"]], [["a"]]])
+def test_one_class_still_has_a_path(sentences):
+    assert {entry.path for entry in brown_clusters(sentences, 1)} == {"0"}
+
+
+def test_an_empty_corpus_is_an_error():
+    with pytest.raises(RnngError, match="the corpus is empty"):
+        brown_clusters([])
+
+
+def test_a_min_count_that_no_word_reaches_is_an_error():
+    with pytest.raises(RnngError, match="no word occurs 3 times"):
+        BrownClustering(count_bigrams([["a", "b", "a"]]), 2, min_count=3)
+
+
+def test_rare_words_only_join_and_never_change_the_clusters_of_frequent_ones():
+    bigrams = count_bigrams(random_corpus(6, types=120, tokens=900))
+    frequent = int((bigrams.counts >= 8).sum())
+    assert 16 < frequent < len(bigrams.words) - 40
+    before = BrownClustering(bigrams, 8)
+    for _ in range(frequent):
+        before.step()
+    after = BrownClustering(bigrams, 8, min_count=8)
+    after.run()
+    _, expected = np.unique(before.class_of[:frequent], return_inverse=True)
+    # slots may differ, clusters not
+    pairs = set(zip(expected.tolist(), after.class_of[:frequent].tolist(), strict=True))
+    assert len(pairs) == len(set(expected.tolist())) == len(set(after.class_of.tolist())) == 8
+    plain = BrownClustering(bigrams, 8)
+    plain.run()
+    assert clusters_of(plain) != clusters_of(after)
+
+
+def test_pairs_across_sentences_count_unless_told_otherwise():
+    # sentences alternate: between them, "end" is always followed by "begin"
+    sentences = [["begin", "x", "end"], ["begin", "y", "end"]] * 5
+    bigrams = count_bigrams(sentences)
+    joined = [[word for sentence in sentences for word in sentence]]
+    running, within = (
+        BrownClustering(bigrams, 2),
+        BrownClustering(bigrams, 2, within_sentences=True),
+    )
+    for clustering in (running, within):
+        clustering.run()
+    one_line = BrownClustering(count_bigrams(joined), 2, within_sentences=True)
+    one_line.run()
+    assert clusters_of(running) == clusters_of(one_line) != clusters_of(within)
+
+
+@pytest.mark.parametrize("steps", [3, 40, 100])
+def test_a_saved_state_goes_on_to_the_same_clusters(steps):
+    bigrams = count_bigrams(random_corpus(5, types=110, tokens=1500))
+    whole, first, second = (BrownClustering(bigrams, 20) for _ in range(3))
+    whole.run()
+    for _ in range(steps):
+        first.step()
+    second.restore({name: array.copy() for name, array in first.arrays().items()})
+    assert len(bigrams.words) < 100 < second.total
+    assert second.done == steps
+    second.run()
+    assert second.entries() == whole.entries()
+    assert np.array_equal(second._tables.losses(), whole._tables.losses())

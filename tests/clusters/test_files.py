@@ -1,0 +1,125 @@
+"""Corpora in, clusters files and pages out."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+
+import pytest
+
+from clusters.corpus import open_corpus
+from clusters.files import ClusteredWord, read_clusters, write_clusters
+from clusters.page import html_page
+from oracle.errors import InputError
+
+TREES = """(S (NP (DT The) (NN cat)) (VP (VBZ sleeps)))
+(S (NP (DT The)
+       (NNS cats)) (VP (VBP sleep)))
+(NN cat)
+"""
+ORACLE = """# (S (NP (DT The) (NN cat)) (VP (VBZ sleeps)))
+The cat sleeps
+The UNK-LC UNK-LC-s
+NT(S)
+NT(NP)
+SHIFT
+SHIFT
+REDUCE
+NT(VP)
+SHIFT
+REDUCE
+REDUCE
+
+"""
+
+
+def read(path, *arguments, **options) -> list[list[str]]:
+    with open_corpus(path, *arguments, **options) as sentences:
+        return [[word.decode("utf-8", "surrogateescape") for word in s] for s in sentences]
+
+
+def file(tmp_path, content: str | bytes):
+    path = tmp_path / "corpus"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def test_text_is_one_sentence_a_line_split_at_ascii_white_space(tmp_path):
+    path = file(tmp_path, "\n the\tcat \u3000 \r\n\n# no (tree\na\u00a0b c")
+    assert read(path) == [["the", "cat", "\u3000"], ["#", "no", "(tree"], ["a\u00a0b", "c"]]
+
+
+def test_text_that_is_not_utf8_keeps_its_bytes(tmp_path):
+    assert read(file(tmp_path, b"caf\xe9 noir\n")) == [["caf\udce9", "noir"]]
+
+
+def test_text_tells_how_far_it_is(tmp_path):
+    path, heard = file(tmp_path, "the cat\n\nsat\n"), []
+    read(path, on_bytes=heard.append)
+    assert sum(heard) == path.stat().st_size
+
+
+def test_of_an_oracle_the_unkified_words_count(tmp_path):
+    assert read(file(tmp_path, "\n" + ORACLE)) == [["The", "UNK-LC", "UNK-LC-s"]]
+
+
+def test_trees_are_unkified_as_their_own_training_file(tmp_path):
+    # the preterminal beside no constituent is no sentence, and makes no word known
+    path = file(tmp_path, TREES)
+    assert read(path) == [["The", "UNK-LC", "UNK-LC-s"], ["The", "UNK-LC-s", "UNK-LC"]]
+    assert read(path, rules="single") == [["The", "UNK", "UNK"], ["The", "UNK", "UNK"]]
+
+
+def test_a_given_format_goes_before_looks(tmp_path):
+    assert read(file(tmp_path, "( a ) b\n"), "text") == [["(", "a", ")", "b"]]
+
+
+@pytest.mark.parametrize("format", ["oracle", "trees"])
+def test_what_is_not_of_the_format_is_an_error(tmp_path, format):
+    with pytest.raises(InputError, match="corpus:1: "):
+        read(file(tmp_path, "the cat\n"), format)
+
+
+def test_clusters_are_read_as_they_were_written(tmp_path):
+    entries = [ClusteredWord("0", "caf\udce9", 3), ClusteredWord("10", "a\u3000b", 0)]
+    stream = io.StringIO()
+    write_clusters(entries, stream)
+    path = file(tmp_path, stream.getvalue().encode("utf-8", "surrogateescape"))
+    assert read_clusters(path) == entries
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "corpus: an empty clusters file"),
+        ("0\ta\t1\n\n", "corpus:2: not `bits<TAB>word<TAB>count`"),
+        ("0\ta\t1\n02\tb\t1\n", "corpus:2: not `bits"),
+        ("0 a 1\n", "corpus:1: not `bits"),
+        ("0\t\t1\n", "corpus:1: not `bits"),
+        ("0\ta\t-1\n", "corpus:1: not `bits"),
+        ("0\ta\t²\n", "corpus:1: not `bits"),
+        ("0\ta\t1\n1\ta\t1\n", "corpus:2: the word 'a' already stands on line 1"),
+    ],
+)
+def test_bad_lines_of_a_clusters_file_are_named(tmp_path, text, message):
+    with pytest.raises(InputError, match=re.escape(message)):
+        read_clusters(file(tmp_path, text))
+
+
+def test_the_page_holds_all_words_and_loads_nothing():
+    entries = [
+        ClusteredWord("0", "</script><script>alert(1)", 2),
+        ClusteredWord("1", "caf\udce9", 3),
+        ClusteredWord("0", "日本", 5),
+    ]
+    page = html_page(entries, "<clusters> é")
+    assert page.isascii()
+    assert "<title>&lt;clusters&gt; &#233;</title>" in page
+    assert page.count("<script") == page.count("</script") == 1
+    assert not re.search(r"https?:|\bsrc=|\bhref=|@import|url\(", page)
+    data = re.search(r"^const clusters = (.*);$", page, re.MULTILINE)
+    assert json.loads(data[1]) == [
+        ["0", [["日本", 5], ["</script><script>alert(1)", 2]]],
+        ["1", [["caf\udce9", 3]]],
+    ]

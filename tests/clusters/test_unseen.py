@@ -1,0 +1,92 @@
+"""Every class that the rules can give has a place among the clusters."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from clusters.files import ClusteredWord
+from clusters.unseen import place_unseen, unknown_classes
+from oracle.errors import RnngError
+from oracle.unknown import RULES, UnknownWords
+
+ALPHABET = "abdegilnorstuyzABDEGILNORSTUYZ019-.é中Éǅß²"
+
+
+@pytest.mark.parametrize("rules", RULES)
+@settings(deadline=None)
+@given(word=st.text(ALPHABET, min_size=1, max_size=9), known=st.booleans())
+@example(word="中NEWS", known=False)
+@example(word="1980ed", known=False)
+def test_no_word_has_a_class_that_is_not_listed(rules, word, known):
+    unknown_words = UnknownWords(rules, {word.lower()} if known else ())
+    assert unknown_words.word_class(word) in unknown_classes(rules)
+
+
+@pytest.mark.parametrize("rules", RULES)
+def test_classes_are_listed_once(rules):
+    assert len(set(unknown_classes(rules))) == len(unknown_classes(rules))
+
+
+@pytest.mark.parametrize(
+    ("name", "word"),
+    [
+        ("UNK-INITC", "Zyx"),
+        ("UNK-INITC-KNOWNLC-ing", "Running"),
+        ("UNK-CAPS-NUM-DASH-s", "BB-52s"),
+        ("UNK-LC-NUM-ed", "1980ed"),
+        ("UNK-LC-ity", "ability"),
+        ("UNK-NUM-DASH", "10-12"),
+        ("UNK-DASH", "--"),
+        ("UNK", "?"),
+    ],
+)
+def test_listed_classes_are_those_of_words(name, word):
+    assert UnknownWords("berkeley", {"running"}).word_class(word) == name
+    assert name in unknown_classes("berkeley")
+
+
+def test_rules_that_do_not_exist_are_an_error():
+    with pytest.raises(RnngError, match="'stanford'"):
+        unknown_classes("stanford")
+
+
+ENTRIES = [
+    ClusteredWord("00", "UNK-LC", 20),
+    ClusteredWord("01", "UNK-LC-DASH", 5),
+    ClusteredWord("10", "the", 90),
+    ClusteredWord("11", "UNK", 1),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("UNK-LC-DASH-s", "01"),
+        ("UNK-LC-NUM-DASH-s", "00"),
+        ("UNK-LC-s", "00"),
+        ("UNK-CAPS-NUM", "11"),
+    ],
+)
+def test_an_unseen_class_joins_the_one_with_the_nearest_name(name, path):
+    placed = place_unseen(ENTRIES, [name])
+    assert [entry for entry in placed if entry not in ENTRIES] == [ClusteredWord(path, name, 0)]
+    assert [entry for entry in placed if entry in ENTRIES] == ENTRIES
+
+
+def test_without_a_near_name_the_most_frequent_class_is_joined():
+    placed = place_unseen(ENTRIES[:3], ["UNK", "UNK-CAPS"])
+    assert [(entry.word, entry.path) for entry in placed if not entry.count] == [
+        ("UNK", "00"),
+        ("UNK-CAPS", "00"),
+    ]
+
+
+def test_without_any_class_the_cluster_with_most_tokens_is_joined():
+    entries = [ClusteredWord("0", "a", 5), ClusteredWord("1", "b", 3), ClusteredWord("1", "c", 3)]
+    assert place_unseen(entries, ["UNK"])[-1] == ClusteredWord("1", "UNK", 0)
+
+
+def test_classes_that_occur_stay_where_they_are():
+    assert place_unseen(ENTRIES, ["UNK", "UNK-LC"]) == ENTRIES

@@ -1,0 +1,107 @@
+"""kill -9 at any moment of training loses nothing: --resume goes on to the numbers of an uninterrupted run."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import oracle
+from oracle.files import open_output, write_oracle
+from oracle.treebank import read_trees
+from rnng_dy.checkpoint import read_arrays
+from tests.rnng_dy.conftest import sentences_of
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+TINY = Path(oracle.__file__).parent / "data" / "tiny.trees"
+DATA = ["--train", "train.oracle", "--dev", "dev.oracle", "--dev-trees", "dev.trees", "--pos"]
+SIZES = ["--lstm-input", "12", "--hidden", "12", "--epochs", "3"]
+SCHEDULE = ["--first-evaluation", "40", "--evaluate-every", "90", "--checkpoint-every", "25"]
+OPTIONS = ["train", "discriminative", *DATA, *SIZES, *SCHEDULE, "--resume", "--model"]
+RUN = "from rnng_dy.cli import main; main()"
+# dies in the n-th rename of a checkpoint: before it, with the temporary file complete, or right after it
+RUN_AND_DIE_IN_A_CHECKPOINT = """
+import os, signal
+from rnng_dy import checkpoint
+rename, left = os.replace, [{n}]
+def replace(source, target):
+    left[0] -= 1
+    if left[0] == 0 and {before}:
+        os.kill(os.getpid(), signal.SIGKILL)
+    rename(source, target)
+    if left[0] == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+os.replace = replace
+from rnng_dy.cli import main
+main()
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)
+    for name, part in (("train", lines[:150]), ("dev", lines[500:515])):
+        (tmp_path / f"{name}.trees").write_text("".join(part), encoding="utf-8")
+        with open_output(tmp_path / f"{name}.oracle") as stream:
+            write_oracle(sentences_of(list(read_trees(tmp_path / f"{name}.trees")), False), stream)
+    return tmp_path
+
+
+def start(folder, model, program=RUN):
+    command = [sys.executable, "-c", program, *OPTIONS, model]
+    environment = {"PYTHONPATH": str(CHECKOUT), "PATH": "/usr/bin:/bin"}
+    return subprocess.Popen(
+        command,
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finish(folder, model):
+    process = start(folder, model)
+    _, messages = process.communicate()
+    assert process.returncode == 0, messages
+
+
+def test_ten_random_kills_and_two_in_a_checkpoint(folder):
+    finish(folder, "straight")
+    moment = random.Random(9)
+    kills = []
+    for program in [
+        *[RUN] * 4,
+        RUN_AND_DIE_IN_A_CHECKPOINT.format(n=2, before=True),
+        *[RUN] * 4,
+        RUN_AND_DIE_IN_A_CHECKPOINT.format(n=3, before=False),
+        *[RUN] * 2,
+    ]:
+        process = start(folder, "killed", program)
+        # killed somewhere between the first line that it prints and some updates later
+        first = process.stderr.readline()
+        assert "Error" not in first, first
+        if program is RUN:
+            time.sleep(moment.uniform(0, 0.5))
+            process.kill()
+        process.communicate()
+        kills.append(process.returncode)
+        assert list(folder.glob("killed/config.json")), "the model folder is complete or not there"
+    assert kills.count(-9) >= 10, kills
+    finish(folder, "killed")
+    for name in ("parameters.npz", "training.npz"):
+        expected, ours = (
+            read_arrays(folder / "straight" / name),
+            read_arrays(folder / "killed" / name),
+        )
+        expected.pop("state", None), ours.pop("state", None)
+        assert expected.keys() == ours.keys()
+        assert all(np.array_equal(expected[key], ours[key]) for key in expected)
+    assert sorted(p.name for p in (folder / "killed").iterdir()) == sorted(
+        p.name for p in (folder / "straight").iterdir()
+    )
