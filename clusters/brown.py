@@ -1,0 +1,203 @@
+"""Brown clustering: the greedy agglomerative algorithm of Brown et al. (1992) with a window of clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+from clusters.bigrams import Bigrams, count_bigrams
+from clusters.files import ClusteredWord
+from clusters.merge_tables import MergeTables
+from clusters.unseen import place_unseen, rules_of, unknown_classes
+from oracle.errors import RnngError
+
+# losses in counts are sums of n log n up to T log T; equal ones differ by rounding only
+_TIE = 1e-13
+
+
+class BrownClustering:
+    """The clustering of a corpus, one `step` at a time.
+
+    Words come by falling frequency, equal ones by first occurrence. The first C have a cluster each;
+    each later one makes a cluster C + 1, and the pair of clusters whose merge loses the least mutual
+    information is merged (Brown et al. 1992, section 3; Liang 2005, section 4). Of pairs that lose
+    the same, the one goes first that holds the earlier word, then the one whose other cluster does.
+    In the end the C clusters are merged to a tree in the same way.
+
+    Pairs are counted in the running text, from one sentence into the next, as wcluster counts them;
+    with `within_sentences` they are not. Words that occur less than `min_count` times only join the
+    cluster that loses least by it: they never cause other clusters to merge.
+    """
+
+    def __init__(
+        self,
+        bigrams: Bigrams,
+        classes: int,
+        *,
+        min_count: int = 1,
+        within_sentences: bool = False,
+    ):
+        """Raises RnngError where no word is frequent enough. C is at most the number that are."""
+        self.words, self.counts = bigrams.words, bigrams.counts
+        self._frequent = int(np.count_nonzero(self.counts >= min_count))
+        if not self._frequent:
+            raise RnngError(
+                f"no word occurs {min_count} times: the corpus is empty, or --min-count too high"
+            )
+        self.classes = min(classes, self._frequent)
+        self._pairs = _PairsByLaterWord(bigrams, within_sentences)
+        self._tables = MergeTables(self.classes + 1)
+        tokens = bigrams.tokens
+        self._tolerance = _TIE * tokens * np.log(tokens + 1)
+        self.class_of = np.full(len(self.words), -1, dtype=np.int32)
+        """Slot of the cluster of each word, by rank; final when all words have come."""
+        self._members: list[list[int]] = [[] for _ in range(self.classes + 1)]
+        self._first_word = np.zeros(self.classes + 1, dtype=np.int64)
+        # as wcluster numbers clusters: a word by its rank, merged ones from V on
+        self._number = np.zeros(self.classes + 1, dtype=np.int64)
+        self._merges = np.zeros((self.classes - 1, 2), dtype=np.int32)
+        self._free = 0
+        self.done = 0
+        """Steps taken."""
+
+    @property
+    def total(self) -> int:
+        """Steps to take: every word, and the merges of the tree."""
+        return len(self.words) + self.classes - 1
+
+    def step(self) -> None:
+        """Bring in the next word, or make the next merge of the tree."""
+        word, self.done = self.done, self.done + 1
+        if word >= len(self.words):
+            kept, freed = self._best_pair()
+            self._merges[word - len(self.words)] = self._in_order(kept, freed)
+            self._merge(kept, freed, word)
+            return
+        slot = self._free
+        self.class_of[word] = slot
+        self._members[slot] = [word]
+        self._first_word[slot] = self._number[slot] = word
+        right, left = self._pairs.of(word, self.class_of, self.classes + 1)
+        self._tables.add(slot, self.counts[word], right, left)
+        self._free += 1
+        if word >= self.classes:
+            kept, freed = self._best_pair(None if word < self._frequent else slot)
+            self._merge(kept, freed, word)
+            self.class_of[self._members[freed]] = kept
+            self._members[kept] += self._members[freed]
+            self._free = freed
+
+    def run(self) -> None:
+        """Take all the steps that are left."""
+        while self.done < self.total:
+            self.step()
+
+    def paths(self) -> list[str]:
+        """The bit string of each word's cluster, by rank: 0 for the older of two merged clusters."""
+        path_of = {int(self._merges[-1][0]) if len(self._merges) else int(self.class_of[0]): ""}
+        for older, newer in self._merges[::-1].tolist():
+            path = path_of[older] if older in path_of else path_of[newer]
+            path_of[older], path_of[newer] = f"{path}0", f"{path}1"
+        # a tree of one cluster still needs something to write
+        return [path_of[slot] or "0" for slot in self.class_of.tolist()]
+
+    def entries(self) -> list[ClusteredWord]:
+        """All words with their paths: clusters in the order of the tree, their words by rank."""
+        rows = zip(self.paths(), self.words, self.counts.tolist(), strict=True)
+        return sorted((ClusteredWord(*row) for row in rows), key=lambda entry: entry.path)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The state, to be saved; counts of the corpus are not in it."""
+        return self._tables.arrays() | {
+            "class_of": self.class_of,
+            "first_word": self._first_word,
+            "number": self._number,
+            "merges": self._merges,
+            "progress": np.array([self.done, self._free]),
+        }
+
+    def restore(self, arrays: dict[str, np.ndarray]) -> None:
+        """Take over a saved state of the same corpus and options."""
+        self._tables.restore(arrays)
+        self.class_of[:] = arrays["class_of"]
+        self._first_word[:], self._number[:] = arrays["first_word"], arrays["number"]
+        self._merges[:] = arrays["merges"]
+        self.done, self._free = map(int, arrays["progress"])
+        for slot, members in enumerate(self._members):
+            members[:] = np.flatnonzero(self.class_of == slot).tolist()
+
+    def _best_pair(self, slot: int | None = None) -> tuple[int, int]:
+        """The pair to merge, of all or of one slot's; first the slot that has more contexts."""
+        losses = self._tables.losses()
+        flat = losses.ravel() if slot is None else losses[slot]
+        best = np.flatnonzero(flat <= flat.min() + self._tolerance)
+        one, other = (
+            np.divmod(best, len(losses)) if slot is None else (np.full_like(best, slot), best)
+        )
+        firsts = np.sort([self._first_word[one], self._first_word[other]], axis=0)
+        chosen = np.lexsort((firsts[1], firsts[0]))[0] if len(best) > 1 else 0
+        pair = int(one[chosen]), int(other[chosen])
+        sizes = np.count_nonzero(self._tables.contexts[:, pair], axis=0)
+        return pair if sizes[0] >= sizes[1] else pair[::-1]
+
+    def _in_order(self, kept: int, freed: int) -> tuple[int, int]:
+        return (kept, freed) if self._number[kept] < self._number[freed] else (freed, kept)
+
+    def _merge(self, kept: int, freed: int, step: int) -> None:
+        self._tables.merge(kept, freed)
+        self._first_word[kept] = min(self._first_word[kept], self._first_word[freed])
+        self._number[kept] = len(self.words) + step
+
+
+class _PairsByLaterWord:
+    """The corpus's pairs, each with the later of its words: when that comes, the pair counts."""
+
+    def __init__(self, bigrams: Bigrams, within_sentences: bool):
+        left, right, counts = bigrams.left, bigrams.right, bigrams.pair_counts
+        if within_sentences:
+            left, right, counts = (a[bigrams.inside] for a in (left, right, counts))
+        later_is_left = left >= right
+        key = 2 * np.maximum(left, right).astype(np.int64) + ~later_is_left
+        order = np.argsort(key, kind="stable")
+        self._other = np.minimum(left, right)[order]
+        self._counts = counts[order]
+        self._start = np.searchsorted(key[order], np.arange(2 * len(bigrams.words) + 1))
+
+    def of(self, word: int, class_of: np.ndarray, slots: int) -> tuple[np.ndarray, np.ndarray]:
+        """How often the words so far follow and precede `word`, summed by slot."""
+        start, middle, end = self._start[2 * word : 2 * word + 3]
+        sums = [
+            np.bincount(class_of[self._other[a:b]], self._counts[a:b], minlength=slots)
+            for a, b in ((start, middle), (middle, end))
+        ]
+        # bincount of nothing has whole numbers; `word` after itself is a pair of both kinds
+        right, left = (total.astype(np.float64) for total in sums)
+        left[class_of[word]] = right[class_of[word]]
+        return right, left
+
+
+def default_classes(bigrams: Bigrams) -> int:
+    """The square root of the vocabulary, as in Dyer et al. (2016)."""
+    return max(1, round(len(bigrams.words) ** 0.5))
+
+
+def brown_clusters(
+    sentences: Iterable[Sequence[str]],
+    classes: int | None = None,
+    on_step: Callable[[BrownClustering], None] = lambda clustering: None,
+) -> list[ClusteredWord]:
+    """Cluster the words of sentences; classes of unknown words that never occur get a place too.
+
+    `on_step` is called after each step, with `done` and `total` of it. Raises RnngError without words.
+
+    >>> corpus = [["the", "cat", "ran"], ["a", "cat", "sat"], ["the", "dog", "sat"]]
+    >>> [(entry.path, entry.word) for entry in brown_clusters(corpus, 3)]
+    [('0', 'cat'), ('0', 'dog'), ('10', 'sat'), ('10', 'ran'), ('11', 'the'), ('11', 'a')]
+    """
+    bigrams = count_bigrams(sentences)
+    clustering = BrownClustering(bigrams, classes or default_classes(bigrams))
+    while clustering.done < clustering.total:
+        clustering.step()
+        on_step(clustering)
+    return place_unseen(clustering.entries(), unknown_classes(rules_of(bigrams.words)))

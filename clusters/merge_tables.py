@@ -1,0 +1,158 @@
+"""Tables of the mutual information that each possible merge of two clusters would lose."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+class MergeTables:
+    """Pairwise merge losses of the clusters in a window of slots (Liang 2005, section 4.2).
+
+    Everything is in counts: with f(n) = n log n, A(s) the bigram ends that fall into cluster s, c(s)
+    its words in the corpus and n(s, y) how often s occurs in context y, T times the loss of s and t is
+
+        sum over contexts y of f(n(s, y)) + f(n(t, y)) - f(n(s, y) + n(t, y))
+        + (A(s) + A(t)) log (c(s) + c(t)) - A(s) log c(s) - A(t) log c(t)
+
+    A context is a cluster to the right or one to the left. A term of the sum is 0 where either of the
+    two never occurs in the context, so that a change costs (contexts of the rarer cluster) x (slots)
+    and not (slots)^2: Liang's O(1) update of a loss, skipped where it is known to be 0.
+    """
+
+    def __init__(self, slots: int):
+        self.slots = slots
+        # context x cluster: row y < slots is "followed by y", row slots + y is "preceded by y"
+        self.contexts = np.zeros((2 * slots, slots))
+        self._f = np.zeros((2 * slots, slots))
+        self._shared = np.zeros((slots, slots))
+        self._own = np.zeros((slots, slots))
+        self._rest = np.full((slots, slots), np.inf)
+        self._log_size = np.zeros((slots, slots))
+        self._size = np.ones(slots)
+        self._ends = np.zeros(slots)
+        self._ends_log_size = np.zeros(slots)
+        self._active = np.zeros(slots, dtype=bool)
+        self._loss = np.empty((slots, slots))
+
+    def losses(self) -> np.ndarray:
+        """T times the loss, in nats, for each pair of slots; infinite where there is no pair.
+
+        The array is overwritten by the next call.
+        """
+        return np.add(self._shared, self._rest, out=self._loss)
+
+    def add(self, slot: int, size: int, right: np.ndarray, left: np.ndarray) -> None:
+        """Fill a free slot with a cluster of `size` words.
+
+        `right[y]` and `left[y]` count how often the cluster in slot y follows and precedes it.
+        """
+        slots = self.slots
+        for offset, there, back in ((0, right, left), (slots, left, right)):
+            self.contexts[offset : offset + slots, slot] = there
+            self._f[offset : offset + slots, slot] = _f(there)
+            self.contexts[offset + slot] = back
+            self._f[offset + slot] = _f(back)
+            self._share_context(offset + slot, slot)
+        self._active[slot] = True
+        seen = np.flatnonzero(self.contexts[:, slot])
+        n, f = self.contexts[seen, slot][:, None], self._f[seen, slot][:, None]
+        shared = (self._f[seen] + f - _f(self.contexts[seen] + n)).sum(axis=0)
+        self._shared[slot] = self._shared[:, slot] = shared
+        self._ends += right + left
+        self._ends[slot] = right.sum() + left.sum()
+        self._size[slot] = size
+        changed = (right + left) > 0
+        changed[slot] = True
+        self._update(slot, np.flatnonzero(changed))
+
+    def merge(self, kept: int, freed: int) -> None:
+        """Merge two clusters; the slot `freed` is empty then."""
+        self._merge_counts(kept, freed)
+        for offset in (0, self.slots):
+            self._merge_contexts(offset + kept, offset + freed)
+        self._size[kept] += self._size[freed]
+        self._ends[kept] += self._ends[freed]
+        self._size[freed], self._ends[freed] = 1, 0
+        self._active[freed] = False
+        self._shared[freed] = self._shared[:, freed] = 0
+        self._rest[freed] = self._rest[:, freed] = np.inf
+        self._update(kept, np.array([kept]))
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The state, to be saved."""
+        names = ("contexts", "_f", "_shared", "_own", "_rest", "_log_size", "_size", "_ends")
+        return {name.strip("_"): getattr(self, name) for name in (*names, "_active")} | {
+            "ends_log_size": self._ends_log_size
+        }
+
+    def restore(self, arrays: dict[str, np.ndarray]) -> None:
+        """Take over a saved state."""
+        for name in self.arrays():
+            getattr(self, name if name == "contexts" else f"_{name}")[...] = arrays[name]
+
+    def _share_context(self, context: int, slot: int) -> None:
+        """A new context, that of the cluster in `slot`, joins the sums of all other clusters."""
+        seen = np.flatnonzero(self.contexts[context])
+        seen = seen[seen != slot]
+        n, f = self.contexts[context, seen], self._f[context, seen]
+        self._shared[np.ix_(seen, seen)] += f[:, None] + f - _f(n[:, None] + n)
+
+    def _merge_counts(self, kept: int, freed: int) -> None:
+        """Add the counts of one cluster to the other's, contexts as they are."""
+        seen = np.flatnonzero(self.contexts[:, freed])
+        before = self.contexts[seen, kept]
+        after = before + self.contexts[seen, freed]
+        f_after = _f(after)
+        others = self.contexts[seen]
+        change = (f_after - self._f[seen, kept])[:, None]
+        change = change - _f(others + after[:, None]) + _f(others + before[:, None])
+        self._shared[kept] += change.sum(axis=0)
+        self._shared[:, kept] = self._shared[kept]
+        self.contexts[seen, kept], self._f[seen, kept] = after, f_after
+        self.contexts[:, freed] = self._f[:, freed] = 0
+
+    def _merge_contexts(self, kept: int, freed: int) -> None:
+        """Merge two contexts in the sums of all clusters."""
+        n_freed, n_kept = self.contexts[freed], self.contexts[kept]
+        seen = np.flatnonzero(n_freed)
+        n = n_freed + n_kept
+        f = _f(n)
+        rise, f_freed, n_seen = f - self._f[kept], self._f[freed, seen], n_freed[seen]
+        change = rise[seen][:, None] + rise
+        change += _f(n_kept[seen][:, None] + n_kept) - _f(n[seen][:, None] + n)
+        change[:, seen] += _f(n_seen[:, None] + n_seen) - f_freed[:, None] - f_freed
+        # pairs of two that are in `seen` come twice, once as row and once as column
+        change[:, seen] *= 0.5
+        self._shared[seen] += change
+        self._shared[:, seen] += change.T
+        self.contexts[kept], self._f[kept] = n, f
+        self.contexts[freed] = self._f[freed] = 0
+
+    def _update(self, slot: int, changed: np.ndarray) -> None:
+        """Bring up to date what depends on one cluster, and on the changed ends of some."""
+        self._log_size[slot] = self._log_size[:, slot] = np.log(self._size[slot] + self._size)
+        self._ends_log_size = self._ends * np.log(self._size)
+        self._own[slot] = self._own[:, slot] = self._own_contexts(slot)
+        ends, weighted = self._ends, self._ends_log_size
+        rest = (ends[changed][:, None] + ends) * self._log_size[changed] + self._own[changed]
+        rest -= weighted[changed][:, None] + weighted
+        rest[:, ~self._active] = np.inf
+        rest[np.arange(len(changed)), changed] = np.inf
+        self._rest[changed] = rest
+        self._rest[:, changed] = rest.T
+
+    def _own_contexts(self, s: int) -> np.ndarray:
+        """What the sum over contexts gets wrong for s and each t, because s and t are contexts too.
+
+        Of n(s, s), n(s, t), n(t, s), n(t, t) one count remains; the sum makes two rows and two columns.
+        """
+        ss, st, ts = self.contexts[s, s], self.contexts[: self.slots, s], self.contexts[s]
+        tt = np.diagonal(self.contexts)
+        pairs = _f(np.stack([ss + st, ts + tt, ss + ts, st + tt])).sum(axis=0)
+        singles = self._f[s, s] + self._f[: self.slots, s] + self._f[s] + np.diagonal(self._f)
+        return pairs - singles - _f(ss + st + ts + tt)
+
+
+def _f(counts: np.ndarray) -> np.ndarray:
+    """n log n of whole numbers; 0 for 0."""
+    return counts * np.log(np.maximum(counts, 1.0))

@@ -1,0 +1,98 @@
+"""The state of an unfinished clustering on disk, so that a long run can go on where it was."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import zipfile
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+
+from clusters.bigrams import BigramCounter
+from clusters.brown import BrownClustering
+from oracle.errors import RnngError
+
+
+def fingerprint(corpus: str | os.PathLike, *options: object) -> str:
+    """A hash of a corpus and of the options that decide its clusters."""
+    digest = hashlib.sha256(repr(options).encode())
+    with open(corpus, "rb") as stream:
+        while block := stream.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+class SavedState:
+    """A folder that holds the counts so far and, when they are complete, the clustering so far.
+
+    Its files are replaced whole, so that a kill at any moment leaves the last good ones, and each
+    bears the fingerprint of the run that it belongs to.
+    """
+
+    def __init__(self, folder: str | os.PathLike, key: str):
+        self.folder, self._key = Path(folder), key
+        self._counts, self._merges = self.folder / "counts.npz", self.folder / "merges.npz"
+        self._counts_complete = False
+
+    def remove(self) -> None:
+        """Take away what is saved."""
+        for path in (self._merges, self._counts):
+            path.unlink(missing_ok=True)
+            path.with_suffix(".part").unlink(missing_ok=True)
+        # a file that is not ours keeps the folder
+        with suppress(OSError):
+            self.folder.rmdir()
+
+    def save_counts(self, counter: BigramCounter, complete: bool) -> None:
+        """Keep the counts of the sentences so far, or of all."""
+        self._save(self._counts, counter.arrays() | {"complete": np.array(complete)})
+        self._counts_complete = complete
+
+    def save_merges(self, clustering: BrownClustering, counter: BigramCounter) -> None:
+        """Keep the clustering so far, and before it the complete counts that it needs."""
+        if not self._counts_complete:
+            self.save_counts(counter, complete=True)
+        self._save(self._merges, clustering.arrays())
+
+    def load_counts(self) -> tuple[BigramCounter, bool]:
+        """The counts and whether they are complete; nothing where nothing is saved.
+
+        Raises RnngError where they are broken or another run's.
+        """
+        arrays = self._load(self._counts)
+        if arrays is None:
+            return BigramCounter(), False
+        self._counts_complete = bool(arrays["complete"])
+        return BigramCounter.from_arrays(arrays), self._counts_complete
+
+    def load_merges(self, clustering: BrownClustering) -> None:
+        """Bring a new clustering to where the saved one was, if there is one."""
+        arrays = self._load(self._merges)
+        if arrays is not None:
+            clustering.restore(arrays)
+
+    def _save(self, path: Path, arrays: dict[str, np.ndarray]) -> None:
+        self.folder.mkdir(exist_ok=True)
+        temporary = path.with_suffix(".part")
+        with open(temporary, "wb") as stream:
+            np.savez(stream, fingerprint=np.array(self._key), **arrays)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, path)
+
+    def _load(self, path: Path) -> dict[str, np.ndarray] | None:
+        try:
+            with np.load(path, allow_pickle=False) as saved:
+                arrays = dict(saved)
+        except FileNotFoundError:
+            return None
+        except (ValueError, EOFError, zipfile.BadZipFile):
+            raise RnngError(f"{path} is broken: remove {self.folder}, or leave --resume") from None
+        if str(arrays.get("fingerprint")) != self._key:
+            raise RnngError(
+                f"{self.folder} belongs to another corpus or other options: give those, or leave "
+                "--resume to begin anew"
+            )
+        return arrays

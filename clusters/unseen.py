@@ -1,0 +1,86 @@
+"""Classes of unknown words that the corpus never has: their place in the clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from itertools import product
+
+from clusters.files import ClusteredWord
+from oracle.errors import RnngError
+
+_SUFFIXES = ("ed", "ing", "ion", "er", "est", "ly", "ity", "y", "al", "s")
+
+
+def unknown_classes(rules: str | None) -> list[str]:
+    """All classes that the rules of `oracle.unknown` can give; none without rules.
+
+    Raises RnngError for other rules.
+
+    >>> unknown_classes("single")
+    ['UNK']
+    >>> len(unknown_classes("berkeley")), len(unknown_classes("berkeley-unicode"))
+    (81, 94)
+    """
+    if rules is None:
+        return []
+    if rules == "single":
+        return ["UNK"]
+    if rules not in ("berkeley", "berkeley-unicode"):
+        raise RnngError(f"no rules for unknown words are called {rules!r}")
+    classes = []
+    for case, number, dash in product(
+        ("", "-INITC", "-INITC-KNOWNLC", "-CAPS", "-LC"), ("", "-NUM"), ("", "-DASH")
+    ):
+        # only s goes with a dash, or with a digit beside a capital; ASCII's case classes cover all
+        # letters, while a letter without case can begin a word that has Unicode's
+        with_suffix = case or rules == "berkeley-unicode"
+        any_suffix = not dash and (not number or case == "-LC")
+        suffixes = _SUFFIXES if any_suffix else ("s",)
+        stem = f"UNK{case}{number}{dash}"
+        classes += [stem, *(f"{stem}-{suffix}" for suffix in suffixes if with_suffix)]
+    return classes
+
+
+def rules_of(words: Collection[str]) -> str | None:
+    """Which rules for unknown words a vocabulary shows; None where it has no class of them.
+
+    >>> rules_of(["the", "UNK-LC-s"]), rules_of(["the", "UNK"]), rules_of(["the"])
+    ('berkeley', 'single', None)
+    """
+    if any(word.startswith("UNK-") for word in words):
+        return "berkeley"
+    return "single" if "UNK" in words else None
+
+
+def place_unseen(entries: list[ClusteredWord], classes: Iterable[str]) -> list[ClusteredWord]:
+    """The entries with every class that is missing, counted 0, at the end of its cluster.
+
+    It joins the class that remains when as few parts as possible of its name are dropped, from the
+    end (UNK-LC-DASH-s, UNK-LC-DASH, UNK-LC, UNK); where none occurs, the most frequent class; where
+    the corpus has no class, the cluster with the most tokens.
+
+    >>> place_unseen([ClusteredWord("0", "UNK", 3), ClusteredWord("1", "the", 9)], ["UNK-LC"])[1]
+    ClusteredWord(path='0', word='UNK-LC', count=0)
+    """
+    path_of = {entry.word: entry.path for entry in entries}
+    last_resort = _most_frequent(entries)
+    placed = []
+    for name in classes:
+        if name in path_of:
+            continue
+        nearest = name
+        while nearest not in path_of and "-" in nearest:
+            nearest = nearest.rpartition("-")[0]
+        placed.append(ClusteredWord(path_of.get(nearest, last_resort), name, 0))
+    return sorted(entries + placed, key=lambda entry: entry.path)
+
+
+def _most_frequent(entries: list[ClusteredWord]) -> str:
+    """The path of the most frequent class of unknown words, else of the cluster with most tokens."""
+    unknown = [e for e in entries if e.word == "UNK" or e.word.startswith("UNK-")]
+    if unknown:
+        return max(unknown, key=lambda entry: entry.count).path
+    tokens: dict[str, int] = {}
+    for entry in entries:
+        tokens[entry.path] = tokens.get(entry.path, 0) + entry.count
+    return max(tokens, key=tokens.__getitem__)
