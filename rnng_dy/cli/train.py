@@ -12,10 +12,10 @@ from pathlib import Path
 import click
 
 from oracle.errors import InputError, RnngError
-from oracle.files import OracleSentence, read_oracle
+from oracle.files import OracleSentence, open_output, read_oracle
 from rnng_dy import engine
 from rnng_dy.cli.options import PARSER_SIZES, number_options, training_options
-from rnng_dy.cli.progress import clock
+from rnng_dy.cli.progress import Progress, clock
 
 
 @click.group()
@@ -58,16 +58,20 @@ def discriminative(train_path, dev_path, dev_trees, pos, pretrained, device, **o
 
 @train.command("generative")
 @training_options
-@click.option("--clusters", "clusters_path", required=True, help="Clusters of the training words.")
+@click.option(
+    "--clusters",
+    "clusters_path",
+    help="Clusters of the training words.  [default: Brown clusters of the training oracle, made now]",
+)
 def generative(train_path, dev_path, clusters_path, device, **options) -> None:
     """Train the generative model p(x, y), selected by joint likelihood on the development data.
 
-    Example: rnng-dy train generative --train train.gen.oracle --dev dev.gen.oracle --clusters c.paths --model generator
+    Example: rnng-dy train generative --train train.gen.oracle --dev dev.gen.oracle --model generator
     """
-    from clusters.files import read_clusters
+    from clusters.files import read_clusters, write_clusters
 
     sentences, dev = read_oracle(train_path), read_oracle(dev_path)
-    clusters = read_clusters(clusters_path)
+    given = read_clusters(clusters_path) if clusters_path else None
     engine.start(device)
     from rnng_dy.development import GeneratorEvaluation
     from rnng_dy.generative import GenerativeModel, GeneratorSizes
@@ -76,7 +80,8 @@ def generative(train_path, dev_path, clusters_path, device, **options) -> None:
     run = _Run("generative", GeneratorSizes(), options)
 
     def make(sizes: GeneratorSizes, composition: str, seed: int) -> GenerativeModel:
-        vocabulary = GeneratorVocabulary.build(clusters, sentences)
+        run.clusters = given or _make_clusters(sentences, train_path)
+        vocabulary = GeneratorVocabulary.build(run.clusters, sentences)
         return GenerativeModel(vocabulary, sizes, composition, seed)
 
     model = run.model(make)
@@ -88,7 +93,30 @@ def generative(train_path, dev_path, clusters_path, device, **options) -> None:
     def describe(record: dict) -> str:
         return f"dev perplexity of words and trees {record['perplexity']:.2f}, {record['dev_words']} words"
 
-    run.train(model, sentences, evaluation, describe)
+    def keep_clusters() -> None:
+        with open_output(run.folder / "clusters.paths") as stream:
+            write_clusters(run.clusters, stream)
+
+    run.train(model, sentences, evaluation, describe, keep_clusters)
+
+
+def _make_clusters(sentences: Sequence[OracleSentence], path: str) -> list:
+    """Brown clusters of a training oracle, as `rnng-dy clusters` makes them."""
+    from clusters.brown import brown_clusters
+
+    click.echo(f"no --clusters: making Brown clusters of {path}", err=True)
+    progress = None
+
+    def show(clustering) -> None:
+        nonlocal progress
+        progress = progress or Progress("clusters", clustering.total, "steps")
+        progress.advance()
+
+    entries = brown_clusters([s.unkified for s in sentences], on_step=show)
+    progress.finish()
+    classes = len({entry.path for entry in entries})
+    click.echo(f"{classes} clusters of {len(entries)} words, kept in the model folder", err=True)
+    return entries
 
 
 def _gold_trees(path: str, dev: Sequence[OracleSentence], dev_path: str) -> list:
@@ -123,13 +151,13 @@ class _Run:
             raise RnngError(
                 f"{self.folder} exists: go on with --resume, or name another --model folder"
             )
-        given = {name.removesuffix("_size"): value for name, value in options.items()}
-        self._given_sizes = _given(sizes, given)
+        # --word-size, so called because --word alone would say nothing, is the field `word`
+        self._given_sizes = _given(sizes, {k.removesuffix("_size"): v for k, v in options.items()})
         self._sizes = replace(sizes, **self._given_sizes)
         settings = training.PRESETS[options["preset"], kind]
         if self.resumes:
             settings = checkpoint.training_settings(self.folder)
-        self.settings = replace(settings, **_given(settings, given))
+        self.settings = replace(settings, **_given(settings, options))
 
     def model(self, make: Callable):
         """The model to train; `make(sizes, composition, seed)` makes a new one."""
@@ -147,7 +175,12 @@ class _Run:
         return model
 
     def train(
-        self, model, sentences: Sequence[OracleSentence], evaluation, describe: Callable
+        self,
+        model,
+        sentences: Sequence[OracleSentence],
+        evaluation,
+        describe: Callable[[dict], str],
+        add_to_folder: Callable[[], None] = lambda: None,
     ) -> None:
         """Train to the end or to Ctrl-C; `describe` words an evaluation's record."""
         from rnng_dy.training import Training
@@ -155,7 +188,7 @@ class _Run:
         examples = [model.encode_training(s) for s in sentences]
 
         def report(record: dict) -> None:
-            click.echo(_line(record, describe), err=True)
+            click.echo(f"{self.folder.name}: {_line(record, describe)}", err=True)
 
         run = Training(model, examples, evaluation, self.settings, self.folder, report)
         if self.resumes:
@@ -163,6 +196,7 @@ class _Run:
             click.echo(f"going on after {run.progress.sentences} sentences", err=True)
         else:
             run.create_folder()
+            add_to_folder()
         stopped: list[int] = []
 
         def stop(number: int, frame: object) -> None:
