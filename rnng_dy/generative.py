@@ -14,6 +14,7 @@ from oracle.files import OracleSentence
 from oracle.transitions import actions_of, tree_of
 from oracle.treebank import words as words_of
 from rnng_dy import checkpoint
+from rnng_dy.batches import batches
 from rnng_dy.engine import dy
 from rnng_dy.lstm import Lstm
 from rnng_dy.parameters import ParameterStore
@@ -167,7 +168,7 @@ class GenerativeModel(Rnng):
     ) -> np.ndarray:
         """log p(x, y) in nats of several trees of one sentence; equal prefixes are computed once."""
         values = []
-        for part in _parts(sequences, MAX_STATES):
+        for part in batches(sequences, len, MAX_STATES):
             dy.renew_cg()
             values.append(self.trace_log_probs(self.trace(self.start(words), part)))
         return np.concatenate(values)
@@ -272,15 +273,3 @@ def _draw(log_probs: np.ndarray, random: np.random.Generator) -> tuple[int, floa
     """An index drawn from log probabilities, and its own."""
     i = int(random.choice(len(log_probs), p=np.exp(log_probs)))
     return i, float(log_probs[i])
-
-
-def _parts(sequences: Sequence[Sequence[int]], limit: int) -> Iterable[list[Sequence[int]]]:
-    """The sequences in order, in parts of at most `limit` actions (one sequence at least)."""
-    part, size = [], 0
-    for actions in sequences:
-        if part and size + len(actions) > limit:
-            yield part
-            part, size = [], 0
-        part.append(actions)
-        size += len(actions)
-    yield part

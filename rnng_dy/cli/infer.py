@@ -23,9 +23,9 @@ from oracle.files import (
 from oracle.transitions import actions_of, tree_of
 from oracle.treebank import format_tree, read_trees, words
 from rnng_dy import engine
+from rnng_dy.batches import batches
 from rnng_dy.cli.options import device_option, model_option, output_option, seed_option
 from rnng_dy.cli.output import fingerprint, run_batches
-from rnng_dy.cli.progress import batches
 
 resume_option = click.option(
     "--resume", is_flag=True, help="Go on with the part that a stopped run left."

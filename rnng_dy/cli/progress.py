@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator
-from typing import TypeVar
 
 import click
-
-T = TypeVar("T")
 
 
 def clock(seconds: float) -> str:
@@ -58,16 +54,3 @@ class Progress:
         done = self._done - self._skipped
         rate = done / max(seconds, 1e-9)
         click.echo(f"{self._what}: {done} {self._unit} in {seconds:.1f} s, {rate:.1f}/s", err=True)
-
-
-def batches(items: Iterable[T], size_of, limit: int) -> Iterator[list[T]]:
-    """Neighbouring items together while their sizes add up to at most `limit` (one item at least)."""
-    batch, size = [], 0
-    for item in items:
-        if batch and size + size_of(item) > limit:
-            yield batch
-            batch, size = [], 0
-        batch.append(item)
-        size += size_of(item)
-    if batch:
-        yield batch
