@@ -54,7 +54,7 @@ class Settings:
 
 PRESETS = {
     ("paper", "discriminative"): Settings(
-        epochs=12,
+        epochs=15,
         dropout=0.2,
         decay=0.05,
         first_evaluation=100,

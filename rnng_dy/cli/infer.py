@@ -130,7 +130,7 @@ def sample(folder, source, output, n, alpha, seed, tagged, resume, device) -> No
         return lines
 
     key = fingerprint("sample", n, alpha, seed, sentences, Path(folder, "parameters.npz"))
-    grouped = list(batches(range(len(sentences)), lambda i: len(sentences[i].tokens), 100))
+    grouped = list(batches(range(len(sentences)), lambda i: len(sentences[i].tokens), 25))
     run_batches("sample", grouped, samples, lambda batch: n * len(batch), output, key, resume)
     _report_unseen(parser, sentences)
 
