@@ -22,6 +22,7 @@ COMMANDS = {
     "rerank": "rerank",
     "evalb": "evalb",
     "generate": "infer",
+    "import-clab": "import_clab",
     "doctor": "doctor",
 }
 

@@ -1,0 +1,56 @@
+"""`rnng-dy import-clab`: models of the original program become model folders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from oracle.errors import RnngError
+from oracle.files import read_oracle
+
+
+@click.command()
+@click.argument("kind", type=click.Choice(["discriminative", "generative"]))
+@click.argument("params")
+@click.option(
+    "--train-oracle",
+    required=True,
+    help="The oracle that the model was trained on: it gives the ids.",
+)
+@click.option("--model", "folder", required=True, help="Model folder to write.")
+@click.option("--clusters", help="The clusters file of a generative model.")
+@click.option("--pos", is_flag=True, help="The parser was trained with POS tags.")
+@click.option("--pretrained", help="The embedding file that the parser was trained with.")
+@click.option(
+    "--composition",
+    type=click.Choice(["corrected", "buggy"]),
+    default="corrected",
+    show_default=True,
+    help="The composition of the program that trained it; the file does not tell.",
+)
+def import_clab(kind, params, train_oracle, folder, clusters, pos, pretrained, composition) -> None:
+    """Turn PARAMS, a checkpoint of the original program (Boost text archive), into a model folder.
+
+    Example: rnng-dy import-clab generative gen.params --train-oracle train.gen.oracle --clusters c.paths --model gen
+    """
+    if Path(folder).exists():
+        raise RnngError(f"{folder} exists: name another --model folder")
+    if kind == "generative" and not clusters:
+        raise click.UsageError("a generative model needs --clusters")
+    if kind == "generative" and (pos or pretrained):
+        raise click.UsageError("a generative model has neither --pos nor --pretrained")
+    if kind == "discriminative" and clusters:
+        raise click.UsageError("a parser has no --clusters")
+    sentences = read_oracle(train_oracle)
+    from clusters.files import read_clusters
+    from rnng_dy import clab
+    from rnng_dy.vectors import read_vectors
+
+    if kind == "generative":
+        model = clab.import_generator(params, sentences, read_clusters(clusters), composition)
+    else:
+        vectors = read_vectors(pretrained) if pretrained else None
+        model = clab.import_parser(params, sentences, pos, composition, vectors)
+    model.save(folder)
+    click.echo(f"{folder}: {model.store.count()} parameters, {model.sizes}")
