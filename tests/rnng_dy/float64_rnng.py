@@ -1,0 +1,156 @@
+"""Both models written a second time, in float64, straight from the description of the original program."""
+
+from __future__ import annotations
+
+from .tape import Value, concatenate
+
+REDUCE, SHIFT = 0, 1
+
+
+class Float64Rnng:
+    """The loss of one sentence from a model's parameters by name; no dropout, one node at a time."""
+
+    def __init__(self, arrays, layers, composition_layers, composition, max_open=100):
+        self.p = {name: Value(array) for name, array in arrays.items()}
+        self.layers, self.composition_layers = layers, composition_layers
+        self.composition, self.max_open = composition, max_open
+
+    def step(self, name, layers, state, x):
+        """One step of `cnn::LSTMBuilder`; a state is a list of (h, c), None before the first step."""
+        p, after = self.p, []
+        for k in range(layers):
+            w = {
+                part: p[f"{name}.{k}.{part}"]
+                for part in [
+                    "x2i",
+                    "h2i",
+                    "c2i",
+                    "bi",
+                    "x2o",
+                    "h2o",
+                    "c2o",
+                    "bo",
+                    "x2c",
+                    "h2c",
+                    "bc",
+                ]
+            }
+            i, candidate = w["bi"] + w["x2i"] @ x, w["bc"] + w["x2c"] @ x
+            if state:
+                h, c = state[k]
+                i = (i + w["h2i"] @ h + w["c2i"] @ c).sigmoid()
+                new_c = i.complement() * c + i * (candidate + w["h2c"] @ h).tanh()
+                o = w["bo"] + w["x2o"] @ x + w["h2o"] @ h + w["c2o"] @ new_c
+            else:
+                new_c = i.sigmoid() * candidate.tanh()
+                o = w["bo"] + w["x2o"] @ x + w["c2o"] @ new_c
+            x = o.sigmoid() * new_c.tanh()
+            after.append((x, new_c))
+        return after
+
+    def compose(self, label, children, opened):
+        up = self.p["nonterminal"][label]
+        if self.composition == "corrected":
+            orders = [up, *children[::-1]], [up, *children]
+        else:
+            rest = children[:-1]
+            orders = [up, *rest[::-1], opened], [up, opened, *rest]
+        tops = []
+        for name, inputs in zip(("compose_forward", "compose_backward"), orders, strict=True):
+            state = None
+            for x in inputs:
+                state = self.step(name, self.composition_layers, state, x)
+            tops.append(state[-1][0])
+        return (self.p["compose_bias"] + self.p["compose_weights"] @ concatenate(*tops)).relu()
+
+    def loss(self, actions, vectors, contexts, valid, word_loss=None):
+        """The summed loss: `vectors` go onto the stack, `contexts(i)` is B or T after i words."""
+        p, total = self.p, None
+        stack = [(self.step("stack", self.layers, None, p["stack_guard"]), None, None)]
+        history = self.step("action", self.layers, None, p["action_start"])
+        shifted = open_count = 0
+        previous = None
+        for action in actions:
+            u = p["hidden_bias"] + p["hidden_stack"] @ stack[-1][0][-1][0]
+            u = (
+                u + p["hidden_action"] @ history[-1][0] + p["hidden_context"] @ contexts(shifted)
+            ).relu()
+            logits = p["action_bias"] + p["action_weights"] @ u
+            allowed = valid(len(logits.data), len(vectors) - shifted, open_count, previous)
+            losses = [logits.negative_log_softmax(action, allowed)]
+            if action == SHIFT and word_loss:
+                losses += word_loss(u, shifted)
+            for loss in losses:
+                total = loss if total is None else total + loss
+            history = self.step("action", self.layers, history, p["action"][action])
+            if action == REDUCE:
+                children = []
+                while stack[-1][2] is None:
+                    children.append(stack.pop()[1])
+                _, opened, label = stack.pop()
+                item, mark = self.compose(label, children[::-1], opened), None
+                open_count -= 1
+            elif action == SHIFT:
+                item, mark = vectors[shifted], None
+                shifted += 1
+            else:
+                item, mark = p["open_nonterminal"][action - 2], action - 2
+                open_count += 1
+            stack.append((self.step("stack", self.layers, stack[-1][0], item), item, mark))
+            previous = action
+        return total
+
+    def parser_loss(self, words, tags, actions):
+        """-log q(y | x) in nats."""
+        p = self.p
+        vectors = [
+            (p["input_bias"] + p["input_word"] @ p["word"][w] + p["input_tag"] @ p["tag"][t]).relu()
+            for w, t in zip(words, tags, strict=True)
+        ]
+        state = self.step("buffer", self.layers, None, p["buffer_guard"])
+        buffers = [state[-1][0]]
+        for x in vectors[::-1]:
+            state = self.step("buffer", self.layers, state, x)
+            buffers.append(state[-1][0])
+
+        def valid(n, left, opened, previous):
+            reduce = (
+                opened > 0 and previous < 2 and not (opened == 1 and left > 0)
+                if previous is not None
+                else False
+            )
+            nt = left > 0 and opened <= self.max_open
+            return [reduce, left > 0 and opened > 0, *[nt] * (n - 2)]
+
+        return self.loss(actions, vectors, lambda i: buffers[::-1][i], _array(valid))
+
+    def generator_loss(self, words, actions, clusters):
+        """-log p(x, y) in nats."""
+        p = self.p
+        vectors = [p["word"][w] for w in words]
+        state = self.step("terms", self.layers, None, p["word"][0])
+        terms = [state[-1][0]]
+        for x in vectors:
+            state = self.step("terms", self.layers, state, x)
+            terms.append(state[-1][0])
+
+        def valid(n, left, opened, previous):
+            reduce = previous is not None and previous < 2
+            nt = opened <= self.max_open
+            return [reduce, opened > 0, *[nt] * (n - 2)]
+
+        def word_loss(u, i):
+            [(k, place)] = [(k, c.index(words[i])) for k, c in enumerate(clusters) if words[i] in c]
+            losses = [(p["class_bias"] + p["class_weights"] @ u).negative_log_softmax(k)]
+            if len(clusters[k]) > 1:
+                logits = p[f"word_bias.{k}"] + p[f"word_weights.{k}"] @ u
+                losses.append(logits.negative_log_softmax(place))
+            return losses
+
+        return self.loss(actions, vectors, lambda i: terms[i], _array(valid), word_loss)
+
+
+def _array(valid):
+    import numpy as np
+
+    return lambda *state: np.array(valid(*state))
