@@ -7,12 +7,13 @@ VENV = .venv
 RECIPE = scripts/install_dynet $(wildcard scripts/dynet/*.* scripts/dynet/patches/*.diff)
 DYNET_MODULE = $(wildcard $(VENV)/lib/python*/site-packages/_dynet.*)
 
-.PHONY: help setup parts test demo cuda-build lint clean again
+.PHONY: help setup parts test demo cuda-build faithfulness lint clean again
 
 help:
 	@echo 'make demo        train and evaluate both models on a small treebank'
 	@echo 'make test        run the tests; ARGS="-k oracle" goes to pytest'
 	@echo 'make setup       make $(VENV) with DyNet, this package and its test tools'
+	@echo 'make faithfulness  write docs/faithfulness.md (needs the reference data)'
 	@echo 'make lint        check the style of the code'
 	@echo 'make cuda-build  compile DyNet with its CUDA backend for sm_80 and sm_90; installs nothing'
 	@echo 'make clean       remove $(VENV) and what builds and tests leave behind'
@@ -42,6 +43,10 @@ demo: setup
 lint: setup
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
+
+faithfulness: setup
+	$(VENV)/bin/python scripts/faithfulness > docs/faithfulness.md.new
+	mv docs/faithfulness.md.new docs/faithfulness.md
 
 cuda-build:
 	$(PYTHON) scripts/install_dynet --cuda --cuda-arch 80,90 --wheel-only
