@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from clusters.files import read_clusters
-from oracle.files import read_oracle, read_samples
+from oracle.files import read_likelihoods, read_oracle, read_samples
 from oracle.transitions import tree_of
 from rnng_dy.clab import import_generator, import_parser
 from rnng_dy.engine import dy
