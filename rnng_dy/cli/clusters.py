@@ -193,7 +193,8 @@ class _Run:
         """Take all steps of a clustering, from where a saved run was."""
         if self._resume:
             self._state.load_merges(clustering)
-        progress = Progress("clustering", clustering.total, "steps", done=clustering.done)
+        progress = Progress("clustering", clustering.total, "steps")
+        progress.skip(clustering.done)
         with _stopping() as stopped:
             while clustering.done < clustering.total:
                 clustering.step()

@@ -12,6 +12,8 @@ from typing import TypeVar
 
 import click
 
+from oracle.errors import RnngError
+from oracle.files import open_output
 from rnng_dy.cli.progress import Progress
 
 T = TypeVar("T")
@@ -36,7 +38,9 @@ class PartialFile:
 
     def __init__(self, path: str, key: str, batch_lines: Sequence[int], resume: bool):
         """`batch_lines[i]` is the number of lines of batch i."""
-        self.path = Path(path)
+        # through a symbolic link, whose target is replaced and not the link
+        self.path = Path(path).resolve()
+        path = self.path
         self.part = Path(f"{path}.part")
         self._key = Path(f"{path}.part.key")
         self.done = 0
@@ -84,26 +88,30 @@ def run_batches(
     resume: bool,
     unit: str = "sentences",
 ) -> None:
-    """Write `lines_of` each batch to a file or, for `-`, standard output; Ctrl-C keeps the batches that are done."""
-    total = sum(len(batch) for batch in batches)
-    file = None
-    if output != "-":
-        file = PartialFile(output, key, [line_count(batch) for batch in batches], resume)
-    skipped = file.done if file else 0
-    progress = Progress(what, total, unit, sum(len(batch) for batch in batches[:skipped]))
+    """Write `lines_of` each batch to a file or, for `-`, standard output; Ctrl-C keeps the batches that are done.
+
+    Raises RnngError where `output` is a folder.
+    """
+    if Path(output).is_dir():
+        raise RnngError(f"{output} is a folder: name a file for the output")
+    progress = Progress(what, sum(len(batch) for batch in batches), unit)
+    # a device or a pipe is written to as it is
+    if output == "-" or (Path(output).exists() and not Path(output).is_file()):
+        with open_output(output) as stream:
+            for batch in batches:
+                stream.writelines(f"{line}\n" for line in lines_of(batch))
+                stream.flush()
+                progress.advance(len(batch))
+        progress.finish()
+        return
+    file = PartialFile(output, key, [line_count(batch) for batch in batches], resume)
+    progress.skip(sum(len(batch) for batch in batches[: file.done]))
     try:
-        for batch in batches[skipped:]:
-            lines = lines_of(batch)
-            if file:
-                file.write(lines)
-            else:
-                for line in lines:
-                    click.echo(line.encode("utf-8", "surrogateescape"))
+        for batch in batches[file.done :]:
+            file.write(lines_of(batch))
             progress.advance(len(batch))
     except KeyboardInterrupt:
-        if file:
-            click.echo(f"\nstopped; what is done is in {file.part}, --resume goes on", err=True)
+        click.echo(f"\nstopped; what is done is in {file.part}, --resume goes on", err=True)
         sys.exit(130)
-    if file:
-        file.finish()
+    file.finish()
     progress.finish()

@@ -22,12 +22,16 @@ def clock(seconds: float) -> str:
 class Progress:
     """Shows what is done of a known number of items, with rate and time left."""
 
-    def __init__(self, what: str, total: int, unit: str = "sentences", done: int = 0):
+    def __init__(self, what: str, total: int, unit: str = "sentences"):
         self._what, self._total, self._unit = what, total, unit
-        self._done = self._skipped = done
+        self._done = self._skipped = 0
         self._start = time.monotonic()
         self._shown = self._start
         self._terminal = sys.stderr.isatty()
+
+    def skip(self, n: int) -> None:
+        """n items were done before."""
+        self._done = self._skipped = n
 
     def advance(self, n: int = 1) -> None:
         """n more items are done."""
