@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -20,10 +19,24 @@ from tests.rnng_dy.conftest import sentences_of
 CHECKOUT = Path(__file__).resolve().parent.parent
 TINY = Path(oracle.__file__).parent / "data" / "tiny.trees"
 DATA = ["--train", "train.oracle", "--dev", "dev.oracle", "--dev-trees", "dev.trees", "--pos"]
-SIZES = ["--lstm-input", "12", "--hidden", "12", "--epochs", "3"]
+SIZES = ["--lstm-input", "12", "--hidden", "12", "--epochs", "8"]
 SCHEDULE = ["--first-evaluation", "40", "--evaluate-every", "90", "--checkpoint-every", "25"]
 OPTIONS = ["train", "discriminative", *DATA, *SIZES, *SCHEDULE, "--resume", "--model"]
 RUN = "from rnng_dy.cli import main; main()"
+# dies at a random moment of its n-th update or soon after it, in whatever it does then
+RUN_AND_DIE_IN_TRAINING = """
+import os, signal, threading
+from rnng_dy.training import Training
+update, left = Training.update, [{n}]
+def counted(self, examples):
+    left[0] -= 1
+    if left[0] == 0:
+        threading.Timer({delay}, os.kill, (os.getpid(), signal.SIGKILL)).start()
+    return update(self, examples)
+Training.update = counted
+from rnng_dy.cli import main
+main()
+"""
 # dies in the n-th rename of a checkpoint: before it, with the temporary file complete, or right after it
 RUN_AND_DIE_IN_A_CHECKPOINT = """
 import os, signal
@@ -74,25 +87,17 @@ def finish(folder, model):
 def test_ten_random_kills_and_two_in_a_checkpoint(folder):
     finish(folder, "straight")
     moment = random.Random(9)
-    kills = []
-    for program in [
-        *[RUN] * 4,
-        RUN_AND_DIE_IN_A_CHECKPOINT.format(n=2, before=True),
-        *[RUN] * 4,
-        RUN_AND_DIE_IN_A_CHECKPOINT.format(n=3, before=False),
-        *[RUN] * 2,
-    ]:
+    programs = [
+        RUN_AND_DIE_IN_TRAINING.format(n=moment.randint(1, 40), delay=moment.uniform(0, 0.02))
+        for _ in range(10)
+    ]
+    programs.insert(4, RUN_AND_DIE_IN_A_CHECKPOINT.format(n=2, before=True))
+    programs.insert(9, RUN_AND_DIE_IN_A_CHECKPOINT.format(n=3, before=False))
+    for program in programs:
         process = start(folder, "killed", program)
-        # killed somewhere between the first line that it prints and some updates later
-        first = process.stderr.readline()
-        assert "Error" not in first, first
-        if program is RUN:
-            time.sleep(moment.uniform(0, 0.5))
-            process.kill()
-        process.communicate()
-        kills.append(process.returncode)
-        assert list(folder.glob("killed/config.json")), "the model folder is complete or not there"
-    assert kills.count(-9) >= 10, kills
+        _, messages = process.communicate()
+        assert process.returncode == -9, messages
+        assert (folder / "killed/config.json").exists(), "the model folder is complete or not there"
     finish(folder, "killed")
     for name in ("parameters.npz", "training.npz"):
         expected, ours = (
