@@ -1,11 +1,12 @@
-"""Items put together so that one graph holds a bounded number of states."""
+"""Items put together so that one graph holds a bounded number of states, and taken apart where it does not fit."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 
 def batches(items: Iterable[T], size_of: Callable[[T], int], limit: int) -> Iterator[list[T]]:
@@ -24,3 +25,14 @@ def batches(items: Iterable[T], size_of: Callable[[T], int], limit: int) -> Iter
         size += size_of(item)
     if batch:
         yield batch
+
+
+def as_fits(function: Callable[[Sequence[T]], list[R]], batch: Sequence[T]) -> list[R | None]:
+    """`function(batch)`, a result for each item; of halves where memory runs out, None for an item too large alone."""
+    try:
+        return function(batch)
+    except MemoryError:
+        if len(batch) == 1:
+            return [None]
+    half = len(batch) // 2
+    return as_fits(function, batch[:half]) + as_fits(function, batch[half:])

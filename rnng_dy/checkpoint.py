@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from rnng_dy.discriminative import DiscriminativeParser
     from rnng_dy.generative import GenerativeModel
     from rnng_dy.training import Settings
+    from rnng_dy.updates import Adam, Sgd
 
     Model = DiscriminativeParser | GenerativeModel
+    Optimizer = Adam | Sgd
 
 FORMAT, VERSION = "rnng_dy model", 1
 CONFIG, VOCABULARY, PARAMETERS, VECTORS, TRAINING = (
@@ -39,10 +41,10 @@ CONFIG, VOCABULARY, PARAMETERS, VECTORS, TRAINING = (
 )
 
 
-def save(model: Model, folder: str | Path, state: Mapping[str, object] | None = None) -> None:
+def save(model: Model, folder: str | Path, *training: object) -> None:
     """Write a model folder, replacing one that is there only when the new one is complete.
 
-    With `state`, the folder is that of a model in training.
+    With `training`, what `save_training` takes after the folder, it is that of a model in training.
     """
     folder = Path(folder)
     if folder.exists() and not (folder / CONFIG).is_file():
@@ -56,8 +58,8 @@ def save(model: Model, folder: str | Path, state: Mapping[str, object] | None = 
         if getattr(model, "vectors", None) is not None:
             _write_arrays(new / VECTORS, {"vectors": model.vectors})
         _write_arrays(new / PARAMETERS, model.store.arrays())
-        if state is not None:
-            save_training(model, new, state)
+        if training:
+            save_training(model, new, *training)
         if folder.exists():
             old = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
             folder.rename(old / "replaced")
@@ -91,24 +93,37 @@ def save_parameters(model: Model, folder: str | Path) -> None:
     _write_arrays(Path(folder) / PARAMETERS, model.store.arrays())
 
 
-def save_training(model: Model, folder: str | Path, state: Mapping[str, object]) -> None:
-    """Replace the training state: the model's parameters now and a JSON object."""
+def save_training(
+    model: Model, folder: str | Path, state: Mapping[str, object], optimizer: Optimizer
+) -> None:
+    """Replace the training state: the model's parameters now, what the optimizer remembers and a JSON object."""
     arrays = {f"parameter/{name}": values for name, values in model.store.arrays().items()}
+    arrays |= {f"optimizer/{name}": values for name, values in optimizer.arrays().items()}
     _write_arrays(Path(folder) / TRAINING, {"state": np.array(json.dumps(state)), **arrays})
 
 
-def load_training(model: Model, folder: str | Path) -> dict[str, object]:
-    """Set the model's parameters from the training state and give its JSON object."""
+def load_training(model: Model, folder: str | Path, optimizer: Optimizer) -> dict[str, object]:
+    """Set model and optimizer from the training state and give its JSON object."""
     path = Path(folder) / TRAINING
     arrays = read_arrays(path)
     for half_written in Path(folder).glob(".*.npz.*"):
         half_written.unlink()
     try:
         state = json.loads(str(arrays.pop("state")))
-        model.store.load({name.removeprefix("parameter/"): a for name, a in arrays.items()})
+        parts = {"parameter": {}, "optimizer": {}}
+        for name, values in arrays.items():
+            part, _, name = name.partition("/")
+            parts[part][name] = values
+        model.store.load(parts["parameter"])
+        optimizer.load(parts["optimizer"])
     except (KeyError, ValueError, RnngError) as error:
         raise InputError(f"not the training state of this model: {error}", path) from None
     return state
+
+
+def training_state(folder: str | Path) -> dict[str, object]:
+    """The JSON object of a training state: `progress`, `settings` and the number of `examples`."""
+    return json.loads(str(read_arrays(Path(folder) / TRAINING)["state"]))
 
 
 def training_settings(folder: str | Path) -> Settings:
@@ -117,7 +132,7 @@ def training_settings(folder: str | Path) -> Settings:
 
     path = Path(folder) / TRAINING
     try:
-        return Settings(**json.loads(str(read_arrays(path)["state"]))["settings"])
+        return Settings(**training_state(folder)["settings"])
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"not a training state: {error}", path) from None
 

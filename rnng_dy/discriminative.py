@@ -19,7 +19,7 @@ from rnng_dy import checkpoint, sampler
 from rnng_dy.engine import dy
 from rnng_dy.lstm import Lstm
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.rnng import Configuration, Rnng, Sizes, touched_action_rows
+from rnng_dy.rnng import Configuration, Rnng, Sentence, Sizes, touched_action_rows
 from rnng_dy.vocabulary import NO_TAG, ParserVocabulary, UnseenSymbolError
 
 
@@ -51,15 +51,6 @@ class ParserExample(NamedTuple):
     actions: Sequence[int]
 
 
-class BufferedSentence(NamedTuple):
-    """A sentence in the current graph."""
-
-    vectors: list[dy.Expression]
-    """Each word's input vector."""
-    buffers: list[dy.Expression]
-    """`buffers[i]` summarises the buffer that begins with word i; the last one is the empty buffer's."""
-
-
 class DiscriminativeParser(Rnng, ParserI):
     """A parser: `parse`, `sample` and `log_prob` for users, the rest for training and search.
 
@@ -84,7 +75,7 @@ class DiscriminativeParser(Rnng, ParserI):
         self.vocabulary = vocabulary
         self.composition = composition
         self.vectors = vectors
-        self._buffer_lstm = Lstm(store, "buffer", sizes.layers, sizes.lstm_input, sizes.hidden)
+        self._context_lstm = Lstm(store, "buffer", sizes.layers, sizes.lstm_input, sizes.hidden)
         self._buffer_guard = store.vector("buffer_guard", sizes.lstm_input)
         self._word_table = store.lookup("word", len(vocabulary.words), sizes.word)
         self._input_bias = store.vector("input_bias", sizes.lstm_input)
@@ -148,19 +139,15 @@ class DiscriminativeParser(Rnng, ParserI):
                 tokens.words, tokens.tags or absent, tokens.vectors or absent, strict=True
             )
         ]
-        state = Lstm.step(self._buffer_lstm.start(), self._buffer_guard, dropout)
-        buffers = [Lstm.output(state)]
+        sentence = Sentence()
+        sentence.vectors = vectors
+        state = self._context_lstm.step(self._context_lstm.start(), self._buffer_guard, dropout)
+        sentence.contexts.append(state)
         for x in reversed(vectors):
-            state = Lstm.step(state, x, dropout)
-            buffers.append(Lstm.output(state))
-        buffers.reverse()
-        return self._root(BufferedSentence(vectors, buffers), len(vectors), None, dropout)
-
-    def _shifted_vector(self, configuration: Configuration) -> dy.Expression:
-        return configuration.source.vectors[configuration.position]
-
-    def _context_output(self, configuration: Configuration) -> dy.Expression:
-        return configuration.source.buffers[configuration.position]
+            state = self._context_lstm.step(state, x, dropout)
+            sentence.contexts.append(state)
+        sentence.contexts.reverse()
+        return self._root(sentence, len(vectors), dropout)
 
     # training
 

@@ -31,6 +31,7 @@ class Settings:
     device: str = CPU
     memory: int = 128
     autobatch: bool = True
+    profiling: bool = False
 
 
 _started: Settings | None = None
@@ -63,14 +64,17 @@ def cuda_device_count() -> int:
     return count.value
 
 
-def start(device: str = CPU, memory: int = 128, autobatch: bool = True) -> None:
+def start(
+    device: str = CPU, memory: int = 128, autobatch: bool = True, profiling: bool = False
+) -> None:
     """Configure and import DyNet. A second call with the same settings does nothing.
 
-    Args: `device` is `cpu`, `cuda` or `cuda:N`; `memory` in MB for each pool.
+    Args: `device` is `cpu`, `cuda` or `cuda:N`; `memory` in MB for each pool; with `profiling`, DyNet prints what each
+    kind of node took to standard output when the process ends.
     Raises RnngError where DyNet, its CUDA backend or the GPU is missing, or where DyNet runs with other settings.
     """
     global _started
-    settings = Settings("cuda:0" if device == "cuda" else device, memory, autobatch)
+    settings = Settings("cuda:0" if device == "cuda" else device, memory, autobatch, profiling)
     if _started is not None:
         if settings != _started:
             raise RnngError(f"DyNet already runs with {_started}; it cannot change to {settings}")
@@ -85,6 +89,7 @@ def start(device: str = CPU, memory: int = 128, autobatch: bool = True) -> None:
         # every random draw is seeded where it is made (`reset_random_seed`); 0 would mean a random seed here
         random_seed=1,
         autobatch=int(autobatch),
+        profiling=int(profiling),
         requested_gpus=0 if gpu is None else 1,
     )
     if gpu is not None:

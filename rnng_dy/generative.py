@@ -18,7 +18,15 @@ from rnng_dy.batches import batches
 from rnng_dy.engine import dy
 from rnng_dy.lstm import Lstm
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.rnng import Configuration, Decision, Rnng, Sizes, log_softmax, touched_action_rows
+from rnng_dy.rnng import (
+    Configuration,
+    Decision,
+    Rnng,
+    Sentence,
+    Sizes,
+    log_softmax,
+    touched_action_rows,
+)
 from rnng_dy.state import SHIFT
 from rnng_dy.vocabulary import NO_TAG, GeneratorVocabulary, UnseenSymbolError
 from rnng_dy.word_softmax import ClassFactoredSoftmax
@@ -52,6 +60,14 @@ class Draw(NamedTuple):
     log_p: float
 
 
+class GeneratedSentence(Sentence):
+    """A sentence of the current graph whose words are given, or appended as they are drawn."""
+
+    def __init__(self, words: Sequence[int]):
+        super().__init__()
+        self.words = words
+
+
 class GenerativeModel(Rnng):
     """A language model over sentences and trees; log probabilities are in nats.
 
@@ -71,7 +87,7 @@ class GenerativeModel(Rnng):
         super().__init__(store, sizes, len(vocabulary.actions.nonterminals), composition, 1)
         self.vocabulary = vocabulary
         self.composition = composition
-        self._terms_lstm = Lstm(store, "terms", sizes.layers, sizes.lstm_input, sizes.hidden)
+        self._context_lstm = Lstm(store, "terms", sizes.layers, sizes.lstm_input, sizes.hidden)
         self._word_table = store.lookup("word", len(vocabulary.words), sizes.lstm_input)
         self._softmax = ClassFactoredSoftmax(store, sizes.hidden, vocabulary.clusters)
 
@@ -101,15 +117,20 @@ class GenerativeModel(Rnng):
 
     def start(self, words: Sequence[int], dropout: float = 0.0) -> Configuration:
         """The configuration before the first action, in the current graph."""
+        sentence = GeneratedSentence(words)
         first = dy.lookup(self._word_table, 0)
-        terms = Lstm.step(self._terms_lstm.start(), first, dropout)
-        return self._root(words, None, terms, dropout)
+        sentence.contexts.append(
+            self._context_lstm.step(self._context_lstm.start(), first, dropout)
+        )
+        return self._root(sentence, None, dropout)
 
-    def _shifted_vector(self, configuration: Configuration) -> dy.Expression:
-        return dy.lookup(self._word_table, configuration.source[configuration.position])
-
-    def _context_output(self, configuration: Configuration) -> dy.Expression:
-        return Lstm.output(configuration.terms)
+    def _shift(self, sentence: GeneratedSentence, position: int, dropout: float) -> dy.Expression:
+        if position == len(sentence.vectors):
+            vector = dy.lookup(self._word_table, sentence.words[position])
+            sentence.vectors.append(vector)
+            context = self._context_lstm.step(sentence.contexts[position], vector, dropout)
+            sentence.contexts.append(context)
+        return super()._shift(sentence, position, dropout)
 
     def decision_losses(
         self, decisions: Sequence[Decision], dropout: float = 0.0
@@ -124,7 +145,9 @@ class GenerativeModel(Rnng):
         owners = np.arange(len(decisions))
         shifts = [i for i, d in enumerate(decisions) if d.action == SHIFT]
         if shifts:
-            words = [c.source[c.position] for c in (decisions[i].configuration for i in shifts)]
+            words = [
+                c.sentence.words[c.position] for c in (decisions[i].configuration for i in shifts)
+            ]
             word_losses, of_shift = self._softmax.negative_log_probs(
                 dy.pick_batch_elems(u, shifts), words
             )
@@ -228,11 +251,11 @@ class GenerativeModel(Rnng):
             ):
                 word, log_word = words.get(b, (None, 0.0))
                 if word is not None:
-                    c.source.append(word)
+                    c.sentence.words.append(word)
                 draw = Draw(c, [*actions, action], log_p + log_action + log_word)
                 if c.state.after(action).is_finished:
-                    finished.append((c.source, draw.actions, draw.log_p))
-                elif len(c.source) <= max_length:
+                    finished.append((c.sentence.words, draw.actions, draw.log_p))
+                elif len(c.sentence.words) <= max_length:
                     grown.append(draw._replace(configuration=self.advance(c, action)))
             frontier = grown
         return finished

@@ -48,13 +48,12 @@ class ParameterStore:
         values = np.ascontiguousarray(values, np.float32)
         return self._constants.lookup_parameters_from_numpy(values)
 
-    def lstm_layer(self, name: str, inputs: int, hidden: int) -> dy.CoupledLSTMBuilder:
+    def lstm_cell(self, name: str, inputs: int, hidden: int) -> dy.CoupledLSTMCell:
         """A new one-layer LSTM with coupled gates and full peephole matrices (`cnn::LSTMBuilder`)."""
-        builder = dy.CoupledLSTMBuilder(1, inputs, hidden, self.collection)
-        for part, parameter in zip(LSTM_PARTS, builder.get_parameters()[0], strict=True):
-            parameter.set_value(self._uniform(parameter.shape(), sum(parameter.shape())))
-            self.dense[f"{name}.{part}"] = parameter
-        return builder
+        columns = {"x": (inputs,), "h": (hidden,), "c": (hidden,), "b": ()}
+        return dy.CoupledLSTMCell(
+            [self._add(f"{name}.{part}", (hidden, *columns[part[0]])) for part in LSTM_PARTS]
+        )
 
     def _add(self, name: str, shape: tuple[int, ...]) -> dy.Parameters:
         values = self._uniform(shape, sum(shape))

@@ -30,16 +30,29 @@ class Sizes:
     action: int
 
 
+class Sentence:
+    """A sentence in the current graph: what all its configurations share, each computed once.
+
+    A constituent's vector depends on its words and structure alone, not on the stack below it, so that the many trees
+    of a sentence that are sampled or scored together share most of them.
+    """
+
+    def __init__(self):
+        self.vectors: list[dy.Expression] = []
+        """Each word's vector for the stack; words have their positions as names there."""
+        self.contexts: list[LstmState] = []
+        """Of the context LSTM, before word i: what is on the buffer (parser) or what has been generated (generator)."""
+        self.constituents: dict[tuple, tuple[int, dy.Expression]] = {}
+        """Name and vector of each constituent, by its label and the names of its children; names are negative."""
+
+
 class Configuration(NamedTuple):
     """A state of the transition system with the model's view of it."""
 
-    source: object
-    """What the model made of the sentence; see the models."""
+    sentence: Sentence
     state: State
     stack: StackCell
     actions: LstmState
-    terms: LstmState | None
-    """The generator's LSTM over the words so far; the parser has none."""
     position: int
     """Words shifted or generated so far."""
 
@@ -60,6 +73,9 @@ class Trace(NamedTuple):
 
 class Rnng:
     """The part of an RNNG that does not depend on where the words come from."""
+
+    _context_lstm: Lstm
+    """Reads the words of the buffer from its end (parser) or those generated so far (generator)."""
 
     def __init__(
         self,
@@ -89,65 +105,60 @@ class Rnng:
         self._label_table = store.lookup("nonterminal", nonterminals, inputs)
         self._action_table = store.lookup("action", self.transitions.actions, sizes.action)
 
-    # what the two models define
-
-    def _shifted_vector(self, configuration: Configuration) -> dy.Expression:
-        """The vector of the next word, for the stack."""
-        raise NotImplementedError
-
-    def _context_output(self, configuration: Configuration) -> dy.Expression:
-        """The summary of the buffer (parser) or of the words so far (generator)."""
-        raise NotImplementedError
-
     # configurations
 
-    def _root(
-        self, source: object, words: int | None, terms: LstmState | None, dropout: float
-    ) -> Configuration:
+    def _root(self, sentence: Sentence, words: int | None, dropout: float) -> Configuration:
         """The configuration before the first action."""
-        stack = StackCell(None, self._stack_lstm.start(), None, None)
+        stack = StackCell(None, self._stack_lstm.start(), None, None, None)
         actions = self._action_lstm.step(self._action_lstm.start(), self._action_start, dropout)
-        return Configuration(
-            source,
-            State(words),
-            self._push(stack, self._stack_guard, None, dropout),
-            actions,
-            terms,
-            0,
-        )
+        stack = self._push(stack, self._stack_guard, dropout)
+        return Configuration(sentence, State(words), stack, actions, 0)
 
     def _push(
-        self, stack: StackCell, vector: dy.Expression, label: int | None, dropout: float
+        self,
+        stack: StackCell,
+        vector: dy.Expression,
+        dropout: float,
+        label: int | None = None,
+        name: int | None = None,
     ) -> StackCell:
-        return StackCell(stack, self._stack_lstm.step(stack.lstm, vector, dropout), vector, label)
+        state = self._stack_lstm.step(stack.lstm, vector, dropout)
+        return StackCell(stack, state, vector, label, name)
 
     def advance(self, c: Configuration, action: int, dropout: float = 0.0) -> Configuration:
         """The configuration that a valid action leads to."""
-        stack, terms, position = c.stack, c.terms, c.position
+        stack, position = c.stack, c.position
         if action == SHIFT:
-            vector = self._shifted_vector(c)
-            stack = self._push(stack, vector, None, dropout)
+            vector = self._shift(c.sentence, position, dropout)
+            stack = self._push(stack, vector, dropout, name=position)
             position += 1
-            if terms is not None:
-                terms = Lstm.step(terms, vector, dropout)
         elif action == REDUCE:
-            stack = self._reduce(stack, dropout)
+            stack = self._reduce(c.sentence, stack, dropout)
         else:
             label = action - FIRST_NT
-            stack = self._push(stack, dy.lookup(self._open_table, label), label, dropout)
+            stack = self._push(stack, dy.lookup(self._open_table, label), dropout, label)
         x = dy.lookup(self._action_table, action)
-        actions = Lstm.step(c.actions, x, dropout)
-        return Configuration(c.source, c.state.after(action), stack, actions, terms, position)
+        actions = self._action_lstm.step(c.actions, x, dropout)
+        return Configuration(c.sentence, c.state.after(action), stack, actions, position)
 
-    def _reduce(self, stack: StackCell, dropout: float) -> StackCell:
+    def _shift(self, sentence: Sentence, position: int, dropout: float) -> dy.Expression:
+        """The vector of the next word."""
+        return sentence.vectors[position]
+
+    def _reduce(self, sentence: Sentence, stack: StackCell, dropout: float) -> StackCell:
         children = []
         while stack.label is None:
-            children.append(stack.vector)
+            children.append(stack)
             stack = stack.below
         children.reverse()
-        label = dy.lookup(self._label_table, stack.label)
-        vector = self.compose(label, stack.vector, children, dropout)
-        return self._push(stack.below, vector, None, dropout)
+        key = (stack.label, *(child.name for child in children))
+        if key not in sentence.constituents:
+            label = dy.lookup(self._label_table, stack.label)
+            vectors = [child.vector for child in children]
+            vector = self.compose(label, stack.vector, vectors, dropout)
+            sentence.constituents[key] = (-1 - len(sentence.constituents), vector)
+        name, vector = sentence.constituents[key]
+        return self._push(stack.below, vector, dropout, name=name)
 
     # distributions
 
@@ -156,12 +167,9 @@ class Rnng:
     ) -> dy.Expression:
         """u of equation 3: shape (hidden,), one batch element a configuration."""
         summaries = [
-            dy.concatenate_to_batch(outputs)
-            for outputs in (
-                [Lstm.output(c.stack.lstm) for c in configurations],
-                [Lstm.output(c.actions) for c in configurations],
-                [self._context_output(c) for c in configurations],
-            )
+            self._stack_lstm.outputs([c.stack.lstm for c in configurations]),
+            self._action_lstm.outputs([c.actions for c in configurations]),
+            self._context_lstm.outputs([c.sentence.contexts[c.position] for c in configurations]),
         ]
         if dropout:
             summaries = [dy.dropout(summary, dropout) for summary in summaries]

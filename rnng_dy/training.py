@@ -7,7 +7,6 @@ uninterrupted one would have drawn.
 from __future__ import annotations
 
 import json
-import math
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +17,7 @@ import numpy as np
 
 from oracle.errors import RnngError
 from rnng_dy import checkpoint
-from rnng_dy.engine import dy
+from rnng_dy.updates import Update, Updater
 
 LOG = "log.jsonl"
 
@@ -30,7 +29,7 @@ class Settings:
     epochs: int
     dropout: float
     decay: float
-    """The learning rate in epoch e, counted from 0, is learning_rate / (1 + e * decay)."""
+    """For the inverse schedule."""
     first_evaluation: int
     """Sentences before the first evaluation on the development data."""
     evaluate_every: int
@@ -38,10 +37,14 @@ class Settings:
     evaluate_from_epoch: int
     """Full epochs before any evaluation."""
     learning_rate: float = 0.1
+    schedule: str = "inverse"
+    """`inverse`: learning_rate / (1 + e * decay) in epoch e, counted from 0; `linear`: down to 0 at the end."""
+    optimizer: str = "sgd"
+    """`sgd` or `adam`, see `updates`."""
     clip: float = 5.0
     """The global norm that gradients are scaled down to."""
     l2: float = 1e-6
-    """The share by which each update shrinks dense parameters and the lookup rows it used."""
+    """The share by which each update shrinks dense parameters and, with sgd, the lookup rows it used."""
     batch_size: int = 1
     unknown_probability: float = 0.5
     """How often the parser sees a word that training has once as its UNK class."""
@@ -50,6 +53,8 @@ class Settings:
     report_every: int = 500
     """Sentences between records in the log."""
     seed: int = 1
+    jobs: int = 1
+    """Processes that share the gradient of each minibatch; dropout differs with their number."""
 
 
 PRESETS = {
@@ -69,6 +74,18 @@ PRESETS = {
         evaluate_every=10000,
         evaluate_from_epoch=1,
     ),
+}
+# chosen by experiment: docs/performance.md
+_FAST = {
+    "optimizer": "adam",
+    "schedule": "linear",
+    "learning_rate": 0.004,
+    "batch_size": 16,
+    "l2": 0.0,
+}
+PRESETS |= {
+    ("fast", kind): replace(PRESETS["paper", kind], epochs=12, **_FAST)
+    for kind in ("discriminative", "generative")
 }
 
 
@@ -122,17 +139,17 @@ class Training:
         )
         self.folder, self.report = Path(folder), report
         self.progress = Progress()
-        self._sgd = dy.SimpleSGDTrainer(model.store.collection, settings.learning_rate)
-        # clipping is done here, where the norm is known and clipped updates can be counted
-        self._sgd.set_clip_threshold(0.0)
+        self.left_out: set[int] = set()
+        """Indices of examples whose graphs did not fit into memory."""
+        self._updater = Updater(model, examples, settings)
 
     def create_folder(self) -> None:
         """Write the model folder of a run that begins."""
-        checkpoint.save(self.model, self.folder, self._state())
+        checkpoint.save(self.model, self.folder, self._state(), self._updater.optimizer)
 
     def resume(self) -> None:
         """Take up the training state that the folder holds."""
-        state = checkpoint.load_training(self.model, self.folder)
+        state = checkpoint.load_training(self.model, self.folder, self._updater.optimizer)
         self.progress = Progress(**state["progress"])
         self.progress.window = tuple(self.progress.window)
         if state["examples"] != len(self.examples):
@@ -141,8 +158,9 @@ class Training:
                 "resume with the same training oracle"
             )
         saved = Settings(**state["settings"])
-        if replace(saved, epochs=self.settings.epochs) != self.settings:
-            changed = [k for k, v in asdict(self.settings).items() if getattr(saved, k) != v]
+        changed = [k for k, v in asdict(self.settings).items() if getattr(saved, k) != v]
+        # the linear schedule is one for a number of epochs
+        if set(changed) - ({"epochs"} if saved.schedule == "inverse" else set()):
             raise RnngError(
                 f"{self.folder} was trained with other settings ({', '.join(changed)}): "
                 "resume with the same ones, or train a new model"
@@ -153,15 +171,25 @@ class Training:
         """Train until the last epoch is done (gives True) or `stop` says so between two updates (False).
 
         Either way the folder then holds the training state, and the model that scored best on the development data.
+        Begins from the training state in the folder, which `create_folder` writes and `resume` reads.
         """
+        if self.settings.jobs == 1:
+            return self._run(self._updater.update, stop)
+        from rnng_dy.data_parallel import Replicas
+
+        replicas = Replicas(self._updater, self.folder, self.settings.jobs)
+        try:
+            return self._run(replicas.update, stop)
+        finally:
+            replicas.close()
+
+    def _run(self, update: Callable[..., Update], stop: Callable[[], bool]) -> bool:
         p, n = self.progress, len(self.examples)
         while p.epoch < self.settings.epochs:
             order = np.random.default_rng([self.settings.seed, 0, p.epoch]).permutation(n)
             while p.position < n:
                 before = p.sentences
-                self._step(
-                    [self.examples[i] for i in order[p.position :][: self.settings.batch_size]]
-                )
+                self._step(update, order[p.position :][: self.settings.batch_size].tolist())
                 if p.position >= n:
                     p.epoch, p.position = p.epoch + 1, 0
                 self._report_window(before)
@@ -181,55 +209,34 @@ class Training:
         return True
 
     def learning_rate(self) -> float:
-        """The learning rate of the current epoch."""
-        return self.settings.learning_rate / (1 + self.progress.epoch * self.settings.decay)
+        """The learning rate of the next update."""
+        settings, p = self.settings, self.progress
+        if settings.schedule == "linear":
+            done = p.sentences / (settings.epochs * len(self.examples))
+            return settings.learning_rate * (1 - done)
+        return settings.learning_rate / (1 + p.epoch * settings.decay)
 
-    def _step(self, examples: list) -> None:
+    def _step(self, update: Callable[..., Update], members: list[int]) -> None:
         started = time.perf_counter()
-        loss, clipped = self.update(examples)
         p = self.progress
+        done = update(members, p.updates, self.learning_rate())
         p.updates += 1
-        p.sentences += len(examples)
-        p.position += len(examples)
+        p.sentences += len(members)
+        p.position += len(members)
         p.seconds += time.perf_counter() - started
-        words = sum(self.model.length(example) for example in examples)
+        words = sum(self.model.length(self.examples[i]) for i in members if i not in done.left_out)
         p.window = tuple(
-            a + b for a, b in zip(p.window, (loss, words, 1, int(clipped)), strict=True)
+            a + b for a, b in zip(p.window, (done.loss, words, 1, int(done.clipped)), strict=True)
         )
+        for i in done.left_out:
+            if i not in self.left_out:
+                self.left_out.add(i)
+                length = self.model.length(self.examples[i])
+                self._record("left_out", sentence=i, words=length, left_out=len(self.left_out))
 
-    def update(self, examples: Sequence) -> tuple[float, bool]:
-        """One update: v -= eta * clip * g + l2 * v; gives the loss in nats and whether the gradient was clipped.
-
-        The decay is not scaled by eta; it holds for all dense parameters and for the lookup rows that the sentences
-        use, whose share comes in as a gradient.
-        """
-        settings, store, number = self.settings, self.model.store, self.progress.updates
-        dy.reset_random_seed(_random_seed(settings.seed, number))
-        random = np.random.default_rng([settings.seed, 1, number])
-        examples = [
-            self.model.with_unknowns(e, settings.unknown_probability, random) for e in examples
-        ]
-        dy.renew_cg()
-        loss = self.model.training_loss(examples, settings.dropout)
-        value = loss.value()
-        loss.backward()
-        norm = store.gradient_norm()
-        if not (math.isfinite(value) and math.isfinite(norm)):
-            raise RnngError(
-                f"training diverged at update {number}: loss {value}, gradient norm {norm}; "
-                "use a lower --learning-rate"
-            )
-        clipped = norm > settings.clip
-        step = self.learning_rate() * (settings.clip / norm if clipped else 1.0)
-        if settings.l2:
-            dy.renew_cg()
-            penalty = store.row_penalty(self.model.touched_rows(examples)) * (settings.l2 / step)
-            penalty.forward()
-            penalty.backward()
-            store.decay(settings.l2)
-        self._sgd.learning_rate = step
-        self._sgd.update()
-        return value, clipped
+    def update(self, members: Sequence[int]) -> Update:
+        """One update from the examples with these indices; progress does not count it."""
+        return self._updater.update(members, self.progress.updates, self.learning_rate())
 
     # records and files
 
@@ -245,7 +252,7 @@ class Training:
         self._save()
 
     def _save(self) -> None:
-        checkpoint.save_training(self.model, self.folder, self._state())
+        checkpoint.save_training(self.model, self.folder, self._state(), self._updater.optimizer)
 
     def _state(self) -> dict[str, object]:
         return {
@@ -298,8 +305,3 @@ class Training:
 
 def _crosses(before: int, now: int, every: int) -> bool:
     return before // every < now // every
-
-
-def _random_seed(seed: int, update: int) -> int:
-    """A seed for DyNet, 1 to 2^32 - 1 (0 would mean a random one), that differs between updates."""
-    return 1 + int(np.random.SeedSequence([seed, 2, update]).generate_state(1)[0]) % (2**32 - 1)

@@ -26,14 +26,14 @@ RUN = "from rnng_dy.cli import main; main()"
 # dies at a random moment of its n-th update or soon after it, in whatever it does then
 RUN_AND_DIE_IN_TRAINING = """
 import os, signal, threading
-from rnng_dy.training import Training
-update, left = Training.update, [{n}]
-def counted(self, examples):
+from rnng_dy.updates import Updater
+update, left = Updater.update, [{n}]
+def counted(self, *arguments):
     left[0] -= 1
     if left[0] == 0:
         threading.Timer({delay}, os.kill, (os.getpid(), signal.SIGKILL)).start()
-    return update(self, examples)
-Training.update = counted
+    return update(self, *arguments)
+Updater.update = counted
 from rnng_dy.cli import main
 main()
 """

@@ -18,7 +18,7 @@ COMMANDS = {
     "train": "train",
     "parse": "infer",
     "sample": "infer",
-    "score": "infer",
+    "score": "score",
     "rerank": "rerank",
     "evalb": "evalb",
     "generate": "infer",

@@ -14,8 +14,18 @@ POSITIVE = click.FloatRange(min=0, min_open=True)
 SETTINGS = [
     ("epochs", AT_LEAST_1, "Passes over the training data."),
     ("dropout", RATE, "Dropout rate."),
-    ("learning_rate", POSITIVE, "Learning rate of the first epoch."),
-    ("decay", click.FloatRange(min=0), "Epoch e (from 0) has learning rate / (1 + e * decay)."),
+    ("optimizer", click.Choice(["sgd", "adam"]), "How gradients become updates."),
+    ("learning_rate", POSITIVE, "Learning rate at the beginning."),
+    (
+        "schedule",
+        click.Choice(["inverse", "linear"]),
+        "How the learning rate falls: see --decay, or linearly to 0.",
+    ),
+    (
+        "decay",
+        click.FloatRange(min=0),
+        "With inverse: epoch e (from 0) has learning rate / (1 + e * decay).",
+    ),
     ("clip", POSITIVE, "Global norm that gradients are scaled down to."),
     ("l2", RATE, "Share by which every update shrinks the parameters it uses."),
     ("batch_size", AT_LEAST_1, "Sentences in one update."),
@@ -26,6 +36,11 @@ SETTINGS = [
     ("checkpoint_every", AT_LEAST_1, "Sentences between saved training states."),
     ("report_every", AT_LEAST_1, "Sentences between records in log.jsonl."),
     ("seed", click.IntRange(0, 2**32 - 1), "Seed of everything random."),
+    (
+        "jobs",
+        AT_LEAST_1,
+        "Processes that share each minibatch's gradient; results differ with their number.",
+    ),
 ]
 SIZES = [
     ("layers", AT_LEAST_1, "Layers of the LSTMs."),
@@ -64,10 +79,10 @@ def training_options(command: Callable) -> Callable:
         ),
         click.option(
             "--preset",
-            type=click.Choice(["paper"]),
+            type=click.Choice(["paper", "fast"]),
             default="paper",
             show_default=True,
-            help="Settings that the options below change.",
+            help="Settings that the options below change: the original's, or minibatches with Adam.",
         ),
         click.option(
             "--resume",
@@ -85,6 +100,16 @@ def training_options(command: Callable) -> Callable:
 
 device_option = click.option(
     "--device", default="cpu", show_default=True, help="cpu, cuda or cuda:N."
+)
+jobs_option = click.option(
+    "--jobs",
+    type=AT_LEAST_1,
+    default=1,
+    show_default=True,
+    help="Working processes; the output does not depend on their number.",
+)
+resume_option = click.option(
+    "--resume", is_flag=True, help="Go on with the part that a stopped run left."
 )
 model_option = click.option("--model", "folder", required=True, help="Model folder.")
 output_option = click.option(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import TypeVar
@@ -33,63 +33,68 @@ def fingerprint(*parts: object) -> str:
 class PartialFile:
     """A file written batch by batch as NAME.part, which gets its name when it is complete.
 
-    NAME.part.key says what the part belongs to, so that only the same job goes on with it.
+    NAME.part.key says what the part belongs to, so that only the same job goes on with it, and how many lines each
+    batch has.
     """
 
-    def __init__(self, path: str, key: str, batch_lines: Sequence[int], resume: bool):
-        """`batch_lines[i]` is the number of lines of batch i."""
+    def __init__(self, path: str, key: str, resume: bool):
         # through a symbolic link, whose target is replaced and not the link
         self.path = Path(path).resolve()
-        path = self.path
-        self.part = Path(f"{path}.part")
-        self._key = Path(f"{path}.part.key")
-        self.done = 0
-        if resume and self.part.exists() and self._key.exists() and self._key.read_text() == key:
-            self.done = self._keep_complete_batches(batch_lines)
-        else:
+        self.part = Path(f"{self.path}.part")
+        self._key_path = Path(f"{self.path}.part.key")
+        counts = self._complete_batches(key) if resume else []
+        self.done = len(counts)
+        if not resume or not self.part.exists():
             self.part.write_bytes(b"")
-            self._key.write_text(key)
+        lines = self.part.read_bytes().splitlines(keepends=True)
+        self.part.write_bytes(b"".join(lines[: sum(counts)]))
+        self._key_path.write_text("".join(f"{x}\n" for x in [key, *counts]))
         # words of a treebank that is not UTF-8 keep their bytes
         self._stream = self.part.open("a", encoding="utf-8", errors="surrogateescape", newline="\n")
+        self._key_stream = self._key_path.open("a")
 
-    def _keep_complete_batches(self, batch_lines: Sequence[int]) -> int:
-        content = self.part.read_bytes()
-        lines = (
-            content.splitlines(keepends=True)
-            if content.endswith(b"\n")
-            else content.splitlines(True)[:-1]
-        )
-        ends = list(accumulate(batch_lines))
-        done = sum(end <= len(lines) for end in ends)
-        kept = ends[done - 1] if done else 0
-        self.part.write_bytes(b"".join(lines[:kept]))
-        return done
+    def _complete_batches(self, key: str) -> list[int]:
+        """The numbers of lines of the batches that are whole in the part, if it is this job's."""
+        if not (self.part.exists() and self._key_path.exists()):
+            return []
+        found, *counts = self._key_path.read_text().split("\n")
+        # the last one is empty, or cut
+        counts = [int(count) for count in counts[:-1]]
+        whole = self.part.read_bytes().count(b"\n")
+        return [
+            n
+            for n, end in zip(counts, accumulate(counts), strict=True)
+            if found == key and end <= whole
+        ]
 
-    def write(self, lines: Iterable[str]) -> None:
+    def write(self, lines: Sequence[str]) -> None:
         """Add a batch."""
         self._stream.writelines(f"{line}\n" for line in lines)
         self._stream.flush()
+        self._key_stream.write(f"{len(lines)}\n")
+        self._key_stream.flush()
 
     def finish(self) -> None:
         """Give the file its name."""
         os.fsync(self._stream.fileno())
         self._stream.close()
+        self._key_stream.close()
         os.replace(self.part, self.path)
-        self._key.unlink()
+        self._key_path.unlink()
 
 
 def run_batches(
     what: str,
     batches: Sequence[Sequence[T]],
-    lines_of: Callable[[Sequence[T]], Iterable[str]],
-    line_count: Callable[[Sequence[T]], int],
+    lines_of: Callable[[Sequence[Sequence[T]]], Iterator[Sequence[str]]],
     output: str,
     key: str,
     resume: bool,
     unit: str = "sentences",
 ) -> None:
-    """Write `lines_of` each batch to a file or, for `-`, standard output; Ctrl-C keeps the batches that are done.
+    """Write the lines of all batches to a file or, for `-`, standard output; Ctrl-C keeps the batches that are done.
 
+    `lines_of` is given the batches that are left and gives the lines of each, one batch after the other.
     Raises RnngError where `output` is a folder.
     """
     if Path(output).is_dir():
@@ -98,17 +103,18 @@ def run_batches(
     # a device or a pipe is written to as it is
     if output == "-" or (Path(output).exists() and not Path(output).is_file()):
         with open_output(output) as stream:
-            for batch in batches:
-                stream.writelines(f"{line}\n" for line in lines_of(batch))
+            for batch, lines in zip(batches, lines_of(batches), strict=True):
+                stream.writelines(f"{line}\n" for line in lines)
                 stream.flush()
                 progress.advance(len(batch))
         progress.finish()
         return
-    file = PartialFile(output, key, [line_count(batch) for batch in batches], resume)
+    file = PartialFile(output, key, resume)
     progress.skip(sum(len(batch) for batch in batches[: file.done]))
+    left = batches[file.done :]
     try:
-        for batch in batches[file.done :]:
-            file.write(lines_of(batch))
+        for batch, lines in zip(left, lines_of(left), strict=True):
+            file.write(lines)
             progress.advance(len(batch))
     except KeyboardInterrupt:
         click.echo(f"\nstopped; what is done is in {file.part}, --resume goes on", err=True)

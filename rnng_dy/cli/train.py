@@ -226,6 +226,11 @@ def _line(record: dict, describe: Callable[[dict], str]) -> str:
     place = f"epoch {record['epoch']:.2f}, {record['sentences']} sentences"
     if record["event"] == "evaluation":
         return f"{place}: {describe(record)}{' (best)' if record['is_best'] else ''}"
+    if record["event"] == "left_out":
+        return (
+            f"sentence {record['sentence'] + 1} of the training oracle ({record['words']} words) does not fit into "
+            f"memory and is left out; {record['left_out']} left out so far"
+        )
     return (
         f"{place}: {record['loss_per_word']:.4f} nats/word, {record['sentences_per_second']:.1f} sentences/s, "
         f"learning rate {record['learning_rate']:.4f}, {record['clipped']:.0%} of updates clipped, "

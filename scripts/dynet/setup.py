@@ -97,7 +97,7 @@ class ParallelBuild(build_ext):
         target = str(Path(self.build_temp) / (Path(source).name + ".o"))
         architectures = [f"-gencode=arch=compute_{a},code=sm_{a}" for a in CUDA_ARCH.split(",")]
         flags = ["-x", "cu", "-std=c++17", "-O2", "-w", "-Xcompiler", "-fPIC,-w"]
-        flags += ["--expt-relaxed-constexpr", "-D_FORCE_INLINES"]
+        flags += ["--expt-relaxed-constexpr", "--extended-lambda", "-D_FORCE_INLINES"]
         flags += [f"-D{name}={value or 1}" for name, value in ext.define_macros]
         flags += [f"-I{folder}" for folder in ext.include_dirs]
         command = [os.environ["NVCC"], *architectures, *flags, "-c", source, "-o", target]

@@ -82,8 +82,8 @@ def test_twenty_updates_from_a_checkpoint_of_the_original(shared, tmp_path, kind
     before = {name: a.astype(np.float64) for name, a in model.store.arrays().items()}
     arrays = {name: a.copy() for name, a in before.items()}
     run = Training(model, examples, dict, settings, tmp_path)
-    for example in examples:
-        value, _ = run.update([example])
+    for i, example in enumerate(examples):
+        value = run.update([i]).loss
         run.progress.updates += 1
         other, loss = reference_loss(model, example, arrays)
         assert value == pytest.approx(float(loss.data), rel=1e-4)

@@ -17,13 +17,14 @@ def run(output, resume=False, key="k", stop_at=None):
     """Write the batches, interrupted where `stop_at` comes; gives the batches that were computed."""
     computed = []
 
-    def lines_of(batch):
-        if batch[0] == stop_at:
-            raise KeyboardInterrupt
-        computed.append(batch)
-        return batch
+    def lines_of(batches):
+        for batch in batches:
+            if batch[0] == stop_at:
+                raise KeyboardInterrupt
+            computed.append(batch)
+            yield batch
 
-    run_batches("test", BATCHES, lines_of, len, str(output), key, resume)
+    run_batches("test", BATCHES, lines_of, str(output), key, resume)
     return computed
 
 

@@ -55,7 +55,9 @@ def run(*arguments, code=0):
 VALUES = {
     "epochs": 2,
     "dropout": 0.45,
+    "optimizer": "adam",
     "learning_rate": 0.03,
+    "schedule": "linear",
     "decay": 0.3,
     "clip": 2.5,
     "l2": 0.002,
@@ -67,6 +69,7 @@ VALUES = {
     "checkpoint_every": 17,
     "report_every": 19,
     "seed": 77,
+    "jobs": 2,
     "layers": 1,
     "lstm_input": 9,
     "hidden": 8,
@@ -87,7 +90,7 @@ def test_every_number_option_arrives(data):
         assert (
             getattr(holder, name.removesuffix("_size") if holder is model.sizes else name) == value
         )
-    state = checkpoint.load_training(model, "m")
+    state = checkpoint.training_state("m")
     assert state["progress"]["sentences"] == 60
     assert state["progress"]["updates"] == 20
 
@@ -118,7 +121,7 @@ def test_resume_starts_what_is_not_there(data):
 def test_resume_takes_more_epochs_and_keeps_the_other_settings(data):
     run(*PARSER, *SMALL, "--dropout", "0.1")
     run(*PARSER, *SMALL[:4], "--model", "m", "--resume", "--epochs", "3")
-    state = checkpoint.load_training(DiscriminativeParser.load("m"), "m")
+    state = checkpoint.training_state("m")
     assert state["settings"]["dropout"] == 0.1
     assert state["progress"]["sentences"] == 90
 

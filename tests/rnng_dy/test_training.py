@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 from dataclasses import replace
 
 import numpy as np
@@ -54,7 +55,7 @@ def test_update_is_clipped_sgd_with_unscaled_decay(kind_and_sentences, tmp_path,
     before = {k: v.astype(np.float64) for k, v in model.store.arrays().items()}
     g = gradients(model, run.examples)
     norm = np.sqrt(sum((x**2).sum() for x in g.values()))
-    value, clipped = run.update(run.examples)
+    value, clipped, _ = run.update(range(len(run.examples)))
     assert value > 0
     assert clipped == (norm > clip)
     rows = model.touched_rows(run.examples)
@@ -76,7 +77,7 @@ def test_rows_looked_up_without_gradient_decay_too(sentences, tmp_path):
     row = model.vocabulary.actions.nonterminals.id(label)
     reduce_before = model.store.arrays()["action"][0]
     before = model.store.arrays()["nonterminal"][row]
-    run.update(run.examples)
+    run.update(range(len(run.examples)))
     assert (model.store.arrays()["nonterminal"][row] != before).all()
     assert (model.store.arrays()["action"][0] != reduce_before).all()
 
@@ -133,10 +134,10 @@ def score_from_parameters(model):
     return lambda: {"score": float(model.store.arrays()["hidden_bias"].sum())}
 
 
-def run_to_end(make, sentences, folder, stops=()):
+def run_to_end(make, sentences, folder, stops=(), **settings):
     """Train 2 epochs with dropout, stopping after the given numbers of updates and going on anew each time."""
     schedule = {"epochs": 2, "first_evaluation": 10, "evaluate_every": 15, "evaluate_from_epoch": 0}
-    schedule |= {"checkpoint_every": 7, "report_every": 5}
+    schedule |= {"checkpoint_every": 7, "report_every": 5} | settings
     for n, stop in enumerate([*stops, None]):
         model = make(sentences, seed=5)
         run = training(model, sentences[:20], folder, score_from_parameters(model), **schedule)
@@ -153,10 +154,20 @@ def run_to_end(make, sentences, folder, stops=()):
     return model.store.arrays(), checkpoint.read_arrays(folder / "parameters.npz"), log
 
 
-def test_resumed_training_reaches_the_same_numbers_bit_for_bit(kind_and_sentences, tmp_path):
+ADAM = {"optimizer": "adam", "schedule": "linear", "learning_rate": 0.01, "batch_size": 3}
+
+
+@pytest.mark.parametrize(
+    ("settings", "stops"),
+    [({}, [3, 11, 20, 33]), (ADAM, [2, 9]), (ADAM | {"jobs": 2}, [5])],
+    ids=["sgd", "adam", "adam, two processes"],
+)
+def test_resumed_training_reaches_the_same_numbers_bit_for_bit(
+    kind_and_sentences, tmp_path, settings, stops
+):
     make, sentences = kind_and_sentences
-    straight = run_to_end(make, sentences, tmp_path / "straight")
-    resumed = run_to_end(make, sentences, tmp_path / "resumed", stops=[3, 11, 20, 33])
+    straight = run_to_end(make, sentences, tmp_path / "straight", **settings)
+    resumed = run_to_end(make, sentences, tmp_path / "resumed", stops, **settings)
     for ours, expected in zip(resumed[:2], straight[:2], strict=True):
         assert ours.keys() == expected.keys()
         for name in expected:
@@ -169,7 +180,7 @@ def test_seeds_differ(sentences, tmp_path):
     for seed in (1, 2):
         model = make_parser(sentences, seed=1)
         run = training(model, sentences[:3], tmp_path, seed=seed)
-        run.update(run.examples)
+        run.update(range(len(run.examples)))
         values.append(model.store.arrays()["hidden_bias"])
     assert not np.array_equal(*values)
 
@@ -210,9 +221,77 @@ def test_other_data_or_settings_are_refused(sentences, tmp_path):
     training(make_parser(sentences), sentences[:8], folder, epochs=99).resume()
 
 
+def test_the_linear_schedule_goes_to_zero_and_keeps_its_epochs(sentences, tmp_path):
+    run = training(make_parser(sentences), sentences[:8], tmp_path / "m", epochs=4, **ADAM)
+    run.create_folder()
+    rates = []
+    for run.progress.sentences in (0, 8, 16, 31):
+        rates.append(run.learning_rate())
+    assert rates == pytest.approx([0.01, 0.0075, 0.005, 0.01 / 32])
+    with pytest.raises(RnngError, match="epochs"):
+        training(make_parser(sentences), sentences[:8], tmp_path / "m", epochs=5, **ADAM).resume()
+
+
+@pytest.mark.parametrize("batch_size", [5, 1])
+def test_two_processes_make_the_updates_of_one(kind_and_sentences, tmp_path, batch_size):
+    make, sentences = kind_and_sentences
+    found = []
+    for jobs in (1, 2):
+        model = make(sentences)
+        settings = {"epochs": 1, "batch_size": batch_size, "jobs": jobs, **PLAIN}
+        run = training(model, sentences[:17], tmp_path / str(jobs), **settings)
+        run.create_folder()
+        assert run.run()
+        found.append(model.store.arrays())
+    for name, values in found[0].items():
+        assert found[1][name] == pytest.approx(values, abs=2e-5), name
+
+
+def test_a_lost_process_ends_training_with_a_message(sentences, tmp_path):
+    def kill_helpers():
+        for process in multiprocessing.active_children():
+            process.kill()
+        return {"score": 0.0}
+
+    run = training(
+        make_parser(sentences),
+        sentences[:20],
+        tmp_path / "m",
+        kill_helpers,
+        first_evaluation=4,
+        batch_size=2,
+        jobs=2,
+    )
+    run.create_folder()
+    with pytest.raises(RnngError, match=r"code -9.*--resume"):
+        run.run()
+
+
+def test_sentences_that_do_not_fit_are_left_out_and_named(sentences, tmp_path, monkeypatch):
+    model = make_parser(sentences)
+    run = training(model, sentences[:9], tmp_path / "m", epochs=2, batch_size=4)
+    run.create_folder()
+    loss = model.training_loss
+    fits = 2 * max(model.length(e) for e in run.examples)
+    long = max(range(9), key=lambda i: model.length(run.examples[i]))
+
+    def limited(examples, dropout):
+        if examples[0].actions == run.examples[long].actions or len(examples) * 10 > fits:
+            raise MemoryError
+        return loss(examples, dropout)
+
+    monkeypatch.setattr(model, "training_loss", limited)
+    assert run.run()
+    assert run.left_out == {long}
+    log = [json.loads(line) for line in (tmp_path / "m" / "log.jsonl").read_text().splitlines()]
+    [record] = [record for record in log if record["event"] == "left_out"]
+    assert (record["sentence"], record["left_out"]) == (long, 1)
+    assert record["words"] == model.length(run.examples[long])
+
+
 def test_divergence_is_told(sentences, tmp_path):
     model = make_parser(sentences)
     run = training(model, sentences[:1], tmp_path)
     model.store.dense["action_bias"].set_value(np.full(model.transitions.actions, np.nan))
     with pytest.raises(RnngError, match="learning-rate"):
-        run.update(run.examples)
+        run.update(range(len(run.examples)))

@@ -13,13 +13,13 @@ import time
 from pathlib import Path
 
 from oracle.errors import RnngError
+from rnng_dy.memory import GIGABYTE, available_memory
 
 from . import environment
-from .cache import BUILD_FILES, RECIPE, locked, patches
+from .cache import BUILD_FILES, RECIPE, locked, patches, sources
 from .patching import apply_patch
 from .target import Toolchain, report
 
-GIGABYTE = 1 << 30
 # at the peak of the largest source file
 MEMORY_PER_COMPILE = 1.2 * GIGABYTE
 MEMORY_PER_CUDA_COMPILE = 2 * GIGABYTE
@@ -62,6 +62,8 @@ def unpack(sdist: Path, folder: Path) -> Path:
     (tree / "setup.cfg").unlink()
     for name in BUILD_FILES:
         shutil.copy(RECIPE / name, tree)
+    for source in sources():
+        shutil.copy(source, tree / "dynet")
     return tree
 
 
@@ -131,17 +133,6 @@ def pip(python: Path, log: Path, *arguments: str, **settings: str) -> None:
 def parallel_jobs(memory_each: float) -> int:
     """How many compiles the processors and the memory here carry at a time, at least one."""
     return max(1, min(len(os.sched_getaffinity(0)), int(available_memory() // memory_each)))
-
-
-def available_memory() -> int:
-    """Bytes that a build may use: what the system has left, or the limit of the container."""
-    found = re.search(r"MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text())
-    left = int(found[1]) * 1024
-    try:
-        return min(left, int(Path("/sys/fs/cgroup/memory.max").read_text()))
-    except (OSError, ValueError):
-        # no control group here, or one without a limit ("max")
-        return left
 
 
 def _reason(log: Path) -> str:

@@ -39,9 +39,14 @@ def patches(recipe: Path = RECIPE) -> list[Path]:
     return sorted((recipe / "patches").glob("*.diff"))
 
 
+def sources(recipe: Path = RECIPE) -> list[Path]:
+    """Our own sources, which go into the folder `dynet` of the tree."""
+    return sorted((recipe / "sources").iterdir())
+
+
 def inputs(chain: Toolchain, recipe: Path = RECIPE) -> dict[str, object]:
     """Everything that goes into a wheel; the sdist stands in by its checksum in sdist.txt."""
-    files = [*(recipe / name for name in BUILD_FILES), *patches(recipe)]
+    files = [*(recipe / name for name in BUILD_FILES), *patches(recipe), *sources(recipe)]
     python, compiler, cuda = chain.python, chain.compiler, chain.cuda
     return {
         "files": {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files},
