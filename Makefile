@@ -4,7 +4,7 @@ PYTHON = python3
 DYNET_FLAGS =
 ARGS =
 VENV = .venv
-RECIPE = scripts/install_dynet $(wildcard scripts/dynet/*.* scripts/dynet/patches/*.diff)
+RECIPE = scripts/install_dynet $(wildcard scripts/dynet/*.* scripts/dynet/patches/*.diff scripts/dynet/sources/*)
 DYNET_MODULE = $(wildcard $(VENV)/lib/python*/site-packages/_dynet.*)
 
 .PHONY: help setup parts test demo cuda-build faithfulness lint clean again

@@ -128,6 +128,8 @@ class _LazyDynet(types.ModuleType):
 
     def _load(self) -> None:
         module = _quietly_import("dynet")
+        if not hasattr(module, "CoupledLSTMCell"):
+            raise RnngError(f"this DyNet is without the project's patches: {INSTALL_HINT}")
         self.__dict__.update({k: v for k, v in vars(module).items() if not k.startswith("__")})
 
 

@@ -41,6 +41,7 @@ def main() -> None:
     parser.add_argument("--device", default="cpu", help="cpu, cuda or cuda:N [default: cpu]")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--quick", action="store_true", help="a tenth of the sentences")
+    parser.add_argument("--tiny", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--part", nargs="+", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.part:
@@ -62,13 +63,17 @@ def main() -> None:
 
 def _rows(options: argparse.Namespace, folder: str) -> Iterator[tuple[str, dict]]:
     """Every measurement, the faster ones first."""
-    share = 10 if options.quick else 1
+    share = 10 if options.quick else 50 if options.tiny else 1
+    batch_sizes = (16,) if options.tiny else BATCH_SIZES
+    lengths = (10,) if options.tiny else LENGTHS
+    sample_counts = (10,) if options.tiny else (1, 10, 100)
 
     def part(*arguments: object) -> dict:
         command = [sys.executable, sys.argv[0], "--device", options.device]
         command += ["--jobs", str(options.jobs), "--part", *map(str, arguments)]
         return json.loads(subprocess.check_output(command).splitlines()[-1])
 
+    most = sample_counts[-1]
     jobs = options.jobs if options.device == "cpu" else 1
     for kind in KINDS:
         count = TRAINED[kind] // share
@@ -76,17 +81,17 @@ def _rows(options: argparse.Namespace, folder: str) -> Iterator[tuple[str, dict]
             f"train {kind}, batches of 16, {jobs} jobs",
             part("train", folder, kind, 16, jobs, count),
         )
-        for size in BATCH_SIZES:
+        for size in batch_sizes:
             count = max(size, min(10 * size, SENTENCES) // share)
             yield f"train {kind}, batches of {size}", part("train", folder, kind, size, 1, count)
-        for words in LENGTHS:
+        for words in lengths:
             yield f"train {kind}, {words} words", part("length", folder, kind, words)
     yield "parse", part("parse", folder, SENTENCES // share)
-    for samples in (1, 10, 100):
+    for samples in sample_counts:
         yield f"sample {samples}", part("sample", folder, samples, 1, SENTENCES // 2 // share)
-    for words in LENGTHS:
+    for words in lengths:
         yield f"sample 10, {words} words", part("sample_length", folder, words)
-    yield f"sample 100, {jobs} jobs", part("sample", folder, 100, jobs, SENTENCES // share)
+    yield f"sample {most}, {jobs} jobs", part("sample", folder, most, jobs, SENTENCES // share)
     for n in dict.fromkeys((1, jobs)):
         yield f"score those, {n} jobs" if n > 1 else "score those", part("score", folder, n)
 

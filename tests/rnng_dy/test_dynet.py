@@ -1,0 +1,189 @@
+"""What the patches of our DyNet are for: each of these fails with the release."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from rnng_dy.engine import dy
+from rnng_dy.parameters import LSTM_PARTS
+
+INPUTS, HIDDEN = 7, 5
+
+
+KEPT = []
+"""Parameters must not outlive their collections."""
+
+
+def collection():
+    KEPT.append(dy.ParameterCollection())
+    return KEPT[-1]
+
+
+def lstms(seed=1):
+    """DyNet's own builder of one layer, and a cell with the same parameters in another collection."""
+    ours, theirs = collection(), collection()
+    builder = dy.CoupledLSTMBuilder(1, INPUTS, HIDDEN, theirs)
+    random = np.random.default_rng(seed)
+    parameters = []
+    for parameter in builder.get_parameters()[0]:
+        parameter.set_value(random.normal(0, 0.7, parameter.shape()))
+        parameters.append(ours.parameters_from_numpy(parameter.as_array()))
+    assert len(parameters) == len(LSTM_PARTS)
+    return dy.CoupledLSTMCell(parameters), parameters, builder
+
+
+def sequences():
+    """Three sequences of different lengths; DyNet batches what it can of them."""
+    random = np.random.default_rng(2)
+    return [random.normal(0, 1, (length, INPUTS)) for length in (4, 2, 6)]
+
+
+def run_cell(cell, inputs):
+    state = None
+    for x in inputs:
+        state = cell.step(x, state)
+    return state
+
+
+def test_a_cell_computes_what_the_builder_does():
+    cell, parameters, builder = lstms()
+    weights = np.random.default_rng(3).normal(0, 1, HIDDEN)
+    found = []
+    for ours in (True, False):
+        dy.renew_cg()
+        inputs = [[dy.inputTensor(x) for x in sequence] for sequence in sequences()]
+        if ours:
+            states = [run_cell(cell, xs) for xs in inputs]
+            outputs = [dy.pick_range(s, 0, HIDDEN) for s in states]
+        else:
+            outputs = [builder.initial_state().add_inputs(xs)[-1].output() for xs in inputs]
+        loss = dy.esum([dy.dot_product(dy.inputVector(weights), h) for h in outputs])
+        loss.value()
+        loss.backward(full=True)
+        own = parameters if ours else builder.get_parameters()[0]
+        values = [h.npvalue() for h in outputs]
+        values += [p.grad_as_array() for p in own]
+        values += [x.gradient() for xs in inputs for x in xs]
+        found.append(values)
+    for ours, theirs in zip(*found, strict=True):
+        assert ours == pytest.approx(theirs, abs=2e-6)
+
+
+def test_a_cell_reads_the_output_of_a_state_below_and_batches_of_any_size():
+    cell, _, _ = lstms()
+    upper = dy.CoupledLSTMCell(
+        [
+            collection().parameters_from_numpy(np.full(shape, 0.1))
+            for shape in [(3, HIDDEN), (3, 3), (3, 3), (3,)] * 2 + [(3, HIDDEN), (3, 3), (3,)]
+        ]
+    )
+    rows = sequences()[0]
+    dy.renew_cg()
+    states = [cell.step(dy.inputTensor(x)) for x in rows]
+    one_by_one = [upper.step(state, upper.step(state)).npvalue() for state in states]
+    outputs = [dy.pick_range(state, 0, HIDDEN) for state in states]
+    below = dy.concatenate_to_batch(outputs)
+    together = upper.step(below, upper.step(below)).npvalue()
+    assert together.T == pytest.approx(np.array(one_by_one), abs=1e-6)
+
+
+def test_a_cell_refuses_what_does_not_fit():
+    cell, _, _ = lstms()
+    dy.renew_cg()
+    with pytest.raises(ValueError, match="needs 7 rows"):
+        cell.step(dy.inputTensor(np.zeros(8)))
+    state = cell.step(dy.inputTensor(np.zeros(INPUTS)))
+    with pytest.raises(ValueError, match="bad state"):
+        cell.step(dy.inputTensor(np.zeros(INPUTS)), dy.pick_range(state, 0, 4))
+
+
+def test_dropout_of_a_cell_is_fresh_at_every_step_and_keeps_the_mean():
+    n, p = 400, 0.3
+    parameters = dict(zip(LSTM_PARTS, [np.zeros((n, n))] * 11, strict=True))
+    # open gates: h = tanh(tanh(x))
+    parameters |= {"bi": np.full(n, 50.0), "bo": np.full(n, 50.0), "bc": np.zeros(n)}
+    parameters["x2c"] = np.eye(n)
+    own = collection()
+    cell = dy.CoupledLSTMCell([own.parameters_from_numpy(v) for v in parameters.values()])
+    dy.renew_cg()
+    dy.reset_random_seed(7)
+    x = dy.inputTensor(np.full(n, 0.5))
+    steps = [cell.step(x, dropout=p).npvalue()[:n] for _ in range(5)]
+    masks = np.arctanh(np.arctanh(np.array(steps))) / 0.5
+    kept = masks > 0.5
+    assert masks[kept] == pytest.approx(1 / (1 - p), abs=1e-3)
+    assert masks[~kept] == pytest.approx(0, abs=1e-6)
+    assert abs(kept.mean() - (1 - p)) < 5 * np.sqrt(p * (1 - p) / kept.size)
+    assert len({row.tobytes() for row in kept}) == 5
+
+
+def graph(cell, read_each_step):
+    """The last value of some steps that depend on each other, computed at once or step by step."""
+    dy.renew_cg()
+    states = [cell.step(dy.inputTensor(sequence[0])) for sequence in sequences()]
+    for _ in range(6):
+        states = [cell.step(s[0:INPUTS], s) for s in states] + [cell.step(states[0][1:8])]
+        if read_each_step:
+            states[-1].npvalue()
+    return dy.esum(states).npvalue()
+
+
+def test_values_read_step_by_step_are_those_of_one_pass_and_of_any_history():
+    cell, _, _ = lstms()
+    first = graph(cell, read_each_step=True)
+    assert graph(cell, read_each_step=False) == pytest.approx(first, abs=1e-6)
+    run_cell(cell, [dy.inputTensor(x) for x in sequences()[2]]).npvalue()
+    assert np.array_equal(graph(cell, read_each_step=True), first)
+
+
+def test_views_share_memory_and_touched_rows_are_updated():
+    own = collection()
+    p = own.parameters_from_numpy(np.arange(6.0).reshape(2, 3))
+    table = own.lookup_parameters_from_numpy(np.arange(12.0).reshape(4, 3))
+    p.view()[1, 2] = 50
+    table.view()[3] = -1
+    assert p.as_array().tolist() == [[0, 1, 2], [3, 4, 50]]
+    assert table.row_as_array(3).tolist() == [-1, -1, -1]
+    p.grad_view()[:] = 1
+    table.grad_view()[[0, 2]] = 2
+    table.touch([2])
+    trainer = dy.SimpleSGDTrainer(own, 0.5)
+    trainer.set_clip_threshold(0)
+    trainer.update()
+    assert p.as_array().tolist() == [[-0.5, 0.5, 1.5], [2.5, 3.5, 49.5]]
+    assert table.as_array()[:3].tolist() == [[0, 1, 2], [3, 4, 5], [5, 6, 7]]
+
+
+OUT_OF_MEMORY = """
+import resource, dynet_config
+dynet_config.set(mem="40,40,40,40", autobatch=1, random_seed=1)
+import dynet as dy
+p = dy.ParameterCollection().add_parameters((1000, 1000))
+resource.setrlimit(resource.RLIMIT_DATA, (1 << 30, resource.RLIM_INFINITY))
+for length in (5, 500, 5, 100, 5):
+    dy.renew_cg()
+    x = p * 1.0
+    try:
+        for _ in range(length):
+            x = dy.tanh(x)
+        loss = dy.sum_elems(x)
+        loss.value()
+        loss.backward()
+        print("fits")
+    except MemoryError:
+        print("too large")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit is Linux's")
+def test_a_graph_that_does_not_fit_raises_and_leaves_room_for_the_next():
+    assert resource.getrlimit(resource.RLIMIT_DATA)[1] == resource.RLIM_INFINITY
+    done = subprocess.run(
+        [sys.executable, "-c", OUT_OF_MEMORY], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == ["fits", "too large", "fits", "too large", "fits"]

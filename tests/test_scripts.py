@@ -1,0 +1,40 @@
+"""The scripts that measure run, on the package's own trees where NLTK's sample is not there."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+SCRIPTS = Path(__file__).resolve().parent.parent / "scripts"
+
+
+def run(script, *arguments, folder):
+    command = [sys.executable, str(SCRIPTS / script), *arguments]
+    environment = {"PATH": "/usr/bin:/bin", "NLTK_DATA": str(folder)}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_profile(tmp_path):
+    arguments = ("generative", "--sentences", "6", "--batch-size", "3")
+    lines = run("profile", *arguments, folder=tmp_path).splitlines()
+    shares = [float(line.split()[-1][:-1]) for line in lines[2:9]]
+    assert abs(sum(shares[:-1]) - 100) < 0.5
+    assert shares[-1] == 100
+    assert any(line.startswith("BWD coupled_lstm_step") for line in lines)
+
+
+def test_bench_measures_everything_and_compares(tmp_path):
+    run("bench", "--tiny", "-o", "old.json", folder=tmp_path)
+    output = run("bench", "--tiny", "--compare", "old.json", folder=tmp_path)
+    old, new = (json.loads((tmp_path / f).read_text())["rows"] for f in ("old.json", "bench.json"))
+    assert old.keys() == new.keys()
+    assert {name.split()[0] for name in new} == {"train", "parse", "sample", "score"}
+    for row in new.values():
+        assert set(row) == {"per_second", "us_per_state", "peak_mb"}
+        assert all(value > 0 for value in row.values())
+    ratios = [float(line.split()[-1]) for line in output.splitlines()[2:]]
+    assert len(ratios) == len(new)
