@@ -23,15 +23,17 @@ from oracle.errors import InputError, RnngError
 from oracle.unknown import UnknownWords
 
 if TYPE_CHECKING:
+    from rnng_dy.baselines.lstm_lm import LstmLanguageModel
     from rnng_dy.discriminative import DiscriminativeParser
     from rnng_dy.generative import GenerativeModel
     from rnng_dy.training import Settings
     from rnng_dy.updates import Adam, Sgd
 
-    Model = DiscriminativeParser | GenerativeModel
+    Model = DiscriminativeParser | GenerativeModel | LstmLanguageModel
     Optimizer = Adam | Sgd
 
 FORMAT, VERSION = "rnng_dy model", 1
+KINDS = ("discriminative", "generative", "lstm-lm")
 CONFIG, VOCABULARY, PARAMETERS, VECTORS, TRAINING = (
     "config.json",
     "vocabulary.json",
@@ -84,7 +86,7 @@ def load(folder: str | Path, kind: str) -> Model:
 
 
 def kind_of(folder: str | Path) -> str:
-    """Which kind of model a folder holds: `discriminative` or `generative`."""
+    """Which kind of model a folder holds, one of KINDS."""
     return _read_config(Path(folder))["kind"]
 
 
@@ -164,7 +166,7 @@ def _read_config(folder: Path) -> dict:
         raise RnngError(f"{folder} is no model folder: it has no {CONFIG}")
     try:
         config = json.loads(path.read_text(encoding="utf-8"))
-        if config["format"] != FORMAT or config["kind"] not in ("discriminative", "generative"):
+        if config["format"] != FORMAT or config["kind"] not in KINDS:
             raise ValueError("not a model of rnng_dy")
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"damaged ({error}): make the model anew", path) from None
@@ -223,8 +225,7 @@ def _build_parser(folder: Path, config: dict, data: dict) -> DiscriminativeParse
     )
 
 
-def _build_generator(config: dict, data: dict) -> GenerativeModel:
-    from rnng_dy.generative import GenerativeModel, GeneratorSizes
+def _build_generator(config: dict, data: dict) -> GenerativeModel | LstmLanguageModel:
     from rnng_dy.vocabulary import ActionVocabulary, GeneratorVocabulary, Vocabulary
 
     vocabulary = GeneratorVocabulary(
@@ -234,6 +235,12 @@ def _build_generator(config: dict, data: dict) -> GenerativeModel:
         actions=ActionVocabulary(data["nonterminals"]),
         unknown=UnknownWords(data["unknown_rules"], set(data["known"])),
     )
+    if config["kind"] == "lstm-lm":
+        from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
+
+        return LstmLanguageModel(vocabulary, LanguageModelSizes(**config["sizes"]))
+    from rnng_dy.generative import GenerativeModel, GeneratorSizes
+
     return GenerativeModel(vocabulary, GeneratorSizes(**config["sizes"]), config["composition"])
 
 

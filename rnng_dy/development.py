@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import nltk
 
 from oracle.files import OracleSentence
 from oracle.transitions import tree_of
 from rnng_dy import evalb
+from rnng_dy.baselines.lstm_lm import LstmLanguageModel
 from rnng_dy.discriminative import DiscriminativeParser
 from rnng_dy.generative import GenerativeModel
 from rnng_dy.vocabulary import UnseenSymbolError
@@ -45,6 +46,26 @@ class ParserEvaluation:
         }
 
 
+class LanguageModelEvaluation:
+    """Likelihood of sentences; those with words unseen in training have p = 0 and are left out."""
+
+    def __init__(self, model: LstmLanguageModel, sentences: Sequence[OracleSentence]):
+        self._model = model
+        self._examples = []
+        self.unseen: dict[int, tuple[str, ...]] = {}
+        """Words that make p = 0, by the line of the sentence in its oracle."""
+        for sentence in sentences:
+            try:
+                self._examples.append(model.encode(sentence.unkified))
+            except UnseenSymbolError as error:
+                self.unseen[sentence.line] = error.symbols
+
+    def __call__(self) -> dict[str, float]:
+        """`score` is the log likelihood in nats, ends included; `perplexity` is a word, ends not counted."""
+        total = math.fsum(self._model.log_probs(self._examples).ravel().tolist())
+        return _likelihood_record(total, self._examples, self.unseen)
+
+
 class GeneratorEvaluation:
     """Joint log likelihood of gold trees; those with symbols unseen in training have p = 0 and are left out."""
 
@@ -64,12 +85,16 @@ class GeneratorEvaluation:
         total = math.fsum(
             float(self._model.joint_log_probs(e.words, [e.actions])[0]) for e in self._examples
         )
-        words = sum(len(e.words) for e in self._examples)
-        return {
-            "score": total,
-            "log_likelihood": total,
-            "perplexity": math.exp(-total / words) if words else math.nan,
-            "dev_words": words,
-            "dev_sentences": len(self._examples),
-            "dev_left_out": len(self.unseen),
-        }
+        return _likelihood_record(total, self._examples, self.unseen)
+
+
+def _likelihood_record(total: float, examples: Sequence, unseen: Mapping) -> dict[str, float]:
+    words = sum(len(e.words) for e in examples)
+    return {
+        "score": total,
+        "log_likelihood": total,
+        "perplexity": math.exp(-total / words) if words else math.nan,
+        "dev_words": words,
+        "dev_sentences": len(examples),
+        "dev_left_out": len(unseen),
+    }

@@ -66,6 +66,15 @@ PRESETS = {
         evaluate_every=2500,
         evaluate_from_epoch=0,
     ),
+    # the paper's hyperparameters for its LSTM language model, with the generative model's schedule
+    ("paper", "lstm-lm"): Settings(
+        epochs=12,
+        dropout=0.3,
+        decay=0.08,
+        first_evaluation=10000,
+        evaluate_every=10000,
+        evaluate_from_epoch=1,
+    ),
     ("paper", "generative"): Settings(
         epochs=12,
         dropout=0.3,
@@ -85,7 +94,7 @@ _FAST = {
 }
 PRESETS |= {
     ("fast", kind): replace(PRESETS["paper", kind], epochs=12, **_FAST)
-    for kind in ("discriminative", "generative")
+    for kind in ("discriminative", "generative", "lstm-lm")
 }
 
 

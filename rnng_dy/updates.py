@@ -133,7 +133,8 @@ class Updater:
         else:
             rank, replicas = self.exchange.rank, self.exchange.replicas
             dy.reset_random_seed(_random_seed(self.settings.seed, number, rank))
-            part = _parts({i: len(e.actions) for i, e in batch.items()}, replicas)[rank]
+            lengths = {i: self.model.length(example) for i, example in batch.items()}
+            part = _parts(lengths, replicas)[rank]
             share = self.exchange.add_up(self._gradient({i: batch[i] for i in part}), rows)
         norm = self.model.store.gradient_norm()
         if not (math.isfinite(share.loss) and math.isfinite(norm)):

@@ -20,6 +20,7 @@ COMMANDS = {
     "sample": "infer",
     "score": "score",
     "rerank": "rerank",
+    "perplexity": "perplexity",
     "evalb": "evalb",
     "generate": "infer",
     "import-clab": "import_clab",

@@ -14,7 +14,7 @@ from oracle.errors import InputError, RnngError
 from oracle.files import SourceSentence, format_sample, open_output, read_sentences
 from oracle.transitions import tree_of
 from oracle.treebank import format_tree
-from rnng_dy import engine
+from rnng_dy import checkpoint
 from rnng_dy.batches import batches
 from rnng_dy.cli.options import (
     device_option,
@@ -167,20 +167,28 @@ def _sample_lines(
     show_default=True,
     help="A sentence that grows longer is drawn anew.",
 )
+@click.option("--words", "only_words", is_flag=True, help="Print the words, not the trees.")
 @output_option
 @device_option
-def generate(folder, n, seed, max_length, output, device) -> None:
-    """Draw sentences with their trees from the generative model; XX stands for the tags it does not have.
+def generate(folder, n, seed, max_length, only_words, output, device) -> None:
+    """Draw sentences with their trees from the generative model, or words from an LSTM language model.
+
+    XX stands for the tags that trees do not have.
 
     Example: rnng-dy generate --model generator -n 10 --seed 1
     """  # fmt: skip
-    engine.start(device)
-    from rnng_dy.generative import GenerativeModel
-
-    model = GenerativeModel.load(folder)
+    kind = checkpoint.kind_of(folder)
+    if kind == "discriminative":
+        raise RnngError(f"{folder} is a parser: only models of words can generate them")
+    drawn = Place(kind, folder, device, 1).open().generate(n, seed, max_length)
     with open_output(output) as stream:
-        for tree, _ in model.generate(n, seed, max_length):
-            stream.write(format_tree(tree) + "\n")
+        for sentence in drawn:
+            if kind == "lstm-lm":
+                line = " ".join(sentence)
+            else:
+                tree, _ = sentence
+                line = " ".join(tree.leaves()) if only_words else format_tree(tree)
+            stream.write(f"{line}\n")
 
 
 def _encode(parser, sentences: Sequence[SourceSentence], source: str) -> list[Item]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -56,19 +56,22 @@ def discriminative(train_path, dev_path, dev_trees, pos, pretrained, device, **o
     run.train(model, sentences, evaluation, lambda r: f"dev F1 {r['f1']:.2f}")
 
 
-@train.command("generative")
-@training_options
-@click.option(
+clusters_option = click.option(
     "--clusters",
     "clusters_path",
     help="Clusters of the training words.  [default: Brown clusters of the training oracle, made now]",
 )
+
+
+@train.command("generative")
+@training_options
+@clusters_option
 def generative(train_path, dev_path, clusters_path, device, **options) -> None:
     """Train the generative model p(x, y), selected by joint likelihood on the development data.
 
     Example: rnng-dy train generative --train train.gen.oracle --dev dev.gen.oracle --model generator
     """
-    from clusters.files import read_clusters, write_clusters
+    from clusters.files import read_clusters
 
     sentences, dev = read_oracle(train_path), read_oracle(dev_path)
     given = read_clusters(clusters_path) if clusters_path else None
@@ -86,18 +89,53 @@ def generative(train_path, dev_path, clusters_path, device, **options) -> None:
 
     model = run.model(make)
     evaluation = GeneratorEvaluation(model, dev)
-    for line, symbols in evaluation.unseen.items():
-        unseen = ", ".join(symbols)
-        click.echo(f"{dev_path}:{line}: left out, unseen in training: {unseen}", err=True)
+    _report_left_out(evaluation.unseen, dev_path)
 
     def describe(record: dict) -> str:
         return f"dev perplexity of words and trees {record['perplexity']:.2f}, {record['dev_words']} words"
 
-    def keep_clusters() -> None:
-        with open_output(run.folder / "clusters.paths") as stream:
-            write_clusters(run.clusters, stream)
+    run.train(model, sentences, evaluation, describe, run.keep_clusters)
 
-    run.train(model, sentences, evaluation, describe, keep_clusters)
+
+@train.command("lstm-lm")
+@training_options
+@clusters_option
+def lstm_lm(train_path, dev_path, clusters_path, device, composition, **options) -> None:
+    """Train a sequential LSTM language model, the baseline of the paper, on the words of generative oracles.
+
+    Example: rnng-dy train lstm-lm --train train.gen.oracle --dev dev.gen.oracle --clusters clusters.paths --model lm
+    """
+    from clusters.files import read_clusters
+
+    if composition is not None:
+        raise click.UsageError("--composition is for RNNGs: a sequential model composes nothing")
+    sentences, dev = read_oracle(train_path), read_oracle(dev_path)
+    given = read_clusters(clusters_path) if clusters_path else None
+    engine.start(device)
+    from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
+    from rnng_dy.development import LanguageModelEvaluation
+    from rnng_dy.vocabulary import GeneratorVocabulary
+
+    run = _Run("lstm-lm", LanguageModelSizes(), options | {"composition": None})
+
+    def make(sizes: LanguageModelSizes, composition: str, seed: int) -> LstmLanguageModel:
+        run.clusters = given or _make_clusters(sentences, train_path)
+        vocabulary = GeneratorVocabulary.build(run.clusters, sentences)
+        return LstmLanguageModel(vocabulary, sizes, seed=seed)
+
+    model = run.model(make)
+    evaluation = LanguageModelEvaluation(model, dev)
+    _report_left_out(evaluation.unseen, dev_path)
+
+    def describe(record: dict) -> str:
+        return f"dev perplexity {record['perplexity']:.2f}, {record['dev_words']} words"
+
+    run.train(model, sentences, evaluation, describe, run.keep_clusters)
+
+
+def _report_left_out(unseen: Mapping[int, Sequence[str]], path: str) -> None:
+    for line, symbols in unseen.items():
+        click.echo(f"{path}:{line}: left out, unseen in training: {', '.join(symbols)}", err=True)
 
 
 def _make_clusters(sentences: Sequence[OracleSentence], path: str) -> list:
@@ -146,6 +184,7 @@ class _Run:
         self.kind = kind
         self.folder = Path(options["folder"])
         self._composition = options["composition"]
+        self.clusters: list = []
         self.resumes = options["resume"] and self.folder.exists()
         if self.folder.exists() and not self.resumes:
             raise RnngError(
@@ -173,6 +212,13 @@ class _Run:
         if replace(model.sizes, **self._given_sizes) != model.sizes:
             raise RnngError(f"{self.folder} has other dimensions, {model.sizes}: resume with those")
         return model
+
+    def keep_clusters(self) -> None:
+        """Write the clusters that the model was made with into its folder."""
+        from clusters.files import write_clusters
+
+        with open_output(self.folder / "clusters.paths") as stream:
+            write_clusters(self.clusters, stream)
 
     def train(
         self,

@@ -1,0 +1,108 @@
+"""Interpolated modified Kneser-Ney n-grams (Chen and Goodman 1999)."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from rnng_dy.vocabulary import UnseenSymbolError
+
+START, END = "<s>", "</s>"
+MAX_COUNT = 3
+"""Counts of three and more share a discount."""
+
+
+class Followers(NamedTuple):
+    """What follows a context: the sum of its counts, and how many words have count 1, 2, 3 or more."""
+
+    total: int
+    of_count: tuple[int, int, int]
+
+
+class KneserNey:
+    """p(word | the n - 1 words before it), of sentences that begin with <s> and end with </s>.
+
+    The highest order counts occurrences, the lower ones the different words that come before; all are interpolated,
+    down to the uniform distribution over the vocabulary and </s>.
+    """
+
+    def __init__(
+        self, sentences: Iterable[Sequence[str]], vocabulary: Iterable[str], order: int = 5
+    ):
+        """Words outside the vocabulary join it."""
+        self.order = order
+        padded = [[START] * (order - 1) + [*sentence, END] for sentence in sentences]
+        self.vocabulary = {END, *vocabulary}.union(*padded) - {START}
+        self._counts = self._count(padded)
+        self._followers = [_followers(counts) for counts in self._counts]
+        self._discounts = [discounts(counts.values()) for counts in self._counts]
+
+    def _count(self, padded: list[list[str]]) -> list[Counter]:
+        """Counts of the n-grams of each order, shortest first."""
+        highest = Counter(
+            tuple(words[i - self.order : i])
+            for words in padded
+            for i in range(self.order, len(words) + 1)
+        )
+        orders = [highest]
+        while len(orders) < self.order:
+            orders.append(Counter(ngram[1:] for ngram in orders[-1]))
+        return orders[::-1]
+
+    def probability(self, word: str, context: Sequence[str]) -> float:
+        """p(word | context) for a word of the vocabulary; of the context only the last n - 1 words count."""
+        context = tuple(context)[-(self.order - 1) :] if self.order > 1 else ()
+        p = 1 / len(self.vocabulary)
+        for k in range(len(context) + 1):
+            history = context[len(context) - k :]
+            followers = self._followers[k].get(history)
+            if followers is None:
+                # neither have the longer histories
+                break
+            count = self._counts[k].get((*history, word), 0)
+            discount = self._discounts[k]
+            kept = count - discount[min(count, MAX_COUNT)]
+            mass = sum(d * n for d, n in zip(discount[1:], followers.of_count, strict=True))
+            p = (kept + mass * p) / followers.total
+        return p
+
+    def log_prob(self, words: Sequence[str]) -> tuple[float, float]:
+        """log p in nats of the words, and of the end after them. Raises UnseenSymbolError: p = 0."""
+        unseen = [word for word in words if word not in self.vocabulary]
+        if unseen:
+            raise UnseenSymbolError(unseen)
+        history = [START] * (self.order - 1) + list(words)
+        logs = [
+            math.log(self.probability(word, history[i : i + self.order - 1]))
+            for i, word in enumerate([*words, END])
+        ]
+        return math.fsum(logs[:-1]), logs[-1]
+
+
+def _followers(counts: Counter) -> dict[tuple[str, ...], Followers]:
+    totals: Counter = Counter()
+    of_count: dict[tuple[str, ...], list[int]] = {}
+    for ngram, count in counts.items():
+        history = ngram[:-1]
+        totals[history] += count
+        of_count.setdefault(history, [0] * MAX_COUNT)[min(count, MAX_COUNT) - 1] += 1
+    return {history: Followers(totals[history], tuple(n)) for history, n in of_count.items()}
+
+
+def discounts(counts: Iterable[int]) -> tuple[float, float, float, float]:
+    """What is taken off counts of 0, 1, 2, and 3 or more (Chen and Goodman's equation 26).
+
+    Where there are too few counts to estimate one (or the estimate is out of its range), half the count is taken.
+
+    >>> discounts([1] * 4 + [2] * 2 + [3] * 2 + [4])
+    (0.0, 0.5, 0.5, 2.0)
+    """
+    n = Counter(counts)
+    y = n[1] / (n[1] + 2 * n[2]) if n[1] else 0.0
+    found = [0.0]
+    for count in (1, 2, 3):
+        d = count - (count + 1) * y * n[count + 1] / n[count] if n[count] else count / 2
+        found.append(d if 0 < d < count else count / 2)
+    return tuple(found)

@@ -1,0 +1,76 @@
+"""Kneser-Ney n-grams against values computed by hand, and as a distribution."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import pytest
+
+from rnng_dy.baselines.kneser_ney import END, KneserNey, discounts
+from rnng_dy.vocabulary import UnseenSymbolError
+
+SENTENCES = [["a", "b"], ["a", "b"], ["a", "c"], ["b", "d"]]
+
+
+def test_discounts_are_chen_and_goodmans():
+    # n1 = 6, n2 = 3, n3 = 2, n4 = 1: Y = 6/12; 1 - 2 Y 3/6, 2 - 3 Y 2/3, 3 - 4 Y 1/2
+    assert discounts([1] * 6 + [2] * 3 + [3] * 2 + [4]) == pytest.approx((0, 0.5, 1.0, 2.0))
+
+
+def test_bigrams_by_hand():
+    """Vocabulary: a, b, c, d, </s> and z, which training has not.
+
+    Bigrams: <s>a 3, <s>b 1, ab 2, ac 1, bd 1, b</s> 2, c</s> 1, d</s> 1. n1 = 5, n2 = 2, n3 = 1, n4 = 0:
+    Y = 5/9, D1 = 1 - 2 (5/9)(2/5) = 5/9, D2 = 2 - 3 (5/9)(1/2) = 7/6, D3 = 3, out of its range: 3/2.
+    Continuations: a 1, b 2, c 1, d 1, </s> 3, in all 8. n1 = 3, n2 = 1, n3 = 1: Y = 3/5, D1 = 1 - 2 (3/5)(1/3) = 3/5,
+    D2 = 2 - 3 (3/5) = 1/5, D3 = 3: 3/2. Taken off in all: 3 * 3/5 + 1/5 + 3/2 = 7/2.
+    """
+    model = KneserNey(SENTENCES, ["z"], order=2)
+    uniform = Fraction(1, 6)
+
+    def unigram(kept):
+        return (kept + Fraction(7, 2) * uniform) / 8
+
+    b, c, z = unigram(2 - Fraction(1, 5)), unigram(1 - Fraction(3, 5)), unigram(0)
+    for word, expected in (("b", b), ("c", c), ("z", z)):
+        assert model.probability(word, []) == pytest.approx(float(expected))
+    # after a: b 2, c 1; taken off 7/6 + 5/9
+    off = Fraction(7, 6) + Fraction(5, 9)
+    assert model.probability("b", ["a"]) == pytest.approx(float((2 - Fraction(7, 6) + off * b) / 3))
+    assert model.probability("c", ["a"]) == pytest.approx(float((1 - Fraction(5, 9) + off * c) / 3))
+    assert model.probability("z", ["a"]) == pytest.approx(float(off * z / 3))
+    # an unseen history: the shorter one
+    assert model.probability("b", ["z"]) == pytest.approx(float(b))
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 5])
+def test_probabilities_sum_to_one_after_any_history(order):
+    model = KneserNey(SENTENCES, ["z"], order)
+    words = [*sorted(model.vocabulary), "<s>"]
+    for history in itertools.product(words, repeat=min(order - 1, 2)):
+        total = sum(model.probability(word, history) for word in model.vocabulary)
+        assert total == pytest.approx(1, abs=1e-12), history
+
+
+def test_a_sentence_is_its_words_and_its_end():
+    model = KneserNey(SENTENCES, [], order=3)
+    words, end = model.log_prob(["a", "b"])
+    expected = math.log(model.probability("a", ["<s>", "<s>"]))
+    expected += math.log(model.probability("b", ["<s>", "a"]))
+    assert words == pytest.approx(expected)
+    assert end == pytest.approx(math.log(model.probability(END, ["a", "b"])))
+    with pytest.raises(UnseenSymbolError, match="x, y"):
+        model.log_prob(["a", "x", "y"])
+
+
+def test_all_short_sentences_together_have_at_most_probability_one():
+    model = KneserNey(SENTENCES, [], order=3)
+    words = sorted(model.vocabulary - {END})
+    total = sum(
+        math.exp(sum(model.log_prob(sentence)))
+        for length in range(7)
+        for sentence in itertools.product(words, repeat=length)
+    )
+    assert 0.8 < total < 1

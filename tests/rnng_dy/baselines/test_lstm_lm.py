@@ -1,0 +1,85 @@
+"""The LSTM language model: a distribution over sentences, and the same values however it is asked."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rnng_dy import checkpoint
+from rnng_dy.baselines.lstm_lm import LanguageModelExample, LanguageModelSizes, LstmLanguageModel
+from rnng_dy.engine import dy
+from rnng_dy.training import PRESETS, Training
+from rnng_dy.vocabulary import GeneratorVocabulary, UnseenSymbolError
+
+from ..conftest import simple_clusters
+
+SIZES = LanguageModelSizes(layers=2, lstm_input=7, hidden=9)
+
+
+@pytest.fixture
+def model(generative_sentences):
+    clusters = simple_clusters(generative_sentences)
+    vocabulary = GeneratorVocabulary.build(clusters, generative_sentences)
+    return LstmLanguageModel(vocabulary, SIZES, seed=3)
+
+
+def test_values_do_not_depend_on_the_batch(model, generative_sentences):
+    examples = [model.encode_training(s) for s in generative_sentences[:9]]
+    together = model.log_probs(examples)
+    alone = np.concatenate([model.log_probs([example]) for example in examples])
+    assert together == pytest.approx(alone, abs=1e-4)
+    dy.renew_cg()
+    assert model.training_loss(examples, 0.0).value() == pytest.approx(-together.sum(), rel=1e-5)
+
+
+def test_sentences_up_to_a_length_have_at_most_probability_one(generative_sentences):
+    few = generative_sentences[:1]
+    words = dict.fromkeys(w for s in few for w in s.unkified)
+    vocabulary = GeneratorVocabulary.build(simple_clusters(few, classes=2), few)
+    model = LstmLanguageModel(vocabulary, SIZES, seed=3)
+    ids = range(1, 1 + len(words))
+    left = 1.0
+    for length in (0, 1, 2):
+        examples = [LanguageModelExample(s) for s in itertools.product(ids, repeat=length)]
+        values = np.exp(model.log_probs(examples))
+        # sentences that begin with any `length` words have what shorter ones leave
+        assert values[:, 0].sum() == pytest.approx(left, abs=1e-4)
+        left -= values.prod(axis=1).sum()
+    assert 0 < left < 1
+
+
+def test_training_lowers_the_loss_and_a_folder_keeps_the_model(
+    model, generative_sentences, tmp_path
+):
+    settings = replace(
+        PRESETS["fast", "lstm-lm"], epochs=3, batch_size=4, first_evaluation=1000, jobs=1
+    )
+    examples = [model.encode_training(s) for s in generative_sentences[:40]]
+    before = model.log_probs(examples).sum()
+    run = Training(
+        model,
+        examples,
+        lambda: {"score": model.log_probs(examples).sum()},
+        settings,
+        tmp_path / "lm",
+    )
+    run.create_folder()
+    assert run.run()
+    assert run.progress.best > before + 30
+    loaded = LstmLanguageModel.load(tmp_path / "lm")
+    assert checkpoint.kind_of(tmp_path / "lm") == "lstm-lm"
+    assert np.array_equal(loaded.log_probs(examples), model.log_probs(examples))
+
+
+def test_generation_is_the_seeds_and_of_the_vocabulary(model):
+    sentences = model.generate(5, seed=4, max_length=30)
+    assert sentences == model.generate(5, seed=4, max_length=30) != model.generate(5, seed=5)
+    for sentence in sentences:
+        assert 0 < len(sentence) <= 30
+        assert math.isfinite(model.log_probs([model.encode(sentence)]).sum())
+    with pytest.raises(UnseenSymbolError):
+        model.encode(["no-such-word"])
