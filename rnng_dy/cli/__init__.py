@@ -14,6 +14,7 @@ from oracle.errors import RnngError
 COMMANDS = {
     "prepare": "oracle",
     "oracle": "oracle",
+    "tag": "tag",
     "clusters": "clusters",
     "train": "train",
     "parse": "infer",
@@ -22,8 +23,10 @@ COMMANDS = {
     "rerank": "rerank",
     "perplexity": "perplexity",
     "evalb": "evalb",
+    "compare-composition": "compare",
     "generate": "infer",
     "import-clab": "import_clab",
+    "reproduce": "reproduce",
     "doctor": "doctor",
 }
 

@@ -46,7 +46,7 @@ def test_results_come_in_order(jobs):
 
 
 def test_a_killed_process_is_told():
-    with pytest.raises(RnngError, match="killed.*--resume"):
+    with pytest.raises(RnngError, match=r"killed.*--resume"):
         list(ordered_map(open_kill, range(10), 2))
 
 

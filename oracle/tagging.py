@@ -1,0 +1,92 @@
+"""POS tags that are not gold: NLTK's averaged perceptron, jackknifed over the training part, or a file's."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+
+from nltk import Tree
+from nltk.tag.perceptron import PerceptronTagger
+
+from oracle.brackets import LocatedTree
+from oracle.errors import InputError
+from oracle.sentences import read_sentences
+from oracle.treebank import is_preterminal, subtrees, tags, words
+
+TaggedSentence = list[tuple[str, str]]
+ITERATIONS = 5
+
+
+def tagged(tree: Tree) -> TaggedSentence:
+    """Words with the tree's tags."""
+    return list(zip(words(tree), tags(tree), strict=True))
+
+
+def train_tagger(sentences: Sequence[TaggedSentence], seed: int) -> PerceptronTagger:
+    """NLTK's averaged perceptron, which draws the order of its sentences from Python's global generator."""
+    state = random.getstate()
+    random.seed(seed)
+    try:
+        tagger = PerceptronTagger(load=False)
+        # it shuffles the list that it is given
+        tagger.train(list(sentences), nr_iter=ITERATIONS)
+        return tagger
+    finally:
+        random.setstate(state)
+
+
+def fold_tags(
+    sentences: Sequence[TaggedSentence], folds: int, seed: int, fold: int
+) -> list[list[str]]:
+    """Tags of every `folds`-th sentence from `fold` on, by a tagger trained on the others."""
+    held_out = [[word for word, _ in sentence] for sentence in sentences[fold::folds]]
+    if not held_out:
+        return []
+    others = [sentence for i, sentence in enumerate(sentences) if i % folds != fold]
+    tagger = train_tagger(others, seed)
+    return [[tag for _, tag in tagger.tag(sentence)] for sentence in held_out]
+
+
+def jackknife(
+    sentences: Sequence[TaggedSentence],
+    folds: int,
+    seed: int,
+    run: Callable[[Callable, Iterable[int]], Iterable] = map,
+) -> list[list[str]]:
+    """Tags of each sentence, by taggers that have not seen it. `run` maps over the folds, in order."""
+    if not 2 <= folds <= len(sentences):
+        raise ValueError(f"{folds} folds of {len(sentences)} sentences")
+    found: list[list[str]] = [[] for _ in sentences]
+    for fold, part in enumerate(run(partial(fold_tags, sentences, folds, seed), range(folds))):
+        found[fold::folds] = part
+    return found
+
+
+def with_tags(tree: Tree, new_tags: Sequence[str]) -> Tree:
+    """A copy of the tree with other tags. Raises ValueError for another number of tags than of words."""
+    copy = tree.copy(deep=True)
+    preterminals = [node for node in subtrees(copy) if is_preterminal(node)]
+    for node, tag in zip(preterminals, new_tags, strict=True):
+        node.set_label(tag)
+    return copy
+
+
+def tags_of_file(path: str, trees: Sequence[LocatedTree]) -> Iterator[Sequence[str]]:
+    """Tags of a file of one sentence of word_TAG tokens a line, for the trees in order.
+
+    Raises InputError where a line's words are not those of its tree.
+    """
+    sentences = read_sentences(path, tagged=True)
+    if len(sentences) != len(trees):
+        raise InputError(
+            f"{len(sentences)} sentences for {len(trees)} trees of {trees[0].path}", path
+        )
+    for sentence, located in zip(sentences, trees, strict=True):
+        if list(sentence.tokens) != words(located.tree):
+            raise InputError(
+                f"its words are not those of the tree at {located.path}:{located.line}",
+                path,
+                sentence.line,
+            )
+        yield sentence.tags

@@ -1,0 +1,273 @@
+"""`rnng-dy reproduce`: from a treebank to the paper's tables."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import click
+
+import rnng_dy
+from oracle.errors import RnngError
+from oracle.unknown import RULES
+from rnng_dy.cli.options import AT_LEAST_1
+from rnng_dy.cli.progress import clock
+from rnng_dy.reproduce.plan import GROUPS, PARTS, Configuration, Stage, stages
+from rnng_dy.reproduce.runner import Runner
+
+SINGLE_TAGS = ("jackknife", "gold", "none")
+
+
+class Seeds(click.ParamType):
+    """Numbers with commas between them."""
+
+    name = "seeds"
+
+    def convert(self, value, param, ctx) -> tuple[int, ...]:
+        try:
+            seeds = tuple(int(part) for part in value.split(","))
+        except ValueError:
+            self.fail(f"{value!r} is no list such as 1,2,3", param, ctx)
+        if len(set(seeds)) < len(seeds) or min(seeds) < 0:
+            self.fail(f"{value!r}: seeds differ and are not negative", param, ctx)
+        return seeds
+
+
+def common_options(command: Callable) -> Callable:
+    """What every corpus takes."""
+    options = [
+        click.option("-o", "--output", required=True, metavar="DIR", help="Folder for everything."),
+        click.option(
+            "--seeds", type=Seeds(), default="1", show_default=True, help="Seeds of the models."
+        ),
+        click.option(
+            "--jobs", type=AT_LEAST_1, default=1, show_default=True, help="Stages at a time."
+        ),
+        click.option(
+            "--tags",
+            default="jackknife",
+            show_default=True,
+            metavar="jackknife|gold|none|TRAIN,DEV,TEST",
+            help="POS tags for the parser: of NLTK's perceptron trained here, gold, none, or files of word_TAG tokens.",
+        ),
+        click.option(
+            "--preset", type=click.Choice(["paper", "fast"]), default="paper", show_default=True
+        ),
+        click.option("--samples", type=AT_LEAST_1, default=100, show_default=True),
+        click.option("--alpha", type=click.FloatRange(min=0), default=0.8, show_default=True),
+        click.option("--epochs", type=AT_LEAST_1, help="For all models, instead of the preset's."),
+        click.option(
+            "--hidden", type=AT_LEAST_1, help="For all models, instead of the paper's sizes."
+        ),
+        click.option("--lstm-input", type=AT_LEAST_1, help="The same for what LSTMs read."),
+        click.option(
+            "--stages",
+            "groups",
+            metavar=",".join((*GROUPS, "report")),
+            help="Only these, where what they need is there.",
+        ),
+        click.option(
+            "--dry-run", is_flag=True, help="Say what will run, and about how long it will take."
+        ),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.group()
+def reproduce() -> None:
+    """Everything from a treebank to the paper's tables, in a folder; a second run does what is missing or changed.
+
+    Both models with both compositions, the baselines, and report.md, report.json and report.html.
+    """
+
+
+def _treebank_command(corpus: str, what: str, unk: str) -> None:
+    @reproduce.command(corpus, short_help=what)
+    @click.option("--treebank", required=True, help="Its folder.")
+    @common_options
+    def command(treebank: str, **options) -> None:
+        source = str(Path(treebank).absolute())
+        if not Path(source).exists():
+            raise RnngError(f"{treebank}: no such folder")
+        _reproduce(corpus, dict.fromkeys(PARTS, source), unk, **options)
+
+    command.help = f"{what}\n\nExample: rnng-dy reproduce {corpus} --treebank FOLDER -o results"
+
+
+_treebank_command("ptb", "The Penn Treebank: sections 02-21, 24, 23.", "berkeley")
+_treebank_command(
+    "ctb", "The Chinese Treebank: files 001-270 and 440-1151, 301-325, 271-300.", "single"
+)
+
+
+@reproduce.command("nltk")
+@common_options
+def reproduce_nltk(**options) -> None:
+    """NLTK's sample of the Penn Treebank: files 1-159, 160-179, 180-199.
+
+    Example: rnng-dy reproduce nltk --preset fast --jobs 2 -o results
+    """
+    _reproduce("nltk", {}, "berkeley", **options)
+
+
+@reproduce.command("trees")
+@click.option("--train", required=True)
+@click.option("--dev", required=True)
+@click.option("--test", required=True)
+@click.option(
+    "--unk",
+    type=click.Choice(RULES),
+    default="berkeley",
+    show_default=True,
+    help="Classes of unknown words.",
+)
+@common_options
+def reproduce_trees(train, dev, test, unk, **options) -> None:
+    """Any treebank of three files of trees.
+
+    Example: rnng-dy reproduce trees --train a.trees --dev b.trees --test c.trees -o results
+    """
+    sources = {
+        part: str(Path(path).absolute())
+        for part, path in zip(PARTS, (train, dev, test), strict=True)
+    }
+    for path in sources.values():
+        if not Path(path).is_file():
+            raise RnngError(f"{path}: no such file")
+    _reproduce("trees", sources, unk, **options)
+
+
+def _reproduce(corpus: str, sources: Mapping[str, str], unk: str, **options) -> None:
+    tags, files = _tags(options["tags"])
+    training = [
+        x
+        for name in ("epochs", "hidden", "lstm_input")
+        if options[name] is not None
+        for x in ("--" + name.replace("_", "-"), str(options[name]))
+    ]
+    configuration = Configuration(
+        corpus, sources, options["seeds"], tags, files, unk, options["preset"], options["samples"], options["alpha"],
+        training=tuple(training),
+    )  # fmt: skip
+    groups = options["groups"].split(",") if options["groups"] else [*GROUPS, "report"]
+    for group in groups:
+        if group not in (*GROUPS, "report"):
+            raise click.UsageError(f"no stages {group!r}: {', '.join((*GROUPS, 'report'))}")
+    folder = Path(options["output"])
+    if folder.exists() and not folder.is_dir():
+        raise RnngError(f"{folder} is no folder: name another --output")
+    planned = stages(configuration)
+    runner = Runner(folder, planned, options["jobs"], lambda line: click.echo(line, err=True))
+    chosen = [stage for stage in planned if stage.group in groups]
+    if options["dry_run"]:
+        _dry_run(runner, chosen, configuration, options["jobs"])
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    runner.stages = chosen
+    try:
+        runner.run()
+    except KeyboardInterrupt:
+        click.echo("\nstopped; the same command goes on", err=True)
+        sys.exit(130)
+    if "report" in groups:
+        _report(folder, configuration, runner, planned)
+
+
+def _tags(given: str) -> tuple[str, dict[str, str]]:
+    if given in SINGLE_TAGS:
+        return given, {}
+    paths = [Path(part).absolute() for part in given.split(",")]
+    if len(paths) != len(PARTS):
+        raise click.UsageError(
+            f"--tags: {given!r} is neither {', '.join(SINGLE_TAGS)} nor three files"
+        )
+    for path in paths:
+        if not path.is_file():
+            raise RnngError(f"{path}: no such file of tags")
+    return "files", {part: str(path) for part, path in zip(PARTS, paths, strict=True)}
+
+
+def _report(
+    folder: Path, configuration: Configuration, runner: Runner, planned: Sequence[Stage]
+) -> None:
+    from rnng_dy.reproduce import report, results
+
+    missing = next((stage for stage in planned if not runner.is_done(stage)), None)
+    if missing:
+        raise RnngError(f"no report without the stage `{missing.name}`: run without --stages")
+    found = results.collect(folder, configuration)
+    found["made"] = {
+        "versions": _versions(),
+        "stages": [
+            {
+                "name": stage.name,
+                "command": " ".join(stage.command),
+                "seconds": runner.seconds(stage),
+                "outputs": runner.output_hashes(stage),
+            }
+            for stage in planned
+        ],
+    }
+    for path in report.write(folder, found):
+        click.echo(str(path))
+
+
+def _versions() -> dict[str, str]:
+    from importlib.metadata import version
+
+    packages = {name: version(name) for name in ("dynet", "numpy", "nltk")}
+    return {"rnng_dy": rnng_dy.__version__, "Python": platform.python_version(), **packages}
+
+
+def _dry_run(
+    runner: Runner, chosen: Sequence[Stage], configuration: Configuration, jobs: int
+) -> None:
+    """Print each stage with what is known or estimated of its time."""
+    from rnng_dy.reproduce.estimate import estimate
+
+    missing = [stage for stage in chosen if not runner.is_done(stage)]
+    words = _count_words(runner, configuration)
+    estimated = estimate(missing, configuration, words["train"], words["test"]) if missing else {}
+    for stage in chosen:
+        if stage not in missing:
+            state = "up to date"
+        else:
+            seconds = estimated.get(stage.name)
+            state = f"about {clock(seconds)}" if seconds else "to do"
+        click.echo(f"{state:>16}  {stage.name}: rnng-dy {' '.join(stage.command)}")
+    total = sum(estimated.values()) / jobs
+    click.echo(
+        f"{len(missing)} of {len(chosen)} stages to do; about {clock(total)} with {jobs} at a time"
+    )
+
+
+def _count_words(runner: Runner, configuration: Configuration) -> dict[str, int]:
+    """Words of the training and test parts, which are read where they are not prepared yet."""
+    from oracle.treebank import read_trees, words
+
+    counts = {}
+    with tempfile.TemporaryDirectory() as temporary:
+        for stage in runner.stages:
+            part = stage.name.removeprefix("trees ")
+            if part not in ("train", "test"):
+                continue
+            path = runner.folder / f"{part}.trees"
+            if not runner.is_done(stage):
+                path = Path(temporary, f"{part}.trees")
+                command = [
+                    sys.executable,
+                    "-c",
+                    "from rnng_dy.cli import main; main()",
+                    *stage.command,
+                ]
+                done = subprocess.run(command, cwd=temporary, stderr=subprocess.PIPE, text=True)
+                if done.returncode:
+                    raise RnngError(done.stderr.strip().removeprefix("Error: "))
+            counts[part] = sum(len(words(located.tree)) for located in read_trees(str(path)))
+    return counts

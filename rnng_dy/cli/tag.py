@@ -1,0 +1,72 @@
+"""`rnng-dy tag`: trees with the POS tags that a tagger gives, so that no parser sees gold tags."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import click
+
+from oracle.errors import InputError
+from oracle.files import open_output
+from oracle.treebank import format_tree, read_trees
+from rnng_dy.cli.options import AT_LEAST_1, seed_option
+from rnng_dy.parallel import ordered_map
+
+
+@click.command()
+@click.argument("trees_path", metavar="TREES")
+@click.option("--train", "train_path", help="Train NLTK's perceptron tagger on these trees.")
+@click.option(
+    "--jackknife",
+    "folds",
+    type=click.IntRange(min=2),
+    help="Tag TREES by taggers that each are trained on the other folds; 10 is usual.",
+)
+@click.option(
+    "--tags", "tags_path", help="Take the tags of this file: word_TAG tokens, a sentence a line."
+)
+@click.option("-o", "--output", default="-", metavar="OUT.trees", help="[default: -]")
+@click.option("--jobs", type=AT_LEAST_1, default=1, show_default=True, help="Folds at a time.")
+@seed_option
+def tag(trees_path, train_path, folds, tags_path, output, jobs, seed) -> None:
+    """Replace the tags of TREES; says how many are as they were.
+
+    Example: rnng-dy tag train.trees --jackknife 10 -o train.tagged.trees
+    """
+    from oracle import tagging
+
+    if sum(x is not None for x in (train_path, folds, tags_path)) != 1:
+        raise click.UsageError("give one of --train, --jackknife and --tags")
+    trees = list(read_trees(trees_path))
+    if not trees:
+        raise InputError("no trees", trees_path)
+    gold = [tagging.tagged(located.tree) for located in trees]
+    if tags_path:
+        found = list(tagging.tags_of_file(tags_path, trees))
+    elif train_path:
+        tagger = tagging.train_tagger(
+            [tagging.tagged(t.tree) for t in read_trees(train_path)], seed
+        )
+        found = [[t for _, t in tagger.tag([word for word, _ in sentence])] for sentence in gold]
+    else:
+        if folds > len(gold):
+            raise InputError(f"{len(gold)} trees cannot make {folds} folds", trees_path)
+        found = tagging.jackknife(gold, folds, seed, partial(_over_folds, jobs))
+    with open_output(output) as stream:
+        for located, new in zip(trees, found, strict=True):
+            stream.write(format_tree(tagging.with_tags(located.tree, new)) + "\n")
+    pairs = [
+        (t, n) for g, f in zip(gold, found, strict=True) for (_, t), n in zip(g, f, strict=True)
+    ]
+    same = sum(a == b for a, b in pairs)
+    message = f"tags: {same} of {len(pairs)} as they were, {100 * same / len(pairs):.2f} %"
+    click.echo(message, err=output == "-")
+
+
+def _over_folds(jobs: int, work, folds):
+    """The folds in working processes."""
+    return ordered_map(partial(_given, work), list(folds), jobs)
+
+
+def _given(work):
+    return work

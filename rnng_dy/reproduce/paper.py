@@ -1,0 +1,33 @@
+"""The numbers of Dyer et al. (2016): table 1, and the result tables with their corrections in the corrigendum."""
+
+from __future__ import annotations
+
+STATISTICS = ("sequences", "tokens", "types", "unk_types")
+TABLE_1 = {
+    "ptb": {
+        "train": dict(zip(STATISTICS, (39831, 950012, 23815, 49), strict=True)),
+        "test": dict(zip(STATISTICS, (2416, 56684, 6823, 42), strict=True)),
+    },
+    "ctb": {
+        "train": dict(zip(STATISTICS, (50734, 1184532, 31358, 1), strict=True)),
+        "test": dict(zip(STATISTICS, (348, 8008, 1637, 1), strict=True)),
+    },
+}
+F1 = {
+    "ptb": {
+        ("discriminative", "buggy"): 89.8,
+        ("discriminative", "corrected"): 91.7,
+        ("generative", "buggy"): 92.4,
+        ("generative", "corrected"): 93.3,
+    },
+    "ctb": {
+        ("discriminative", "buggy"): 80.7,
+        ("discriminative", "corrected"): 84.6,
+        ("generative", "buggy"): 82.7,
+        ("generative", "corrected"): 86.9,
+    },
+}
+PERPLEXITY = {
+    "ptb": {"kneser-ney": 169.3, "lstm": 113.4, "buggy": 102.4, "corrected": 105.2},
+    "ctb": {"kneser-ney": 255.2, "lstm": 207.3, "buggy": 171.9, "corrected": 148.5},
+}

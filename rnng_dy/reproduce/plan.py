@@ -1,0 +1,205 @@
+"""The stages of a reproduction: rnng-dy commands with the files that they read and write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+PARTS = ("train", "dev", "test")
+COMPOSITIONS = ("buggy", "corrected")
+MODEL_FILES = ("config.json", "vocabulary.json", "parameters.npz")
+# sections of the PTB, file numbers of the CTB and of NLTK's sample
+SECTIONS = {
+    "ptb": {"train": "2-21", "dev": "24", "test": "23"},
+    "ctb": {"train": "1-270,440-1151", "dev": "301-325", "test": "271-300"},
+    "nltk": {"train": "1-159", "dev": "160-179", "test": "180-199"},
+}
+GROUPS = ("data", "train", "infer", "baselines")
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A command, run in the folder of the reproduction; what it prints goes to `printed`."""
+
+    name: str
+    group: str
+    command: tuple[str, ...]
+    """Without the leading `rnng-dy`."""
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    printed: str | None = None
+    free: tuple[str, ...] = ()
+    """More of the command, on which the output does not depend."""
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """What to reproduce."""
+
+    corpus: str
+    """ptb, ctb, nltk or trees."""
+    sources: Mapping[str, str] = field(default_factory=dict)
+    """The treebank of each part."""
+    seeds: Sequence[int] = (1,)
+    tags: str = "jackknife"
+    """jackknife, gold, none, or `files`."""
+    tag_files: Mapping[str, str] = field(default_factory=dict)
+    unk: str = "berkeley"
+    preset: str = "paper"
+    samples: int = 100
+    alpha: float = 0.8
+    folds: int = 10
+    order: int = 5
+    generated: int = 10
+    training: Sequence[str] = ()
+    """More options of every `train` command."""
+
+
+def stages(c: Configuration) -> list[Stage]:
+    """All stages, each after those whose outputs it reads."""
+    found = [*_data(c), *_baselines(c)]
+    for seed in c.seeds:
+        for composition in COMPOSITIONS:
+            found += _models(c, composition, seed)
+            found += _inference(c, composition, seed)
+    return found
+
+
+def _data(c: Configuration) -> Iterator[Stage]:
+    for part in PARTS:
+        trees = f"{part}.trees"
+        source = c.sources.get(part)
+        command = ["prepare", *([source] if source else []), "--from", c.corpus, "-o", trees]
+        if c.corpus in SECTIONS:
+            command += ["--sections", SECTIONS[c.corpus][part]]
+        inputs = (source,) if source else ()
+        yield Stage(f"trees {part}", "data", (*command, "--skip-preterminals"), inputs, (trees,))
+        if c.tags not in ("gold", "none"):
+            yield _tagging(c, part)
+    for part in PARTS:
+        # the words are the same with any tags
+        for suffix, trees, options in (
+            ("oracle", _tagged(c, part), ()),
+            ("gen.oracle", f"{part}.trees", ("--generative",)),
+        ):
+            train = _tagged(c, "train") if suffix == "oracle" else "train.trees"
+            output = f"{part}.{suffix}"
+            command = ("oracle", "--train", train, trees, *options, "--unk", c.unk, "-o", output)
+            inputs = tuple(dict.fromkeys((train, trees)))
+            yield Stage(f"oracle {output}", "data", command, inputs, (output,))
+    command = ("clusters", "train.gen.oracle", "-o", "clusters.paths")
+    yield Stage("clusters", "data", command, ("train.gen.oracle",), ("clusters.paths",))
+
+
+def _tagged(c: Configuration, part: str) -> str:
+    """The trees whose tags the parser sees."""
+    return f"{part}.trees" if c.tags in ("gold", "none") else f"{part}.tagged.trees"
+
+
+def _tagging(c: Configuration, part: str) -> Stage:
+    trees, output = f"{part}.trees", f"{part}.tagged.trees"
+    if c.tags == "files":
+        given, inputs = ("--tags", c.tag_files[part]), (trees, c.tag_files[part])
+    elif part == "train":
+        given, inputs = ("--jackknife", str(c.folds)), (trees,)
+    else:
+        given, inputs = ("--train", "train.trees"), (trees, "train.trees")
+    command = ("tag", trees, *given, "-o", output)
+    free = ("--jobs", "{jobs}") if part == "train" and c.tags == "jackknife" else ()
+    return Stage(f"tags {part}", "data", command, inputs, (output,), f"{part}.tags.txt", free)
+
+
+def _train(
+    c: Configuration, kind: str, name: str, seed: int, data: tuple[str, ...], extra: tuple[str, ...]
+) -> Stage:
+    command = ("train", kind, *data, *extra, "--preset", c.preset, "--seed", str(seed), *c.training)
+    inputs = tuple(file for file in data if not file.startswith("--"))
+    outputs = tuple(f"{name}/{file}" for file in MODEL_FILES)
+    return Stage(
+        f"train {name}", "train", (*command, "--model", name), inputs, outputs, None, ("--resume",)
+    )
+
+
+def _models(c: Configuration, composition: str, seed: int) -> Iterator[Stage]:
+    run = f"{composition}-{seed}"
+    data = ("--train", "train.oracle", "--dev", "dev.oracle", "--dev-trees", "dev.trees")
+    extra = ("--composition", composition, *(() if c.tags == "none" else ("--pos",)))
+    yield _train(c, "discriminative", f"parser-{run}", seed, data, extra)
+    data = (
+        "--train",
+        "train.gen.oracle",
+        "--dev",
+        "dev.gen.oracle",
+        "--clusters",
+        "clusters.paths",
+    )
+    yield _train(c, "generative", f"generator-{run}", seed, data, ("--composition", composition))
+
+
+def _inference(c: Configuration, composition: str, seed: int) -> Iterator[Stage]:
+    run = f"{composition}-{seed}"
+    parser, generator = (_files(f"{kind}-{run}") for kind in ("parser", "generator"))
+    jobs = ("--jobs", "{jobs}", "--resume")
+    greedy, props, scored, best = (
+        f"{run}.{suffix}" for suffix in ("greedy.trees", "props", "likelihoods", "map.trees")
+    )
+    command = ("parse", "--model", f"parser-{run}", "test.oracle", "-o", greedy)
+    yield Stage(f"parse {run}", "infer", command, (*parser, "test.oracle"), (greedy,), None, jobs)
+    options = ("--samples", str(c.samples), "--alpha", str(c.alpha), "--seed", str(seed))
+    command = ("sample", "--model", f"parser-{run}", *options, "test.oracle", "-o", props)
+    yield Stage(f"sample {run}", "infer", command, (*parser, "test.oracle"), (props,), None, jobs)
+    command = ("score", "--model", f"generator-{run}", props, "-o", scored)
+    yield Stage(f"score {run}", "infer", command, (*generator, props), (scored,), None, jobs)
+    command = ("rerank", props, scored, "--ess", "--oracle", "test.oracle", "-o", best)
+    marginals = f"{run}.marginals.txt"
+    inputs = (props, scored, "test.oracle")
+    yield Stage(f"rerank {run}", "infer", command, inputs, (best, marginals), marginals)
+    if seed == c.seeds[0]:
+        drawn = f"{run}.generated.trees"
+        command = ("generate", "--model", f"generator-{run}", "-n", str(c.generated), "-o", drawn)
+        yield Stage(f"generate {run}", "infer", command, generator, (drawn,))
+
+
+def _baselines(c: Configuration) -> Iterator[Stage]:
+    data = (
+        "--train",
+        "train.gen.oracle",
+        "--dev",
+        "dev.gen.oracle",
+        "--clusters",
+        "clusters.paths",
+    )
+    for eos in (False, True):
+        options = ("--with-eos",) if eos else ()
+        suffix = ".eos" if eos else ""
+        printed, scored = f"kneser-ney{suffix}.txt", f"kneser-ney{suffix}.likelihoods"
+        given = (
+            "--kneser-ney",
+            "train.gen.oracle",
+            "--order",
+            str(c.order),
+            "--clusters",
+            "clusters.paths",
+        )
+        command = ("perplexity", "test.gen.oracle", *given, *options, "-o", scored)
+        inputs = ("test.gen.oracle", "train.gen.oracle", "clusters.paths")
+        yield Stage(f"kneser-ney{suffix}", "baselines", command, inputs, (scored, printed), printed)
+    for seed in c.seeds:
+        name = f"lstm-{seed}"
+        yield _train(c, "lstm-lm", name, seed, data, ())
+        for eos in (False, True):
+            printed = f"{name}{'.eos' if eos else ''}.txt"
+            options = ("--with-eos",) if eos else ()
+            command = ("perplexity", "test.gen.oracle", "--model", name, *options)
+            inputs = ("test.gen.oracle", *_files(name))
+            yield Stage(
+                f"perplexity {printed[:-4]}", "baselines", command, inputs, (printed,), printed
+            )
+        if seed == c.seeds[0]:
+            drawn = f"{name}.generated.txt"
+            command = ("generate", "--model", name, "-n", str(c.generated), "-o", drawn)
+            yield Stage(f"generate {name}", "baselines", command, _files(name), (drawn,))
+
+
+def _files(model: str) -> tuple[str, ...]:
+    return tuple(f"{model}/{file}" for file in MODEL_FILES)

@@ -1,0 +1,213 @@
+"""Runs the stages whose outputs are missing or were made from something else, several at a time."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import rnng_dy
+from oracle.errors import RnngError
+from rnng_dy.reproduce.plan import Stage
+
+RECORD, HASHES, LOGS = "stages.json", "hashes.json", "logs"
+
+
+class Runner:
+    """The stages of one folder, and what is known of them from earlier runs."""
+
+    def __init__(
+        self, folder: str | Path, stages: Sequence[Stage], jobs: int, report: Callable[[str], None]
+    ):
+        """`report` is given a line for each stage that begins, ends or is up to date."""
+        self.folder, self.stages, self._jobs, self._report = (
+            Path(folder),
+            list(stages),
+            jobs,
+            report,
+        )
+        self._record: dict[str, dict] = _read(self.folder / RECORD)
+        self._hashes: dict[str, list] = _read(self.folder / HASHES)
+        self._makers = {output: stage for stage in stages for output in stage.outputs}
+        self._running: dict[subprocess.Popen, tuple[Stage, str, float]] = {}
+
+    def is_done(self, stage: Stage) -> bool:
+        """Whether the outputs are there, unchanged, and made from the inputs as they are."""
+        known = self._record.get(stage.name, {})
+        return known.get("done") == self.key(stage) is not None and known.get("outputs") == {
+            output: self._hash(output) for output in stage.outputs
+        }
+
+    def key(self, stage: Stage) -> str | None:
+        """A hash of the command and of what it reads; None where an input is missing."""
+        hashes = [self._hash(path) for path in stage.inputs]
+        if None in hashes:
+            return None
+        parts = [rnng_dy.__version__, stage.command, list(stage.inputs), hashes]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+    def run(self) -> None:
+        """Do what is missing. Raises RnngError naming a stage that fails and its log, after those that run have ended.
+
+        KeyboardInterrupt ends the stages that run as Ctrl-C ends them, which loses nothing that they can go on from.
+        """
+        (self.folder / LOGS).mkdir(parents=True, exist_ok=True)
+        waiting = list(self.stages)
+        failed = None
+        try:
+            while waiting or self._running:
+                while (
+                    not failed
+                    and len(self._running) < self._jobs
+                    and (stage := self._next(waiting))
+                ):
+                    waiting.remove(stage)
+                    if self.is_done(stage):
+                        self._report(f"{stage.name}: up to date")
+                    else:
+                        self._start(stage)
+                if not self._running:
+                    break
+                failed = self._wait() or failed
+        except BaseException:
+            for process in self._running:
+                process.send_signal(signal.SIGINT)
+            for process in self._running:
+                process.wait()
+            raise
+        if failed:
+            raise RnngError(failed)
+
+    def _next(self, waiting: Sequence[Stage]) -> Stage | None:
+        """The first stage that waits for none."""
+        unfinished = {stage.name for stage in waiting} | {
+            s.name for s, _, _ in self._running.values()
+        }
+        for stage in waiting:
+            makers = (self._makers.get(path) for path in stage.inputs)
+            if not any(maker and maker.name in unfinished for maker in makers):
+                return stage
+        return None
+
+    def _start(self, stage: Stage) -> None:
+        key = self.key(stage)
+        if key is None:
+            missing = next(path for path in stage.inputs if self._hash(path) is None)
+            raise RnngError(f"{stage.name}: {missing} is missing")
+        if self._record.get(stage.name, {}).get("begun") != key:
+            # what an earlier, different run left cannot be gone on with
+            self._remove(stage)
+        self._record[stage.name] = {"begun": key}
+        self._save()
+        free = [part.format(jobs=max(1, self._jobs - len(self._running))) for part in stage.free]
+        log = (self.folder / LOGS / f"{stage.name.replace(' ', '-')}.log").open("ab")
+        printed = open(self.folder / f"{stage.printed}.new", "wb") if stage.printed else log
+        self._report(f"{stage.name}: rnng-dy {' '.join(stage.command)}")
+        command = [
+            sys.executable,
+            "-c",
+            "from rnng_dy.cli import main; main()",
+            *stage.command,
+            *free,
+        ]
+        process = subprocess.Popen(
+            command,
+            cwd=self.folder,
+            stdout=printed,
+            stderr=log,
+            stdin=subprocess.DEVNULL,
+            preexec_fn=_end_with_parent,
+            # Ctrl-C comes from us, once
+            start_new_session=True,
+        )
+        self._running[process] = (stage, key, time.monotonic())
+
+    def _remove(self, stage: Stage) -> None:
+        for output in stage.outputs:
+            path = self.folder / output
+            if path.parent != self.folder:
+                shutil.rmtree(path.parent, ignore_errors=True)
+            for old in (path, Path(f"{path}.part"), Path(f"{path}.part.key")):
+                old.unlink(missing_ok=True)
+
+    def _wait(self) -> str | None:
+        """Wait until a stage ends; gives what to say where it failed."""
+        while True:
+            for process, (stage, key, start) in self._running.items():
+                if process.poll() is not None:
+                    del self._running[process]
+                    return self._finish(stage, key, process.returncode, time.monotonic() - start)
+            time.sleep(0.05)
+
+    def _finish(self, stage: Stage, key: str, code: int, seconds: float) -> str | None:
+        if code != 0:
+            log = self.folder / LOGS / f"{stage.name.replace(' ', '-')}.log"
+            lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+            return f"{stage.name} ended with code {code}: {lines[-1] if lines else 'no message'} (log: {log})"
+        if stage.printed:
+            os.replace(self.folder / f"{stage.printed}.new", self.folder / stage.printed)
+        outputs = {output: self._hash(output) for output in stage.outputs}
+        if None in outputs.values():
+            return f"{stage.name} did not write {', '.join(o for o, h in outputs.items() if h is None)}"
+        self._record[stage.name] = {
+            "begun": key,
+            "done": key,
+            "outputs": outputs,
+            "seconds": round(seconds, 1),
+        }
+        self._save()
+        self._report(f"{stage.name}: done in {seconds:.1f} s")
+        return None
+
+    def seconds(self, stage: Stage) -> float | None:
+        """How long the stage took when it was last done."""
+        return self._record.get(stage.name, {}).get("seconds")
+
+    def output_hashes(self, stage: Stage) -> dict[str, str]:
+        """SHA-256 of what the stage wrote."""
+        return self._record.get(stage.name, {}).get("outputs", {})
+
+    def _hash(self, name: str) -> str | None:
+        """SHA-256 of a file, or of the names and sizes in a folder (a treebank); None where there is none."""
+        path = self.folder / name
+        if path.is_dir():
+            listing = sorted(
+                (str(p.relative_to(path)), p.stat().st_size) for p in path.rglob("*") if p.is_file()
+            )
+            return hashlib.sha256(json.dumps(listing).encode()).hexdigest()
+        try:
+            state = path.stat()
+        except OSError:
+            return None
+        size, time_ns, known = self._hashes.get(name, (None, None, None))
+        if (size, time_ns) != (state.st_size, state.st_mtime_ns):
+            known = hashlib.sha256(path.read_bytes()).hexdigest()
+            self._hashes[name] = [state.st_size, state.st_mtime_ns, known]
+        return known
+
+    def _save(self) -> None:
+        for name, content in ((RECORD, self._record), (HASHES, self._hashes)):
+            temporary = self.folder / f"{name}.new"
+            temporary.write_text(json.dumps(content, indent=1) + "\n")
+            os.replace(temporary, self.folder / name)
+
+
+def _read(path: Path) -> dict:
+    try:
+        return json.loads(path.read_text())
+    except (OSError, ValueError):
+        return {}
+
+
+def _end_with_parent() -> None:
+    """Have Linux end this process as SIGTERM does when the one that started it is gone, however it ended."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGTERM)

@@ -1,0 +1,227 @@
+"""Charts and trees as SVG; every value can be read by resting the mouse on it."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+
+from nltk import Tree
+
+from rnng_dy.comparison import Bracket
+from rnng_dy.evalb_params import COLLINS
+
+WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 560, 300, 56, 40, 14, 14
+COLOURS = ("#1b6ca8", "#c8553d", "#3a7d44", "#8e5572", "#b08900", "#4f6d7a", "#d17a22", "#5b5ea6")
+Point = tuple[float, float]
+
+
+def line_chart(
+    series: Mapping[str, Sequence[Point]], x_title: str, y_title: str, logarithmic: bool = False
+) -> str:
+    """Points joined by lines, a colour and a legend entry for each series; empty where there are no points."""
+    points = [point for of_series in series.values() for point in of_series]
+    if not points:
+        return ""
+    frame = _Frame(points, x_title, y_title, logarithmic)
+    body = [frame.axes()]
+    for i, (name, of_series) in enumerate(series.items()):
+        colour = COLOURS[i % len(COLOURS)]
+        path = " ".join(f"{frame.x(x):.1f},{frame.y(y):.1f}" for x, y in of_series)
+        body.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
+        for x, y in of_series:
+            title = f"{name}: {_number(x)} {x_title}, {y_title} {_number(y)}"
+            body.append(
+                f'<circle cx="{frame.x(x):.1f}" cy="{frame.y(y):.1f}" r="3.5" fill="{colour}">'
+                f"<title>{escape(title)}</title></circle>"
+            )
+    return _svg(WIDTH, HEIGHT, "".join(body)) + _legend(series)
+
+
+def histogram(values: Iterable[float], x_title: str, bins: int = 20) -> str:
+    """How many values fall into each of equal intervals."""
+    values = list(values)
+    if not values:
+        return ""
+    low, high = min(values), max(values)
+    step = (high - low) / bins or 1.0
+    counts = Counter(min(bins - 1, int((value - low) / step)) for value in values)
+    frame = _Frame(
+        [(low, 0), (low + bins * step, max(counts.values()))], x_title, "sentences", False
+    )
+    bars = []
+    for i in range(bins):
+        left, right = frame.x(low + i * step), frame.x(low + (i + 1) * step)
+        top = frame.y(counts[i])
+        title = (
+            f"{_number(low + i * step)} to {_number(low + (i + 1) * step)}: {counts[i]} sentences"
+        )
+        bars.append(
+            f'<rect x="{left:.1f}" y="{top:.1f}" width="{max(0.5, right - left - 1):.1f}" '
+            f'height="{HEIGHT - BOTTOM - top:.1f}" fill="{COLOURS[0]}"><title>{escape(title)}</title></rect>'
+        )
+    return _svg(WIDTH, HEIGHT, frame.axes() + "".join(bars))
+
+
+class _Frame:
+    """Axes with round ticks around all points."""
+
+    def __init__(self, points: Sequence[Point], x_title: str, y_title: str, logarithmic: bool):
+        self._titles = x_title, y_title
+        self._log = logarithmic
+        xs, ys = [self._scaled(x) for x, _ in points], [y for _, y in points]
+        self._x0, self._x1 = min(xs), max(max(xs), min(xs) + 1e-9)
+        margin = (max(ys) - min(ys)) * 0.06 or 1.0
+        # counts and percentages do not go below nothing
+        self._y0 = min(ys) if min(ys) == 0 else min(ys) - margin
+        self._y1 = max(ys) + margin
+        self._given = sorted({x for x, _ in points})
+
+    def _scaled(self, x: float) -> float:
+        return math.log10(x) if self._log else x
+
+    def x(self, value: float) -> float:
+        share = (self._scaled(value) - self._x0) / (self._x1 - self._x0)
+        return LEFT + share * (WIDTH - LEFT - RIGHT)
+
+    def y(self, value: float) -> float:
+        share = (value - self._y0) / (self._y1 - self._y0)
+        return HEIGHT - BOTTOM - share * (HEIGHT - BOTTOM - TOP)
+
+    def axes(self) -> str:
+        parts = []
+        for tick in _ticks(self._y0, self._y1):
+            y = self.y(tick)
+            parts.append(
+                f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" class="grid"/>'
+                f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{_number(tick)}</text>'
+            )
+        for tick in self._given if self._log else _ticks(self._x0, self._x1):
+            parts.append(
+                f'<text x="{self.x(tick):.1f}" y="{HEIGHT - BOTTOM + 16}" text-anchor="middle">{_number(tick)}</text>'
+            )
+        base = HEIGHT - BOTTOM
+        parts.append(
+            f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{base}" y2="{base}" class="axis"/>'
+        )
+        x_title, y_title = map(escape, self._titles)
+        middle = (TOP + base) / 2
+        parts.append(
+            f'<text x="{(LEFT + WIDTH) / 2}" y="{HEIGHT - 6}" text-anchor="middle">{x_title}</text>'
+        )
+        parts.append(
+            f'<text transform="translate(14 {middle}) rotate(-90)" text-anchor="middle">{y_title}</text>'
+        )
+        return "".join(parts)
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Up to seven round numbers from low to high.
+
+    >>> _ticks(0, 10), _ticks(82.3, 88.1)
+    ([0, 2, 4, 6, 8, 10], [83.0, 84.0, 85.0, 86.0, 87.0, 88.0])
+    """
+    power = 10.0 ** math.floor(math.log10((high - low) / 5))
+    step = next(power * m for m in (1, 2, 5, 10) if (high - low) / (power * m) <= 6.5)
+    first = math.ceil(low / step - 1e-9)
+    last = math.floor(high / step + 1e-9)
+    return [round(i * step, 10) for i in range(first, last + 1)]
+
+
+def _number(value: float) -> str:
+    """
+    >>> _number(3.0), _number(87.456), _number(1234.5)
+    ('3', '87.46', '1,234.5')
+    """
+    text = f"{value:,.1f}" if abs(value) >= 1000 else f"{value:.2f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _legend(names: Iterable[str]) -> str:
+    items = (
+        f'<span><i style="background:{COLOURS[i % len(COLOURS)]}"></i>{escape(name)}</span>'
+        for i, name in enumerate(names)
+    )
+    return f'<p class="legend">{"".join(items)}</p>'
+
+
+def _svg(width: float, height: float, body: str) -> str:
+    return (
+        f'<svg viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}" role="img" '
+        f'xmlns="http://www.w3.org/2000/svg">{body}</svg>'
+    )
+
+
+LEVEL, GAP, LETTER = 44, 14, 7.2
+
+
+def draw_tree(tree: Tree, right: Counter[Bracket] | None = None) -> str:
+    """A tree with its words in a row; constituents that are not among the brackets `right` are marked wrong."""
+    drawing = _Drawing(Counter(right) if right is not None else None)
+    drawing.place(tree, 0)
+    height = (drawing.depth + 1) * LEVEL + 26
+    return _svg(max(drawing.x, 60), height, drawing.finish())
+
+
+class _Drawing:
+    """Places words from left to right and each label above the middle of its children."""
+
+    def __init__(self, right: Counter[Bracket] | None):
+        self._right = right
+        self.x = 10.0
+        self.depth = 0
+        self._words = 0
+        """Words so far that count in evaluation."""
+        self._leaves: list[tuple[float, float, str, str]] = []
+        self._marks: list[str] = []
+
+    def place(self, node: Tree, level: int) -> float:
+        """Draw the node and what is below it; gives the x of its middle."""
+        self.depth = max(self.depth, level + 1)
+        if len(node) == 1 and isinstance(node[0], str):
+            return self._leaf(node.label(), node[0], level)
+        start = self._words
+        below = [self.place(child, level + 1) for child in node]
+        x = (below[0] + below[-1]) / 2
+        y = level * LEVEL + 18
+        lines = "".join(
+            f'<line x1="{x:.1f}" y1="{y + 5}" x2="{child:.1f}" y2="{y + LEVEL - 13}" class="edge"/>'
+            for child in below
+        )
+        self._marks.append(lines + self._label(node.label(), x, y, start))
+        return x
+
+    def _leaf(self, tag: str, word: str, level: int) -> float:
+        width = max(len(tag), len(word), 2) * LETTER
+        x, y = self.x + width / 2, level * LEVEL + 18
+        self._leaves.append((x, y, tag, word))
+        self.x += width + GAP
+        self._words += tag not in COLLINS.delete_labels
+        return x
+
+    def _label(self, label: str, x: float, y: float, start: int) -> str:
+        bracket = (label.partition("-")[0].partition("=")[0], start, self._words)
+        counts = start < self._words and bracket[0] not in COLLINS.deleted_bracket_labels
+        wrong = False
+        if self._right is not None and counts:
+            wrong = self._right[bracket] <= 0
+            self._right[bracket] -= 1
+        kind, title = (
+            ("wrong", "not in the gold tree")
+            if wrong
+            else ("label", f"{self._words - start} words")
+        )
+        text = f"{escape(label)}<title>{title}</title>"
+        return f'<text x="{x:.1f}" y="{y}" text-anchor="middle" class="{kind}">{text}</text>'
+
+    def finish(self) -> str:
+        """Tags and words, which stand in a row at the bottom."""
+        bottom = self.depth * LEVEL + 18
+        for x, y, tag, word in self._leaves:
+            self._marks.append(
+                f'<text x="{x:.1f}" y="{y}" text-anchor="middle" class="tag">{escape(tag)}</text>'
+                f'<line x1="{x:.1f}" y1="{y + 5}" x2="{x:.1f}" y2="{bottom - 13}" class="edge"/>'
+                f'<text x="{x:.1f}" y="{bottom}" text-anchor="middle">{escape(word)}</text>'
+            )
+        return "".join(self._marks)
