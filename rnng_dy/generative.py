@@ -34,6 +34,9 @@ from rnng_dy.word_softmax import ClassFactoredSoftmax
 MAX_STATES = 4000
 """Configurations in one scoring graph; more would need gigabytes at the paper's sizes."""
 
+MAX_THROWN_AWAY = 200
+"""Sentences in a row that are too long."""
+
 
 @dataclass(frozen=True)
 class GeneratorSizes(Sizes):
@@ -213,16 +216,17 @@ class GenerativeModel(Rnng):
     ) -> list[tuple[nltk.Tree, float]]:
         """n trees drawn from the model, tags XX, each with log p(x, y) in nats.
 
-        A sentence that grows longer than `max_length` words is thrown away and drawn anew. Raises RnngError where
-        a thousand in a row do.
+        A sentence that grows longer than `max_length` words, or than ten actions a word of those, is thrown away and
+        drawn anew. Raises RnngError where hundreds in a row are, as of a model that is hardly trained.
         """
         random = np.random.default_rng(seed)
         trees: list[tuple[nltk.Tree, float]] = []
         failures = 0
         while len(trees) < n:
-            finished = self._generate_batch(min(n - len(trees), 100), random, max_length)
-            failures = 0 if finished else failures + 1
-            if failures == 1000:
+            together = min(n - len(trees), 100)
+            finished = self._generate_batch(together, random, max_length)
+            failures = 0 if finished else failures + together
+            if failures >= MAX_THROWN_AWAY:
                 raise RnngError(f"no sentence of at most {max_length} words comes of this model")
             for words, actions, log_p in finished:
                 symbols = [self.vocabulary.words.symbols[word] for word in words]
@@ -255,7 +259,7 @@ class GenerativeModel(Rnng):
                 draw = Draw(c, [*actions, action], log_p + log_action + log_word)
                 if c.state.after(action).is_finished:
                     finished.append((c.sentence.words, draw.actions, draw.log_p))
-                elif len(c.sentence.words) <= max_length:
+                elif len(c.sentence.words) <= max_length and len(draw.actions) <= 10 * max_length:
                     grown.append(draw._replace(configuration=self.advance(c, action)))
             frontier = grown
         return finished

@@ -43,10 +43,15 @@ def _paired_bootstrap(
     figure: Callable[[np.ndarray], np.ndarray],
     seed: int,
 ) -> Difference:
-    """`first` and `second` have a row of counts for each sentence; `figure` takes their sums, shape (..., counts)."""
+    """`first` and `second` have a row of counts for each sentence; `figure` takes their sums, shape (..., counts).
+
+    NaN for no sentences.
+    """
     if len(first) != len(second):
         raise ValueError(f"{len(first)} and {len(second)} sentences")
     n = len(first)
+    if not n:
+        return Difference(math.nan, math.nan, math.nan, math.nan)
     random = np.random.default_rng(seed)
     both = np.concatenate([first, second], axis=1).astype(np.float64)
     differences = []

@@ -17,6 +17,8 @@ SMALLER = {
     "prepare": 60,
     "train discriminative": "--lstm-input 12 --hidden 12 --epochs 1",
     "train generative": "--lstm-input 12 --hidden 12 --epochs 1",
+    "train lstm-lm": "--lstm-input 12 --hidden 12 --epochs 1",
+    "reproduce nltk": "--stages data --tags gold",
     "clusters": "-c 8",
     "sample": "--samples 10",
 }

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from oracle.errors import RnngError
 from oracle.files import OracleSentence
 from rnng_dy import checkpoint
 from rnng_dy.batches import batches
@@ -20,6 +21,9 @@ from rnng_dy.word_softmax import ClassFactoredSoftmax
 
 MAX_WORDS = 2000
 """Words in one graph."""
+
+MAX_THROWN_AWAY = 200
+"""Sentences in a row that are too long, or empty."""
 
 
 @dataclass(frozen=True)
@@ -128,11 +132,18 @@ class LstmLanguageModel:
         return np.stack([total - end, end], axis=1)
 
     def generate(self, n: int, seed: int = 1, max_length: int = 200) -> list[list[str]]:
-        """n sentences drawn from the model; one that grows longer than `max_length` words is drawn anew."""
+        """n sentences drawn from the model; one that grows longer than `max_length` words is drawn anew.
+
+        Raises RnngError where hundreds in a row do.
+        """
         random = np.random.default_rng(seed)
         sentences: list[list[str]] = []
+        failures = 0
         while len(sentences) < n:
             drawn = self._generate(random, max_length)
+            failures = 0 if drawn else failures + 1
+            if failures == MAX_THROWN_AWAY:
+                raise RnngError(f"no sentence of at most {max_length} words comes of this model")
             if drawn is not None:
                 sentences.append([self.vocabulary.words.symbols[word] for word in drawn])
         return sentences

@@ -168,9 +168,14 @@ def _sample_lines(
     help="A sentence that grows longer is drawn anew.",
 )
 @click.option("--words", "only_words", is_flag=True, help="Print the words, not the trees.")
+@click.option(
+    "--or-none",
+    is_flag=True,
+    help="Print nothing where the model makes only sentences that are too long.",
+)
 @output_option
 @device_option
-def generate(folder, n, seed, max_length, only_words, output, device) -> None:
+def generate(folder, n, seed, max_length, only_words, or_none, output, device) -> None:
     """Draw sentences with their trees from the generative model, or words from an LSTM language model.
 
     XX stands for the tags that trees do not have.
@@ -180,7 +185,14 @@ def generate(folder, n, seed, max_length, only_words, output, device) -> None:
     kind = checkpoint.kind_of(folder)
     if kind == "discriminative":
         raise RnngError(f"{folder} is a parser: only models of words can generate them")
-    drawn = Place(kind, folder, device, 1).open().generate(n, seed, max_length)
+    model = Place(kind, folder, device, 1).open()
+    try:
+        drawn = model.generate(n, seed, max_length)
+    except RnngError as error:
+        if not or_none:
+            raise
+        click.echo(f"{folder}: {error}", err=True)
+        drawn = []
     with open_output(output) as stream:
         for sentence in drawn:
             if kind == "lstm-lm":

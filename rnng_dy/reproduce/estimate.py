@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,18 +15,19 @@ from rnng_dy.reproduce.plan import Configuration, Stage
 
 MEASURED = 32
 """Sentences."""
+SIZES = {"hidden": "hidden", "lstm_input": "lstm-input"}
 SAMPLING = 8.5
 """100 samples of a sentence take as long as so many updates with it in a minibatch (docs/performance.md)."""
 SCORING = 8.5
 """The same for their joint likelihoods."""
 
 
-def seconds_per_word(kind: str, preset: str) -> float:
-    """Of training a model of the paper's size, for one process."""
+def seconds_per_word(kind: str, preset: str, sizes: Mapping[str, int]) -> float:
+    """Of training a model of the paper's dimensions but for those given, for one process."""
     from clusters.brown import brown_clusters
-    from rnng_dy.baselines.lstm_lm import LstmLanguageModel
-    from rnng_dy.discriminative import DiscriminativeParser
-    from rnng_dy.generative import GenerativeModel
+    from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
+    from rnng_dy.discriminative import DiscriminativeParser, ParserSizes
+    from rnng_dy.generative import GenerativeModel, GeneratorSizes
     from rnng_dy.training import PRESETS
     from rnng_dy.updates import Updater
     from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary
@@ -38,9 +39,13 @@ def seconds_per_word(kind: str, preset: str) -> float:
     if generative:
         clusters = brown_clusters([s.unkified for s in sentences])
         vocabulary = GeneratorVocabulary.build(clusters, sentences)
-        model = (GenerativeModel if kind == "generative" else LstmLanguageModel)(vocabulary)
+        if kind == "generative":
+            model = GenerativeModel(vocabulary, replace(GeneratorSizes(), **sizes))
+        else:
+            model = LstmLanguageModel(vocabulary, replace(LanguageModelSizes(), **sizes))
     else:
-        model = DiscriminativeParser(ParserVocabulary.from_oracle(sentences, True))
+        vocabulary = ParserVocabulary.from_oracle(sentences, True)
+        model = DiscriminativeParser(vocabulary, replace(ParserSizes(), **sizes))
     settings = replace(PRESETS[preset, kind], jobs=1)
     examples = [model.encode_training(s) for s in sentences[: 2 * MEASURED]]
     updater = Updater(model, examples, settings)
@@ -59,9 +64,10 @@ def estimate(
     from rnng_dy.training import PRESETS
 
     kinds = ("discriminative", "generative", "lstm-lm")
-    trained = {kind: seconds_per_word(kind, c.preset) for kind in kinds}
-    batched = {kind: seconds_per_word(kind, "fast") for kind in kinds[:2]}
-    given = dict(zip(c.training, c.training[1:], strict=False))
+    given = dict(zip(c.training[::2], c.training[1::2], strict=True))
+    sizes = {name: int(given[f"--{flag}"]) for name, flag in SIZES.items() if f"--{flag}" in given}
+    trained = {kind: seconds_per_word(kind, c.preset, sizes) for kind in kinds}
+    batched = {kind: seconds_per_word(kind, "fast", sizes) for kind in kinds[:2]}
     found = {}
     for stage in stages:
         kind = stage.command[1]

@@ -14,6 +14,7 @@ SECTIONS = {
     "ctb": {"train": "1-270,440-1151", "dev": "301-325", "test": "271-300"},
     "nltk": {"train": "1-159", "dev": "160-179", "test": "180-199"},
 }
+_DRAWING = ("--max-length", "60", "--or-none")
 GROUPS = ("data", "train", "infer", "baselines")
 
 
@@ -156,7 +157,16 @@ def _inference(c: Configuration, composition: str, seed: int) -> Iterator[Stage]
     yield Stage(f"rerank {run}", "infer", command, inputs, (best, marginals), marginals)
     if seed == c.seeds[0]:
         drawn = f"{run}.generated.trees"
-        command = ("generate", "--model", f"generator-{run}", "-n", str(c.generated), "-o", drawn)
+        command = (
+            "generate",
+            "--model",
+            f"generator-{run}",
+            "-n",
+            str(c.generated),
+            *_DRAWING,
+            "-o",
+            drawn,
+        )
         yield Stage(f"generate {run}", "infer", command, generator, (drawn,))
 
 
@@ -197,7 +207,7 @@ def _baselines(c: Configuration) -> Iterator[Stage]:
             )
         if seed == c.seeds[0]:
             drawn = f"{name}.generated.txt"
-            command = ("generate", "--model", name, "-n", str(c.generated), "-o", drawn)
+            command = ("generate", "--model", name, "-n", str(c.generated), *_DRAWING, "-o", drawn)
             yield Stage(f"generate {name}", "baselines", command, _files(name), (drawn,))
 
 

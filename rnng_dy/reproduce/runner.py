@@ -109,7 +109,7 @@ class Runner:
         self._save()
         free = [part.format(jobs=max(1, self._jobs - len(self._running))) for part in stage.free]
         log = (self.folder / LOGS / f"{stage.name.replace(' ', '-')}.log").open("ab")
-        printed = open(self.folder / f"{stage.printed}.new", "wb") if stage.printed else log
+        printed = (self.folder / f"{stage.printed}.new").open("wb") if stage.printed else log
         self._report(f"{stage.name}: rnng-dy {' '.join(stage.command)}")
         command = [
             sys.executable,

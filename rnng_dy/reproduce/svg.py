@@ -71,7 +71,9 @@ class _Frame:
         self._titles = x_title, y_title
         self._log = logarithmic
         xs, ys = [self._scaled(x) for x, _ in points], [y for _, y in points]
-        self._x0, self._x1 = min(xs), max(max(xs), min(xs) + 1e-9)
+        self._x0, self._x1 = min(xs), max(xs)
+        if self._x0 == self._x1:
+            self._x0, self._x1 = self._x0 - 0.5, self._x1 + 0.5
         margin = (max(ys) - min(ys)) * 0.06 or 1.0
         # counts and percentages do not go below nothing
         self._y0 = min(ys) if min(ys) == 0 else min(ys) - margin
@@ -131,9 +133,11 @@ def _ticks(low: float, high: float) -> list[float]:
 
 def _number(value: float) -> str:
     """
-    >>> _number(3.0), _number(87.456), _number(1234.5)
-    ('3', '87.46', '1,234.5')
+    >>> _number(3.0), _number(87.456), _number(1234.5), _number(3_400_000)
+    ('3', '87.46', '1,234.5', '3.4e+06')
     """
+    if abs(value) >= 1e5:
+        return f"{value:.3g}"
     text = f"{value:,.1f}" if abs(value) >= 1000 else f"{value:.2f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 

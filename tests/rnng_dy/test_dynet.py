@@ -89,8 +89,7 @@ def test_a_cell_reads_the_output_of_a_state_below_and_batches_of_any_size():
     outputs = [dy.pick_range(state, 0, HIDDEN) for state in states]
     below = dy.concatenate_to_batch(outputs)
     together = upper.step(below, upper.step(below)).npvalue()
-    expected = np.array(one_by_one)
-    assert together.T == pytest.approx(expected, abs=1e-6)
+    assert np.allclose(together.T, one_by_one, rtol=0, atol=1e-6)
 
 
 def test_a_cell_refuses_what_does_not_fit():

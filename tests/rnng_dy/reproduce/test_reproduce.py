@@ -1,0 +1,240 @@
+"""A whole reproduction at a tiny size: what is run again and what not, the report, a browser's view of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from click.testing import CliRunner
+
+from oracle.treebank import read_trees
+from rnng_dy import evalb
+from rnng_dy.cli import main
+from rnng_dy.comparison import brackets
+
+from ..conftest import TINY
+
+SMALL = "--preset fast --epochs 2 --hidden 10 --lstm-input 10 --samples 5 --seeds 1,2 --jobs 2"
+COMMAND = [sys.executable, "-c", "from rnng_dy.cli import main; main()"]
+
+
+def write_parts(folder, lines, sizes):
+    start = 0
+    for part, size in zip(("train", "dev", "test"), sizes, strict=True):
+        path = folder / f"{part}.trees"
+        path.write_text("".join(lines[start : start + size]), encoding="utf-8")
+        start += size
+
+
+def arguments(folder, *more):
+    parts = [
+        x for part in ("train", "dev", "test") for x in (f"--{part}", str(folder / f"{part}.trees"))
+    ]
+    return ["reproduce", "trees", *parts, *SMALL.split(), *more, "-o", str(folder / "out")]
+
+
+def run(folder, *more):
+    return CliRunner().invoke(main, arguments(folder, *more))
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    """The folder of a finished reproduction of our own trees."""
+    folder = tmp_path_factory.mktemp("reproduce")
+    write_parts(folder, TINY.read_text(encoding="utf-8").splitlines(True), (80, 12, 12))
+    result = run(folder)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines() == [
+        str(folder / "out" / f"report.{x}") for x in ("json", "md", "html")
+    ]
+    return folder
+
+
+def results(folder):
+    return json.loads((folder / "out" / "report.json").read_text(encoding="utf-8"))
+
+
+def states(result):
+    """What was done with each stage: `rnng-dy ...` for one that ran, or `up to date`."""
+    pairs = (line.split(": ", 1) for line in result.stderr.splitlines() if ": " in line)
+    return {name: text for name, text in pairs if not text.startswith("done in")}
+
+
+def test_a_second_run_does_nothing_and_a_change_only_what_depends_on_it(done):
+    again = states(run(done))
+    assert set(again.values()) == {"up to date"}
+    (done / "out" / "corrected-2.props").unlink()
+    os.utime(done / "out" / "train.oracle")
+    redone = {name for name, text in states(run(done)).items() if text != "up to date"}
+    # the same samples come again, so nothing after them is done
+    assert redone == {"sample corrected-2"}
+    with (done / "out" / "buggy-1.greedy.trees").open("a") as stream:
+        stream.write("(S (X spoilt))\n")
+    redone = {name for name, text in states(run(done)).items() if text != "up to date"}
+    assert redone == {"parse buggy-1"}
+
+
+def test_numbers_are_those_of_the_files(done):
+    found, out = results(done), done / "out"
+    for composition in ("buggy", "corrected"):
+        for kind, suffix in (("discriminative", "greedy"), ("generative", "map")):
+            expected = [
+                evalb.score_files(
+                    str(out / "test.trees"), str(out / f"{composition}-{seed}.{suffix}.trees")
+                ).f1
+                for seed in (1, 2)
+            ]
+            assert found["f1"][f"{kind} {composition}"]["values"] == pytest.approx(expected)
+        text = (out / f"{composition}-1.marginals.txt").read_text()
+        perplexity = float(re.search(r"^PPL=(\S+)", text, re.MULTILINE)[1])
+        assert found["perplexity"][composition]["values"][0] == pytest.approx(perplexity)
+        last = next(r for r in found["samples"] if r["run"] == f"{composition}-1")["points"][-1]
+        assert last["samples"] == 5
+        assert last["perplexity"] == pytest.approx(perplexity)
+        assert last["f1"] == pytest.approx(found["f1"][f"generative {composition}"]["values"][0])
+    assert found["statistics"]["test"]["sequences"] == 12
+    assert len(found["trees"]) == 10
+    assert all(stage["outputs"] for stage in found["made"]["stages"])
+    ends = found["perplexity"]["kneser-ney with ends"]["mean"]
+    assert ends < found["perplexity"]["kneser-ney"]["mean"]
+
+
+def test_dry_run_tells_stages_and_times_and_does_nothing(done, tmp_path):
+    write_parts(tmp_path, TINY.read_text(encoding="utf-8").splitlines(True), (80, 12, 12))
+    result = run(tmp_path, "--dry-run")
+    assert result.exit_code == 0, result.output
+    assert re.search(r"about 0:\d\d  train parser-buggy-1: rnng-dy train", result.stdout)
+    assert re.search(r"(\d+) of \1 stages to do", result.stdout)
+    assert not (tmp_path / "out").exists()
+    assert "0 of" in run(done, "--dry-run").stdout.splitlines()[-1]
+
+
+def test_stages_can_be_chosen(tmp_path):
+    write_parts(tmp_path, TINY.read_text(encoding="utf-8").splitlines(True), (80, 12, 12))
+    result = run(tmp_path, "--stages", "data", "--tags", "gold")
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "out" / "clusters.paths").exists()
+    assert not list((tmp_path / "out").glob("parser*"))
+    result = run(tmp_path, "--stages", "report", "--tags", "gold")
+    assert result.exit_code == 2
+    assert "no report without the stage" in result.output
+    assert run(tmp_path, "--stages", "training").exit_code == 2
+
+
+def test_a_failing_stage_is_named_with_its_log(tmp_path):
+    write_parts(tmp_path, TINY.read_text(encoding="utf-8").splitlines(True), (80, 12, 12))
+    (tmp_path / "dev.trees").write_text("(S (NP a)\n")
+    result = run(tmp_path)
+    assert result.exit_code == 2
+    assert "trees dev ended with code 2: Error:" in result.output
+    assert "dev.trees:1" in result.output
+    assert "logs/trees-dev.log" in result.output
+
+
+def test_a_kill_leaves_no_process_behind_and_loses_no_finished_stage(tmp_path):
+    write_parts(tmp_path, TINY.read_text(encoding="utf-8").splitlines(True), (80, 12, 12))
+    command = [*COMMAND, *arguments(tmp_path, "--tags", "gold", "--epochs", "40")]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    for line in process.stderr:
+        if line.startswith("train parser-buggy-1: rnng-dy"):
+            break
+    time.sleep(1.0)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    record = json.loads((tmp_path / "out" / "stages.json").read_text())
+    finished = {name for name, known in record.items() if "done" in known}
+    assert {"trees train", "clusters"} <= finished
+    deadline = time.monotonic() + 30
+    while str(tmp_path).encode() in subprocess.check_output(["ps", "axww", "-o", "args"]):
+        assert time.monotonic() < deadline, "a stage goes on without its parent"
+        time.sleep(0.2)
+    result = run(tmp_path, "--tags", "gold", "--epochs", "40", "--stages", "data,baselines,train")
+    assert result.exit_code == 0, result.output
+    again = states(result)
+    assert all(again[name] == "up to date" for name in finished)
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    found = shutil.which("chromium")
+    if found is None:
+        message = "chromium is not installed: apt-get install chromium"
+        if os.environ.get("RNNG_DY_REQUIRE_SHARED"):
+            pytest.fail(message)
+        pytest.skip(message)
+    return found
+
+
+def browse(chromium, profile, *arguments):
+    options = (
+        "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+        "--disable-component-update --disable-sync"
+    )
+    command = [chromium, *options.split(), f"--user-data-dir={profile}", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
+
+
+def test_a_browser_shows_the_report(done, chromium, tmp_path):
+    page = done / "out" / "report.html"
+    text = page.read_text(encoding="utf-8")
+    # nothing is fetched
+    assert not re.search(r"""(?:src|href)\s*=|url\(|@import|<script""", text)
+    found = results(done)
+    dom = browse(chromium, tmp_path / "profile", "--dump-dom", page.as_uri())
+    assert dom.count("<table>") == 9
+    assert dom.count("<polyline") >= 8
+    points = sum(len(run["points"]) for run in found["samples"])
+    assert dom.count(" samples, F1 ") == dom.count(" samples, perplexity ") == points
+    wrong = 0
+    for drawn in found["trees"]:
+        trees = [
+            next(iter(read_line(drawn[kind]))) for kind in ("gold", "discriminative", "reranked")
+        ]
+        gold, *systems = map(brackets, trees)
+        wrong += sum(sum((system - gold).values()) for system in systems)
+    assert dom.count('class="wrong"') == wrong > 0
+    picture = tmp_path / "report.png"
+    browse(
+        chromium,
+        tmp_path / "profile",
+        f"--screenshot={picture}",
+        "--window-size=1000,3000",
+        page.as_uri(),
+    )
+    # a blank page of this size is a few kilobytes
+    assert picture.stat().st_size > 50_000
+
+
+def read_line(line):
+    from oracle.brackets import parse_line
+
+    yield parse_line(line)
+
+
+@pytest.mark.parametrize(("treebank", "unk"), [("sinica", "single"), ("gum", "berkeley")])
+def test_other_treebanks_run_through(shared, tmp_path, treebank, unk):
+    for part, size in (("train", 150), ("dev", 15), ("test", 15)):
+        lines = (shared / "treebanks" / treebank / f"{part}.trees").read_text(encoding="utf-8")
+        # words beyond ASCII, sentences that begin with #
+        odd = [line for line in lines.splitlines(True) if not line.isascii() or "(# #)" in line]
+        chosen = (odd[: size // 2] + lines.splitlines(True))[:size]
+        (tmp_path / f"{part}.trees").write_text("".join(chosen), encoding="utf-8")
+    result = run(tmp_path, "--unk", unk, "--seeds", "1", "--tags", "gold", "--epochs", "1")
+    assert result.exit_code == 0, result.output
+    text = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    words = [w for t in read_trees(str(tmp_path / "test.trees")) for w in t.tree.leaves()]
+    drawn = results(tmp_path)["trees"]
+    shown = {word for tree in drawn for word in next(iter(read_line(tree["gold"]))).leaves()}
+    assert shown <= set(words)
+    if treebank == "sinica":
+        assert results(tmp_path)["statistics"]["test"]["unk_types"] == 1
+        characters = [word for word in shown if not word.isascii()]
+        assert characters
+        assert all(word in text for word in characters)
