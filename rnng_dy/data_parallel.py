@@ -21,7 +21,9 @@ from pathlib import Path
 import numpy as np
 
 from oracle.errors import RnngError
+from rnng_dy import engine
 from rnng_dy.engine import dy
+from rnng_dy.memory import limit_memory
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.updates import Rows, Share, Update, Updater
 
@@ -91,6 +93,8 @@ class Replicas:
 
     def __init__(self, updater: Updater, folder: Path, replicas: int):
         """The folder has the updater's training state. Raises RnngError where there is no room for the file."""
+        if engine.device() != engine.CPU:
+            raise RnngError("--jobs is for the CPU: one process keeps a GPU busy")
         self.rank, self.replicas = 0, replicas
         self._updater = updater
         updater.exchange = self
@@ -177,12 +181,13 @@ class Replicas:
 
 def _help(connection: Connection, folder: str, kind: str, examples, settings, place) -> None:
     """A helper: makes the updates that it is told until the other end of the connection is gone."""
-    from rnng_dy import checkpoint, engine
+    from rnng_dy import checkpoint
 
     # Ctrl-C is for the main process
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     engine.start()
     path, rank, replicas = place
+    limit_memory(replicas)
     model = checkpoint.build(folder, kind)
     updater = Updater(model, examples, settings)
     checkpoint.load_training(model, folder, updater.optimizer)

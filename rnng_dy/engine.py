@@ -98,6 +98,11 @@ def start(
     _started = settings
 
 
+def device() -> str:
+    """What DyNet runs on: `cpu` or `cuda:N`."""
+    return _started.device if _started else CPU
+
+
 def _gpu_number(device: str) -> int | None:
     """The number in `cuda:N` after checking that it can be used, None for `cpu`."""
     if device == CPU:

@@ -107,6 +107,20 @@ CASES = [
     ("a dropout of 1", None, TRAIN.format("good.oracle") + " --dropout 1", "dropout"),
     ("a composition that does not exist", None, TRAIN.format("good.oracle") + " --composition new", "composition"),
     ("no sentences to generate", None, "generate --model generator -n 0", "-n"),
+    # language models, tags, comparison, reproduction
+    ("n-grams of a tree file", TREE, "perplexity good.gen.oracle --kneser-ney bad", "bad:1"),
+    ("neither model nor n-grams", None, "perplexity good.gen.oracle", "either"),
+    ("a parser as language model", None, "perplexity good.gen.oracle --model parser", "lstm-lm"),
+    ("sentences from a parser", None, "generate --model parser -o out", "parser"),
+    ("trees without tags to tag", "(S the cat)\n", "tag bad --train good.trees -o out", "bad:1"),
+    ("no tagger", TREE, "tag bad -o out", "one of"),
+    ("other numbers of trees", TREE * 2, "compare-composition bad good.trees good.trees", "good.trees"),
+    ("a treebank that is missing", None, "reproduce ptb --treebank nowhere -o new", "nowhere"),
+    ("seeds that are no numbers", None, "reproduce nltk --seeds 1,x -o new", "1,x"),
+    ("tags that are no files", None, "reproduce nltk --tags a,b -o new", "three files"),
+    ("stages that do not exist", None, "reproduce nltk --stages cook -o new", "cook"),
+    ("a composition of words", None,
+     "train lstm-lm --train good.gen.oracle --dev good.gen.oracle --model new --composition buggy", "compos"),
 ]  # fmt: skip
 
 

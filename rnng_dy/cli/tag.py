@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 
 import click
 
-from oracle.errors import InputError
+from oracle.errors import InputError, RnngError
 from oracle.files import open_output
-from oracle.treebank import format_tree, read_trees
+from oracle.treebank import LocatedTree, format_tree, read_trees
 from rnng_dy.cli.options import AT_LEAST_1, seed_option
 from rnng_dy.parallel import ordered_map
 
@@ -40,13 +41,11 @@ def tag(trees_path, train_path, folds, tags_path, output, jobs, seed) -> None:
     trees = list(read_trees(trees_path))
     if not trees:
         raise InputError("no trees", trees_path)
-    gold = [tagging.tagged(located.tree) for located in trees]
+    gold = _tagged(trees)
     if tags_path:
         found = list(tagging.tags_of_file(tags_path, trees))
     elif train_path:
-        tagger = tagging.train_tagger(
-            [tagging.tagged(t.tree) for t in read_trees(train_path)], seed
-        )
+        tagger = tagging.train_tagger(_tagged(read_trees(train_path)), seed)
         found = [[t for _, t in tagger.tag([word for word, _ in sentence])] for sentence in gold]
     else:
         if folds > len(gold):
@@ -61,6 +60,19 @@ def tag(trees_path, train_path, folds, tags_path, output, jobs, seed) -> None:
     same = sum(a == b for a, b in pairs)
     message = f"tags: {same} of {len(pairs)} as they were, {100 * same / len(pairs):.2f} %"
     click.echo(message, err=output == "-")
+
+
+def _tagged(trees: Iterable[LocatedTree]) -> list:
+    """Words and tags of each tree; an error names its line."""
+    from oracle.tagging import tagged
+
+    found = []
+    for located in trees:
+        try:
+            found.append(tagged(located.tree))
+        except RnngError as error:
+            raise InputError(str(error), located.path, located.line) from None
+    return found
 
 
 def _over_folds(jobs: int, work, folds):

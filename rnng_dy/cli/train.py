@@ -16,6 +16,7 @@ from oracle.files import OracleSentence, open_output, read_oracle
 from rnng_dy import engine
 from rnng_dy.cli.options import PARSER_SIZES, number_options, training_options
 from rnng_dy.cli.progress import Progress, clock
+from rnng_dy.memory import limit_memory
 
 
 @click.group()
@@ -231,6 +232,8 @@ class _Run:
         """Train to the end or to Ctrl-C; `describe` words an evaluation's record."""
         from rnng_dy.training import Training
 
+        if engine.device() == engine.CPU:
+            limit_memory(self.settings.jobs)
         examples = [model.encode_training(s) for s in sentences]
 
         def report(record: dict) -> None:

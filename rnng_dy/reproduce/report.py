@@ -13,6 +13,7 @@ from typing import NamedTuple
 from oracle.brackets import parse_line
 from rnng_dy.comparison import brackets
 from rnng_dy.reproduce import paper, svg
+from rnng_dy.reproduce.plan import COMPOSITIONS
 
 
 class Table(NamedTuple):
@@ -262,11 +263,29 @@ def markdown(results: dict) -> str:
         lines.append("|" + "---|" * len(table.header))
         lines += ["| " + " | ".join(row) + " |" for row in table.rows]
         lines += ["", table.note, ""] if table.note else [""]
+    for title, sentences in _most_different(results):
+        lines += [f"## {title}", ""]
+        for sentence in sentences:
+            lines += [f"Sentence {sentence['sentence']}:", "", "```"]
+            lines += [f"{name:>9}  {sentence[name]}" for name in ("gold", "buggy", "corrected")]
+            lines += ["```", ""]
     lines += ["## Sentences drawn from the models", ""]
     for name, sentences in results["generated"].items():
         lines += [f"{name}:", "", "```", *sentences, "```", ""]
     lines += ["## How it was made", "", "```", *_made(results), "```", ""]
     return "\n".join(lines)
+
+
+def _most_different(results: dict) -> list[tuple[str, list[dict]]]:
+    """Titles, and the sentences in which the compositions differ most."""
+    first = results["composition"][0]
+    return [
+        (
+            f"Where the compositions differ most, {name}, seed {first['seed']}",
+            first[kind]["most_different"],
+        )
+        for kind, name in (("discriminative", "greedy"), ("generative", "reranked"))
+    ]
 
 
 def _corpus(results: dict) -> str:
@@ -314,7 +333,11 @@ def html(results: dict) -> str:
     parts.append(
         "<h2>Trees</h2><p class='note'>The corrected composition; wrong constituents are red and underlined.</p>"
     )
-    parts += map(_html_trees, results["trees"])
+    shown = ("gold", "discriminative", "reranked")
+    parts += (_html_trees(drawn, shown) for drawn in results["trees"])
+    for title, sentences in _most_different(results):
+        parts.append(f"<h2>{escape(title)}</h2>")
+        parts += (_html_trees(drawn, ("gold", *COMPOSITIONS)) for drawn in sentences)
     parts.append("<h2>Sentences drawn from the models</h2>")
     for name, sentences in results["generated"].items():
         parts.append(f"<h3>{escape(name)}</h3><pre>{escape(chr(10).join(sentences))}</pre>")
@@ -334,11 +357,12 @@ def _html_table(table: Table) -> str:
     return f"<h2>{escape(table.title)}</h2><table><tr>{head}</tr>{rows}</table>{note}"
 
 
-def _html_trees(drawn: dict) -> str:
+def _html_trees(drawn: dict, names: Sequence[str]) -> str:
+    """The trees of a sentence under their names, gold first."""
     gold = parse_line(drawn["gold"])
     right = brackets(gold)
     parts = [f"<h3>Sentence {drawn['sentence']}</h3>"]
-    for name in ("gold", "discriminative", "reranked"):
+    for name in names:
         tree = parse_line(drawn[name])
         picture = svg.draw_tree(tree, None if name == "gold" else right)
         parts.append(f'<p class="note">{name}</p><figure class="tree">{picture}</figure>')

@@ -18,7 +18,8 @@ from rnng_dy.reproduce.plan import COMPOSITIONS, Configuration
 
 LENGTHS = (10, 20, 30, 40, 50, None)
 """F1 of sentences of up to as many words."""
-DRAWN = 10
+DRAWN, DIFFERENT = 10, 5
+"""Sentences whose trees are shown."""
 
 
 class Run:
@@ -142,7 +143,15 @@ def _compare(golds: Sequence, buggy: Run, corrected: Run) -> dict:
             "f1": vars(stats.f1_difference(*scores)),
             "by_length": _rows(comparison.by_length(golds, *trees)),
             "by_label": _rows(comparison.by_label(golds, *trees)),
-            "most_different": comparison.most_different(*scores, DRAWN),
+            "most_different": [
+                {
+                    "sentence": i + 1,
+                    "gold": format_tree(golds[i]),
+                    "buggy": format_tree(trees[0][i]),
+                    "corrected": format_tree(trees[1][i]),
+                }
+                for i in comparison.most_different(*scores, DIFFERENT)
+            ],
         }
     return found
 

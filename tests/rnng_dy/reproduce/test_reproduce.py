@@ -192,11 +192,15 @@ def test_a_browser_shows_the_report(done, chromium, tmp_path):
     assert dom.count("<polyline") >= 8
     points = sum(len(run["points"]) for run in found["samples"])
     assert dom.count(" samples, F1 ") == dom.count(" samples, perplexity ") == points
+    different = [
+        s
+        for kind in ("discriminative", "generative")
+        for s in found["composition"][0][kind]["most_different"]
+    ]
     wrong = 0
-    for drawn in found["trees"]:
-        trees = [
-            next(iter(read_line(drawn[kind]))) for kind in ("gold", "discriminative", "reranked")
-        ]
+    for drawn in found["trees"] + different:
+        kinds = [kind for kind in drawn if kind != "sentence"]
+        trees = [next(iter(read_line(drawn[kind]))) for kind in kinds]
         gold, *systems = map(brackets, trees)
         wrong += sum(sum((system - gold).values()) for system in systems)
     assert dom.count('class="wrong"') == wrong > 0
