@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from rnng_dy.training import PRESETS
+
 PARTS = ("train", "dev", "test")
 COMPOSITIONS = ("buggy", "corrected")
 MODEL_FILES = ("config.json", "vocabulary.json", "parameters.npz")
@@ -31,6 +33,8 @@ class Stage:
     printed: str | None = None
     free: tuple[str, ...] = ()
     """More of the command, on which the output does not depend."""
+    also: str = ""
+    """What the output depends on besides command and inputs: the settings of a preset."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +121,13 @@ def _train(
     inputs = tuple(file for file in data if not file.startswith("--"))
     outputs = tuple(f"{name}/{file}" for file in MODEL_FILES)
     return Stage(
-        f"train {name}", "train", (*command, "--model", name), inputs, outputs, None, ("--resume",)
+        f"train {name}",
+        "train",
+        (*command, "--model", name),
+        inputs,
+        outputs,
+        free=("--resume",),
+        also=repr(PRESETS[c.preset, kind]),
     )
 
 

@@ -51,7 +51,7 @@ class Runner:
         hashes = [self._hash(path) for path in stage.inputs]
         if None in hashes:
             return None
-        parts = [rnng_dy.__version__, stage.command, list(stage.inputs), hashes]
+        parts = [rnng_dy.__version__, stage.also, stage.command, list(stage.inputs), hashes]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     def run(self) -> None:
