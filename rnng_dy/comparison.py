@@ -40,9 +40,19 @@ class Row:
     second: Counts
 
 
+def canonical(label: str, params: Params = COLLINS) -> str:
+    """One name for labels that evaluation takes for equal.
+
+    >>> canonical("PRT"), canonical("NP")
+    ('ADVP', 'NP')
+    """
+    return min([label, *(a for pair in params.equal_labels if label in pair for a in pair)])
+
+
 def brackets(tree: Tree, params: Params = COLLINS) -> Counter[Bracket]:
-    """The brackets that count in evaluation (quotes are not put back, as EVALB does for some)."""
-    return Counter(read_off(tree, params).counted_brackets(params))
+    """The brackets that count in evaluation, labels canonical (quotes are not put back, as EVALB does for some)."""
+    found = read_off(tree, params).counted_brackets(params)
+    return Counter((canonical(label, params), start, end) for label, start, end in found)
 
 
 def by_kind(

@@ -24,6 +24,7 @@ from oracle.errors import RnngError
 from rnng_dy import engine
 from rnng_dy.engine import dy
 from rnng_dy.memory import limit_memory
+from rnng_dy.parallel import end_with_parent
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.updates import Rows, Share, Update, Updater
 
@@ -183,8 +184,10 @@ def _help(connection: Connection, folder: str, kind: str, examples, settings, pl
     """A helper: makes the updates that it is told until the other end of the connection is gone."""
     from rnng_dy import checkpoint
 
-    # Ctrl-C is for the main process
+    # signals that end training are for the main process, without which there is nothing to do
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    end_with_parent()
     engine.start()
     path, rank, replicas = place
     limit_memory(replicas)

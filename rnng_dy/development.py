@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import nltk
+import numpy as np
 
 from oracle.files import OracleSentence
 from oracle.transitions import tree_of
+from oracle.treebank import tags as tags_of
 from rnng_dy import evalb
 from rnng_dy.baselines.lstm_lm import LstmLanguageModel
 from rnng_dy.discriminative import DiscriminativeParser
@@ -31,11 +33,13 @@ class ParserEvaluation:
     def __call__(self) -> dict[str, float]:
         """`score` and `f1` in percent."""
         decode = self._parser.vocabulary.actions.decode
+        results = self._parser.parse_all_batches(self._tokens)
+        # with the gold tags, whatever tags the parser saw: EVALB goes by them for what is punctuation
         systems = [
-            tree_of(decode(actions), s.tokens, s.tags)
-            for s, (actions, _) in zip(
-                self._sentences, self._parser.parse_all_batches(self._tokens), strict=True
-            )
+            nltk.Tree("", [])
+            if result is None
+            else tree_of(decode(result[0]), s.tokens, tags_of(gold))
+            for s, gold, result in zip(self._sentences, self._golds, results, strict=True)
         ]
         scores = evalb.score(self._golds, systems)
         return {
@@ -62,8 +66,11 @@ class LanguageModelEvaluation:
 
     def __call__(self) -> dict[str, float]:
         """`score` is the log likelihood in nats, ends included; `perplexity` is a word, ends not counted."""
-        total = math.fsum(self._model.log_probs(self._examples).ravel().tolist())
-        return _likelihood_record(total, self._examples, self.unseen)
+        log_probs = self._model.log_probs(self._examples).sum(axis=1)
+        fits = np.isfinite(log_probs)
+        fitting = [e for e, fit in zip(self._examples, fits, strict=True) if fit]
+        left_out = len(self.unseen) + len(self._examples) - len(fitting)
+        return _likelihood_record(math.fsum(log_probs[fits]), fitting, left_out)
 
 
 class GeneratorEvaluation:
@@ -82,13 +89,18 @@ class GeneratorEvaluation:
 
     def __call__(self) -> dict[str, float]:
         """`score` is the log likelihood in nats; `perplexity` is of tree and words together, a word."""
-        total = math.fsum(
-            float(self._model.joint_log_probs(e.words, [e.actions])[0]) for e in self._examples
-        )
-        return _likelihood_record(total, self._examples, self.unseen)
+        fitting, log_probs = [], []
+        for example in self._examples:
+            try:
+                log_probs += self._model.joint_log_probs(example.words, [example.actions]).tolist()
+                fitting.append(example)
+            except MemoryError:
+                continue
+        left_out = len(self.unseen) + len(self._examples) - len(fitting)
+        return _likelihood_record(math.fsum(log_probs), fitting, left_out)
 
 
-def _likelihood_record(total: float, examples: Sequence, unseen: Mapping) -> dict[str, float]:
+def _likelihood_record(total: float, examples: Sequence, left_out: int) -> dict[str, float]:
     words = sum(len(e.words) for e in examples)
     return {
         "score": total,
@@ -96,5 +108,5 @@ def _likelihood_record(total: float, examples: Sequence, unseen: Mapping) -> dic
         "perplexity": math.exp(-total / words) if words else math.nan,
         "dev_words": words,
         "dev_sentences": len(examples),
-        "dev_left_out": len(unseen),
+        "dev_left_out": left_out,
     }

@@ -16,6 +16,7 @@ from oracle.transitions import actions_of, tree_of
 from oracle.treebank import tags as tags_of
 from oracle.treebank import words as words_of
 from rnng_dy import checkpoint, sampler
+from rnng_dy.batches import as_fits
 from rnng_dy.engine import dy
 from rnng_dy.lstm import Lstm
 from rnng_dy.parameters import ParameterStore
@@ -207,13 +208,14 @@ class DiscriminativeParser(Rnng, ParserI):
 
     def parse_all_batches(
         self, sentences: Sequence[Tokens], batch_size: int = 32
-    ) -> list[tuple[list[int], float]]:
-        """`parse_batch` for any number of sentences, those of like length together."""
+    ) -> list[tuple[list[int], float] | None]:
+        """`parse_batch` for any number of sentences, those of like length together; None for one too large."""
         order = sorted(range(len(sentences)), key=lambda i: len(sentences[i].words))
         results = {}
         for start in range(0, len(order), batch_size):
             part = order[start : start + batch_size]
-            results.update(zip(part, self.parse_batch([sentences[i] for i in part]), strict=True))
+            parsed = as_fits(self.parse_batch, [sentences[i] for i in part])
+            results.update(zip(part, parsed, strict=True))
         return [results[i] for i in range(len(sentences))]
 
     def parse(self, tokens: Sequence[str | tuple[str, str]]) -> nltk.Tree:

@@ -9,6 +9,7 @@ from pathlib import Path
 MEMINFO = Path("/proc/meminfo")
 STATUS = Path("/proc/self/status")
 CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
+CGROUP_USED = Path("/sys/fs/cgroup/memory.current")
 GIGABYTE = 1 << 30
 
 
@@ -16,15 +17,16 @@ def available_memory() -> int:
     """Bytes that may be used: what the system has left, or the limit of the container."""
     left = _kilobytes(MEMINFO, "MemAvailable") * 1024
     try:
-        return min(left, int(CGROUP_LIMIT.read_text()))
+        return min(left, int(CGROUP_LIMIT.read_text()) - int(CGROUP_USED.read_text()))
     except (OSError, ValueError):
         # no control group here, or one without a limit ("max")
         return left
 
 
 def peak_memory() -> int:
-    """The most bytes that this process has held at a time."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    """The most bytes that this process, or one that it started and that has ended, has held at a time."""
+    both = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    return max(resource.getrusage(who).ru_maxrss for who in both) * 1024
 
 
 def limit_memory(processes: int = 1) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import signal
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -53,8 +55,16 @@ def _results(pool: ProcessPoolExecutor, items: Iterable[T], ahead: int) -> Itera
         yield waiting.popleft().result()
 
 
+def end_with_parent(number: int = signal.SIGKILL) -> None:
+    """Have Linux send this process a signal when the one that started it is gone, however it ended."""
+    if sys.platform == "linux":
+        pr_set_pdeathsig = 1
+        ctypes.CDLL(None).prctl(pr_set_pdeathsig, number)
+
+
 def _open(open_work: Callable[[], Callable]) -> None:
     global _work
+    end_with_parent()
     # Ctrl-C is for the main process
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _work = open_work()

@@ -61,7 +61,8 @@ def _paired_bootstrap(
         differences.append(figure(b) - figure(a))
     resampled = np.concatenate(differences)
     value = float(figure(second.sum(axis=0)) - figure(first.sum(axis=0)))
-    other_sign = np.mean(resampled * np.sign(value) <= 0) if value else 1.0
+    others = np.count_nonzero(resampled * np.sign(value) <= 0) if value else REPLICATES
+    other_sign = (others + 1) / (REPLICATES + 1)
     low, high = np.percentile(resampled, [2.5, 97.5])
     return Difference(value, float(low), float(high), min(1.0, 2 * float(other_sign)))
 

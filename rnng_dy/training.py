@@ -281,7 +281,7 @@ class Training:
         remaining = self.settings.epochs * len(self.examples) - p.sentences
         self._record(
             "progress",
-            loss_per_word=loss / words,
+            loss_per_word=loss / max(words, 1),
             learning_rate=self.learning_rate(),
             clipped=clipped / updates,
             sentences_per_second=p.sentences / p.seconds,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -11,7 +12,7 @@ import numpy as np
 from oracle.errors import RnngError
 from oracle.files import OracleSentence
 from rnng_dy import checkpoint
-from rnng_dy.batches import batches
+from rnng_dy.batches import as_fits, batches
 from rnng_dy.engine import dy
 from rnng_dy.lstm import Lstm
 from rnng_dy.parameters import ParameterStore
@@ -116,11 +117,18 @@ class LstmLanguageModel:
     # use
 
     def log_probs(self, examples: Sequence[LanguageModelExample]) -> np.ndarray:
-        """log p in nats of the words and of the end of each sentence: shape (sentences, 2), float64."""
-        parts = [self._log_probs(part) for part in batches(examples, self.length, MAX_WORDS)]
-        return np.concatenate([np.empty((0, 2)), *parts])
+        """log p in nats of the words and of the end of each sentence: shape (sentences, 2), float64.
 
-    def _log_probs(self, examples: Sequence[LanguageModelExample]) -> np.ndarray:
+        NaN for a sentence that does not fit into memory.
+        """
+        rows = [
+            (math.nan, math.nan) if row is None else row
+            for part in batches(examples, self.length, MAX_WORDS)
+            for row in as_fits(self._log_probs, part)
+        ]
+        return np.array(rows, np.float64).reshape(-1, 2)
+
+    def _log_probs(self, examples: Sequence[LanguageModelExample]) -> list[np.ndarray]:
         dy.renew_cg()
         losses, owners = self._losses(examples, 0.0)
         values = dy.concatenate_to_batch(losses).npvalue().ravel()
@@ -129,7 +137,7 @@ class LstmLanguageModel:
         of_position = -np.bincount(owners, values.astype(np.float64), ends[-1])
         end = of_position[ends - 1]
         total = np.add.reduceat(of_position, np.concatenate([[0], ends[:-1]]))
-        return np.stack([total - end, end], axis=1)
+        return list(np.stack([total - end, end], axis=1))
 
     def generate(self, n: int, seed: int = 1, max_length: int = 200) -> list[list[str]]:
         """n sentences drawn from the model; one that grows longer than `max_length` words is drawn anew.

@@ -52,6 +52,8 @@ def compare_composition(gold, buggy, corrected, buggy_samples, corrected_samples
 
     Example: rnng-dy compare-composition test.trees buggy.trees corrected.trees
     """
+    if bool(buggy_samples) != bool(corrected_samples):
+        raise click.UsageError("perplexity needs both --buggy-samples and --corrected-samples")
     golds, *systems = [
         [located.tree for located in read_trees(path)] for path in (gold, buggy, corrected)
     ]

@@ -44,6 +44,8 @@ def perplexity(source, folder, train_path, order, clusters_path, with_eos, outpu
     """
     if (folder is None) == (train_path is None):
         raise click.UsageError("give either --model or --kneser-ney")
+    if folder and clusters_path:
+        raise click.UsageError("--clusters is for n-grams: a model has its own")
     sentences = read_oracle(source)
     if folder is None:
         log_probs = _kneser_ney(sentences, train_path, order, clusters_path)
@@ -62,6 +64,12 @@ def perplexity(source, folder, train_path, order, clusters_path, with_eos, outpu
     llh, ppl, words = (
         perplexity_of(*zip(*scorable, strict=True)) if scorable else (0.0, math.nan, 0)
     )
+    for sentence, found in zip(sentences, log_probs, strict=True):
+        if not found:
+            click.echo(
+                f"{source}:{sentence.line}: p = 0, it has words unseen in training, or does not fit into memory",
+                err=True,
+            )
     if len(scorable) < len(sentences):
         click.echo(
             f"{len(sentences) - len(scorable)} of {len(sentences)} sentences have p = 0 and are left out",
@@ -91,7 +99,8 @@ def _lstm(sentences: Sequence[OracleSentence], folder: str, device: str) -> LogP
     model = Place("lstm-lm", folder, device, 1).open()
     examples = [_or_none(lambda s=sentence: model.encode(s.unkified)) for sentence in sentences]
     known = iter(model.log_probs([e for e in examples if e is not None]).tolist())
-    return [None if example is None else tuple(next(known)) for example in examples]
+    found = [None if example is None else tuple(next(known)) for example in examples]
+    return [None if pair is None or math.isnan(sum(pair)) else pair for pair in found]
 
 
 def _or_none(compute: Callable):

@@ -50,7 +50,7 @@ def score(folder, source, output, jobs, resume, device) -> None:
     place = Place("generative", folder, device, jobs)
     model = place.open()
     trees = _trees_to_score(source, model)
-    groups = [list(group) for _, group in groupby(trees, lambda tree: tree.sentence)]
+    groups = [list(group) for _, group in groupby(trees, lambda tree: (tree.sentence, tree.words))]
     key = fingerprint("score", trees, Path(folder, "parameters.npz"))
     work = Work(place, _open_lines, lambda group: [_line(tree) for tree in group])
 

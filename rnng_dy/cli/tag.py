@@ -45,7 +45,10 @@ def tag(trees_path, train_path, folds, tags_path, output, jobs, seed) -> None:
     if tags_path:
         found = list(tagging.tags_of_file(tags_path, trees))
     elif train_path:
-        tagger = tagging.train_tagger(_tagged(read_trees(train_path)), seed)
+        training = _tagged(read_trees(train_path))
+        if not training:
+            raise InputError("no trees to train a tagger on", train_path)
+        tagger = tagging.train_tagger(training, seed)
         found = [[t for _, t in tagger.tag([word for word, _ in sentence])] for sentence in gold]
     else:
         if folds > len(gold):

@@ -95,7 +95,9 @@ def markdown(results: dict) -> str:
         lines += [f"## {table.title}", ""]
         lines.append("| " + " | ".join(table.header) + " |")
         lines.append("|" + "---|" * len(table.header))
-        lines += ["| " + " | ".join(row) + " |" for row in table.rows]
+        lines += [
+            "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in table.rows
+        ]
         lines += ["", table.note, ""] if table.note else [""]
     for title, sentences in _most_different(results):
         lines += [f"## {title}", ""]

@@ -10,7 +10,8 @@ from itertools import groupby
 from pathlib import Path
 
 from oracle.files import read_likelihoods, read_oracle, read_samples
-from oracle.treebank import LocatedTree, format_tree, read_trees
+from oracle.tagging import with_tags
+from oracle.treebank import LocatedTree, format_tree, read_trees, tags
 from rnng_dy import comparison, evalb
 from rnng_dy import statistics as stats
 from rnng_dy.importance import Estimate, estimate
@@ -28,8 +29,15 @@ class Run:
     def __init__(self, folder: Path, composition: str, seed: int, golds: Sequence):
         name = f"{composition}-{seed}"
         self.composition, self.seed, self.name = composition, seed, name
+        # with the gold tags, whatever tags the parser saw: EVALB goes by them for what is punctuation
         self.greedy, self.reranked = (
-            [t.tree for t in _trees(folder / f"{name}.{kind}.trees")] for kind in ("greedy", "map")
+            [
+                with_tags(located.tree, tags(gold))
+                for located, gold in zip(
+                    _trees(folder / f"{name}.{kind}.trees"), golds, strict=True
+                )
+            ]
+            for kind in ("greedy", "map")
         )
         self.samples = _samples(folder / f"{name}.props", folder / f"{name}.likelihoods")
         self.estimates: list[Estimate] = [estimate(q, p) for _, _, q, p in self.samples]
@@ -66,7 +74,7 @@ def collect(folder: Path, c: Configuration) -> dict:
                 for part in ("train", "dev", "test")
             },
             "tags": {
-                part: _tag_accuracy(folder / f"{part}.tags.txt")
+                part: _tag_accuracy(folder / f"{part}.tags.txt", c)
                 for part in ("train", "dev", "test")
             },
             "f1": _f1(runs),
@@ -290,10 +298,10 @@ def _printed(path: Path, name: str) -> float:
     return float(re.search(rf"^{name}=(\S+)", path.read_text(), re.MULTILINE)[1])
 
 
-def _tag_accuracy(path: Path) -> float | None:
-    """What `rnng-dy tag` said of tags that are as in the treebank, percent; None where gold tags are used."""
-    if not path.exists():
-        return None
+def _tag_accuracy(path: Path, c: Configuration) -> float | str:
+    """What `rnng-dy tag` said of tags that are as in the treebank, percent; or `gold` or `none`."""
+    if c.tags in ("gold", "none"):
+        return c.tags
     return float(re.search(r"([\d.]+) %", path.read_text())[1])
 
 

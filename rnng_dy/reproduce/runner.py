@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
 import json
 import os
@@ -12,10 +11,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import rnng_dy
 from oracle.errors import RnngError
+from rnng_dy.parallel import end_with_parent
 from rnng_dy.reproduce.plan import Stage
 
 RECORD, HASHES, LOGS = "stages.json", "hashes.json", "logs"
@@ -102,8 +103,9 @@ class Runner:
         if key is None:
             missing = next(path for path in stage.inputs if self._hash(path) is None)
             raise RnngError(f"{stage.name}: {missing} is missing")
-        if self._record.get(stage.name, {}).get("begun") != key:
-            # what an earlier, different run left cannot be gone on with
+        known = self._record.get(stage.name, {})
+        if known.get("begun") != key or "done" in known:
+            # what another run left, or somebody has changed since, cannot be gone on with
             self._remove(stage)
         self._record[stage.name] = {"begun": key}
         self._save()
@@ -124,7 +126,7 @@ class Runner:
             stdout=printed,
             stderr=log,
             stdin=subprocess.DEVNULL,
-            preexec_fn=_end_with_parent,
+            preexec_fn=partial(end_with_parent, signal.SIGTERM),
             # Ctrl-C comes from us, once
             start_new_session=True,
         )
@@ -205,9 +207,3 @@ def _read(path: Path) -> dict:
         return json.loads(path.read_text())
     except (OSError, ValueError):
         return {}
-
-
-def _end_with_parent() -> None:
-    """Have Linux end this process as SIGTERM does when the one that started it is gone, however it ended."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(1, signal.SIGTERM)

@@ -9,7 +9,7 @@ from html import escape
 
 from nltk import Tree
 
-from rnng_dy.comparison import Bracket
+from rnng_dy.comparison import Bracket, canonical
 from rnng_dy.evalb_params import COLLINS
 
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 560, 300, 56, 40, 14, 14
@@ -205,8 +205,9 @@ class _Drawing:
         return x
 
     def _label(self, label: str, x: float, y: float, start: int) -> str:
-        bracket = (label.partition("-")[0].partition("=")[0], start, self._words)
-        counts = start < self._words and bracket[0] not in COLLINS.deleted_bracket_labels
+        plain = label.partition("-")[0].partition("=")[0]
+        bracket = (canonical(plain), start, self._words)
+        counts = start < self._words and plain not in COLLINS.deleted_bracket_labels
         wrong = False
         if self._right is not None and counts:
             wrong = self._right[bracket] <= 0

@@ -49,11 +49,8 @@ def _f1(results: dict) -> Table:
         cells = _beside(known.get((kind, composition)), found["mean"], "{:.2f}")
         rows.append((f"{name}, {composition}", *cells, _spread(found)))
     tags = results["tags"]["test"]
-    said = (
-        "Gold POS tags, or none."
-        if tags is None
-        else f"POS tags of a tagger, {tags:.2f} % as in the treebank."
-    )
+    said = {"gold": "Gold POS tags.", "none": "No POS tags."}.get(tags)
+    said = said or f"POS tags of a tagger, {tags:.2f} % as in the treebank."
     return Table(
         "Labelled F1 on the test part",
         ("", "paper", "here", "difference", "sd over seeds"),
@@ -145,7 +142,7 @@ def _growth(results: dict) -> Table:
             _text(p["f1"], "{:.2f}"),
             _text(p["perplexity"], "{:.1f}"),
             _text(p["effective_sample_size"], "{:.1f}"),
-            _text(p["standard_error"], "{:.3f}"),
+            _text(p["standard_error"] if p["samples"] > 1 else None, "{:.3f}"),
         )
         for of_run in results["samples"]
         for p in of_run["points"]

@@ -34,6 +34,12 @@ def test_counts_by_label_and_length():
     assert lengths["3-4"].first.gold == 1
 
 
+def test_labels_that_evaluation_takes_for_equal_are_one():
+    gold, system = trees("(S (V gave) (PRT (RP up)))", "(S (V gave) (ADVP (RP up)))")
+    [advp, s] = by_label([gold], [system], [gold])
+    assert (s.kind, advp.kind, advp.first.f1) == ("S", "ADVP", 100)
+
+
 def test_the_most_different_sentences_come_first():
     golds = trees(OTHER, GOLD, GOLD)
     first = evalb.score(golds, trees(OTHER, FLAT, POOR))

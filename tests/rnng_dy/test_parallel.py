@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
+import time
 from functools import partial
 from pathlib import Path
 
@@ -18,6 +21,8 @@ from rnng_dy.cli import main
 from rnng_dy.parallel import ordered_map
 
 from .conftest import make_generator, make_parser
+
+CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 def open_power(exponent):
@@ -48,6 +53,42 @@ def test_results_come_in_order(jobs):
 def test_a_killed_process_is_told():
     with pytest.raises(RnngError, match=r"killed.*--resume"):
         list(ordered_map(open_kill, range(10), 2))
+
+
+PARENT = """
+import time
+from tests.rnng_dy.test_parallel import open_sleep
+from rnng_dy.parallel import ordered_map
+next(ordered_map(open_sleep, range(100), 2))
+time.sleep(60)
+"""
+
+
+def open_sleep():
+    return _sleep
+
+
+def _sleep(x):
+    time.sleep(0.1 if x == 0 else 60)
+
+
+def test_workers_end_with_a_killed_parent():
+    process = subprocess.Popen([sys.executable, "-c", PARENT], cwd=CHECKOUT)
+    workers = []
+    deadline = time.monotonic() + 60
+    while len(workers) < 2 and time.monotonic() < deadline:
+        time.sleep(0.2)
+        listing = subprocess.run(
+            ["pgrep", "-P", str(process.pid), "-f", "spawn_main"], capture_output=True, text=True
+        )
+        workers = listing.stdout.split()
+    time.sleep(2)
+    process.kill()
+    process.wait()
+    while any(Path("/proc", worker).exists() for worker in workers):
+        assert time.monotonic() < deadline, "a worker lives on"
+        time.sleep(0.1)
+    assert len(workers) == 2
 
 
 def test_batches_are_halved_until_they_fit():
