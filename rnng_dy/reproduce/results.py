@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
+from oracle.errors import InputError
 from oracle.files import read_likelihoods, read_oracle, read_samples
 from oracle.tagging import with_tags
 from oracle.treebank import LocatedTree, format_tree, read_trees, tags
@@ -29,15 +30,8 @@ class Run:
     def __init__(self, folder: Path, composition: str, seed: int, golds: Sequence):
         name = f"{composition}-{seed}"
         self.composition, self.seed, self.name = composition, seed, name
-        # with the gold tags, whatever tags the parser saw: EVALB goes by them for what is punctuation
         self.greedy, self.reranked = (
-            [
-                with_tags(located.tree, tags(gold))
-                for located, gold in zip(
-                    _trees(folder / f"{name}.{kind}.trees"), golds, strict=True
-                )
-            ]
-            for kind in ("greedy", "map")
+            _with_gold_tags(folder / f"{name}.{kind}.trees", golds) for kind in ("greedy", "map")
         )
         self.samples = _samples(folder / f"{name}.props", folder / f"{name}.likelihoods")
         self.estimates: list[Estimate] = [estimate(q, p) for _, _, q, p in self.samples]
@@ -279,6 +273,21 @@ def _samples(props: Path, likelihoods: Path) -> list[tuple[list, int, list[float
             )
         )
     return found
+
+
+def _with_gold_tags(path: Path, golds: Sequence) -> list:
+    """A system's trees with the gold tags, whatever tags it saw: EVALB goes by them for what is punctuation.
+
+    Raises InputError where a tree is missing.
+    """
+    located = _trees(path)
+    if len(located) != len(golds):
+        raise InputError(
+            f"{len(located)} trees for {len(golds)} sentences: one did not fit into memory; free some, remove this "
+            "file and run again",
+            path,
+        )
+    return [with_tags(t.tree, tags(gold)) for t, gold in zip(located, golds, strict=True)]
 
 
 def _trees(path: Path) -> list[LocatedTree]:

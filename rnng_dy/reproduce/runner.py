@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -19,7 +20,7 @@ from oracle.errors import RnngError
 from rnng_dy.parallel import end_with_parent
 from rnng_dy.reproduce.plan import Stage
 
-RECORD, HASHES, LOGS = "stages.json", "hashes.json", "logs"
+RECORD, HASHES, LOGS, LOCK = "stages.json", "hashes.json", "logs", ".lock"
 
 
 class Runner:
@@ -61,6 +62,16 @@ class Runner:
         KeyboardInterrupt ends the stages that run as Ctrl-C ends them, which loses nothing that they can go on from.
         """
         (self.folder / LOGS).mkdir(parents=True, exist_ok=True)
+        with (self.folder / LOCK).open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise RnngError(
+                    f"another reproduction works in {self.folder}: wait for it, or stop it"
+                ) from None
+            self._run()
+
+    def _run(self) -> None:
         waiting = list(self.stages)
         failed = None
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
@@ -121,6 +122,14 @@ def test_dry_run_tells_stages_and_times_and_does_nothing(done, tmp_path):
     assert re.search(r"(\d+) of \1 stages to do", result.stdout)
     assert not (tmp_path / "out").exists()
     assert "0 of" in run(done, "--dry-run").stdout.splitlines()[-1]
+
+
+def test_two_reproductions_do_not_share_a_folder(done):
+    with (done / "out" / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        result = run(done)
+    assert result.exit_code == 2
+    assert "another reproduction works in" in result.output
 
 
 def test_stages_can_be_chosen(tmp_path):
