@@ -12,6 +12,7 @@ from oracle.samples import (
     is_samples_file,
     read_likelihoods,
     read_samples,
+    read_scored_samples,
     write_likelihoods,
     write_samples,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "read_likelihoods",
     "read_oracle",
     "read_samples",
+    "read_scored_samples",
     "read_sentences",
     "write_likelihoods",
     "write_oracle",

@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TextIO
 
 from nltk import Tree
@@ -101,6 +102,30 @@ def read_likelihoods(path: str | os.PathLike) -> list[tuple[int, float]]:
         words = _number(fields[0], "the number of words", path, line)
         rows.append((words, _float(fields[1], "the negative log joint", path, line)))
     return rows
+
+
+def read_scored_samples(
+    samples_path: str | os.PathLike, likelihoods_path: str | os.PathLike
+) -> list[list[tuple[Sample, float]]]:
+    """The samples of each sentence with their log joint in nats. Raises InputError where the two files do not fit."""
+    samples, scores = list(read_samples(samples_path)), read_likelihoods(likelihoods_path)
+    if not samples:
+        raise InputError("no samples: make the file with `rnng-dy sample`", samples_path)
+    if len(samples) != len(scores):
+        raise InputError(
+            f"{len(scores)} likelihoods for the {len(samples)} samples of {samples_path}: score these samples again",
+            likelihoods_path,
+        )
+    for number, (sample, (words, _)) in enumerate(zip(samples, scores, strict=True), 1):
+        if words != len(sample.tree.leaves()):
+            raise InputError(
+                f"{words} words, but the tree at {samples_path}:{sample.line} has {len(sample.tree.leaves())}: "
+                "score these samples again",
+                likelihoods_path,
+                number,
+            )
+    pairs = [(sample, -negative) for sample, (_, negative) in zip(samples, scores, strict=True)]
+    return [list(group) for _, group in groupby(pairs, lambda pair: pair[0].index)]
 
 
 def write_likelihoods(rows: Iterable[tuple[int, float]], stream: TextIO) -> None:

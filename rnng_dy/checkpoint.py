@@ -43,10 +43,15 @@ CONFIG, VOCABULARY, PARAMETERS, VECTORS, TRAINING = (
 )
 
 
-def save(model: Model, folder: str | Path, *training: object) -> None:
+def save(
+    model: Model,
+    folder: str | Path,
+    state: Mapping[str, object] | None = None,
+    optimizer: Optimizer | None = None,
+) -> None:
     """Write a model folder, replacing one that is there only when the new one is complete.
 
-    With `training`, what `save_training` takes after the folder, it is that of a model in training.
+    With `state` and `optimizer`, the folder is that of a model in training.
     """
     folder = Path(folder)
     if folder.exists() and not (folder / CONFIG).is_file():
@@ -60,8 +65,8 @@ def save(model: Model, folder: str | Path, *training: object) -> None:
         if getattr(model, "vectors", None) is not None:
             _write_arrays(new / VECTORS, {"vectors": model.vectors})
         _write_arrays(new / PARAMETERS, model.store.arrays())
-        if training:
-            save_training(model, new, *training)
+        if state is not None:
+            save_training(model, new, state, optimizer)
         if folder.exists():
             old = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
             folder.rename(old / "replaced")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from nltk import Tree
 
-from rnng_dy.evalb import SCORED, Scores, percent
+from rnng_dy.evalb import SCORED, Scores, SentenceScore, percent
 from rnng_dy.evalb_params import COLLINS, Params
 from rnng_dy.evalb_sentence import read_off
 
@@ -105,12 +105,13 @@ def name_of_bucket(i: int) -> str:
     return str(first) if first == last else f"{first}-{last}"
 
 
+def errors(score: SentenceScore) -> int:
+    """Wrong and missing brackets of a sentence."""
+    return score.gold + score.system - 2 * score.matched
+
+
 def most_different(first: Scores, second: Scores, n: int) -> list[int]:
     """Indices of the sentences where the numbers of wrong and missing brackets differ most, both ways."""
-
-    def errors(score) -> int:
-        return score.gold + score.system - 2 * score.matched
-
     pairs = list(zip(first.per_sentence, second.per_sentence, strict=True))
     comparable = [i for i, (a, b) in enumerate(pairs) if a.status == b.status == SCORED]
     difference = {i: errors(pairs[i][1]) - errors(pairs[i][0]) for i in comparable}

@@ -24,7 +24,7 @@ from oracle.errors import RnngError
 from rnng_dy import engine
 from rnng_dy.engine import dy
 from rnng_dy.memory import limit_memory
-from rnng_dy.parallel import end_with_parent
+from rnng_dy.parallel import check_jobs, end_with_parent
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.updates import Rows, Share, Update, Updater
 
@@ -94,8 +94,7 @@ class Replicas:
 
     def __init__(self, updater: Updater, folder: Path, replicas: int):
         """The folder has the updater's training state. Raises RnngError where there is no room for the file."""
-        if engine.device() != engine.CPU:
-            raise RnngError("--jobs is for the CPU: one process keeps a GPU busy")
+        check_jobs(replicas)
         self.rank, self.replicas = 0, replicas
         self._updater = updater
         updater.exchange = self

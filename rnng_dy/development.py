@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 
 import nltk
-import numpy as np
 
 from oracle.files import OracleSentence
 from oracle.transitions import tree_of
@@ -50,63 +49,59 @@ class ParserEvaluation:
         }
 
 
-class LanguageModelEvaluation:
-    """Likelihood of sentences; those with words unseen in training have p = 0 and are left out."""
+class WordsEvaluation:
+    """Likelihood of development sentences; those with symbols unseen in training have p = 0 and are left out."""
 
-    def __init__(self, model: LstmLanguageModel, sentences: Sequence[OracleSentence]):
-        self._model = model
-        self._examples = []
-        self.unseen: dict[int, tuple[str, ...]] = {}
-        """Words that make p = 0, by the line of the sentence in its oracle."""
-        for sentence in sentences:
-            try:
-                self._examples.append(model.encode(sentence.unkified))
-            except UnseenSymbolError as error:
-                self.unseen[sentence.line] = error.symbols
-
-    def __call__(self) -> dict[str, float]:
-        """`score` is the log likelihood in nats, ends included; `perplexity` is a word, ends not counted."""
-        log_probs = self._model.log_probs(self._examples).sum(axis=1)
-        fits = np.isfinite(log_probs)
-        fitting = [e for e, fit in zip(self._examples, fits, strict=True) if fit]
-        left_out = len(self.unseen) + len(self._examples) - len(fitting)
-        return _likelihood_record(math.fsum(log_probs[fits]), fitting, left_out)
-
-
-class GeneratorEvaluation:
-    """Joint log likelihood of gold trees; those with symbols unseen in training have p = 0 and are left out."""
-
-    def __init__(self, model: GenerativeModel, sentences: Sequence[OracleSentence]):
-        self._model = model
+    def __init__(
+        self,
+        model: GenerativeModel | LstmLanguageModel,
+        sentences: Sequence[OracleSentence],
+    ):
+        self.model = model
         self._examples = []
         self.unseen: dict[int, tuple[str, ...]] = {}
         """Symbols that make p = 0, by the line of the sentence in its oracle."""
         for sentence in sentences:
             try:
-                self._examples.append(model.encode(sentence.unkified, sentence.actions))
+                self._examples.append(model.encode_training(sentence))
             except UnseenSymbolError as error:
                 self.unseen[sentence.line] = error.symbols
 
+    def log_probs(self, examples: Sequence) -> list[float]:
+        """In nats, NaN for an example that does not fit into memory."""
+        raise NotImplementedError
+
     def __call__(self) -> dict[str, float]:
-        """`score` is the log likelihood in nats; `perplexity` is of tree and words together, a word."""
-        fitting, log_probs = [], []
-        for example in self._examples:
-            try:
-                log_probs += self._model.joint_log_probs(example.words, [example.actions]).tolist()
-                fitting.append(example)
-            except MemoryError:
-                continue
-        left_out = len(self.unseen) + len(self._examples) - len(fitting)
-        return _likelihood_record(math.fsum(log_probs), fitting, left_out)
+        """`score` is the log likelihood in nats, `perplexity` a word's."""
+        log_probs = self.log_probs(self._examples)
+        lengths = map(self.model.length, self._examples)
+        fitting = [(p, n) for p, n in zip(log_probs, lengths, strict=True) if not math.isnan(p)]
+        total, words = math.fsum(p for p, _ in fitting), sum(n for _, n in fitting)
+        return {
+            "score": total,
+            "log_likelihood": total,
+            "perplexity": math.exp(-total / words) if words else math.nan,
+            "dev_words": words,
+            "dev_sentences": len(fitting),
+            "dev_left_out": len(self.unseen) + len(self._examples) - len(fitting),
+        }
 
 
-def _likelihood_record(total: float, examples: Sequence, left_out: int) -> dict[str, float]:
-    words = sum(len(e.words) for e in examples)
-    return {
-        "score": total,
-        "log_likelihood": total,
-        "perplexity": math.exp(-total / words) if words else math.nan,
-        "dev_words": words,
-        "dev_sentences": len(examples),
-        "dev_left_out": left_out,
-    }
+class LanguageModelEvaluation(WordsEvaluation):
+    """Of words and ends; ends are not counted as words."""
+
+    def log_probs(self, examples: Sequence) -> list[float]:
+        return self.model.log_probs(examples).sum(axis=1).tolist()
+
+
+class GeneratorEvaluation(WordsEvaluation):
+    """Of words and gold trees together."""
+
+    def log_probs(self, examples: Sequence) -> list[float]:
+        return [p for e in examples for p in self._log_prob(e)]
+
+    def _log_prob(self, example) -> list[float]:
+        try:
+            return self.model.joint_log_probs(example.words, [example.actions]).tolist()
+        except MemoryError:
+            return [math.nan]

@@ -60,11 +60,12 @@ class Sentence:
 
     def counted_brackets(self, params: Params) -> list[tuple[str, int, int]]:
         """The brackets that count: over a word, label (cut at - or =) not deleted."""
-        cut = ((_cut(label), start, end) for label, start, end in self.brackets if start < end)
+        cut = ((cut_label(label), start, end) for label, start, end in self.brackets if start < end)
         return [bracket for bracket in cut if bracket[0] not in params.deleted_bracket_labels]
 
 
-def _cut(label: str) -> str:
+def cut_label(label: str) -> str:
+    """A label without function tags, cut at - or =."""
     return label.partition("-")[0].partition("=")[0]
 
 

@@ -8,8 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+
+from oracle.samples import Sample
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,33 @@ def estimate(log_q: Sequence[float], log_p: Sequence[float]) -> Estimate:
         # var(w) / (n mean(w)^2), with var and mean over the samples
         standard_error=float(math.sqrt(max(0.0, 1.0 / ess - 1.0 / n))),
     )
+
+
+class Likelihood(NamedTuple):
+    """Of the sentences that have p > 0."""
+
+    llh: float
+    """Log likelihood in nats."""
+    perplexity: float
+    """A word; NaN where there is no sentence."""
+    words: int
+    sentences: int
+
+
+def likelihood(log_marginals: Iterable[float], lengths: Iterable[int]) -> Likelihood:
+    """Of all sentences together but those with p = 0.
+
+    >>> likelihood([-2 * math.log(8), -math.inf], [2, 5])[2:]
+    (2, 1)
+    """
+    possible = [(m, n) for m, n in zip(log_marginals, lengths, strict=True) if math.isfinite(m)]
+    found = perplexity([m for m, _ in possible], [n for _, n in possible])
+    return Likelihood(*found, len(possible))
+
+
+def estimate_of(scored: Sequence[tuple[Sample, float]]) -> Estimate:
+    """The estimate from a sentence's samples and their log p, as `read_scored_samples` gives them."""
+    return estimate([sample.log_q for sample, _ in scored], [log_p for _, log_p in scored])
 
 
 def perplexity(log_marginals: Iterable[float], lengths: Iterable[int]) -> tuple[float, float, int]:

@@ -13,11 +13,18 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import TypeVar
 
 from oracle.errors import RnngError
+from rnng_dy import engine
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 _work: Callable | None = None
+
+
+def check_jobs(jobs: int) -> None:
+    """Raise RnngError for several processes with a GPU."""
+    if jobs > 1 and engine.device() != engine.CPU:
+        raise RnngError("--jobs is for the CPU: one process keeps a GPU busy")
 
 
 def ordered_map(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rnng_dy.evalb import SCORED, Scores
-from rnng_dy.importance import estimate, perplexity
+from rnng_dy.importance import estimate, likelihood
 
 REPLICATES = 10000
 SAMPLE_COUNTS = (1, 2, 5, 10, 20, 50, 100)
@@ -130,12 +130,7 @@ def growth_with_samples(
         if n > least:
             continue
         found = [estimate(q[:n], p[:n]) for q, p in zip(log_qs, log_ps, strict=True)]
-        scored = [
-            (e.log_marginal, w)
-            for e, w in zip(found, lengths, strict=True)
-            if math.isfinite(e.log_marginal)
-        ]
-        _, ppl, _ = perplexity(*zip(*scored, strict=True)) if scored else (0.0, math.nan, 0)
+        ppl = likelihood([e.log_marginal for e in found], lengths).perplexity
         finite = [e for e in found if math.isfinite(e.log_marginal)]
         rows.append(
             AtSamples(

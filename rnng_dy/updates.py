@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from oracle.errors import RnngError
+from rnng_dy.batches import as_fits
 from rnng_dy.engine import dy
 from rnng_dy.parameters import ParameterStore
 
@@ -149,20 +150,17 @@ class Updater:
         """Add the gradient of the batch to the store; in smaller graphs where one does not fit into memory."""
         if not batch:
             return Share(0.0, ())
-        try:
-            dy.renew_cg()
-            loss = self.model.training_loss(list(batch.values()), self.settings.dropout)
-            value = loss.value()
-            loss.backward()
-            return Share(value, ())
-        except MemoryError:
-            dy.renew_cg()
-        if len(batch) == 1:
-            return Share(0.0, tuple(batch))
-        items = list(batch.items())
-        half = len(items) // 2
-        first, second = self._gradient(dict(items[:half])), self._gradient(dict(items[half:]))
-        return Share(first.loss + second.loss, first.left_out + second.left_out)
+        losses = as_fits(self._losses, list(batch.values()))
+        left_out = tuple(i for i, loss in zip(batch, losses, strict=True) if loss is None)
+        return Share(sum(loss for loss in losses if loss is not None), left_out)
+
+    def _losses(self, examples: Sequence) -> list[float]:
+        """Add the gradient of the examples; their loss in nats stands with the first of them."""
+        dy.renew_cg()
+        loss = self.model.training_loss(examples, self.settings.dropout)
+        value = loss.value()
+        loss.backward()
+        return [value] + [0.0] * (len(examples) - 1)
 
 
 def _parts(sizes: Mapping[int, int], count: int) -> list[list[int]]:

@@ -55,7 +55,7 @@ class LstmLanguageModel:
         self,
         vocabulary: GeneratorVocabulary,
         sizes: LanguageModelSizes = LanguageModelSizes(),
-        composition: None = None,
+        composition: str | None = None,
         seed: int = 1,
     ):
         """There is nothing to compose; the argument is there for all models to be made alike."""

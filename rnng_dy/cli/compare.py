@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from itertools import groupby
-
 import click
+import numpy as np
 from nltk import Tree
 
 from oracle.errors import InputError
-from oracle.files import read_likelihoods, read_samples
+from oracle.files import read_scored_samples
 from oracle.treebank import format_tree, read_trees
 from rnng_dy import comparison, evalb, statistics
-from rnng_dy.importance import estimate
+from rnng_dy.importance import estimate_of, likelihood
 
 samples_options = [
     click.option(
@@ -62,7 +60,7 @@ def compare_composition(gold, buggy, corrected, buggy_samples, corrected_samples
             raise InputError(f"{len(trees)} trees, but {gold} has {len(golds)}", path)
     first, second = (evalb.score(golds, trees) for trees in systems)
     _print_difference("F1", first.f1, second.f1, statistics.f1_difference(first, second))
-    if buggy_samples and corrected_samples:
+    if buggy_samples:
         _print_perplexity(buggy_samples, corrected_samples)
     for title, rows in (
         ("words in constituent", comparison.by_length(golds, *systems)),
@@ -86,27 +84,17 @@ def _print_difference(name: str, first: float, second: float, d: statistics.Diff
 
 
 def _print_perplexity(buggy: tuple[str, str], corrected: tuple[str, str]) -> None:
-    marginals, lengths = zip(*(_marginals(*files) for files in (buggy, corrected)), strict=True)
+    marginals, lengths = [], []
+    for files in (buggy, corrected):
+        groups = read_scored_samples(*files)
+        marginals.append([estimate_of(group).log_marginal for group in groups])
+        lengths.append([len(group[0][0].tree.leaves()) for group in groups])
     if lengths[0] != lengths[1]:
         raise InputError("its sentences are not those of the other samples", corrected[0])
-    kept = [i for i in range(len(lengths[0])) if all(math.isfinite(m[i]) for m in marginals)]
-    words = sum(lengths[0][i] for i in kept)
-    ppl = [math.exp(-sum(m[i] for i in kept) / words) if kept else math.nan for m in marginals]
+    # both of the sentences that are possible in both
+    impossible = np.isinf(marginals).any(axis=0)
+    ppl = [likelihood(np.where(impossible, -np.inf, m), lengths[0]).perplexity for m in marginals]
     _print_difference("perplexity", *ppl, statistics.perplexity_difference(*marginals, lengths[0]))
-
-
-def _marginals(props: str, likelihoods: str) -> tuple[list[float], list[int]]:
-    """log p(x) in nats and words of each sentence."""
-    samples, scores = list(read_samples(props)), list(read_likelihoods(likelihoods))
-    if len(samples) != len(scores):
-        raise InputError(f"{len(scores)} likelihoods for {len(samples)} samples", likelihoods)
-    marginals, lengths = [], []
-    for _, group in groupby(zip(samples, scores, strict=True), lambda pair: pair[0].index):
-        group = list(group)
-        found = estimate([s.log_q for s, _ in group], [-negative for _, (_, negative) in group])
-        marginals.append(found.log_marginal)
-        lengths.append(len(group[0][0].tree.leaves()))
-    return marginals, lengths
 
 
 def _print_trees(i: int, *trees: Tree) -> None:

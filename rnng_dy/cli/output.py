@@ -15,6 +15,7 @@ import click
 from oracle.errors import RnngError
 from oracle.files import open_output
 from rnng_dy.cli.progress import Progress
+from rnng_dy.importance import likelihood
 
 T = TypeVar("T")
 
@@ -121,3 +122,17 @@ def run_batches(
         sys.exit(130)
     file.finish()
     progress.finish()
+
+
+def print_likelihood(log_probs: Sequence[float], lengths: Sequence[int]) -> None:
+    """Print likelihood and perplexity of the sentences that have p > 0, and say how many have not."""
+    found = likelihood(log_probs, lengths)
+    if found.sentences < len(log_probs):
+        click.echo(
+            f"{len(log_probs) - found.sentences} of {len(log_probs)} sentences have p = 0 and are left out",
+            err=True,
+        )
+    click.echo(f"sentences={found.sentences} of {len(log_probs)}")
+    click.echo(f"len={found.words} words")
+    click.echo(f"LLH={found.llh:.15g}")
+    click.echo(f"PPL={found.perplexity:.15g}")

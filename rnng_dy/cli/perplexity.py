@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 
 import click
 
-from oracle.files import OracleSentence, format_likelihood, open_output, read_oracle
+from oracle.files import OracleSentence, open_output, read_oracle, write_likelihoods
 from rnng_dy.cli.options import device_option
-from rnng_dy.importance import perplexity as perplexity_of
+from rnng_dy.cli.output import print_likelihood
 
 LogProbs = list[tuple[float, float] | None]
 """Of each sentence: log p in nats of its words, and of its end; None where p = 0."""
@@ -51,34 +51,18 @@ def perplexity(source, folder, train_path, order, clusters_path, with_eos, outpu
         log_probs = _kneser_ney(sentences, train_path, order, clusters_path)
     else:
         log_probs = _lstm(sentences, folder, device)
+    log_ps = [sum(found) if found else -math.inf for found in log_probs]
+    lengths = [len(sentence.tokens) for sentence in sentences]
     if output:
         with open_output(output) as stream:
-            for sentence, found in zip(sentences, log_probs, strict=True):
-                log_p = sum(found) if found else -math.inf
-                stream.write(format_likelihood(len(sentence.tokens), -log_p) + "\n")
-    scorable = [
-        (sum(found), len(sentence.tokens) + with_eos)
-        for sentence, found in zip(sentences, log_probs, strict=True)
-        if found
-    ]
-    llh, ppl, words = (
-        perplexity_of(*zip(*scorable, strict=True)) if scorable else (0.0, math.nan, 0)
-    )
-    for sentence, found in zip(sentences, log_probs, strict=True):
-        if not found:
+            write_likelihoods([(n, -p) for n, p in zip(lengths, log_ps, strict=True)], stream)
+    for sentence, log_p in zip(sentences, log_ps, strict=True):
+        if log_p == -math.inf:
             click.echo(
                 f"{source}:{sentence.line}: p = 0, it has words unseen in training, or does not fit into memory",
                 err=True,
             )
-    if len(scorable) < len(sentences):
-        click.echo(
-            f"{len(sentences) - len(scorable)} of {len(sentences)} sentences have p = 0 and are left out",
-            err=True,
-        )
-    click.echo(f"sentences={len(scorable)} of {len(sentences)}")
-    click.echo(f"len={words} words")
-    click.echo(f"LLH={llh:.15g}")
-    click.echo(f"PPL={ppl:.15g}")
+    print_likelihood(log_ps, [n + with_eos for n in lengths])
 
 
 def _kneser_ney(

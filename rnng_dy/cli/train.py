@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -72,30 +72,21 @@ def generative(train_path, dev_path, clusters_path, device, **options) -> None:
 
     Example: rnng-dy train generative --train train.gen.oracle --dev dev.gen.oracle --model generator
     """
-    from clusters.files import read_clusters
-
     sentences, dev = read_oracle(train_path), read_oracle(dev_path)
-    given = read_clusters(clusters_path) if clusters_path else None
+    given = _read_clusters(clusters_path)
     engine.start(device)
     from rnng_dy.development import GeneratorEvaluation
     from rnng_dy.generative import GenerativeModel, GeneratorSizes
-    from rnng_dy.vocabulary import GeneratorVocabulary
 
-    run = _Run("generative", GeneratorSizes(), options)
-
-    def make(sizes: GeneratorSizes, composition: str, seed: int) -> GenerativeModel:
-        run.clusters = given or _make_clusters(sentences, train_path)
-        vocabulary = GeneratorVocabulary.build(run.clusters, sentences)
-        return GenerativeModel(vocabulary, sizes, composition, seed)
-
-    model = run.model(make)
-    evaluation = GeneratorEvaluation(model, dev)
-    _report_left_out(evaluation.unseen, dev_path)
-
-    def describe(record: dict) -> str:
-        return f"dev perplexity of words and trees {record['perplexity']:.2f}, {record['dev_words']} words"
-
-    run.train(model, sentences, evaluation, describe, run.keep_clusters)
+    run = _WordsRun("generative", GeneratorSizes(), options)
+    model = run.model_of_words(GenerativeModel, sentences, given, train_path)
+    run.train_words(
+        model,
+        sentences,
+        GeneratorEvaluation(model, dev),
+        dev_path,
+        "dev perplexity of words and trees",
+    )
 
 
 @train.command("lstm-lm")
@@ -106,37 +97,25 @@ def lstm_lm(train_path, dev_path, clusters_path, device, composition, **options)
 
     Example: rnng-dy train lstm-lm --train train.gen.oracle --dev dev.gen.oracle --clusters clusters.paths --model lm
     """
-    from clusters.files import read_clusters
-
     if composition is not None:
         raise click.UsageError("--composition is for RNNGs: a sequential model composes nothing")
     sentences, dev = read_oracle(train_path), read_oracle(dev_path)
-    given = read_clusters(clusters_path) if clusters_path else None
+    given = _read_clusters(clusters_path)
     engine.start(device)
     from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
     from rnng_dy.development import LanguageModelEvaluation
-    from rnng_dy.vocabulary import GeneratorVocabulary
 
-    run = _Run("lstm-lm", LanguageModelSizes(), options | {"composition": None})
-
-    def make(sizes: LanguageModelSizes, composition: str, seed: int) -> LstmLanguageModel:
-        run.clusters = given or _make_clusters(sentences, train_path)
-        vocabulary = GeneratorVocabulary.build(run.clusters, sentences)
-        return LstmLanguageModel(vocabulary, sizes, seed=seed)
-
-    model = run.model(make)
-    evaluation = LanguageModelEvaluation(model, dev)
-    _report_left_out(evaluation.unseen, dev_path)
-
-    def describe(record: dict) -> str:
-        return f"dev perplexity {record['perplexity']:.2f}, {record['dev_words']} words"
-
-    run.train(model, sentences, evaluation, describe, run.keep_clusters)
+    run = _WordsRun("lstm-lm", LanguageModelSizes(), options | {"composition": None})
+    model = run.model_of_words(LstmLanguageModel, sentences, given, train_path)
+    run.train_words(
+        model, sentences, LanguageModelEvaluation(model, dev), dev_path, "dev perplexity"
+    )
 
 
-def _report_left_out(unseen: Mapping[int, Sequence[str]], path: str) -> None:
-    for line, symbols in unseen.items():
-        click.echo(f"{path}:{line}: left out, unseen in training: {', '.join(symbols)}", err=True)
+def _read_clusters(path: str | None) -> list | None:
+    from clusters.files import read_clusters
+
+    return read_clusters(path) if path else None
 
 
 def _make_clusters(sentences: Sequence[OracleSentence], path: str) -> list:
@@ -185,7 +164,6 @@ class _Run:
         self.kind = kind
         self.folder = Path(options["folder"])
         self._composition = options["composition"]
-        self.clusters: list = []
         self.resumes = options["resume"] and self.folder.exists()
         if self.folder.exists() and not self.resumes:
             raise RnngError(
@@ -213,13 +191,6 @@ class _Run:
         if replace(model.sizes, **self._given_sizes) != model.sizes:
             raise RnngError(f"{self.folder} has other dimensions, {model.sizes}: resume with those")
         return model
-
-    def keep_clusters(self) -> None:
-        """Write the clusters that the model was made with into its folder."""
-        from clusters.files import write_clusters
-
-        with open_output(self.folder / "clusters.paths") as stream:
-            write_clusters(self.clusters, stream)
 
     def train(
         self,
@@ -262,6 +233,45 @@ class _Run:
             sys.exit(128 + stopped[0])
         best = json.dumps({"best": run.progress.best, "sentences": run.progress.best_sentences})
         click.echo(f"{self.folder}: {best}")
+
+
+class _WordsRun(_Run):
+    """The training of a model that generates words: its vocabulary is that of the clusters."""
+
+    _clusters: list
+
+    def model_of_words(
+        self, kind: type, sentences: Sequence[OracleSentence], given: list | None, train_path: str
+    ):
+        """The model to train; a new one has the given clusters, or such as are made now."""
+        from rnng_dy.vocabulary import GeneratorVocabulary
+
+        def make(sizes, composition: str, seed: int):
+            self._clusters = given or _make_clusters(sentences, train_path)
+            vocabulary = GeneratorVocabulary.build(self._clusters, sentences)
+            return kind(vocabulary, sizes, composition, seed)
+
+        return self.model(make)
+
+    def train_words(
+        self, model, sentences: Sequence[OracleSentence], evaluation, dev_path: str, figure: str
+    ) -> None:
+        """See `train`; `figure` is what the evaluation's perplexity is called."""
+        for line, symbols in evaluation.unseen.items():
+            unseen = ", ".join(symbols)
+            click.echo(f"{dev_path}:{line}: left out, unseen in training: {unseen}", err=True)
+
+        def describe(record: dict) -> str:
+            return f"{figure} {record['perplexity']:.2f}, {record['dev_words']} words"
+
+        self.train(model, sentences, evaluation, describe, self._keep_clusters)
+
+    def _keep_clusters(self) -> None:
+        """Write the clusters that the model was made with into its folder."""
+        from clusters.files import write_clusters
+
+        with open_output(self.folder / "clusters.paths") as stream:
+            write_clusters(self._clusters, stream)
 
 
 def _given(dataclass_instance, options: dict) -> dict:

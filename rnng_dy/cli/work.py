@@ -7,12 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
 from typing import NamedTuple
 
-import click
-
 from rnng_dy import engine
 from rnng_dy.batches import as_fits
 from rnng_dy.memory import limit_memory
-from rnng_dy.parallel import ordered_map
+from rnng_dy.parallel import check_jobs, ordered_map
 
 Lines = list[str]
 
@@ -33,6 +31,7 @@ class Place(NamedTuple):
 @lru_cache(maxsize=1)
 def _open(place: Place):
     engine.start(place.device)
+    check_jobs(place.jobs)
     if place.device == engine.CPU:
         limit_memory(place.jobs)
     from rnng_dy import checkpoint
@@ -61,8 +60,6 @@ class Work:
 
     def lines_of(self, batches: Sequence[Sequence]) -> Iterator[Lines]:
         """The lines of each batch; for an item that does not fit into memory those that stand for it."""
-        if self._place.device != engine.CPU and self._place.jobs > 1:
-            raise click.UsageError("--jobs is for the CPU: one process keeps a GPU busy")
         opened = partial(_open_fitting, self._place, self._open_lines)
         for batch, results in zip(
             batches, ordered_map(opened, batches, self._place.jobs), strict=True

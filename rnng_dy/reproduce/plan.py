@@ -16,6 +16,10 @@ SECTIONS = {
     "ctb": {"train": "1-270,440-1151", "dev": "301-325", "test": "271-300"},
     "nltk": {"train": "1-159", "dev": "160-179", "test": "180-199"},
 }
+# what both kinds of models of words are trained on
+_WORD_DATA = tuple(
+    "--train train.gen.oracle --dev dev.gen.oracle --clusters clusters.paths".split()
+)
 _DRAWING = ("--max-length", "60", "--or-none")
 GROUPS = ("data", "train", "infer", "baselines")
 
@@ -136,15 +140,9 @@ def _models(c: Configuration, composition: str, seed: int) -> Iterator[Stage]:
     data = ("--train", "train.oracle", "--dev", "dev.oracle", "--dev-trees", "dev.trees")
     extra = ("--composition", composition, *(() if c.tags == "none" else ("--pos",)))
     yield _train(c, "discriminative", f"parser-{run}", seed, data, extra)
-    data = (
-        "--train",
-        "train.gen.oracle",
-        "--dev",
-        "dev.gen.oracle",
-        "--clusters",
-        "clusters.paths",
+    yield _train(
+        c, "generative", f"generator-{run}", seed, _WORD_DATA, ("--composition", composition)
     )
-    yield _train(c, "generative", f"generator-{run}", seed, data, ("--composition", composition))
 
 
 def _inference(c: Configuration, composition: str, seed: int) -> Iterator[Stage]:
@@ -166,59 +164,29 @@ def _inference(c: Configuration, composition: str, seed: int) -> Iterator[Stage]
     inputs = (props, scored, "test.oracle")
     yield Stage(f"rerank {run}", "infer", command, inputs, (best, marginals), marginals)
     if seed == c.seeds[0]:
-        drawn = f"{run}.generated.trees"
-        command = (
-            "generate",
-            "--model",
-            f"generator-{run}",
-            "-n",
-            str(c.generated),
-            *_DRAWING,
-            "-o",
-            drawn,
-        )
-        yield Stage(f"generate {run}", "infer", command, generator, (drawn,))
+        yield _drawing(c, f"generator-{run}", "infer", f"{run}.generated.trees")
 
 
 def _baselines(c: Configuration) -> Iterator[Stage]:
-    data = (
-        "--train",
-        "train.gen.oracle",
-        "--dev",
-        "dev.gen.oracle",
-        "--clusters",
-        "clusters.paths",
-    )
-    for eos in (False, True):
-        options = ("--with-eos",) if eos else ()
-        suffix = ".eos" if eos else ""
-        printed, scored = f"kneser-ney{suffix}.txt", f"kneser-ney{suffix}.likelihoods"
-        given = (
-            "--kneser-ney",
-            "train.gen.oracle",
-            "--order",
-            str(c.order),
-            "--clusters",
-            "clusters.paths",
-        )
-        command = ("perplexity", "test.gen.oracle", *given, *options, "-o", scored)
-        inputs = ("test.gen.oracle", "train.gen.oracle", "clusters.paths")
-        yield Stage(f"kneser-ney{suffix}", "baselines", command, inputs, (scored, printed), printed)
+    given = ("--kneser-ney", "train.gen.oracle", "--clusters", "clusters.paths")
+    yield _perplexity("kneser-ney", (*given, "--order", str(c.order)), (given[1], given[3]))
     for seed in c.seeds:
         name = f"lstm-{seed}"
-        yield _train(c, "lstm-lm", name, seed, data, ())
-        for eos in (False, True):
-            printed = f"{name}{'.eos' if eos else ''}.txt"
-            options = ("--with-eos",) if eos else ()
-            command = ("perplexity", "test.gen.oracle", "--model", name, *options)
-            inputs = ("test.gen.oracle", *_files(name))
-            yield Stage(
-                f"perplexity {printed[:-4]}", "baselines", command, inputs, (printed,), printed
-            )
+        yield _train(c, "lstm-lm", name, seed, _WORD_DATA, ())
+        yield _perplexity(name, ("--model", name), _files(name))
         if seed == c.seeds[0]:
-            drawn = f"{name}.generated.txt"
-            command = ("generate", "--model", name, "-n", str(c.generated), *_DRAWING, "-o", drawn)
-            yield Stage(f"generate {name}", "baselines", command, _files(name), (drawn,))
+            yield _drawing(c, name, "baselines", f"{name}.generated.txt")
+
+
+def _perplexity(name: str, given: tuple[str, ...], inputs: tuple[str, ...]) -> Stage:
+    command = ("perplexity", "test.gen.oracle", *given)
+    inputs, printed = ("test.gen.oracle", *inputs), f"{name}.txt"
+    return Stage(f"perplexity {name}", "baselines", command, inputs, (printed,), printed)
+
+
+def _drawing(c: Configuration, model: str, group: str, output: str) -> Stage:
+    command = ("generate", "--model", model, "-n", str(c.generated), *_DRAWING, "-o", output)
+    return Stage(f"generate {model}", group, command, _files(model), (output,))
 
 
 def _files(model: str) -> tuple[str, ...]:

@@ -6,16 +6,16 @@ import json
 import math
 import re
 from collections.abc import Sequence
-from itertools import groupby
 from pathlib import Path
 
 from oracle.errors import InputError
-from oracle.files import read_likelihoods, read_oracle, read_samples
+from oracle.files import read_oracle, read_scored_samples
 from oracle.tagging import with_tags
-from oracle.treebank import LocatedTree, format_tree, read_trees, tags
+from oracle.transitions import actions_of, tree_of
+from oracle.treebank import LocatedTree, format_tree, read_trees, tags, words
 from rnng_dy import comparison, evalb
 from rnng_dy import statistics as stats
-from rnng_dy.importance import Estimate, estimate
+from rnng_dy.importance import Estimate, estimate_of, likelihood
 from rnng_dy.reproduce.plan import COMPOSITIONS, Configuration
 
 LENGTHS = (10, 20, 30, 40, 50, None)
@@ -30,16 +30,14 @@ class Run:
     def __init__(self, folder: Path, composition: str, seed: int, golds: Sequence):
         name = f"{composition}-{seed}"
         self.composition, self.seed, self.name = composition, seed, name
-        self.greedy, self.reranked = (
-            _with_gold_tags(folder / f"{name}.{kind}.trees", golds) for kind in ("greedy", "map")
-        )
-        self.samples = _samples(folder / f"{name}.props", folder / f"{name}.likelihoods")
-        self.estimates: list[Estimate] = [estimate(q, p) for _, _, q, p in self.samples]
-        self.lengths = [words for _, words, _, _ in self.samples]
-        self.scores = {
-            "discriminative": evalb.score(golds, self.greedy),
-            "generative": evalb.score(golds, self.reranked),
+        self.trees = {
+            "discriminative": _with_gold_tags(folder / f"{name}.greedy.trees", golds),
+            "generative": _with_gold_tags(folder / f"{name}.map.trees", golds),
         }
+        self.scores = {kind: evalb.score(golds, trees) for kind, trees in self.trees.items()}
+        self.samples = read_scored_samples(folder / f"{name}.props", folder / f"{name}.likelihoods")
+        self.estimates: list[Estimate] = [estimate_of(group) for group in self.samples]
+        self.lengths = [len(group[0][0].tree.leaves()) for group in self.samples]
         self.logs = {
             kind: _evaluations(folder / f"{model}-{name}" / "log.jsonl")
             for kind, model in (("discriminative", "parser"), ("generative", "generator"))
@@ -47,12 +45,8 @@ class Run:
 
     def perplexity(self, ends: bool = False) -> float:
         """Of the sentences that have p > 0; with `ends` their ends count as words."""
-        kept = [
-            (e.log_marginal, n + ends)
-            for e, n in zip(self.estimates, self.lengths, strict=True)
-            if math.isfinite(e.log_marginal)
-        ]
-        return math.exp(-sum(m for m, _ in kept) / sum(n for _, n in kept)) if kept else math.nan
+        marginals = [e.log_marginal for e in self.estimates]
+        return likelihood(marginals, [n + ends for n in self.lengths]).perplexity
 
 
 def collect(folder: Path, c: Configuration) -> dict:
@@ -114,10 +108,9 @@ def _f1(runs: Sequence[Run]) -> dict[str, dict]:
 def _perplexity(folder: Path, c: Configuration, runs: Sequence[Run]) -> dict[str, dict]:
     found = {}
     for ends in (False, True):
-        suffix = ".eos" if ends else ""
         values = {
-            "kneser-ney": [_printed(folder / f"kneser-ney{suffix}.txt", "PPL")],
-            "lstm": [_printed(folder / f"lstm-{seed}{suffix}.txt", "PPL") for seed in c.seeds],
+            "kneser-ney": [_printed_perplexity(folder / "kneser-ney.txt", ends)],
+            "lstm": [_printed_perplexity(folder / f"lstm-{seed}.txt", ends) for seed in c.seeds],
         }
         for composition in COMPOSITIONS:
             values[composition] = [r.perplexity(ends) for r in runs if r.composition == composition]
@@ -140,7 +133,7 @@ def _compare(golds: Sequence, buggy: Run, corrected: Run) -> dict:
     }
     for kind in ("discriminative", "generative"):
         scores = buggy.scores[kind], corrected.scores[kind]
-        trees = [(r.greedy if kind == "discriminative" else r.reranked) for r in (buggy, corrected)]
+        trees = [run.trees[kind] for run in (buggy, corrected)]
         found[kind] = {
             "f1": vars(stats.f1_difference(*scores)),
             "by_length": _rows(comparison.by_length(golds, *trees)),
@@ -172,12 +165,12 @@ def _rows(rows: Sequence[comparison.Row]) -> list[dict]:
 
 def _growth(golds: Sequence, run: Run) -> dict:
     """F1, perplexity, effective sample size and standard error by number of samples."""
-    rows = stats.growth_with_samples(
-        [q for *_, q, _ in run.samples], [p for *_, p in run.samples], run.lengths
-    )
+    log_qs = [[sample.log_q for sample, _ in group] for group in run.samples]
+    log_ps = [[log_p for _, log_p in group] for group in run.samples]
+    rows = stats.growth_with_samples(log_qs, log_ps, run.lengths)
     points = []
     for row in rows:
-        trees = [sample[0][i].tree for sample, i in zip(run.samples, row.best, strict=True)]
+        trees = [group[i][0].tree for group, i in zip(run.samples, row.best, strict=True)]
         tagged = [_with_words(tree, gold) for tree, gold in zip(trees, golds, strict=True)]
         points.append(
             {
@@ -193,9 +186,6 @@ def _growth(golds: Sequence, run: Run) -> dict:
 
 def _with_words(tree, gold):
     """A sampled tree with the words and tags of the gold tree."""
-    from oracle.transitions import actions_of, tree_of
-    from oracle.treebank import tags, words
-
     return tree_of(actions_of(tree, preterminals=False), words(gold), tags(gold))
 
 
@@ -230,19 +220,15 @@ def _drawn(golds: Sequence, runs: Sequence[Run]) -> list[dict]:
     run = next(run for run in runs if run.composition == "corrected")
     scores = run.scores["discriminative"].per_sentence
 
-    def wrong(i: int) -> int:
-        return scores[i].gold + scores[i].system - 2 * scores[i].matched
-
-    short = [i for i in range(len(golds)) if 4 <= len(golds[i].leaves()) <= 16] or list(
-        range(len(golds))
-    )
-    chosen = sorted(sorted(short, key=lambda i: (-wrong(i), i))[:DRAWN])
+    every = range(len(golds))
+    short = [i for i in every if 4 <= len(golds[i].leaves()) <= 16] or every
+    chosen = sorted(sorted(short, key=lambda i: (-comparison.errors(scores[i]), i))[:DRAWN])
     return [
         {
             "sentence": i + 1,
             "gold": format_tree(golds[i]),
-            "discriminative": format_tree(run.greedy[i]),
-            "reranked": format_tree(run.reranked[i]),
+            "discriminative": format_tree(run.trees["discriminative"][i]),
+            "reranked": format_tree(run.trees["generative"][i]),
         }
         for i in chosen
     ]
@@ -253,26 +239,10 @@ def _generated(folder: Path, c: Configuration) -> dict[str, list[str]]:
     files = {f"RNNG, {comp}": f"{comp}-{seed}.generated.trees" for comp in COMPOSITIONS}
     files["LSTM"] = f"lstm-{seed}.generated.txt"
     return {
-        name: (folder / file).read_text(encoding="utf-8").splitlines()
+        # a word may hold what Python takes for the end of a line
+        name: [line for line in (folder / file).read_text(encoding="utf-8").split("\n") if line]
         for name, file in files.items()
     }
-
-
-def _samples(props: Path, likelihoods: Path) -> list[tuple[list, int, list[float], list[float]]]:
-    """Of each sentence: samples, words, log q and log p."""
-    pairs = zip(read_samples(str(props)), read_likelihoods(str(likelihoods)), strict=True)
-    found = []
-    for _, group in groupby(pairs, lambda pair: pair[0].index):
-        samples, scores = zip(*group, strict=True)
-        found.append(
-            (
-                list(samples),
-                scores[0][0],
-                [s.log_q for s in samples],
-                [-negative for _, negative in scores],
-            )
-        )
-    return found
 
 
 def _with_gold_tags(path: Path, golds: Sequence) -> list:
@@ -303,8 +273,11 @@ def _evaluations(log: Path) -> list[dict]:
     ]
 
 
-def _printed(path: Path, name: str) -> float:
-    return float(re.search(rf"^{name}=(\S+)", path.read_text(), re.MULTILINE)[1])
+def _printed_perplexity(path: Path, ends: bool) -> float:
+    """From what `rnng-dy perplexity` printed; with `ends` the ends of sentences count as words."""
+    found = dict(re.findall(r"^(\w+)=(\S+)", path.read_text(), re.MULTILINE))
+    words = int(found["len"]) + ends * int(found["sentences"])
+    return math.exp(-float(found["LLH"]) / words) if words else math.nan
 
 
 def _tag_accuracy(path: Path, c: Configuration) -> float | str:

@@ -11,6 +11,7 @@ from nltk import Tree
 
 from rnng_dy.comparison import Bracket, canonical
 from rnng_dy.evalb_params import COLLINS
+from rnng_dy.evalb_sentence import cut_label
 
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 560, 300, 56, 40, 14, 14
 COLOURS = ("#1b6ca8", "#c8553d", "#3a7d44", "#8e5572", "#b08900", "#4f6d7a", "#d17a22", "#5b5ea6")
@@ -205,7 +206,7 @@ class _Drawing:
         return x
 
     def _label(self, label: str, x: float, y: float, start: int) -> str:
-        plain = label.partition("-")[0].partition("=")[0]
+        plain = cut_label(label)
         bracket = (canonical(plain), start, self._words)
         counts = start < self._words and plain not in COLLINS.deleted_bracket_labels
         wrong = False
