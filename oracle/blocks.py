@@ -11,7 +11,7 @@ from typing import TextIO
 from oracle.brackets import LocatedTree, format_tree
 from oracle.errors import InputError, RnngError
 from oracle.streams import WHITE_SPACE, open_input, split_words
-from oracle.transitions import actions_of, check_actions, label_of
+from oracle.transitions import TOP_DOWN, TransitionSystem
 from oracle.treebank import tags, words
 from oracle.unknown import UnknownWords, lower
 
@@ -41,7 +41,10 @@ class OracleSentence:
 
 
 def make_oracle(
-    trees: Iterable[LocatedTree], unknown_words: UnknownWords, generative: bool
+    trees: Iterable[LocatedTree],
+    unknown_words: UnknownWords,
+    generative: bool,
+    transitions: TransitionSystem = TOP_DOWN,
 ) -> Iterator[OracleSentence]:
     """The block of each tree (get_oracle.py, get_oracle_gen.py of the original).
 
@@ -50,7 +53,7 @@ def make_oracle(
     line = 1
     for located in trees:
         try:
-            actions = tuple(actions_of(located.tree, preterminals=True))
+            actions = tuple(transitions.actions_of(located.tree, preterminals=True))
         except RnngError as error:
             raise InputError(str(error), located.path, located.line) from None
         tokens = tuple(words(located.tree))
@@ -75,22 +78,26 @@ def write_oracle(sentences: Iterable[OracleSentence], stream: TextIO) -> None:
         stream.write("\n".join(lines) + "\n\n")
 
 
-def read_oracle(path: str | os.PathLike) -> list[OracleSentence]:
+def read_oracle(
+    path: str | os.PathLike, transitions: TransitionSystem = TOP_DOWN
+) -> list[OracleSentence]:
     """Read a discriminative or a generative oracle, of ours or of the original's scripts.
 
     Bytes that are not UTF-8 survive as lone surrogates. Raises InputError for a block whose lines
     do not fit together, and for a file without any.
     """
     with open_input(path) as stream:
-        return read_oracle_lines(stream, path)
+        return read_oracle_lines(stream, path, transitions)
 
 
-def read_oracle_lines(lines: Iterable[str], path: object) -> list[OracleSentence]:
+def read_oracle_lines(
+    lines: Iterable[str], path: object, transitions: TransitionSystem = TOP_DOWN
+) -> list[OracleSentence]:
     """Blocks of an oracle's lines; see `read_oracle`."""
     sentences: list[OracleSentence] = []
     for begin, block in _blocks(lines):
         try:
-            sentence = _read_block(block, begin, path)
+            sentence = _read_block(block, begin, path, transitions)
         except RnngError as error:
             if isinstance(error, InputError):
                 raise
@@ -122,7 +129,9 @@ def _blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
         yield number + 1 - len(block), block
 
 
-def _read_block(block: list[str], begin: int, path: object) -> OracleSentence:
+def _read_block(
+    block: list[str], begin: int, path: object, transitions: TransitionSystem
+) -> OracleSentence:
     # by position and not by `# `, since `#` is a word and a tag of the PTB
     if not block[0].startswith("# "):
         raise InputError(
@@ -131,7 +140,8 @@ def _read_block(block: list[str], begin: int, path: object) -> OracleSentence:
             path,
             begin,
         )
-    first = next((i for i, line in enumerate(block) if label_of(line) is not None), len(block))
+    opening = (i for i, line in enumerate(block) if transitions.label_of(line) is not None)
+    first = next(opening, len(block))
     if first not in _LINES_BEFORE_ACTIONS:
         raise InputError(
             f"{first - 1} lines between the tree and its actions, not 2 (generative) or 4 "
@@ -148,7 +158,7 @@ def _read_block(block: list[str], begin: int, path: object) -> OracleSentence:
                 number,
             )
     actions = tuple(map(intern, block[first:]))
-    check_actions(actions, len(rows[0]))
+    transitions.check(actions, len(rows[0]))
     tree = block[0][2:]
     if len(rows) == 2:
         return OracleSentence(tree, None, rows[0], None, rows[1], actions, begin)

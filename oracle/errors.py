@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 class RnngError(Exception):
     """Something the user can mend; the command line prints it without a traceback and exits with 2."""
@@ -14,3 +16,19 @@ class InputError(RnngError):
         self.message, self.path, self.line = message, path, line
         place = "".join(f"{part}:" for part in (path, line) if part is not None)
         super().__init__(f"{place} {message}" if place else message)
+
+
+class ImpossibleError(RnngError):
+    """A sentence or tree that a model gives the probability 0, and why."""
+
+
+class UnseenSymbolError(ImpossibleError):
+    """Words or nonterminals that a model does not have, in `symbols`."""
+
+    def __init__(self, symbols: Iterable[str]):
+        self.symbols = tuple(dict.fromkeys(symbols))
+        super().__init__(f"unseen in training: {', '.join(self.symbols)}")
+
+
+class UnderivableError(ImpossibleError):
+    """Actions, or a tree, that a transition system cannot carry out."""

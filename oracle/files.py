@@ -14,7 +14,6 @@ from oracle.samples import (
     read_samples,
     read_scored_samples,
     write_likelihoods,
-    write_samples,
 )
 from oracle.sentences import SourceSentence, read_sentences
 from oracle.streams import open_input, open_output
@@ -36,5 +35,4 @@ __all__ = [
     "read_sentences",
     "write_likelihoods",
     "write_oracle",
-    "write_samples",
 ]

@@ -6,15 +6,14 @@ import math
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import TextIO
 
 from nltk import Tree
 
-from oracle.brackets import format_tree, parse_line
+from oracle.brackets import parse_line
 from oracle.errors import InputError
 from oracle.streams import WHITE_SPACE, open_bytes, open_input
-from oracle.transitions import actions_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +27,6 @@ class Sample:
     tree: Tree
     line: int
     """1-based line in the samples file."""
-
-    @property
-    def actions(self) -> list[str]:
-        """The actions of the tree."""
-        return actions_of(self.tree, preterminals=False)
 
 
 def read_samples(path: str | os.PathLike) -> Iterator[Sample]:
@@ -52,12 +46,6 @@ def read_samples(path: str | os.PathLike) -> Iterator[Sample]:
         if log_q > 1e-3:
             raise InputError(f"log q is {log_q:g}, above 0: no log probability", path, line)
         yield Sample(index, log_q, parse_line(fields[2], path, line, any_bytes=True), line)
-
-
-def write_samples(samples: Iterable[Sample], stream: TextIO) -> None:
-    """Write samples, one a line."""
-    for sample in samples:
-        stream.write(format_sample(sample.index, sample.log_q, format_tree(sample.tree)) + "\n")
 
 
 def format_sample(index: int, log_q: float, tree: str) -> str:
@@ -123,6 +111,14 @@ def read_scored_samples(
                 "score these samples again",
                 likelihoods_path,
                 number,
+            )
+    for before, sample in pairwise(samples):
+        if sample.index < before.index:
+            raise InputError(
+                f"a sample of sentence {sample.index} after those of {before.index}: keep the samples of a "
+                "sentence together, sentences in order",
+                samples_path,
+                sample.line,
             )
     pairs = [(sample, -negative) for sample, (_, negative) in zip(samples, scores, strict=True)]
     return [list(group) for _, group in groupby(pairs, lambda pair: pair[0].index)]

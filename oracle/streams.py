@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TextIO
+from typing import IO, TextIO
 
 from oracle.errors import InputError, RnngError
 
@@ -62,7 +62,7 @@ def open_output(path: str | os.PathLike) -> Iterator[TextIO]:
         opened = _write_in_place(path)
     else:
         # through a symbolic link, so that the link stays one
-        opened = _replacement(os.path.realpath(path))
+        opened = replacing(os.path.realpath(path))
     try:
         with opened as stream:
             yield stream
@@ -93,10 +93,15 @@ def _standard_output() -> Iterator[TextIO]:
 
 
 @contextmanager
-def _replacement(target: str) -> Iterator[TextIO]:
+def replacing(path: str | os.PathLike, binary: bool = False) -> Iterator[IO]:
+    """A stream whose file takes the name `path` when all of it is written and on the disk.
+
+    After an error, or a kill, the file is as it was before.
+    """
+    target = os.fspath(path)
     temporary = _temporary_name(target)
     try:
-        with open(temporary, "w", **_TEXT) as stream:
+        with open(temporary, "wb") if binary else open(temporary, "w", **_TEXT) as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())

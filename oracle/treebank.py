@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from nltk import Tree
 
@@ -12,6 +12,7 @@ from oracle.corpora import read_ctb, read_nltk, read_ptb
 from oracle.errors import InputError, RnngError
 
 __all__ = [
+    "NO_TAG",
     "LocatedTree",
     "PreterminalRoots",
     "clean",
@@ -24,8 +25,12 @@ __all__ = [
     "read_ptb",
     "read_trees",
     "tags",
+    "with_words",
     "words",
 ]
+
+NO_TAG = "XX"
+"""The tag that trees get where there is none, as the original prints it."""
 
 _WRAPPERS = frozenset(["", "TOP", "ROOT", "VROOT", "S1"])
 _TRACE = "-NONE-"
@@ -68,6 +73,26 @@ def tags(tree: Tree) -> list[str]:
     if not has_preterminals(tree):
         raise RnngError("a tree without POS tags: give each word its preterminal, (TAG word)")
     return [node.label() for node in subtrees(tree) if is_preterminal(node)]
+
+
+def with_words(tree: Tree, words: Sequence[str], tags: Sequence[str]) -> Tree:
+    """A tree without preterminals, over other words that have tags. Raises ValueError for another number of either.
+
+    >>> print(with_words(parse_line("(S (NP UNK UNK) sleeps)"), ["The", "cat", "sleeps"], ["DT", "NN", "VB"]))
+    (S (NP (DT The) (NN cat)) (VB sleeps))
+    """
+    root = tree.copy(deep=True)
+    places: list[tuple[Tree, int]] = []
+    agenda = [(root, i) for i in reversed(range(len(root)))]
+    while agenda:
+        node, i = agenda.pop()
+        if isinstance(node[i], str):
+            places.append((node, i))
+        else:
+            agenda.extend((node[i], j) for j in reversed(range(len(node[i]))))
+    for (node, i), word, tag in zip(places, words, tags, strict=True):
+        node[i] = Tree(tag, [word])
+    return root
 
 
 def clean(tree: Tree) -> Tree | None:

@@ -9,11 +9,11 @@ __all__ = ["DiscriminativeParser", "GenerativeModel"]
 def __getattr__(name: str):
     # imported on first use: the oracle and evaluation commands must work without DyNet
     if name == "DiscriminativeParser":
-        from rnng_dy.discriminative import DiscriminativeParser
+        from rnng_dy.models.discriminative import DiscriminativeParser
 
         return DiscriminativeParser
     if name == "GenerativeModel":
-        from rnng_dy.generative import GenerativeModel
+        from rnng_dy.models.generative import GenerativeModel
 
         return GenerativeModel
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""Model folders: config.json, vocabulary.json and parameters.npz; no pickle anywhere.
+"""Model folders: config.json, vocabulary.json and parameters.npz; no pickle anywhere. Knows no model.
 
 While a model is trained, its folder also holds training.npz (the newest parameters and where training stands) and
 log.jsonl. Configuration and vocabulary never change after the folder is made, and each .npz is replaced by one rename,
@@ -9,31 +9,21 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from oracle.errors import InputError, RnngError
-from oracle.unknown import UnknownWords
-
-if TYPE_CHECKING:
-    from rnng_dy.baselines.lstm_lm import LstmLanguageModel
-    from rnng_dy.discriminative import DiscriminativeParser
-    from rnng_dy.generative import GenerativeModel
-    from rnng_dy.training import Settings
-    from rnng_dy.updates import Adam, Sgd
-
-    Model = DiscriminativeParser | GenerativeModel | LstmLanguageModel
-    Optimizer = Adam | Sgd
+from oracle.streams import replacing
 
 FORMAT, VERSION = "rnng_dy model", 1
-KINDS = ("discriminative", "generative", "lstm-lm")
 CONFIG, VOCABULARY, PARAMETERS, VECTORS, TRAINING = (
     "config.json",
     "vocabulary.json",
@@ -41,13 +31,59 @@ CONFIG, VOCABULARY, PARAMETERS, VECTORS, TRAINING = (
     "vectors.npz",
     "training.npz",
 )
+ALWAYS = {"format", "version", "kind", "sizes"}
+"""Keys of every config.json."""
+
+
+class Store(Protocol):
+    """Arrays by name, such as a model's parameters or what an optimizer remembers."""
+
+    def arrays(self) -> Mapping[str, np.ndarray]:
+        """All of them."""
+
+    def load(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Take them up. Raises RnngError where they do not fit."""
+
+
+class Json(Protocol):
+    """What turns itself into JSON."""
+
+    def to_json(self) -> dict[str, object]:
+        """An object of JSON."""
+
+
+class Model(Protocol):
+    """What is saved of a model."""
+
+    store: Store
+    vocabulary: Json
+
+    def config(self) -> dict[str, object]:
+        """The content of config.json, `kind` and `sizes` among it."""
+
+
+@dataclass(frozen=True)
+class Contents:
+    """A model folder's configuration and vocabulary."""
+
+    folder: Path
+    config: Mapping[str, object]
+    vocabulary: Mapping[str, object]
+
+    @contextmanager
+    def blamed(self) -> Iterator[None]:
+        """Turn what goes wrong with the vocabulary into an InputError that names it."""
+        try:
+            yield
+        except (KeyError, TypeError, ValueError) as error:
+            raise _damaged(self.folder / VOCABULARY, error) from None
 
 
 def save(
     model: Model,
     folder: str | Path,
     state: Mapping[str, object] | None = None,
-    optimizer: Optimizer | None = None,
+    optimizer: Store | None = None,
 ) -> None:
     """Write a model folder, replacing one that is there only when the new one is complete.
 
@@ -60,13 +96,14 @@ def save(
     new = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
         new.chmod(0o755)
-        _write_json(new / CONFIG, _config(model))
-        _write_json(new / VOCABULARY, _vocabulary_to_json(model))
+        config = {"format": FORMAT, "version": VERSION, **model.config()}
+        _write_json(new / CONFIG, config)
+        _write_json(new / VOCABULARY, model.vocabulary.to_json())
         if getattr(model, "vectors", None) is not None:
             _write_arrays(new / VECTORS, {"vectors": model.vectors})
         _write_arrays(new / PARAMETERS, model.store.arrays())
         if state is not None:
-            save_training(model, new, state, optimizer)
+            save_training(model.store, new, state, optimizer)
         if folder.exists():
             old = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
             folder.rename(old / "replaced")
@@ -78,91 +115,80 @@ def save(
         shutil.rmtree(new, ignore_errors=True)
 
 
-def load(folder: str | Path, kind: str) -> Model:
-    """Read a model folder. Raises RnngError or InputError naming what is wrong, in which file."""
-    model = build(folder, kind)
+def read(folder: str | Path, kind: str, defaults: Mapping[str, object]) -> Contents:
+    """What a folder holds of a kind of model.
+
+    `defaults` are more keys of its config.json, with what they are in older folders.
+
+    Raises RnngError where there is no model, where it is of another kind or has an unknown key.
+    """
+    folder = Path(folder)
+    config = _read_config(folder)
+    if config["kind"] != kind:
+        raise InputError(f"a {config['kind']} model; a {kind} one is needed here", folder)
+    for key in config:
+        if key not in ALWAYS and key not in defaults:
+            raise InputError(
+                f"unknown key {key!r}: this version of rnng_dy cannot read the model",
+                folder / CONFIG,
+            )
     try:
-        model.store.load(read_arrays(Path(folder) / PARAMETERS))
-    except InputError:
-        raise
-    except RnngError as error:
-        raise InputError(str(error), Path(folder) / PARAMETERS) from None
-    return model
+        text = (folder / VOCABULARY).read_text(encoding="utf-8", errors="surrogateescape")
+        vocabulary = json.loads(text)
+    except ValueError as error:
+        raise _damaged(folder / VOCABULARY, error) from None
+    return Contents(folder, {**defaults, **config}, vocabulary)
 
 
 def kind_of(folder: str | Path) -> str:
-    """Which kind of model a folder holds, one of KINDS."""
+    """Which kind of model a folder holds."""
     return _read_config(Path(folder))["kind"]
 
 
-def save_parameters(model: Model, folder: str | Path) -> None:
+def save_parameters(store: Store, folder: str | Path) -> None:
     """Replace the parameters in an existing model folder."""
-    _write_arrays(Path(folder) / PARAMETERS, model.store.arrays())
+    _write_arrays(Path(folder) / PARAMETERS, store.arrays())
 
 
 def save_training(
-    model: Model, folder: str | Path, state: Mapping[str, object], optimizer: Optimizer
+    store: Store, folder: str | Path, state: Mapping[str, object], optimizer: Store
 ) -> None:
-    """Replace the training state: the model's parameters now, what the optimizer remembers and a JSON object."""
-    arrays = {f"parameter/{name}": values for name, values in model.store.arrays().items()}
+    """Replace the training state: the parameters now, what the optimizer remembers and a JSON object."""
+    arrays = {f"parameter/{name}": values for name, values in store.arrays().items()}
     arrays |= {f"optimizer/{name}": values for name, values in optimizer.arrays().items()}
     _write_arrays(Path(folder) / TRAINING, {"state": np.array(json.dumps(state)), **arrays})
 
 
-def load_training(model: Model, folder: str | Path, optimizer: Optimizer) -> dict[str, object]:
-    """Set model and optimizer from the training state and give its JSON object."""
+def load_training(store: Store, folder: str | Path, optimizer: Store) -> dict[str, object]:
+    """Set parameters and optimizer from the training state and give its JSON object."""
     path = Path(folder) / TRAINING
     arrays = read_arrays(path)
-    for half_written in Path(folder).glob(".*.npz.*"):
-        half_written.unlink()
     try:
         state = json.loads(str(arrays.pop("state")))
         parts = {"parameter": {}, "optimizer": {}}
         for name, values in arrays.items():
             part, _, name = name.partition("/")
             parts[part][name] = values
-        model.store.load(parts["parameter"])
+        store.load(parts["parameter"])
         optimizer.load(parts["optimizer"])
     except (KeyError, ValueError, RnngError) as error:
         raise InputError(f"not the training state of this model: {error}", path) from None
     return state
 
 
+def remove_half_written(folder: str | Path) -> None:
+    """Remove what a kill left of arrays that were being written; only while no other process works in the folder."""
+    for half_written in Path(folder).glob(".*.npz.*"):
+        half_written.unlink(missing_ok=True)
+
+
 def training_state(folder: str | Path) -> dict[str, object]:
-    """The JSON object of a training state: `progress`, `settings` and the number of `examples`."""
-    return json.loads(str(read_arrays(Path(folder) / TRAINING)["state"]))
-
-
-def training_settings(folder: str | Path) -> Settings:
-    """The settings of a model in training. Raises InputError where the folder has no training state."""
-    from rnng_dy.training import Settings
-
+    """The JSON object of a training state. Raises InputError where the folder has none."""
     path = Path(folder) / TRAINING
     try:
-        return Settings(**training_state(folder)["settings"])
-    except (KeyError, TypeError, ValueError) as error:
+        return json.loads(str(read_arrays(path)["state"]))
+    except (KeyError, ValueError) as error:
         raise InputError(f"not a training state: {error}", path) from None
-
-
-def build(folder: str | Path, kind: str) -> Model:
-    """The folder's model with parameters as they are before training.
-
-    Raises RnngError where there is none, where it is of another kind, or where its files do not fit together.
-    """
-    folder = Path(folder)
-    config = _read_config(folder)
-    if config["kind"] != kind:
-        raise InputError(f"a {config['kind']} model; a {kind} one is needed here", folder)
-    try:
-        text = (folder / VOCABULARY).read_text(encoding="utf-8", errors="surrogateescape")
-        vocabulary = json.loads(text)
-        if kind == "discriminative":
-            return _build_parser(folder, config, vocabulary)
-        return _build_generator(config, vocabulary)
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(
-            f"damaged ({type(error).__name__}: {error}): make the model anew", folder / VOCABULARY
-        ) from None
 
 
 def _read_config(folder: Path) -> dict:
@@ -171,103 +197,33 @@ def _read_config(folder: Path) -> dict:
         raise RnngError(f"{folder} is no model folder: it has no {CONFIG}")
     try:
         config = json.loads(path.read_text(encoding="utf-8"))
-        if config["format"] != FORMAT or config["kind"] not in KINDS:
+        if config["format"] != FORMAT:
             raise ValueError("not a model of rnng_dy")
+        if not isinstance(config["kind"], str) or not isinstance(config["sizes"], dict):
+            raise ValueError("kind is no name, or sizes are no object")
+        version = config["version"]
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"damaged ({error}): make the model anew", path) from None
-    if config["version"] != VERSION:
+        raise _damaged(path, error) from None
+    if version != VERSION:
         raise InputError(
-            f"written by another version of rnng_dy (format {config['version']}, this one reads {VERSION})",
+            f"written by another version of rnng_dy (format {version}, this one reads {VERSION})",
             path,
         )
     return config
 
 
-def _config(model: Model) -> dict:
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "kind": model.kind,
-        "composition": model.composition,
-        "sizes": vars(model.sizes),
-    }
+def _damaged(path: Path, error: Exception) -> InputError:
+    return InputError(f"damaged ({type(error).__name__}: {error}): make the model anew", path)
 
 
-def _vocabulary_to_json(model: Model) -> dict:
-    v = model.vocabulary
-    shared = {
-        "words": v.words.symbols,
-        "nonterminals": v.actions.nonterminals.symbols,
-        "unknown_rules": v.unknown.rules,
-        "known": sorted(v.unknown.known),
-    }
-    if model.kind == "discriminative":
-        return shared | {
-            "singletons": sorted(v.singletons),
-            "tags": None if v.tags is None else v.tags.symbols,
-            "tag_counts": v.tag_counts,
-            "pretrained": None if v.pretrained is None else v.pretrained.symbols,
-        }
-    return shared | {"clusters": v.clusters, "paths": v.paths}
-
-
-def _build_parser(folder: Path, config: dict, data: dict) -> DiscriminativeParser:
-    from rnng_dy.discriminative import DiscriminativeParser, ParserSizes
-    from rnng_dy.vocabulary import ActionVocabulary, ParserVocabulary, Vocabulary
-
-    vocabulary = ParserVocabulary(
-        words=Vocabulary(data["words"]),
-        actions=ActionVocabulary(data["nonterminals"]),
-        unknown=UnknownWords(data["unknown_rules"], set(data["known"])),
-        singletons=frozenset(data["singletons"]),
-        tags=None if data["tags"] is None else Vocabulary(data["tags"]),
-        tag_counts=tuple(data["tag_counts"]),
-        pretrained=None if data["pretrained"] is None else Vocabulary(data["pretrained"]),
-    )
-    vectors = None if vocabulary.pretrained is None else read_arrays(folder / VECTORS)["vectors"]
-    return DiscriminativeParser(
-        vocabulary, ParserSizes(**config["sizes"]), config["composition"], vectors
-    )
-
-
-def _build_generator(config: dict, data: dict) -> GenerativeModel | LstmLanguageModel:
-    from rnng_dy.vocabulary import ActionVocabulary, GeneratorVocabulary, Vocabulary
-
-    vocabulary = GeneratorVocabulary(
-        words=Vocabulary(data["words"]),
-        clusters=tuple(map(tuple, data["clusters"])),
-        paths=tuple(data["paths"]),
-        actions=ActionVocabulary(data["nonterminals"]),
-        unknown=UnknownWords(data["unknown_rules"], set(data["known"])),
-    )
-    if config["kind"] == "lstm-lm":
-        from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
-
-        return LstmLanguageModel(vocabulary, LanguageModelSizes(**config["sizes"]))
-    from rnng_dy.generative import GenerativeModel, GeneratorSizes
-
-    return GenerativeModel(vocabulary, GeneratorSizes(**config["sizes"]), config["composition"])
-
-
-def _write_json(path: Path, content: dict) -> None:
-    # surrogateescape: words of a treebank that is not UTF-8 keep their bytes
-    with path.open("w", encoding="utf-8", errors="surrogateescape") as stream:
+def _write_json(path: Path, content: Mapping[str, object]) -> None:
+    with replacing(path) as stream:
         json.dump(content, stream, ensure_ascii=False, indent=1)
-        stream.flush()
-        os.fsync(stream.fileno())
 
 
 def _write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
-    """Write an .npz under a temporary name, wait until it is on the disk, and rename it."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with temporary.open("wb") as stream:
-            np.savez(stream, **arrays)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replacing(path, binary=True) as stream:
+        np.savez(stream, **arrays)
 
 
 def read_arrays(path: Path) -> dict[str, np.ndarray]:

@@ -9,7 +9,7 @@ import nltk
 
 import oracle
 from oracle.corpora import read_nltk
-from oracle.errors import RnngError
+from oracle.errors import ImpossibleError, RnngError
 from oracle.files import OracleSentence, make_oracle, read_oracle, write_oracle
 from oracle.treebank import LocatedTree, PreterminalRoots, clean, read_trees, words
 from oracle.unknown import UnknownWords, known_words
@@ -52,14 +52,14 @@ def long_tree(trees: list[LocatedTree], length: int) -> LocatedTree:
 def new_model(kind: str, folder: Path):
     """A model of the paper's size for the training oracle in the folder, and the oracle's sentences."""
     if kind == "discriminative":
-        from rnng_dy.discriminative import DiscriminativeParser
-        from rnng_dy.vocabulary import ParserVocabulary
+        from rnng_dy.models.discriminative import DiscriminativeParser
+        from rnng_dy.models.vocabulary import ParserVocabulary
 
         sentences = read_oracle(folder / "train.oracle")
         return DiscriminativeParser(ParserVocabulary.from_oracle(sentences, True, None)), sentences
     from clusters.brown import brown_clusters
-    from rnng_dy.generative import GenerativeModel
-    from rnng_dy.vocabulary import GeneratorVocabulary
+    from rnng_dy.models.generative import GenerativeModel
+    from rnng_dy.models.vocabulary import GeneratorVocabulary
 
     sentences: list[OracleSentence] = read_oracle(folder / "train.gen.oracle")
     entries = brown_clusters([s.unkified for s in sentences], 140)
@@ -68,13 +68,11 @@ def new_model(kind: str, folder: Path):
 
 def examples_of(model, part: str, folder: Path) -> list:
     """The examples of an oracle in the folder that the model can be trained on."""
-    from rnng_dy.vocabulary import UnseenSymbolError
-
     suffix = "oracle" if model.kind == "discriminative" else "gen.oracle"
     examples = []
     for sentence in read_oracle(folder / f"{part}.{suffix}"):
         try:
             examples.append(model.encode_training(sentence))
-        except UnseenSymbolError:
+        except ImpossibleError:
             continue
     return examples

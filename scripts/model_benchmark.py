@@ -16,8 +16,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from oracle.files import read_samples
-from rnng_dy import engine
-from rnng_dy.memory import peak_memory
+from oracle.transitions import TOP_DOWN
+from rnng_dy import engine, registry
+from rnng_dy.execution.memory import peak_memory
 from scripts.benchmark_data import examples_of, new_model, write_data
 
 COMMAND = str(Path(sys.executable).with_name("rnng-dy"))
@@ -98,13 +99,13 @@ def _rows(options: argparse.Namespace, folder: str) -> Iterator[tuple[str, dict]
 
 def _train(options, folder: str, kind: str, batch_size: str, jobs: str, count: str) -> dict:
     """Training; the first run of a kind leaves the model that the other parts use."""
-    from rnng_dy import checkpoint
-    from rnng_dy.training import PRESETS, Training
+    from rnng_dy.training.loop import Training
+    from rnng_dy.training.presets import PRESETS
 
     engine.start(options.device)
     place = Path(folder)
     first = not (place / kind).exists()
-    model = new_model(kind, place)[0] if first else checkpoint.load(place / kind, kind)
+    model = new_model(kind, place)[0] if first else registry.load(place / kind)
     examples = examples_of(model, "train", place)[: int(count)]
     settings = replace(PRESETS["fast", kind], batch_size=int(batch_size), jobs=int(jobs), epochs=1)
     # no evaluation but the one at the end
@@ -115,17 +116,16 @@ def _train(options, folder: str, kind: str, batch_size: str, jobs: str, count: s
     run.create_folder()
     run.run()
     states = sum(len(example.actions) for example in examples)
-    return _row(len(examples), states, run.progress.seconds)
+    return _row(len(examples), states, run.standing.seconds)
 
 
 def _length(options, folder: str, kind: str, words: str) -> dict:
     """Training with one sentence of a length."""
-    from rnng_dy import checkpoint
-    from rnng_dy.training import PRESETS
-    from rnng_dy.updates import Updater
+    from rnng_dy.training.presets import PRESETS
+    from rnng_dy.training.updates import Updater
 
     engine.start(options.device)
-    model = checkpoint.load(Path(folder) / kind, kind)
+    model = registry.load(Path(folder) / kind)
     examples = examples_of(model, f"words{words}", Path(folder))
     updater = Updater(model, examples, PRESETS["fast", kind])
     updater.update([0], 0, 1e-3)
@@ -138,16 +138,18 @@ def _length(options, folder: str, kind: str, words: str) -> dict:
 
 def _parse(options, folder: str, count: str) -> dict:
     """Greedy parsing."""
+    from rnng_dy.search.greedy import parse_all
+
     parser, tokens = _parser(options, folder, "test", count)
     start = time.perf_counter()
-    results = parser.parse_all_batches(tokens)
+    results = parse_all(parser, tokens, [len(t.words) for t in tokens])
     states = sum(len(actions) for actions, _ in results)
     return _row(len(tokens), states, time.perf_counter() - start)
 
 
 def _sample_length(options, folder: str, words: str) -> dict:
     """Ten samples of sentences of a length."""
-    from rnng_dy.sampler import sample_batch
+    from rnng_dy.search.sampling import sample_batch
 
     parser, tokens = _parser(options, folder, f"words{words}", "2")
     start = time.perf_counter()
@@ -157,10 +159,9 @@ def _sample_length(options, folder: str, words: str) -> dict:
 
 
 def _parser(options, folder: str, part: str, count: str):
-    from rnng_dy import checkpoint
 
     engine.start(options.device)
-    parser = checkpoint.load(Path(folder) / "discriminative", "discriminative")
+    parser = registry.load(Path(folder) / "discriminative")
     return parser, [e.tokens for e in examples_of(parser, part, Path(folder))[: int(count)]]
 
 
@@ -196,7 +197,8 @@ def _score(options, folder: str, jobs: str) -> dict:
 
 
 def _states(place: Path) -> int:
-    return sum(len(sample.actions) for sample in read_samples(place / "part.props"))
+    trees = (sample.tree for sample in read_samples(place / "part.props"))
+    return sum(len(TOP_DOWN.actions_of(tree, preterminals=False)) for tree in trees)
 
 
 def _command(options, name: str, *arguments: object) -> float:

@@ -49,8 +49,8 @@ def _measure(options: argparse.Namespace, folder: Path) -> None:
     """Steps of a new model; DyNet prints its own times when the process ends."""
     engine.start(options.device, profiling=True)
     from rnng_dy.engine import dy
-    from rnng_dy.training import PRESETS
-    from rnng_dy.updates import Updater
+    from rnng_dy.training.presets import PRESETS
+    from rnng_dy.training.updates import Updater
 
     model, _ = new_model(options.kind, folder)
     settings = PRESETS["paper", options.kind]

@@ -26,7 +26,7 @@ RUN = "from rnng_dy.cli import main; main()"
 # dies at a random moment of its n-th update or soon after it, in whatever it does then
 RUN_AND_DIE_IN_TRAINING = """
 import os, signal, threading
-from rnng_dy.updates import Updater
+from rnng_dy.training.updates import Updater
 update, left = Updater.update, [{n}]
 def counted(self, *arguments):
     left[0] -= 1

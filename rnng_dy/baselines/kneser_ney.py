@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from rnng_dy.vocabulary import UnseenSymbolError
+from oracle.errors import UnseenSymbolError
 
 START, END = "<s>", "</s>"
 MAX_COUNT = 3

@@ -5,26 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from oracle.errors import RnngError
 from oracle.files import OracleSentence
-from rnng_dy import checkpoint
-from rnng_dy.batches import as_fits, batches
 from rnng_dy.engine import dy
-from rnng_dy.lstm import Lstm
+from rnng_dy.execution.batches import as_fits, batches
+from rnng_dy.models.lstm import Lstm
+from rnng_dy.models.saved import SavedModel
+from rnng_dy.models.vocabulary import GeneratorVocabulary
+from rnng_dy.models.word_softmax import ClassFactoredSoftmax
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.rnng import log_softmax
-from rnng_dy.vocabulary import GeneratorVocabulary
-from rnng_dy.word_softmax import ClassFactoredSoftmax
+from rnng_dy.search.generation import draw, until_drawn
 
 MAX_WORDS = 2000
 """Words in one graph."""
-
-MAX_THROWN_AWAY = 200
-"""Sentences in a row that are too long, or empty."""
 
 
 @dataclass(frozen=True)
@@ -42,23 +38,24 @@ class LanguageModelExample(NamedTuple):
     words: Sequence[int]
 
 
-class LstmLanguageModel:
+class LstmLanguageModel(SavedModel):
     """p(words and the end of the sentence), with the class-factored softmax of the generative model.
 
     The end of a sentence is a word of a class of its own, the last one.
     """
 
     kind = "lstm-lm"
-    composition = None
+    # version 0.1.0 wrote it
+    config_defaults: ClassVar = {"composition": None}
+    sizes_type = LanguageModelSizes
+    vocabulary_type = GeneratorVocabulary
 
     def __init__(
         self,
         vocabulary: GeneratorVocabulary,
         sizes: LanguageModelSizes = LanguageModelSizes(),
-        composition: str | None = None,
         seed: int = 1,
     ):
-        """There is nothing to compose; the argument is there for all models to be made alike."""
         store = ParameterStore(seed)
         self.store, self.vocabulary, self.sizes = store, vocabulary, sizes
         self._end = len(vocabulary.words)
@@ -144,45 +141,21 @@ class LstmLanguageModel:
 
         Raises RnngError where hundreds in a row do.
         """
-        random = np.random.default_rng(seed)
-        sentences: list[list[str]] = []
-        failures = 0
-        while len(sentences) < n:
-            drawn = self._generate(random, max_length)
-            failures = 0 if drawn else failures + 1
-            if failures == MAX_THROWN_AWAY:
-                raise RnngError(f"no sentence of at most {max_length} words comes of this model")
-            if drawn is not None:
-                sentences.append([self.vocabulary.words.symbols[word] for word in drawn])
-        return sentences
+        drawn = until_drawn(
+            n, seed, max_length, lambda randoms: [self._generate(r, max_length) for r in randoms]
+        )
+        return [[self.vocabulary.words.symbols[word] for word in words] for words in drawn]
 
     def _generate(self, random: np.random.Generator, max_length: int) -> list[int] | None:
         dy.renew_cg()
         words: list[int] = []
         state = self._lstm.step(self._lstm.start(), dy.lookup(self._word_table, 0))
         while len(words) <= max_length:
-            u = self._lstm.output(state)
-            k = _draw(self._softmax.class_logits(u).npvalue(), random)
-            if k == len(self.vocabulary.clusters):
-                if words:
-                    return words
+            [log_probs] = self._softmax.every_log_prob(self._lstm.output(state))
+            word = draw(log_probs, random)
+            if word == self._end:
                 # an empty sentence is none
-                return None
-            logits = self._softmax.word_logits(k, u)
-            place = 0 if logits is None else _draw(logits.npvalue(), random)
-            words.append(self.vocabulary.clusters[k][place])
-            state = self._lstm.step(state, dy.lookup(self._word_table, words[-1]))
+                return words or None
+            words.append(word)
+            state = self._lstm.step(state, dy.lookup(self._word_table, word))
         return None
-
-    def save(self, folder: str) -> None:
-        """Write a model folder (see `checkpoint`)."""
-        checkpoint.save(self, folder)
-
-    @classmethod
-    def load(cls, folder: str) -> LstmLanguageModel:
-        """Read a model folder. Raises RnngError naming the file where it is none, or of another kind."""
-        return checkpoint.load(folder, cls.kind)
-
-
-def _draw(logits: np.ndarray, random: np.random.Generator) -> int:
-    return int(random.choice(len(logits), p=np.exp(log_softmax(logits))))

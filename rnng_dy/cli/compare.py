@@ -2,37 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
 import click
-import numpy as np
 from nltk import Tree
 
 from oracle.errors import InputError
 from oracle.files import read_scored_samples
 from oracle.treebank import format_tree, read_trees
-from rnng_dy import comparison, evalb, statistics
-from rnng_dy.importance import estimate_of, likelihood
+from rnng_dy.evaluation import comparison, evalb
+from rnng_dy.evaluation.perplexity import likelihood_in_all
+from rnng_dy.evaluation.significance import Difference, f1_difference, perplexity_difference
+from rnng_dy.search.importance import estimate_of
 
-samples_options = [
-    click.option(
-        f"--{name}-samples",
-        nargs=2,
-        metavar="PROPS LIKELIHOODS",
-        help=f"Samples and likelihoods of the {name} models, for perplexity.",
-    )
-    for name in ("buggy", "corrected")
-]
+Names = tuple[str, str]
 
 
-def _samples_options(command):
-    for option in reversed(samples_options):
-        command = option(command)
+def _samples_options(command: Callable) -> Callable:
+    for name in ("second", "first"):
+        command = click.option(
+            f"--{name}-samples",
+            nargs=2,
+            metavar="PROPS LIKELIHOODS",
+            help=f"Samples and likelihoods of the {name} system, for perplexity.",
+        )(command)
     return command
 
 
 @click.command("compare-composition")
 @click.argument("gold")
-@click.argument("buggy")
-@click.argument("corrected")
+@click.argument("first")
+@click.argument("second")
+@click.option(
+    "--names", nargs=2, metavar="FIRST SECOND", help="What to call them.  [default: their files]"
+)
 @_samples_options
 @click.option(
     "-n",
@@ -42,62 +46,70 @@ def _samples_options(command):
     show_default=True,
     help="Sentences to show.",
 )
-def compare_composition(gold, buggy, corrected, buggy_samples, corrected_samples, count) -> None:
-    """Compare trees of the BUGGY and the CORRECTED composition with the GOLD trees, each a file of one tree a line.
+def compare_composition(gold, first, second, names, first_samples, second_samples, count) -> None:
+    """Compare the trees of two systems, FIRST and SECOND, with the GOLD trees, each a file of one tree a line.
 
     Prints F1 with a paired bootstrap, perplexity where samples are given, F1 by length and label of constituents, and
     the sentences that differ most.
 
     Example: rnng-dy compare-composition test.trees buggy.trees corrected.trees
     """
-    if bool(buggy_samples) != bool(corrected_samples):
-        raise click.UsageError("perplexity needs both --buggy-samples and --corrected-samples")
+    if bool(first_samples) != bool(second_samples):
+        raise click.UsageError("perplexity needs both --first-samples and --second-samples")
+    names = names or (Path(first).stem, Path(second).stem)
     golds, *systems = [
-        [located.tree for located in read_trees(path)] for path in (gold, buggy, corrected)
+        [located.tree for located in read_trees(path)] for path in (gold, first, second)
     ]
-    for path, trees in zip((buggy, corrected), systems, strict=True):
+    for path, trees in zip((first, second), systems, strict=True):
         if len(trees) != len(golds):
             raise InputError(f"{len(trees)} trees, but {gold} has {len(golds)}", path)
-    first, second = (evalb.score(golds, trees) for trees in systems)
-    _print_difference("F1", first.f1, second.f1, statistics.f1_difference(first, second))
-    if buggy_samples:
-        _print_perplexity(buggy_samples, corrected_samples)
+    scores = [evalb.score(golds, trees) for trees in systems]
+    _print_difference("F1", names, [s.f1 for s in scores], f1_difference(*scores))
+    if first_samples:
+        _print_perplexity(names, (first_samples, second_samples))
     for title, rows in (
         ("words in constituent", comparison.by_length(golds, *systems)),
         ("label", comparison.by_label(golds, *systems)),
     ):
-        click.echo(
-            f"\n{title:<24} {'gold':>7} {'buggy F1':>9} {'corrected':>10} {'difference':>11}"
-        )
-        for row in rows:
-            a, b = row.first.f1, row.second.f1
-            click.echo(f"{row.kind:<24} {row.first.gold:7} {a:9.2f} {b:10.2f} {b - a:+11.2f}")
-    for i in comparison.most_different(first, second, count):
-        _print_trees(i, golds[i], systems[0][i], systems[1][i])
+        _print_rows(title, names, rows)
+    for i in comparison.most_different(*scores, count):
+        _print_trees(i, names, golds[i], systems[0][i], systems[1][i])
 
 
-def _print_difference(name: str, first: float, second: float, d: statistics.Difference) -> None:
+def _print_difference(name: str, names: Names, values: Sequence[float], d: Difference) -> None:
+    both = ", ".join(f"{system} {value:.2f}" for system, value in zip(names, values, strict=True))
     click.echo(
-        f"{name}: buggy {first:.2f}, corrected {second:.2f}, difference {d.value:+.2f} "
-        f"(95 %: {d.low:+.2f} to {d.high:+.2f}, p = {d.p:.4f})"
+        f"{name}: {both}, difference {d.value:+.2f} (95 %: {d.low:+.2f} to {d.high:+.2f}, p = {d.p:.4f})"
     )
 
 
-def _print_perplexity(buggy: tuple[str, str], corrected: tuple[str, str]) -> None:
+def _print_perplexity(names: Names, files: Sequence[tuple[str, str]]) -> None:
     marginals, lengths = [], []
-    for files in (buggy, corrected):
-        groups = read_scored_samples(*files)
+    for of_system in files:
+        groups = read_scored_samples(*of_system)
         marginals.append([estimate_of(group).log_marginal for group in groups])
         lengths.append([len(group[0][0].tree.leaves()) for group in groups])
     if lengths[0] != lengths[1]:
-        raise InputError("its sentences are not those of the other samples", corrected[0])
-    # both of the sentences that are possible in both
-    impossible = np.isinf(marginals).any(axis=0)
-    ppl = [likelihood(np.where(impossible, -np.inf, m), lengths[0]).perplexity for m in marginals]
-    _print_difference("perplexity", *ppl, statistics.perplexity_difference(*marginals, lengths[0]))
+        raise InputError("its sentences are not those of the other samples", files[1][0])
+    values = [found.perplexity for found in likelihood_in_all(marginals, lengths[0])]
+    _print_difference("perplexity", names, values, perplexity_difference(*marginals, lengths[0]))
 
 
-def _print_trees(i: int, *trees: Tree) -> None:
+def _print_rows(title: str, names: Names, rows: Sequence[comparison.Row]) -> None:
+    first, second = (f"{name} F1" for name in names)
+    widths = [max(10, len(column)) for column in (first, second)]
+    click.echo(
+        f"\n{title:<24} {'gold':>7} {first:>{widths[0]}} {second:>{widths[1]}} {'difference':>11}"
+    )
+    for row in rows:
+        a, b = row.first.f1, row.second.f1
+        click.echo(
+            f"{row.kind:<24} {row.first.gold:7} {a:{widths[0]}.2f} {b:{widths[1]}.2f} {b - a:+11.2f}"
+        )
+
+
+def _print_trees(i: int, names: Names, *trees: Tree) -> None:
     click.echo(f"\nsentence {i + 1}")
-    for name, tree in zip(("gold", "buggy", "corrected"), trees, strict=True):
-        click.echo(f"{name:>10}  {format_tree(tree)}")
+    width = max(map(len, ("gold", *names)))
+    for name, tree in zip(("gold", *names), trees, strict=True):
+        click.echo(f"{name:>{width}}  {format_tree(tree)}")

@@ -8,16 +8,14 @@ import os
 import platform
 import re
 import sys
-from pathlib import Path
 
 import click
 
 from oracle.errors import RnngError
 from rnng_dy import __version__, engine
 from rnng_dy.cpu_level import CPUINFO, cpu_level, runs_here
+from rnng_dy.execution.memory import GIGABYTE, available_memory, total_memory
 
-MEMINFO = Path("/proc/meminfo")
-GIGABYTE = 1e9
 NOT_THERE = "not installed"
 
 
@@ -78,7 +76,7 @@ def _print_machine(march: str) -> None:
     level = cpu_level() or platform.machine()
     _row("CPU", f"{_cpu_name()}, {len(os.sched_getaffinity(0))} cores, {level}{fit}")
     _row("GPUs", str(engine.cuda_device_count()))
-    total, available = _memory()
+    total, available = (size / GIGABYTE for size in (total_memory(), available_memory()))
     _row("memory", f"{total:.1f} GB, {available:.1f} GB available")
 
 
@@ -123,10 +121,3 @@ def _cpu_name() -> str:
     except OSError:
         found = None
     return found[1].strip() if found else platform.machine()
-
-
-def _memory() -> tuple[float, float]:
-    """Total and available memory in GB."""
-    found = dict(re.findall(r"^(\w+):\s+(\d+) kB", MEMINFO.read_text(), re.MULTILINE))
-    total, available = (int(found[name]) * 1024 / GIGABYTE for name in ("MemTotal", "MemAvailable"))
-    return total, available

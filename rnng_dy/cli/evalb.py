@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from oracle.errors import RnngError
-from rnng_dy.evalb import score_files
-from rnng_dy.evalb_params import BUILT_IN, Params
-from rnng_dy.evalb_report import (
+from rnng_dy.evaluation.evalb import score_files
+from rnng_dy.evaluation.evalb_params import BUILT_IN, Params
+from rnng_dy.evaluation.evalb_report import (
     error_lines,
     format_evalb,
     format_json,

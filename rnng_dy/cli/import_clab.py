@@ -8,6 +8,7 @@ import click
 
 from oracle.errors import RnngError
 from oracle.files import read_oracle
+from rnng_dy.models.composition import COMPOSITIONS, DEFAULT
 
 
 @click.command()
@@ -24,8 +25,8 @@ from oracle.files import read_oracle
 @click.option("--pretrained", help="The embedding file that the parser was trained with.")
 @click.option(
     "--composition",
-    type=click.Choice(["corrected", "buggy"]),
-    default="corrected",
+    type=click.Choice(list(COMPOSITIONS)),
+    default=DEFAULT,
     show_default=True,
     help="The composition of the program that trained it; the file does not tell.",
 )
@@ -44,8 +45,8 @@ def import_clab(kind, params, train_oracle, folder, clusters, pos, pretrained, c
         raise click.UsageError("a parser has no --clusters")
     sentences = read_oracle(train_oracle)
     from clusters.files import read_clusters
-    from rnng_dy import clab
-    from rnng_dy.vectors import read_vectors
+    from rnng_dy.interop import clab
+    from rnng_dy.interop.vectors import read_vectors
 
     if kind == "generative":
         model = clab.import_generator(params, sentences, read_clusters(clusters), composition)

@@ -12,10 +12,8 @@ import click
 
 from oracle.errors import InputError, RnngError
 from oracle.files import SourceSentence, format_sample, open_output, read_sentences
-from oracle.transitions import tree_of
-from oracle.treebank import format_tree
-from rnng_dy import checkpoint
-from rnng_dy.batches import batches
+from oracle.treebank import NO_TAG, format_tree
+from rnng_dy import registry
 from rnng_dy.cli.options import (
     device_option,
     jobs_option,
@@ -24,8 +22,11 @@ from rnng_dy.cli.options import (
     resume_option,
     seed_option,
 )
-from rnng_dy.cli.output import fingerprint, run_batches
-from rnng_dy.cli.work import Lines, Place, Work
+from rnng_dy.cli.output import run_batches
+from rnng_dy.execution.batches import batches
+from rnng_dy.execution.local import local_executor
+from rnng_dy.execution.outputs import content_hash
+from rnng_dy.execution.work import Lines, ModelFolder, Work
 
 PARSED_WORDS, SAMPLED_WORDS = 600, 100
 """Words in one graph; more are slower to schedule."""
@@ -58,29 +59,32 @@ def parse(folder, source, output, tagged, jobs, resume, device) -> None:
     Example: rnng-dy parse --model parser sentences.txt -o parsed.trees
     """
     sentences = read_sentences(source, tagged=tagged)
-    place = Place("discriminative", folder, device, jobs)
+    place, executor = ModelFolder("discriminative", folder, device), local_executor(jobs, device)
+    executor.prepare()
     model = place.open()
     items = _encode(model, sentences, source)
-    key = fingerprint("parse", sentences, Path(folder, "parameters.npz"))
+    key = content_hash("parse", sentences, Path(folder, "parameters.npz"))
     grouped = list(batches(items, lambda item: len(item.sentence.tokens), PARSED_WORDS))
     # an empty line keeps the others in their places
-    work = Work(place, _parse_lines, lambda item: [""])
+    work = Work(executor, partial(_parse_lines, place), lambda item: [""])
     run_batches("parse", grouped, work.lines_of, output, key, resume)
     _report_unseen(model, sentences)
     _report_left_out(work.left_out, source)
 
 
-def _parse_lines(place: Place) -> Callable[[Sequence[Item]], list[Lines]]:
+def _parse_lines(place: ModelFolder) -> Callable[[Sequence[Item]], list[Lines]]:
+    from rnng_dy.search.greedy import parse_batch
+
     parser = place.open()
-    decode = parser.vocabulary.actions.decode
-    from rnng_dy.vocabulary import NO_TAG
 
     def lines(batch: Sequence[Item]) -> list[Lines]:
-        results = parser.parse_batch([item.ids for item in batch])
-        return [
-            [format_tree(tree_of(decode(actions), s.tokens, s.tags or [NO_TAG] * len(s.tokens)))]
-            for (_, s, _), (actions, _) in zip(batch, results, strict=True)
-        ]
+        results = parse_batch(parser, [item.ids for item in batch])
+        return [[line(item.sentence, ids)] for item, (ids, _) in zip(batch, results, strict=True)]
+
+    def line(sentence: SourceSentence, ids: Sequence[int]) -> str:
+        tags = sentence.tags or [NO_TAG] * len(sentence.tokens)
+        actions = parser.transitions.decode(ids)
+        return format_tree(parser.transitions.tree_of(actions, sentence.tokens, tags))
 
     return lines
 
@@ -119,23 +123,26 @@ def sample(folder, source, output, n, alpha, seed, tagged, jobs, resume, device)
     Example: rnng-dy sample --model parser --samples 100 --alpha 0.8 --seed 1 test.oracle -o test.props
     """  # fmt: skip
     sentences = read_sentences(source, tagged=tagged)
-    place = Place("discriminative", folder, device, jobs)
+    place, executor = ModelFolder("discriminative", folder, device), local_executor(jobs, device)
+    executor.prepare()
     model = place.open()
     items = _encode(model, sentences, source)
-    key = fingerprint("sample", n, alpha, seed, sentences, Path(folder, "parameters.npz"))
+    key = content_hash("sample", n, alpha, seed, sentences, Path(folder, "parameters.npz"))
     grouped = list(batches(items, lambda item: len(item.sentence.tokens), SAMPLED_WORDS))
-    work = Work(place, partial(_sample_lines, n=n, alpha=alpha, seed=seed), lambda item: [])
+    opened = partial(_sample_lines, place, n=n, alpha=alpha, seed=seed)
+    work = Work(executor, opened, lambda item: [])
     run_batches("sample", grouped, work.lines_of, output, key, resume)
     _report_unseen(model, sentences)
     _report_left_out(work.left_out, source)
 
 
 def _sample_lines(
-    place: Place, n: int, alpha: float, seed: int
+    place: ModelFolder, n: int, alpha: float, seed: int
 ) -> Callable[[Sequence[Item]], list[Lines]]:
+    from rnng_dy.search.sampling import sample_batch
+
     parser = place.open()
-    decode, unkify = parser.vocabulary.actions.decode, parser.vocabulary.unknown.unkify
-    from rnng_dy.sampler import sample_batch
+    transitions, unkify = parser.transitions, parser.vocabulary.unknown.unkify
 
     def lines(batch: Sequence[Item]) -> list[Lines]:
         seeds = [[seed, item.index] for item in batch]
@@ -146,7 +153,7 @@ def _sample_lines(
         unkified = item.sentence.unkified or unkify(item.sentence.tokens)
         # most samples of a sentence are equal to another
         trees = {
-            key: format_tree(tree_of(decode(key), unkified))
+            key: format_tree(transitions.tree_of(transitions.decode(key), unkified))
             for key in {tuple(actions) for actions, _ in drawn}
         }
         return [format_sample(item.index, log_q, trees[tuple(key)]) for key, log_q in drawn]
@@ -182,10 +189,11 @@ def generate(folder, n, seed, max_length, only_words, or_none, output, device) -
 
     Example: rnng-dy generate --model generator -n 10 --seed 1
     """  # fmt: skip
-    kind = checkpoint.kind_of(folder)
+    kind = registry.kind_of(folder)
     if kind == "discriminative":
         raise RnngError(f"{folder} is a parser: only models of words can generate them")
-    model = Place(kind, folder, device, 1).open()
+    local_executor(1, device).prepare()
+    model = ModelFolder(kind, folder, device).open()
     try:
         drawn = model.generate(n, seed, max_length)
     except RnngError as error:

@@ -6,11 +6,13 @@ from collections.abc import Callable
 
 import click
 
+from rnng_dy.models.composition import COMPOSITIONS, DEFAULT
+
 AT_LEAST_1 = click.IntRange(min=1)
 RATE = click.FloatRange(0, 1, max_open=True)
 POSITIVE = click.FloatRange(min=0, min_open=True)
 
-# option, type, help: fields of training.Settings; what is not given stays as the preset, or the resumed model, has it
+# option, type, help: fields of training's Settings; what is not given stays as the preset, or the resumed model, has it
 SETTINGS = [
     ("epochs", AT_LEAST_1, "Passes over the training data."),
     ("dropout", RATE, "Dropout rate."),
@@ -74,8 +76,9 @@ def training_options(command: Callable) -> Callable:
         click.option("--model", "folder", required=True, help="Model folder to write."),
         click.option(
             "--composition",
-            type=click.Choice(["corrected", "buggy"]),
-            help="The corrigendum's composition, or that of the paper's first version.  [default: corrected]",
+            type=click.Choice(list(COMPOSITIONS)),
+            help="The corrigendum's composition, or that of the paper's first version.  "
+            f"[default: {DEFAULT}]",
         ),
         click.option(
             "--preset",
@@ -110,6 +113,9 @@ jobs_option = click.option(
 )
 resume_option = click.option(
     "--resume", is_flag=True, help="Go on with the part that a stopped run left."
+)
+json_option = click.option(
+    "--json", "numbers", metavar="FILE", help="Write the numbers that are printed as JSON, too."
 )
 model_option = click.option("--model", "folder", required=True, help="Model folder.")
 output_option = click.option(

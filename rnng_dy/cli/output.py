@@ -1,87 +1,17 @@
-"""Output of long jobs: nothing half-done under the final name, nothing done lost."""
+"""What commands print of long jobs and of likelihoods."""
 
 from __future__ import annotations
 
-import hashlib
-import os
-import sys
 from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate
-from pathlib import Path
 from typing import TypeVar
 
 import click
 
-from oracle.errors import RnngError
-from oracle.files import open_output
 from rnng_dy.cli.progress import Progress
-from rnng_dy.importance import likelihood
+from rnng_dy.evaluation.perplexity import Likelihood, likelihood
+from rnng_dy.execution.outputs import write_batches
 
 T = TypeVar("T")
-
-
-def fingerprint(*parts: object) -> str:
-    """A hash of what decides the output: options, input, the bytes of files given as Path."""
-    digest = hashlib.sha256()
-    for part in parts:
-        content = (
-            part.read_bytes() if isinstance(part, Path) else repr(part).encode("utf-8", "replace")
-        )
-        digest.update(hashlib.sha256(content).digest())
-    return digest.hexdigest()
-
-
-class PartialFile:
-    """A file written batch by batch as NAME.part, which gets its name when it is complete.
-
-    NAME.part.key says what the part belongs to, so that only the same job goes on with it, and how many lines each
-    batch has.
-    """
-
-    def __init__(self, path: str, key: str, resume: bool):
-        # through a symbolic link, whose target is replaced and not the link
-        self.path = Path(path).resolve()
-        self.part = Path(f"{self.path}.part")
-        self._key_path = Path(f"{self.path}.part.key")
-        counts = self._complete_batches(key) if resume else []
-        self.done = len(counts)
-        if not resume or not self.part.exists():
-            self.part.write_bytes(b"")
-        lines = self.part.read_bytes().splitlines(keepends=True)
-        self.part.write_bytes(b"".join(lines[: sum(counts)]))
-        self._key_path.write_text("".join(f"{x}\n" for x in [key, *counts]))
-        # words of a treebank that is not UTF-8 keep their bytes
-        self._stream = self.part.open("a", encoding="utf-8", errors="surrogateescape", newline="\n")
-        self._key_stream = self._key_path.open("a")
-
-    def _complete_batches(self, key: str) -> list[int]:
-        """The numbers of lines of the batches that are whole in the part, if it is this job's."""
-        if not (self.part.exists() and self._key_path.exists()):
-            return []
-        found, *counts = self._key_path.read_text().split("\n")
-        # the last one is empty, or cut
-        counts = [int(count) for count in counts[:-1]]
-        whole = self.part.read_bytes().count(b"\n")
-        return [
-            n
-            for n, end in zip(counts, accumulate(counts), strict=True)
-            if found == key and end <= whole
-        ]
-
-    def write(self, lines: Sequence[str]) -> None:
-        """Add a batch."""
-        self._stream.writelines(f"{line}\n" for line in lines)
-        self._stream.flush()
-        self._key_stream.write(f"{len(lines)}\n")
-        self._key_stream.flush()
-
-    def finish(self) -> None:
-        """Give the file its name."""
-        os.fsync(self._stream.fileno())
-        self._stream.close()
-        self._key_stream.close()
-        os.replace(self.part, self.path)
-        self._key_path.unlink()
 
 
 def run_batches(
@@ -93,46 +23,24 @@ def run_batches(
     resume: bool,
     unit: str = "sentences",
 ) -> None:
-    """Write the lines of all batches to a file or, for `-`, standard output; Ctrl-C keeps the batches that are done.
-
-    `lines_of` is given the batches that are left and gives the lines of each, one batch after the other.
-    Raises RnngError where `output` is a folder.
-    """
-    if Path(output).is_dir():
-        raise RnngError(f"{output} is a folder: name a file for the output")
+    """`write_batches` with its progress shown."""
     progress = Progress(what, sum(len(batch) for batch in batches), unit)
-    # a device or a pipe is written to as it is
-    if output == "-" or (Path(output).exists() and not Path(output).is_file()):
-        with open_output(output) as stream:
-            for batch, lines in zip(batches, lines_of(batches), strict=True):
-                stream.writelines(f"{line}\n" for line in lines)
-                stream.flush()
-                progress.advance(len(batch))
-        progress.finish()
-        return
-    file = PartialFile(output, key, resume)
-    progress.skip(sum(len(batch) for batch in batches[: file.done]))
-    left = batches[file.done :]
-    try:
-        for batch, lines in zip(left, lines_of(left), strict=True):
-            file.write(lines)
-            progress.advance(len(batch))
-    except KeyboardInterrupt:
-        click.echo(f"\nstopped; what is done is in {file.part}, --resume goes on", err=True)
-        sys.exit(130)
-    file.finish()
+    write_batches(batches, lines_of, output, key, resume, progress)
     progress.finish()
 
 
-def print_likelihood(log_probs: Sequence[float], lengths: Sequence[int]) -> None:
-    """Print likelihood and perplexity of the sentences that have p > 0, and say how many have not."""
+def print_likelihood(
+    log_probs: Sequence[float], lengths: Sequence[int], sentences: int
+) -> Likelihood:
+    """Print likelihood and perplexity of those of `sentences` sentences that have p > 0, and how many have not."""
     found = likelihood(log_probs, lengths)
     if found.sentences < len(log_probs):
         click.echo(
-            f"{len(log_probs) - found.sentences} of {len(log_probs)} sentences have p = 0 and are left out",
+            f"{len(log_probs) - found.sentences} of {sentences} sentences have p = 0 and are left out",
             err=True,
         )
-    click.echo(f"sentences={found.sentences} of {len(log_probs)}")
+    click.echo(f"sentences={found.sentences} of {sentences}")
     click.echo(f"len={found.words} words")
     click.echo(f"LLH={found.llh:.15g}")
     click.echo(f"PPL={found.perplexity:.15g}")
+    return found

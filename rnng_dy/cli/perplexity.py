@@ -7,9 +7,13 @@ from collections.abc import Callable, Sequence
 
 import click
 
+from oracle.errors import ImpossibleError
 from oracle.files import OracleSentence, open_output, read_oracle, write_likelihoods
-from rnng_dy.cli.options import device_option
+from rnng_dy.cli.options import device_option, json_option
 from rnng_dy.cli.output import print_likelihood
+from rnng_dy.execution.local import local_executor
+from rnng_dy.execution.outputs import write_json
+from rnng_dy.execution.work import ModelFolder
 
 LogProbs = list[tuple[float, float] | None]
 """Of each sentence: log p in nats of its words, and of its end; None where p = 0."""
@@ -34,8 +38,11 @@ LogProbs = list[tuple[float, float] | None]
 )
 @click.option("--with-eos", is_flag=True, help="Count the end of each sentence as a word.")
 @click.option("-o", "--output", help="Write words and -log p of each sentence, as `score` does.")
+@json_option
 @device_option
-def perplexity(source, folder, train_path, order, clusters_path, with_eos, output, device) -> None:
+def perplexity(
+    source, folder, train_path, order, clusters_path, with_eos, output, numbers, device
+) -> None:
     """Likelihood and perplexity of the sentences of a generative oracle under a sequential language model.
 
     As in the paper, the end of a sentence is part of its likelihood and not one of its words.
@@ -62,7 +69,9 @@ def perplexity(source, folder, train_path, order, clusters_path, with_eos, outpu
                 f"{source}:{sentence.line}: p = 0, it has words unseen in training, or does not fit into memory",
                 err=True,
             )
-    print_likelihood(log_ps, [n + with_eos for n in lengths])
+    found = print_likelihood(log_ps, [n + with_eos for n in lengths], len(sentences))
+    if numbers:
+        write_json(numbers, {**found._asdict(), "of": len(sentences)})
 
 
 def _kneser_ney(
@@ -78,9 +87,9 @@ def _kneser_ney(
 
 
 def _lstm(sentences: Sequence[OracleSentence], folder: str, device: str) -> LogProbs:
-    from rnng_dy.cli.work import Place
-
-    model = Place("lstm-lm", folder, device, 1).open()
+    executor = local_executor(1, device)
+    executor.prepare()
+    model = ModelFolder("lstm-lm", folder, device).open()
     examples = [_or_none(lambda s=sentence: model.encode(s.unkified)) for sentence in sentences]
     known = iter(model.log_probs([e for e in examples if e is not None]).tolist())
     found = [None if example is None else tuple(next(known)) for example in examples]
@@ -89,9 +98,7 @@ def _lstm(sentences: Sequence[OracleSentence], folder: str, device: str) -> LogP
 
 def _or_none(compute: Callable):
     """None where a symbol is unseen, which makes p = 0."""
-    from rnng_dy.vocabulary import UnseenSymbolError
-
     try:
         return compute()
-    except UnseenSymbolError:
+    except ImpossibleError:
         return None

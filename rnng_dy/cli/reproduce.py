@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import platform
-import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -16,7 +14,10 @@ from oracle.errors import RnngError
 from oracle.unknown import RULES
 from rnng_dy.cli.options import AT_LEAST_1
 from rnng_dy.cli.progress import clock
-from rnng_dy.reproduce.plan import GROUPS, PARTS, Configuration, Stage, stages
+from rnng_dy.execution.executor import Executor
+from rnng_dy.execution.local import local_executor
+from rnng_dy.models.composition import COMPOSITIONS
+from rnng_dy.reproduce.plan import GROUPS, PARTS, Experiment, Stage, stages
 from rnng_dy.reproduce.runner import Runner
 
 SINGLE_TAGS = ("jackknife", "gold", "none")
@@ -37,12 +38,33 @@ class Seeds(click.ParamType):
         return seeds
 
 
+class Compositions(click.ParamType):
+    """Names of compositions with commas between them."""
+
+    name = "compositions"
+
+    def convert(self, value, param, ctx) -> tuple[str, ...]:
+        names = tuple(value.split(",")) if isinstance(value, str) else value
+        unknown = [name for name in names if name not in COMPOSITIONS]
+        if unknown or len(set(names)) < len(names):
+            self.fail(f"{value!r}: some of {', '.join(COMPOSITIONS)}, each once", param, ctx)
+        return names
+
+
 def common_options(command: Callable) -> Callable:
     """What every corpus takes."""
     options = [
         click.option("-o", "--output", required=True, metavar="DIR", help="Folder for everything."),
         click.option(
             "--seeds", type=Seeds(), default="1", show_default=True, help="Seeds of the models."
+        ),
+        click.option(
+            "--compositions",
+            type=Compositions(),
+            default=",".join(Experiment.compositions),
+            show_default=True,
+            metavar="A,B",
+            help="To train and compare, the first with each other one.",
         ),
         click.option(
             "--jobs", type=AT_LEAST_1, default=1, show_default=True, help="Stages at a time."
@@ -145,15 +167,11 @@ def reproduce_trees(train, dev, test, unk, **options) -> None:
 
 def _reproduce(corpus: str, sources: Mapping[str, str], unk: str, **options) -> None:
     tags, files = _tags(options["tags"])
-    training = [
-        x
-        for name in ("epochs", "hidden", "lstm_input")
-        if options[name] is not None
-        for x in ("--" + name.replace("_", "-"), str(options[name]))
-    ]
-    configuration = Configuration(
+    names = ("epochs", "hidden", "lstm_input")
+    experiment = Experiment(
         corpus, sources, options["seeds"], tags, files, unk, options["preset"], options["samples"], options["alpha"],
-        training=tuple(training),
+        training={name: options[name] for name in names if options[name] is not None},
+        compositions=options["compositions"],
     )  # fmt: skip
     groups = options["groups"].split(",") if options["groups"] else [*GROUPS, "report"]
     for group in groups:
@@ -162,11 +180,12 @@ def _reproduce(corpus: str, sources: Mapping[str, str], unk: str, **options) -> 
     folder = Path(options["output"])
     if folder.exists() and not folder.is_dir():
         raise RnngError(f"{folder} is no folder: name another --output")
-    planned = stages(configuration)
-    runner = Runner(folder, planned, options["jobs"], lambda line: click.echo(line, err=True))
+    planned = stages(experiment)
+    executor = local_executor(options["jobs"])
+    runner = Runner(folder, planned, executor, lambda line: click.echo(line, err=True))
     chosen = [stage for stage in planned if stage.group in groups]
     if options["dry_run"]:
-        _dry_run(runner, chosen, configuration, options["jobs"])
+        _dry_run(runner, chosen, experiment, executor)
         return
     folder.mkdir(parents=True, exist_ok=True)
     runner.stages = chosen
@@ -176,7 +195,7 @@ def _reproduce(corpus: str, sources: Mapping[str, str], unk: str, **options) -> 
         click.echo("\nstopped; the same command goes on", err=True)
         sys.exit(130)
     if "report" in groups:
-        _report(folder, configuration, runner, planned)
+        _report(folder, experiment, runner, planned)
 
 
 def _tags(given: str) -> tuple[str, dict[str, str]]:
@@ -193,15 +212,13 @@ def _tags(given: str) -> tuple[str, dict[str, str]]:
     return "files", {part: str(path) for part, path in zip(PARTS, paths, strict=True)}
 
 
-def _report(
-    folder: Path, configuration: Configuration, runner: Runner, planned: Sequence[Stage]
-) -> None:
+def _report(folder: Path, experiment: Experiment, runner: Runner, planned: Sequence[Stage]) -> None:
     from rnng_dy.reproduce import report, results
 
     missing = next((stage for stage in planned if not runner.is_done(stage)), None)
     if missing:
         raise RnngError(f"no report without the stage `{missing.name}`: run without --stages")
-    found = results.collect(folder, configuration)
+    found = results.collect(folder, experiment)
     found["made"] = {
         "versions": _versions(),
         "stages": [
@@ -226,14 +243,14 @@ def _versions() -> dict[str, str]:
 
 
 def _dry_run(
-    runner: Runner, chosen: Sequence[Stage], configuration: Configuration, jobs: int
+    runner: Runner, chosen: Sequence[Stage], experiment: Experiment, executor: Executor
 ) -> None:
     """Print each stage with what is known or estimated of its time."""
-    from rnng_dy.reproduce.estimate import estimate
+    from rnng_dy.reproduce.estimate import count_words, estimate
 
     missing = [stage for stage in chosen if not runner.is_done(stage)]
-    words = _count_words(runner, configuration)
-    estimated = estimate(missing, configuration, words["train"], words["test"]) if missing else {}
+    words = count_words(runner, stages(experiment), executor)
+    estimated = estimate(missing, experiment, words["train"], words["test"])
     for stage in chosen:
         if stage not in missing:
             state = "up to date"
@@ -241,33 +258,8 @@ def _dry_run(
             seconds = estimated.get(stage.name)
             state = f"about {clock(seconds)}" if seconds else "to do"
         click.echo(f"{state:>16}  {stage.name}: rnng-dy {' '.join(stage.command)}")
+    jobs = executor.jobs
     total = sum(estimated.values()) / jobs
     click.echo(
         f"{len(missing)} of {len(chosen)} stages to do; about {clock(total)} with {jobs} at a time"
     )
-
-
-def _count_words(runner: Runner, configuration: Configuration) -> dict[str, int]:
-    """Words of the training and test parts, which are read where they are not prepared yet."""
-    from oracle.treebank import read_trees, words
-
-    counts = {}
-    with tempfile.TemporaryDirectory() as temporary:
-        for stage in runner.stages:
-            part = stage.name.removeprefix("trees ")
-            if part not in ("train", "test"):
-                continue
-            path = runner.folder / f"{part}.trees"
-            if not runner.is_done(stage):
-                path = Path(temporary, f"{part}.trees")
-                command = [
-                    sys.executable,
-                    "-c",
-                    "from rnng_dy.cli import main; main()",
-                    *stage.command,
-                ]
-                done = subprocess.run(command, cwd=temporary, stderr=subprocess.PIPE, text=True)
-                if done.returncode:
-                    raise RnngError(done.stderr.strip().removeprefix("Error: "))
-            counts[part] = sum(len(words(located.tree)) for located in read_trees(str(path)))
-    return counts

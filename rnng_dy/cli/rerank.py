@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from oracle.errors import InputError
-from oracle.files import format_sample, open_output, read_oracle, read_scored_samples
-from oracle.transitions import actions_of, tree_of
-from oracle.treebank import format_tree
+from oracle.files import (
+    OracleSentence,
+    Sample,
+    format_sample,
+    open_output,
+    read_oracle,
+    read_scored_samples,
+)
+from oracle.treebank import NO_TAG, format_tree, with_words
 from rnng_dy.cli.output import print_likelihood
-from rnng_dy.importance import Estimate, estimate_of
-from rnng_dy.vocabulary import NO_TAG
+from rnng_dy.search.importance import estimate_of
 
 
 @click.command()
@@ -23,53 +30,59 @@ from rnng_dy.vocabulary import NO_TAG
     is_flag=True,
     help="Also give effective sample size and standard error of each sentence.",
 )
-def rerank(props, likelihoods, output, oracle_path, ess) -> None:
+@click.option("--allow-missing", is_flag=True, help="End with 0 though sentences have no samples.")
+def rerank(props, likelihoods, output, oracle_path, ess, allow_missing) -> None:
     """The sampled tree with the highest joint probability, log marginals in nats, and perplexity.
 
-    PROPS comes from `sample`, LIKELIHOODS from `score`. The last lines are LLH= and PPL=.
+    PROPS comes from `sample`, LIKELIHOODS from `score`. The last lines are LLH= and PPL=. A sentence without samples
+    is named, has an empty line among the MAP trees, and makes the exit code 1.
 
     Example: rnng-dy rerank test.props test.likelihoods -o map.trees --oracle test.oracle
     """
-    groups = read_scored_samples(props, likelihoods)
-    estimates = [estimate_of(group) for group in groups]
+    groups = {group[0][0].index: group for group in read_scored_samples(props, likelihoods)}
+    oracle = read_oracle(oracle_path) if oracle_path else None
+    estimates = {index: estimate_of(group) for index, group in groups.items()}
+    sentences = len(oracle) if oracle else max(groups) + 1
+    missing = [index for index in range(sentences) if index not in groups]
+    best = {index: group[estimates[index].best] for index, group in groups.items()}
+    if oracle:
+        for sample, _ in best.values():
+            _require_fit(sample, oracle, props, oracle_path)
     if output:
-        _write_trees(output, props, groups, estimates, oracle_path)
-    lengths = [len(group[0][0].tree.leaves()) for group in groups]
-    for length, e in zip(lengths, estimates, strict=True):
+        with open_output(output) as stream:
+            for index in range(sentences):
+                line = _map_line(*best[index], oracle) if index in best else ""
+                stream.write(f"{line}\n")
+    lengths = [len(group[0][0].tree.leaves()) for group in groups.values()]
+    for length, e in zip(lengths, estimates.values(), strict=True):
         more = f" ess={e.effective_sample_size:.2f} se={e.standard_error:.4f}" if ess else ""
         click.echo(f"prob: {e.log_marginal:.15g} (len={length}){more}")
-    print_likelihood([e.log_marginal for e in estimates], lengths)
+    print_likelihood([e.log_marginal for e in estimates.values()], lengths, sentences)
+    if missing:
+        numbers = ", ".join(map(str, missing))
+        click.echo(f"{props}: no samples of {len(missing)} sentences: {numbers}", err=True)
+        if not allow_missing:
+            sys.exit(1)
 
 
-def _write_trees(
-    output: str, props: str, groups: list, estimates: list[Estimate], oracle_path: str | None
+def _map_line(sample: Sample, log_p: float, oracle: list[OracleSentence] | None) -> str:
+    """A MAP tree as the original writes it, or with an oracle's words and tags."""
+    if oracle is None:
+        return format_sample(sample.index, log_p, format_tree(sample.tree))
+    sentence = oracle[sample.index]
+    tags = sentence.tags or [NO_TAG] * len(sentence.tokens)
+    return format_tree(with_words(sample.tree, sentence.tokens, tags))
+
+
+def _require_fit(
+    sample: Sample, oracle: list[OracleSentence], props: str, oracle_path: str
 ) -> None:
-    """MAP trees as the original writes them, or with an oracle's words and tags."""
-    best = [group[e.best] for group, e in zip(groups, estimates, strict=True)]
-    if oracle_path is None:
-        lines = [format_sample(s.index, log_p, format_tree(s.tree)) for s, log_p in best]
+    """Raise InputError for a sample that is not of its sentence in the oracle."""
+    if sample.index >= len(oracle):
+        problem = f"sentence {sample.index}, but {oracle_path} has {len(oracle)} sentences"
+    elif len(oracle[sample.index].tokens) != len(sample.tree.leaves()):
+        place = f"{oracle_path}:{oracle[sample.index].line}"
+        problem = f"the tree does not cover the sentence at {place}"
     else:
-        sentences = read_oracle(oracle_path)
-        lines = []
-        for sample, _ in best:
-            if sample.index >= len(sentences):
-                raise InputError(
-                    f"sentence {sample.index}, but {oracle_path} has {len(sentences)} sentences",
-                    props,
-                    sample.line,
-                )
-            sentence = sentences[sample.index]
-            if len(sentence.tokens) != len(sample.tree.leaves()):
-                raise InputError(
-                    f"the tree does not cover the sentence at {oracle_path}:{sentence.line}",
-                    props,
-                    sample.line,
-                )
-            tags = sentence.tags or [NO_TAG] * len(sentence.tokens)
-            lines.append(
-                format_tree(
-                    tree_of(actions_of(sample.tree, preterminals=False), sentence.tokens, tags)
-                )
-            )
-    with open_output(output) as stream:
-        stream.writelines(f"{line}\n" for line in lines)
+        return
+    raise InputError(problem, props, sample.line)

@@ -10,8 +10,10 @@ import click
 from oracle.errors import InputError, RnngError
 from oracle.files import open_output
 from oracle.treebank import LocatedTree, format_tree, read_trees
-from rnng_dy.cli.options import AT_LEAST_1, seed_option
-from rnng_dy.parallel import ordered_map
+from rnng_dy.cli.options import AT_LEAST_1, json_option, seed_option
+from rnng_dy.execution.executor import Executor
+from rnng_dy.execution.local import local_executor
+from rnng_dy.execution.outputs import write_json
 
 
 @click.command()
@@ -27,9 +29,10 @@ from rnng_dy.parallel import ordered_map
     "--tags", "tags_path", help="Take the tags of this file: word_TAG tokens, a sentence a line."
 )
 @click.option("-o", "--output", default="-", metavar="OUT.trees", help="[default: -]")
+@json_option
 @click.option("--jobs", type=AT_LEAST_1, default=1, show_default=True, help="Folds at a time.")
 @seed_option
-def tag(trees_path, train_path, folds, tags_path, output, jobs, seed) -> None:
+def tag(trees_path, train_path, folds, tags_path, output, numbers, jobs, seed) -> None:
     """Replace the tags of TREES; says how many are as they were.
 
     Example: rnng-dy tag train.trees --jackknife 10 -o train.tagged.trees
@@ -53,7 +56,7 @@ def tag(trees_path, train_path, folds, tags_path, output, jobs, seed) -> None:
     else:
         if folds > len(gold):
             raise InputError(f"{len(gold)} trees cannot make {folds} folds", trees_path)
-        found = tagging.jackknife(gold, folds, seed, partial(_over_folds, jobs))
+        found = tagging.jackknife(gold, folds, seed, partial(_over_folds, local_executor(jobs)))
     with open_output(output) as stream:
         for located, new in zip(trees, found, strict=True):
             stream.write(format_tree(tagging.with_tags(located.tree, new)) + "\n")
@@ -61,6 +64,8 @@ def tag(trees_path, train_path, folds, tags_path, output, jobs, seed) -> None:
         (t, n) for g, f in zip(gold, found, strict=True) for (_, t), n in zip(g, f, strict=True)
     ]
     same = sum(a == b for a, b in pairs)
+    if numbers:
+        write_json(numbers, {"words": len(pairs), "same": same, "percent": 100 * same / len(pairs)})
     message = f"tags: {same} of {len(pairs)} as they were, {100 * same / len(pairs):.2f} %"
     click.echo(message, err=output == "-")
 
@@ -78,9 +83,9 @@ def _tagged(trees: Iterable[LocatedTree]) -> list:
     return found
 
 
-def _over_folds(jobs: int, work, folds):
-    """The folds in working processes."""
-    return ordered_map(partial(_given, work), list(folds), jobs)
+def _over_folds(executor: Executor, work, folds):
+    """The folds by an executor."""
+    return executor.map(partial(_given, work), list(folds))
 
 
 def _given(work):

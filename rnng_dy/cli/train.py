@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 
 import click
 
-from oracle.errors import InputError, RnngError
+from oracle.errors import ImpossibleError, RnngError
 from oracle.files import OracleSentence, open_output, read_oracle
-from rnng_dy import engine
+from oracle.treebank import format_tree
+from rnng_dy import engine, registry
 from rnng_dy.cli.options import PARSER_SIZES, number_options, training_options
 from rnng_dy.cli.progress import Progress, clock
-from rnng_dy.memory import limit_memory
+from rnng_dy.execution.local import prepare_process
+from rnng_dy.execution.outputs import content_hash
+from rnng_dy.models.composition import DEFAULT
 
 
 @click.group()
@@ -35,26 +38,41 @@ def discriminative(train_path, dev_path, dev_trees, pos, pretrained, device, **o
 
     Example: rnng-dy train discriminative --train train.oracle --dev dev.oracle --dev-trees dev.trees --model parser
     """
-    sentences, dev = read_oracle(train_path), read_oracle(dev_path)
-    golds = _gold_trees(dev_trees, dev, dev_path)
-    engine.start(device)
-    from rnng_dy.development import ParserEvaluation
-    from rnng_dy.discriminative import DiscriminativeParser, ParserSizes
-    from rnng_dy.vectors import read_vectors
-    from rnng_dy.vocabulary import ParserVocabulary
+    from rnng_dy.training.development import ParserEvaluation, read_golds
 
-    run = _Run("discriminative", ParserSizes(), options)
+    sentences, dev = read_oracle(train_path), read_oracle(dev_path)
+    golds = read_golds(dev_trees, dev, dev_path)
+    words, vectors = _read_vectors(pretrained)
+    engine.start(device)
+    from rnng_dy.models.discriminative import DiscriminativeParser, ParserSizes
+    from rnng_dy.models.vocabulary import ParserVocabulary
+
+    inputs = {
+        "--train": content_hash(sentences),
+        "--dev": content_hash(dev),
+        "--dev-trees": content_hash(list(map(format_tree, golds))),
+        "--pretrained": content_hash(words, vectors) if pretrained else None,
+    }
+    run = _TrainingRun("discriminative", ParserSizes(), options, inputs, train_path)
 
     def make(sizes: ParserSizes, composition: str, seed: int) -> DiscriminativeParser:
-        words, vectors = read_vectors(pretrained) if pretrained else (None, None)
         vocabulary = ParserVocabulary.from_oracle(sentences, pos, words)
         return DiscriminativeParser(vocabulary, sizes, composition, vectors, seed)
 
     model = run.model(make)
-    if pos and model.vocabulary.tags is None:
-        raise RnngError(f"{run.folder} was trained without --pos: resume without it")
+    has_tags = model.vocabulary.tags is not None
+    if pos != has_tags:
+        raise RnngError(
+            f"{run.folder} was trained {'with' if has_tags else 'without'} --pos: resume with the same"
+        )
     evaluation = ParserEvaluation(model, dev, golds)
     run.train(model, sentences, evaluation, lambda r: f"dev F1 {r['f1']:.2f}")
+
+
+def _read_vectors(path: str | None) -> tuple:
+    from rnng_dy.interop.vectors import read_vectors
+
+    return read_vectors(path) if path else (None, None)
 
 
 clusters_option = click.option(
@@ -75,11 +93,18 @@ def generative(train_path, dev_path, clusters_path, device, **options) -> None:
     sentences, dev = read_oracle(train_path), read_oracle(dev_path)
     given = _read_clusters(clusters_path)
     engine.start(device)
-    from rnng_dy.development import GeneratorEvaluation
-    from rnng_dy.generative import GenerativeModel, GeneratorSizes
+    from rnng_dy.models.generative import GenerativeModel, GeneratorSizes
+    from rnng_dy.training.development import GeneratorEvaluation
 
-    run = _WordsRun("generative", GeneratorSizes(), options)
-    model = run.model_of_words(GenerativeModel, sentences, given, train_path)
+    inputs = _inputs_of_words(sentences, dev, given)
+    run = _WordsRun("generative", GeneratorSizes(), options, inputs, train_path)
+    model = run.model_of_words(
+        lambda vocabulary, sizes, composition, seed: GenerativeModel(
+            vocabulary, sizes, composition, seed
+        ),
+        sentences,
+        given,
+    )
     run.train_words(
         model,
         sentences,
@@ -103,10 +128,16 @@ def lstm_lm(train_path, dev_path, clusters_path, device, composition, **options)
     given = _read_clusters(clusters_path)
     engine.start(device)
     from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
-    from rnng_dy.development import LanguageModelEvaluation
+    from rnng_dy.training.development import LanguageModelEvaluation
 
-    run = _WordsRun("lstm-lm", LanguageModelSizes(), options | {"composition": None})
-    model = run.model_of_words(LstmLanguageModel, sentences, given, train_path)
+    inputs = _inputs_of_words(sentences, dev, given)
+    sizes, options = LanguageModelSizes(), options | {"composition": None}
+    run = _WordsRun("lstm-lm", sizes, options, inputs, train_path)
+    model = run.model_of_words(
+        lambda vocabulary, sizes, _, seed: LstmLanguageModel(vocabulary, sizes, seed),
+        sentences,
+        given,
+    )
     run.train_words(
         model, sentences, LanguageModelEvaluation(model, dev), dev_path, "dev perplexity"
     )
@@ -116,6 +147,17 @@ def _read_clusters(path: str | None) -> list | None:
     from clusters.files import read_clusters
 
     return read_clusters(path) if path else None
+
+
+def _inputs_of_words(
+    sentences: Sequence[OracleSentence], dev: Sequence[OracleSentence], clusters: list | None
+) -> dict[str, object]:
+    """What the training of a model of words depends on, by option."""
+    return {
+        "--train": content_hash(sentences),
+        "--dev": content_hash(dev),
+        "--clusters": content_hash(clusters) if clusters else None,
+    }
 
 
 def _make_clusters(sentences: Sequence[OracleSentence], path: str) -> list:
@@ -137,31 +179,20 @@ def _make_clusters(sentences: Sequence[OracleSentence], path: str) -> list:
     return entries
 
 
-def _gold_trees(path: str, dev: Sequence[OracleSentence], dev_path: str) -> list:
-    """The development trees, checked against the words of the development oracle."""
-    from oracle.treebank import read_trees, words
-
-    golds = list(read_trees(path))
-    if len(golds) != len(dev):
-        raise InputError(f"{len(golds)} trees, but {dev_path} has {len(dev)} sentences", path)
-    for gold, sentence in zip(golds, dev, strict=True):
-        if tuple(words(gold.tree)) != sentence.tokens:
-            raise InputError(
-                f"its words are not those of the sentence at {dev_path}:{sentence.line}",
-                path,
-                gold.line,
-            )
-    return [gold.tree for gold in golds]
-
-
-class _Run:
+class _TrainingRun:
     """A training run from its options: a new model, or with --resume the one in the folder."""
 
-    def __init__(self, kind: str, sizes, options: dict):
-        """`sizes` are the paper's; `options` holds what the command line gave, None where it gave nothing."""
-        from rnng_dy import checkpoint, training
+    def __init__(
+        self, kind: str, sizes, options: dict, inputs: Mapping[str, object], train_path: str
+    ):
+        """`sizes` are the paper's; `options` holds what the command line gave, None where it gave nothing.
 
-        self.kind = kind
+        `inputs` are hashes of the data, by option.
+        """
+        from rnng_dy import checkpoint
+        from rnng_dy.training.presets import PRESETS, saved_settings
+
+        self.kind, self._inputs, self._train_path = kind, inputs, train_path
         self.folder = Path(options["folder"])
         self._composition = options["composition"]
         self.resumes = options["resume"] and self.folder.exists()
@@ -172,22 +203,18 @@ class _Run:
         # --word-size, so called because --word alone would say nothing, is the field `word`
         self._given_sizes = _given(sizes, {k.removesuffix("_size"): v for k, v in options.items()})
         self._sizes = replace(sizes, **self._given_sizes)
-        settings = training.PRESETS[options["preset"], kind]
+        settings = PRESETS[options["preset"], kind]
         if self.resumes:
-            settings = checkpoint.training_settings(self.folder)
+            settings = saved_settings(checkpoint.training_state(self.folder), self.folder)
         self.settings = replace(settings, **_given(settings, options))
 
     def model(self, make: Callable):
         """The model to train; `make(sizes, composition, seed)` makes a new one."""
-        from rnng_dy import checkpoint
-
         if not self.resumes:
-            return make(self._sizes, self._composition or "corrected", self.settings.seed)
-        model = checkpoint.build(self.folder, self.kind)
-        if self._composition not in (None, model.composition):
-            raise RnngError(
-                f"{self.folder} has the {model.composition} composition: resume with that"
-            )
+            return make(self._sizes, self._composition or DEFAULT, self.settings.seed)
+        model = registry.class_of(self.kind).build(self.folder)
+        if self._composition not in (None, model.config().get("composition")):
+            raise RnngError(f"{self.folder} has another composition: resume without --composition")
         if replace(model.sizes, **self._given_sizes) != model.sizes:
             raise RnngError(f"{self.folder} has other dimensions, {model.sizes}: resume with those")
         return model
@@ -201,22 +228,31 @@ class _Run:
         add_to_folder: Callable[[], None] = lambda: None,
     ) -> None:
         """Train to the end or to Ctrl-C; `describe` words an evaluation's record."""
-        from rnng_dy.training import Training
+        from rnng_dy.training.loop import Training
 
-        if engine.device() == engine.CPU:
-            limit_memory(self.settings.jobs)
-        examples = [model.encode_training(s) for s in sentences]
+        prepare_process(self.settings.jobs, engine.device())
+        examples, lines, impossible = _encode(model, sentences)
 
         def report(record: dict) -> None:
-            click.echo(f"{self.folder.name}: {_line(record, describe)}", err=True)
+            line = lines[record["sentence"]] if "sentence" in record else None
+            place = f"{self._train_path}:{line}"
+            click.echo(f"{self.folder.name}: {_line(record, describe, place)}", err=True)
 
-        run = Training(model, examples, evaluation, self.settings, self.folder, report)
+        run = Training(
+            model, examples, evaluation, self.settings, self.folder, report, self._inputs
+        )
         if self.resumes:
             run.resume()
-            click.echo(f"going on after {run.progress.sentences} sentences", err=True)
+            click.echo(f"going on after {run.standing.sentences} sentences", err=True)
         else:
             run.create_folder()
             add_to_folder()
+        for line, reason in impossible.items():
+            click.echo(f"{self._train_path}:{line}: left out: {reason}", err=True)
+        if impossible:
+            click.echo(
+                f"{len(impossible)} of {len(sentences)} training sentences left out", err=True
+            )
         stopped: list[int] = []
 
         def stop(number: int, frame: object) -> None:
@@ -231,25 +267,28 @@ class _Run:
                 f"stopped; the same command with --resume goes on in {self.folder}", err=True
             )
             sys.exit(128 + stopped[0])
-        best = json.dumps({"best": run.progress.best, "sentences": run.progress.best_sentences})
+        best = json.dumps({"best": run.standing.best, "sentences": run.standing.best_sentences})
         click.echo(f"{self.folder}: {best}")
 
 
-class _WordsRun(_Run):
+class _WordsRun(_TrainingRun):
     """The training of a model that generates words: its vocabulary is that of the clusters."""
 
     _clusters: list
 
     def model_of_words(
-        self, kind: type, sentences: Sequence[OracleSentence], given: list | None, train_path: str
+        self, new: Callable, sentences: Sequence[OracleSentence], given: list | None
     ):
-        """The model to train; a new one has the given clusters, or such as are made now."""
-        from rnng_dy.vocabulary import GeneratorVocabulary
+        """The model to train; `new` makes one from vocabulary, sizes, composition and seed.
+
+        A new one has the given clusters, or such as are made now.
+        """
+        from rnng_dy.models.vocabulary import GeneratorVocabulary
 
         def make(sizes, composition: str, seed: int):
-            self._clusters = given or _make_clusters(sentences, train_path)
+            self._clusters = given or _make_clusters(sentences, self._train_path)
             vocabulary = GeneratorVocabulary.build(self._clusters, sentences)
-            return kind(vocabulary, sizes, composition, seed)
+            return new(vocabulary, sizes, composition, seed)
 
         return self.model(make)
 
@@ -257,9 +296,8 @@ class _WordsRun(_Run):
         self, model, sentences: Sequence[OracleSentence], evaluation, dev_path: str, figure: str
     ) -> None:
         """See `train`; `figure` is what the evaluation's perplexity is called."""
-        for line, symbols in evaluation.unseen.items():
-            unseen = ", ".join(symbols)
-            click.echo(f"{dev_path}:{line}: left out, unseen in training: {unseen}", err=True)
+        for line, reason in evaluation.impossible.items():
+            click.echo(f"{dev_path}:{line}: left out: {reason}", err=True)
 
         def describe(record: dict) -> str:
             return f"{figure} {record['perplexity']:.2f}, {record['dev_words']} words"
@@ -274,21 +312,38 @@ class _WordsRun(_Run):
             write_clusters(self._clusters, stream)
 
 
+def _encode(model, sentences: Sequence[OracleSentence]) -> tuple[list, list[int], dict[int, str]]:
+    """Examples, the lines of their sentences, and by line why others cannot be any.
+
+    Raises RnngError where there is no example.
+    """
+    examples, lines, impossible = [], [], {}
+    for sentence in sentences:
+        try:
+            examples.append(model.encode_training(sentence))
+            lines.append(sentence.line)
+        except ImpossibleError as error:
+            impossible[sentence.line] = str(error)
+    if not examples:
+        raise RnngError(f"no sentence to train on: {next(iter(impossible.values()))}")
+    return examples, lines, impossible
+
+
 def _given(dataclass_instance, options: dict) -> dict:
     """The options that were given and are fields of the dataclass."""
     names = {field.name for field in fields(dataclass_instance)}
     return {k: v for k, v in options.items() if k in names and v is not None}
 
 
-def _line(record: dict, describe: Callable[[dict], str]) -> str:
-    """A record of the log as one line for people."""
+def _line(record: dict, describe: Callable[[dict], str], sentence: str) -> str:
+    """A record of the log as one line for people; `sentence` is the place of the one that it is about."""
     place = f"epoch {record['epoch']:.2f}, {record['sentences']} sentences"
     if record["event"] == "evaluation":
         return f"{place}: {describe(record)}{' (best)' if record['is_best'] else ''}"
     if record["event"] == "left_out":
         return (
-            f"sentence {record['sentence'] + 1} of the training oracle ({record['words']} words) does not fit into "
-            f"memory and is left out; {record['left_out']} left out so far"
+            f"{sentence}: the sentence ({record['words']} words) does not fit into memory and is left out; "
+            f"{record['left_out']} left out so far"
         )
     return (
         f"{place}: {record['loss_per_word']:.4f} nats/word, {record['sentences_per_second']:.1f} sentences/s, "

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import oracle
+from oracle.errors import RnngError
 from oracle.files import make_oracle
 from oracle.treebank import read_trees, words
 from oracle.unknown import UnknownWords, known_words
-from rnng_dy.reproduce.plan import Configuration, Stage
+from rnng_dy.execution.executor import Command, Executor
+from rnng_dy.reproduce.plan import Experiment, Stage
+from rnng_dy.reproduce.runner import Runner
 
 MEASURED = 32
 """Sentences."""
-SIZES = {"hidden": "hidden", "lstm_input": "lstm-input"}
+SIZES = ("hidden", "lstm_input")
 SAMPLING = 8.5
 """100 samples of a sentence take as long as so many updates with it in a minibatch (docs/performance.md)."""
 SCORING = 8.5
@@ -26,11 +30,11 @@ def seconds_per_word(kind: str, preset: str, sizes: Mapping[str, int]) -> float:
     """Of training a model of the paper's dimensions but for those given, for one process."""
     from clusters.brown import brown_clusters
     from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
-    from rnng_dy.discriminative import DiscriminativeParser, ParserSizes
-    from rnng_dy.generative import GenerativeModel, GeneratorSizes
-    from rnng_dy.training import PRESETS
-    from rnng_dy.updates import Updater
-    from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary
+    from rnng_dy.models.discriminative import DiscriminativeParser, ParserSizes
+    from rnng_dy.models.generative import GenerativeModel, GeneratorSizes
+    from rnng_dy.models.vocabulary import GeneratorVocabulary, ParserVocabulary
+    from rnng_dy.training.presets import PRESETS
+    from rnng_dy.training.updates import Updater
 
     trees = list(read_trees(str(Path(oracle.__file__).parent / "data" / "tiny.trees")))
     unknown = UnknownWords("berkeley", known_words(words(t.tree) for t in trees))
@@ -58,24 +62,49 @@ def seconds_per_word(kind: str, preset: str, sizes: Mapping[str, int]) -> float:
 
 
 def estimate(
-    stages: Sequence[Stage], c: Configuration, train_words: int, test_words: int
+    stages: Sequence[Stage], e: Experiment, train_words: int, test_words: int
 ) -> dict[str, float]:
     """Seconds of each training, sampling and scoring stage, for one process; the others take minutes at most."""
-    from rnng_dy.training import PRESETS
+    from rnng_dy.training.presets import PRESETS
 
-    kinds = ("discriminative", "generative", "lstm-lm")
-    given = dict(zip(c.training[::2], c.training[1::2], strict=True))
-    sizes = {name: int(given[f"--{flag}"]) for name, flag in SIZES.items() if f"--{flag}" in given}
-    trained = {kind: seconds_per_word(kind, c.preset, sizes) for kind in kinds}
-    batched = {kind: seconds_per_word(kind, "fast", sizes) for kind in kinds[:2]}
+    sizes = {name: e.training[name] for name in SIZES if name in e.training}
+    kinds = {stage.kind for stage in stages if stage.kind}
+    trained = {kind: seconds_per_word(kind, e.preset, sizes) for kind in kinds}
+    inferred = {
+        "sample": ("discriminative", SAMPLING),
+        "score": ("generative", SCORING),
+    }
+    batched = {
+        verb: seconds_per_word(inferred[verb][0], "fast", sizes)
+        for verb in {stage.verb for stage in stages} & set(inferred)
+    }
     found = {}
     for stage in stages:
-        kind = stage.command[1]
-        if stage.group == "train" or kind == "lstm-lm":
-            epochs = int(given.get("--epochs", PRESETS[c.preset, kind].epochs))
-            found[stage.name] = trained[kind] * train_words * epochs
-        elif stage.command[0] == "sample":
-            found[stage.name] = batched["discriminative"] * test_words * SAMPLING * c.samples / 100
-        elif stage.command[0] == "score":
-            found[stage.name] = batched["generative"] * test_words * SCORING * c.samples / 100
+        if stage.kind:
+            epochs = e.training.get("epochs", PRESETS[e.preset, stage.kind].epochs)
+            found[stage.name] = trained[stage.kind] * train_words * epochs
+        elif stage.verb in inferred:
+            factor = inferred[stage.verb][1] * e.samples / 100
+            found[stage.name] = batched[stage.verb] * test_words * factor
     return found
+
+
+def count_words(runner: Runner, stages: Sequence[Stage], executor: Executor) -> dict[str, int]:
+    """Words of the training and test parts, which are prepared elsewhere where they are not there yet.
+
+    Raises RnngError where a part cannot be prepared.
+    """
+    counts = {}
+    with tempfile.TemporaryDirectory() as temporary:
+        for stage in stages:
+            part = stage.name.removeprefix("trees ")
+            if part not in ("train", "test"):
+                continue
+            path = runner.folder / f"{part}.trees"
+            if not runner.is_done(stage):
+                path, log = Path(temporary, f"{part}.trees"), Path(temporary, "log")
+                if executor.start(Command(stage.command, Path(temporary), log)).wait():
+                    said = log.read_text(encoding="utf-8", errors="replace").strip()
+                    raise RnngError(said.removeprefix("Error: "))
+            counts[part] = sum(len(words(located.tree)) for located in read_trees(str(path)))
+    return counts

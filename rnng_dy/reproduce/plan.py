@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rnng_dy.training import PRESETS
+from rnng_dy.training.presets import PRESETS
 
 PARTS = ("train", "dev", "test")
-COMPOSITIONS = ("buggy", "corrected")
 MODEL_FILES = ("config.json", "vocabulary.json", "parameters.npz")
 # sections of the PTB, file numbers of the CTB and of NLTK's sample
 SECTIONS = {
@@ -17,8 +16,9 @@ SECTIONS = {
     "nltk": {"train": "1-159", "dev": "160-179", "test": "180-199"},
 }
 # what both kinds of models of words are trained on
-_WORD_DATA = tuple(
-    "--train train.gen.oracle --dev dev.gen.oracle --clusters clusters.paths".split()
+_WORD_DATA = (
+    *("--train", "train.gen.oracle", "--dev", "dev.gen.oracle"),
+    *("--clusters", "clusters.paths"),
 )
 _DRAWING = ("--max-length", "60", "--or-none")
 GROUPS = ("data", "train", "infer", "baselines")
@@ -39,10 +39,17 @@ class Stage:
     """More of the command, on which the output does not depend."""
     also: str = ""
     """What the output depends on besides command and inputs: the settings of a preset."""
+    kind: str = ""
+    """The kind of model that it trains, where it does."""
+
+    @property
+    def verb(self) -> str:
+        """The name of the command."""
+        return self.command[0]
 
 
 @dataclass(frozen=True)
-class Configuration:
+class Experiment:
     """What to reproduce."""
 
     corpus: str
@@ -60,68 +67,72 @@ class Configuration:
     folds: int = 10
     order: int = 5
     generated: int = 10
-    training: Sequence[str] = ()
-    """More options of every `train` command."""
+    training: Mapping[str, int] = field(default_factory=dict)
+    """Options of every `train` command by their names in Python, such as `lstm_input`, where not the preset's."""
+    compositions: Sequence[str] = ("buggy", "corrected")
+    """To train and to compare, the first with each other one; the paper's two."""
 
 
-def stages(c: Configuration) -> list[Stage]:
+def stages(e: Experiment) -> list[Stage]:
     """All stages, each after those whose outputs it reads."""
-    found = [*_data(c), *_baselines(c)]
-    for seed in c.seeds:
-        for composition in COMPOSITIONS:
-            found += _models(c, composition, seed)
-            found += _inference(c, composition, seed)
+    found = [*_data(e), *_baselines(e)]
+    for seed in e.seeds:
+        for composition in e.compositions:
+            found += _models(e, composition, seed)
+            found += _inference(e, composition, seed)
     return found
 
 
-def _data(c: Configuration) -> Iterator[Stage]:
+def _data(e: Experiment) -> Iterator[Stage]:
     for part in PARTS:
         trees = f"{part}.trees"
-        source = c.sources.get(part)
-        command = ["prepare", *([source] if source else []), "--from", c.corpus, "-o", trees]
-        if c.corpus in SECTIONS:
-            command += ["--sections", SECTIONS[c.corpus][part]]
+        source = e.sources.get(part)
+        command = ["prepare", *([source] if source else []), "--from", e.corpus, "-o", trees]
+        if e.corpus in SECTIONS:
+            command += ["--sections", SECTIONS[e.corpus][part]]
         inputs = (source,) if source else ()
         yield Stage(f"trees {part}", "data", (*command, "--skip-preterminals"), inputs, (trees,))
-        if c.tags not in ("gold", "none"):
-            yield _tagging(c, part)
+        if e.tags not in ("gold", "none"):
+            yield _tagging(e, part)
     for part in PARTS:
         # the words are the same with any tags
         for suffix, trees, options in (
-            ("oracle", _tagged(c, part), ()),
+            ("oracle", _tagged(e, part), ()),
             ("gen.oracle", f"{part}.trees", ("--generative",)),
         ):
-            train = _tagged(c, "train") if suffix == "oracle" else "train.trees"
+            train = _tagged(e, "train") if suffix == "oracle" else "train.trees"
             output = f"{part}.{suffix}"
-            command = ("oracle", "--train", train, trees, *options, "--unk", c.unk, "-o", output)
+            command = ("oracle", "--train", train, trees, *options, "--unk", e.unk, "-o", output)
             inputs = tuple(dict.fromkeys((train, trees)))
             yield Stage(f"oracle {output}", "data", command, inputs, (output,))
     command = ("clusters", "train.gen.oracle", "-o", "clusters.paths")
     yield Stage("clusters", "data", command, ("train.gen.oracle",), ("clusters.paths",))
 
 
-def _tagged(c: Configuration, part: str) -> str:
+def _tagged(e: Experiment, part: str) -> str:
     """The trees whose tags the parser sees."""
-    return f"{part}.trees" if c.tags in ("gold", "none") else f"{part}.tagged.trees"
+    return f"{part}.trees" if e.tags in ("gold", "none") else f"{part}.tagged.trees"
 
 
-def _tagging(c: Configuration, part: str) -> Stage:
+def _tagging(e: Experiment, part: str) -> Stage:
     trees, output = f"{part}.trees", f"{part}.tagged.trees"
-    if c.tags == "files":
-        given, inputs = ("--tags", c.tag_files[part]), (trees, c.tag_files[part])
+    if e.tags == "files":
+        given, inputs = ("--tags", e.tag_files[part]), (trees, e.tag_files[part])
     elif part == "train":
-        given, inputs = ("--jackknife", str(c.folds)), (trees,)
+        given, inputs = ("--jackknife", str(e.folds)), (trees,)
     else:
         given, inputs = ("--train", "train.trees"), (trees, "train.trees")
-    command = ("tag", trees, *given, "-o", output)
-    free = ("--jobs", "{jobs}") if part == "train" and c.tags == "jackknife" else ()
-    return Stage(f"tags {part}", "data", command, inputs, (output,), f"{part}.tags.txt", free)
+    numbers = f"{part}.tags.json"
+    command = ("tag", trees, *given, "-o", output, "--json", numbers)
+    free = ("--jobs", "{jobs}") if part == "train" and e.tags == "jackknife" else ()
+    return Stage(f"tags {part}", "data", command, inputs, (output, numbers), free=free)
 
 
 def _train(
-    c: Configuration, kind: str, name: str, seed: int, data: tuple[str, ...], extra: tuple[str, ...]
+    e: Experiment, kind: str, name: str, seed: int, data: tuple[str, ...], extra: tuple[str, ...]
 ) -> Stage:
-    command = ("train", kind, *data, *extra, "--preset", c.preset, "--seed", str(seed), *c.training)
+    more = [x for k, v in e.training.items() for x in (f"--{k.replace('_', '-')}", str(v))]
+    command = ("train", kind, *data, *extra, "--preset", e.preset, "--seed", str(seed), *more)
     inputs = tuple(file for file in data if not file.startswith("--"))
     outputs = tuple(f"{name}/{file}" for file in MODEL_FILES)
     return Stage(
@@ -131,21 +142,22 @@ def _train(
         inputs,
         outputs,
         free=("--resume",),
-        also=repr(PRESETS[c.preset, kind]),
+        also=repr(PRESETS[e.preset, kind]),
+        kind=kind,
     )
 
 
-def _models(c: Configuration, composition: str, seed: int) -> Iterator[Stage]:
+def _models(e: Experiment, composition: str, seed: int) -> Iterator[Stage]:
     run = f"{composition}-{seed}"
     data = ("--train", "train.oracle", "--dev", "dev.oracle", "--dev-trees", "dev.trees")
-    extra = ("--composition", composition, *(() if c.tags == "none" else ("--pos",)))
-    yield _train(c, "discriminative", f"parser-{run}", seed, data, extra)
+    extra = ("--composition", composition, *(() if e.tags == "none" else ("--pos",)))
+    yield _train(e, "discriminative", f"parser-{run}", seed, data, extra)
     yield _train(
-        c, "generative", f"generator-{run}", seed, _WORD_DATA, ("--composition", composition)
+        e, "generative", f"generator-{run}", seed, _WORD_DATA, ("--composition", composition)
     )
 
 
-def _inference(c: Configuration, composition: str, seed: int) -> Iterator[Stage]:
+def _inference(e: Experiment, composition: str, seed: int) -> Iterator[Stage]:
     run = f"{composition}-{seed}"
     parser, generator = (_files(f"{kind}-{run}") for kind in ("parser", "generator"))
     jobs = ("--jobs", "{jobs}", "--resume")
@@ -154,7 +166,7 @@ def _inference(c: Configuration, composition: str, seed: int) -> Iterator[Stage]
     )
     command = ("parse", "--model", f"parser-{run}", "test.oracle", "-o", greedy)
     yield Stage(f"parse {run}", "infer", command, (*parser, "test.oracle"), (greedy,), None, jobs)
-    options = ("--samples", str(c.samples), "--alpha", str(c.alpha), "--seed", str(seed))
+    options = ("--samples", str(e.samples), "--alpha", str(e.alpha), "--seed", str(seed))
     command = ("sample", "--model", f"parser-{run}", *options, "test.oracle", "-o", props)
     yield Stage(f"sample {run}", "infer", command, (*parser, "test.oracle"), (props,), None, jobs)
     command = ("score", "--model", f"generator-{run}", props, "-o", scored)
@@ -163,29 +175,30 @@ def _inference(c: Configuration, composition: str, seed: int) -> Iterator[Stage]
     marginals = f"{run}.marginals.txt"
     inputs = (props, scored, "test.oracle")
     yield Stage(f"rerank {run}", "infer", command, inputs, (best, marginals), marginals)
-    if seed == c.seeds[0]:
-        yield _drawing(c, f"generator-{run}", "infer", f"{run}.generated.trees")
+    if seed == e.seeds[0]:
+        yield _drawing(e, f"generator-{run}", "infer", f"{run}.generated.trees")
 
 
-def _baselines(c: Configuration) -> Iterator[Stage]:
+def _baselines(e: Experiment) -> Iterator[Stage]:
     given = ("--kneser-ney", "train.gen.oracle", "--clusters", "clusters.paths")
-    yield _perplexity("kneser-ney", (*given, "--order", str(c.order)), (given[1], given[3]))
-    for seed in c.seeds:
+    yield _perplexity("kneser-ney", (*given, "--order", str(e.order)), (given[1], given[3]))
+    for seed in e.seeds:
         name = f"lstm-{seed}"
-        yield _train(c, "lstm-lm", name, seed, _WORD_DATA, ())
+        yield _train(e, "lstm-lm", name, seed, _WORD_DATA, ())
         yield _perplexity(name, ("--model", name), _files(name))
-        if seed == c.seeds[0]:
-            yield _drawing(c, name, "baselines", f"{name}.generated.txt")
+        if seed == e.seeds[0]:
+            yield _drawing(e, name, "baselines", f"{name}.generated.txt")
 
 
 def _perplexity(name: str, given: tuple[str, ...], inputs: tuple[str, ...]) -> Stage:
-    command = ("perplexity", "test.gen.oracle", *given)
-    inputs, printed = ("test.gen.oracle", *inputs), f"{name}.txt"
-    return Stage(f"perplexity {name}", "baselines", command, inputs, (printed,), printed)
+    numbers = f"{name}.json"
+    command = ("perplexity", "test.gen.oracle", *given, "--json", numbers)
+    inputs = ("test.gen.oracle", *inputs)
+    return Stage(f"perplexity {name}", "baselines", command, inputs, (numbers,))
 
 
-def _drawing(c: Configuration, model: str, group: str, output: str) -> Stage:
-    command = ("generate", "--model", model, "-n", str(c.generated), *_DRAWING, "-o", output)
+def _drawing(e: Experiment, model: str, group: str, output: str) -> Stage:
+    command = ("generate", "--model", model, "-n", str(e.generated), *_DRAWING, "-o", output)
     return Stage(f"generate {model}", group, command, _files(model), (output,))
 
 

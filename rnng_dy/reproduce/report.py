@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 
 from oracle.brackets import parse_line
-from rnng_dy.comparison import brackets
+from oracle.files import open_output
+from rnng_dy.evaluation.comparison import brackets
+from rnng_dy.execution.outputs import write_json
 from rnng_dy.reproduce import svg
-from rnng_dy.reproduce.plan import COMPOSITIONS
-from rnng_dy.reproduce.tables import Table, tables
+from rnng_dy.reproduce.tables import Table, long_tables, short_tables
 
 
 def write(folder: Path, results: dict) -> list[Path]:
-    """Write the three files, each under a temporary name first; gives their paths."""
-    contents = {
-        "report.json": json.dumps(results, indent=1, ensure_ascii=False) + "\n",
-        "report.md": markdown(results),
-        "report.html": html(results),
-    }
-    paths = []
-    for name, text in contents.items():
-        path = folder / name
-        temporary = path.with_suffix(path.suffix + ".new")
-        temporary.write_text(text, encoding="utf-8", errors="surrogateescape")
-        os.replace(temporary, path)
-        paths.append(path)
+    """Write the three files, each replaced only when it is complete; gives their paths."""
+    paths = [folder / f"report.{ending}" for ending in ("json", "md", "html")]
+    write_json(paths[0], results)
+    for path, text in zip(paths[1:], (markdown(results), html(results)), strict=True):
+        with open_output(path) as stream:
+            stream.write(text)
     return paths
 
 
@@ -91,7 +83,7 @@ def _xy(series: dict[str, list[dict]], x: str, y: str) -> dict[str, list[svg.Poi
 def markdown(results: dict) -> str:
     """Tables, sentences and how it was made."""
     lines = [f"# Recurrent Neural Network Grammars on {_corpus(results)}", ""]
-    for table in tables(results):
+    for table in (*short_tables(results), *long_tables(results)):
         lines += [f"## {table.title}", ""]
         lines.append("| " + " | ".join(table.header) + " |")
         lines.append("|" + "---|" * len(table.header))
@@ -99,11 +91,12 @@ def markdown(results: dict) -> str:
             "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in table.rows
         ]
         lines += ["", table.note, ""] if table.note else [""]
-    for title, sentences in _most_different(results):
+    for title, names, sentences in _most_different(results):
         lines += [f"## {title}", ""]
+        width = max(map(len, names))
         for sentence in sentences:
             lines += [f"Sentence {sentence['sentence']}:", "", "```"]
-            lines += [f"{name:>9}  {sentence[name]}" for name in ("gold", "buggy", "corrected")]
+            lines += [f"{name:>{width}}  {sentence[name]}" for name in names]
             lines += ["```", ""]
     lines += ["## Sentences drawn from the models", ""]
     for name, sentences in results["generated"].items():
@@ -112,16 +105,15 @@ def markdown(results: dict) -> str:
     return "\n".join(lines)
 
 
-def _most_different(results: dict) -> list[tuple[str, list[dict]]]:
-    """Titles, and the sentences in which the compositions differ most."""
-    first = results["composition"][0]
-    return [
-        (
-            f"Where the compositions differ most, {name}, seed {first['seed']}",
-            first[kind]["most_different"],
-        )
-        for kind, name in (("discriminative", "greedy"), ("generative", "reranked"))
-    ]
+def _most_different(results: dict) -> Iterator[tuple[str, tuple[str, ...], list[dict]]]:
+    """Titles, the names of trees, and the sentences in which two compositions differ most, of the first seed."""
+    for compared in results["comparisons"]:
+        if compared["seed"] != results["seeds"][0]:
+            continue
+        first, second = compared["names"]
+        for kind, name in (("discriminative", "greedy"), ("generative", "reranked")):
+            title = f"Where {first} and {second} differ most, {name}, seed {compared['seed']}"
+            yield title, ("gold", first, second), compared[kind]["most_different"]
 
 
 def _corpus(results: dict) -> str:
@@ -144,44 +136,72 @@ def _made(results: dict) -> list[str]:
 
 
 STYLE = """
-body { font: 15px/1.45 system-ui, sans-serif; color: #222; max-width: 980px; margin: 2em auto; padding: 0 1em; }
-h1 { font-size: 1.5em } h2 { font-size: 1.15em; margin-top: 2em }
+* { box-sizing: border-box }
+body { font: 15px/1.45 system-ui, sans-serif; color: #222; background: #fff; margin: 0 }
+main { max-width: 980px; padding: 0 1em 4em; min-width: 0 }
+h1 { font-size: 1.5em } h2 { font-size: 1.15em; margin-top: 2em; scroll-margin-top: 3em }
+nav a { color: #1b6ca8; text-decoration: none } nav a:hover { text-decoration: underline }
+nav { position: sticky; top: 0; z-index: 1; background: #fff; border-bottom: 1px solid #ddd; padding: .5em 1em;
+  overflow-x: auto; white-space: nowrap; font-size: .9em }
+nav a { margin-right: 1.2em }
+.table, .chart, .tree { overflow-x: auto } .note { color: #555 } figure { margin: 1em 0 }
 table { border-collapse: collapse } th, td { padding: .2em .8em; text-align: right; border-bottom: 1px solid #ddd }
-th { border-bottom: 2px solid #888 } td:first-child, th:first-child { text-align: left; padding-left: 0 }
-.note { color: #555 } .chart, .tree { overflow-x: auto } figure { margin: 1em 0 }
+th { border-bottom: 2px solid #888; vertical-align: bottom }
+td:first-child, th:first-child { text-align: left; padding-left: 0 }
+.chart svg { max-width: 100%; height: auto }
 svg text { font: 12px system-ui, sans-serif; fill: #333 } svg .grid { stroke: #e4e4e4 } svg .axis { stroke: #888 }
 svg .edge { stroke: #aaa } svg .label { fill: #1b6ca8; font-weight: 600 } svg .tag { fill: #777 }
 svg .wrong { fill: #c00; font-weight: 700; text-decoration: underline }
-.legend span { margin-right: 1.2em; white-space: nowrap }
+.legend span { margin-right: 1.2em; white-space: nowrap; display: inline-block }
 .legend i { display: inline-block; width: .8em; height: .8em; margin-right: .4em }
 pre { overflow-x: auto; background: #f6f6f6; padding: .8em; font-size: 12px }
+@media (min-width: 1240px) {
+  body { display: grid; grid-template-columns: 15em minmax(0, 1fr); column-gap: 2em }
+  nav { height: 100vh; overflow: auto; white-space: normal; border: 0; padding: 2em 1em }
+  nav a { display: block; margin: 0 0 .6em }
+}
+@media (max-width: 600px) {
+  th, td { padding: .2em .45em } table { font-size: .88em } main { padding: 0 .7em 3em }
+}
 """
 
 
 def html(results: dict) -> str:
-    """One page that needs nothing else."""
+    """One page that needs nothing else, with its contents always in view."""
     title = f"Recurrent Neural Network Grammars on {_corpus(results)}"
-    parts = [f"<h1>{escape(title)}</h1>"]
-    parts += map(_html_table, tables(results))
-    for name, chart in charts(results):
-        if chart:
-            parts.append(f'<h2>{escape(name)}</h2><figure class="chart">{chart}</figure>')
-    parts.append(
-        "<h2>Trees</h2><p class='note'>The corrected composition; wrong constituents are red and underlined.</p>"
+    sections = list(_sections(results))
+    links = "".join(f'<a href="#s{i}">{escape(name)}</a>' for i, (name, _) in enumerate(sections))
+    body = "".join(
+        f'<h2 id="s{i}">{escape(name)}</h2>{content}' for i, (name, content) in enumerate(sections)
     )
-    shown = ("gold", "discriminative", "reranked")
-    parts += (_html_trees(drawn, shown) for drawn in results["trees"])
-    for title, sentences in _most_different(results):
-        parts.append(f"<h2>{escape(title)}</h2>")
-        parts += (_html_trees(drawn, ("gold", *COMPOSITIONS)) for drawn in sentences)
-    parts.append("<h2>Sentences drawn from the models</h2>")
-    for name, sentences in results["generated"].items():
-        parts.append(f"<h3>{escape(name)}</h3><pre>{escape(chr(10).join(sentences))}</pre>")
-    parts.append(f"<h2>How it was made</h2><pre>{escape(chr(10).join(_made(results)))}</pre>")
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
-        f"<style>{STYLE}</style></head>\n<body>{''.join(parts)}</body></html>\n"
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<style>{STYLE}</style></head>\n<body><nav>{links}</nav>"
+        f"<main><h1>{escape(title)}</h1>{body}</main></body></html>\n"
     )
+
+
+def _sections(results: dict) -> Iterator[tuple[str, str]]:
+    """Titles and HTML: the results, curves, then all that is long."""
+    for table in short_tables(results):
+        yield table.title, _html_table(table)
+    for name, chart in charts(results):
+        if chart:
+            yield name, f'<figure class="chart">{chart}</figure>'
+    for table in long_tables(results):
+        yield table.title, _html_table(table)
+    note = f"<p class='note'>{escape(results['compositions'][-1])}; wrong constituents are red and underlined.</p>"
+    shown = ("gold", "discriminative", "reranked")
+    yield "Trees", note + "".join(_html_trees(drawn, shown) for drawn in results["trees"])
+    for title, names, sentences in _most_different(results):
+        yield title, "".join(_html_trees(drawn, names) for drawn in sentences)
+    generated = (
+        f"<h3>{escape(name)}</h3><pre>{escape(chr(10).join(sentences))}</pre>"
+        for name, sentences in results["generated"].items()
+    )
+    yield "Sentences drawn from the models", "".join(generated)
+    yield "How it was made", f"<pre>{escape(chr(10).join(_made(results)))}</pre>"
 
 
 def _html_table(table: Table) -> str:
@@ -190,7 +210,7 @@ def _html_table(table: Table) -> str:
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in table.rows
     )
     note = f'<p class="note">{escape(table.note)}</p>' if table.note else ""
-    return f"<h2>{escape(table.title)}</h2><table><tr>{head}</tr>{rows}</table>{note}"
+    return f'<div class="table"><table><tr>{head}</tr>{rows}</table></div>{note}'
 
 
 def _html_trees(drawn: dict, names: Sequence[str]) -> str:
@@ -201,5 +221,5 @@ def _html_trees(drawn: dict, names: Sequence[str]) -> str:
     for name in names:
         tree = parse_line(drawn[name])
         picture = svg.draw_tree(tree, None if name == "gold" else right)
-        parts.append(f'<p class="note">{name}</p><figure class="tree">{picture}</figure>')
+        parts.append(f'<p class="note">{escape(name)}</p><figure class="tree">{picture}</figure>')
     return "".join(parts)

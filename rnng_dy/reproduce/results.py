@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 import math
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from oracle.errors import InputError
-from oracle.files import read_oracle, read_scored_samples
+from oracle.files import open_input, read_oracle, read_scored_samples
 from oracle.tagging import with_tags
-from oracle.transitions import actions_of, tree_of
-from oracle.treebank import LocatedTree, format_tree, read_trees, tags, words
-from rnng_dy import comparison, evalb
-from rnng_dy import statistics as stats
-from rnng_dy.importance import Estimate, estimate_of, likelihood
-from rnng_dy.reproduce.plan import COMPOSITIONS, Configuration
+from oracle.treebank import LocatedTree, format_tree, read_trees, tags, with_words, words
+from rnng_dy.evaluation import comparison, evalb, significance
+from rnng_dy.evaluation.perplexity import likelihood
+from rnng_dy.execution.outputs import finite
+from rnng_dy.reproduce.plan import PARTS, Experiment
+from rnng_dy.search.importance import Estimate, estimate_of, growth_with_samples
 
 LENGTHS = (10, 20, 30, 40, 50, None)
 """F1 of sentences of up to as many words."""
@@ -24,7 +23,7 @@ DRAWN, DIFFERENT = 10, 5
 """Sentences whose trees are shown."""
 
 
-class Run:
+class Trial:
     """A composition with a seed: its parser, its generator and their samples."""
 
     def __init__(self, folder: Path, composition: str, seed: int, golds: Sequence):
@@ -49,33 +48,36 @@ class Run:
         return likelihood(marginals, [n + ends for n in self.lengths]).perplexity
 
 
-def collect(folder: Path, c: Configuration) -> dict:
+def collect(folder: Path, e: Experiment) -> dict:
     """Everything that the report says of numbers; NaN is None."""
     golds = [located.tree for located in _trees(folder / "test.trees")]
-    runs = [Run(folder, comp, seed, golds) for seed in c.seeds for comp in COMPOSITIONS]
-    return _finite(
-        {
-            "corpus": c.corpus,
-            "seeds": list(c.seeds),
-            "statistics": {
-                part: corpus_statistics(folder / f"{part}.gen.oracle")
-                for part in ("train", "dev", "test")
-            },
-            "tags": {
-                part: _tag_accuracy(folder / f"{part}.tags.txt", c)
-                for part in ("train", "dev", "test")
-            },
-            "f1": _f1(runs),
-            "perplexity": _perplexity(folder, c, runs),
-            "composition": [_compare(golds, runs[i], runs[i + 1]) for i in range(0, len(runs), 2)],
-            "samples": [_growth(golds, run) for run in runs],
-            "estimates": [_estimates(run) for run in runs],
-            "f1_by_length": [_by_length(run) for run in runs],
-            "learning": [{"run": run.name, **run.logs} for run in runs],
-            "trees": _drawn(golds, runs),
-            "generated": _generated(folder, c),
-        }
-    )
+    trials = {
+        (composition, seed): Trial(folder, composition, seed, golds)
+        for seed in e.seeds
+        for composition in e.compositions
+    }
+    first, *others = e.compositions
+    found = {
+        "corpus": e.corpus,
+        "seeds": list(e.seeds),
+        "compositions": list(e.compositions),
+        "statistics": {part: corpus_statistics(folder / f"{part}.gen.oracle") for part in PARTS},
+        "tags": {part: _tag_accuracy(folder / f"{part}.tags.json", e) for part in PARTS},
+        "f1": _f1(e, trials),
+        "perplexity": _perplexity(folder, e, trials),
+        "comparisons": [
+            _compare(golds, trials[first, seed], trials[other, seed])
+            for other in others
+            for seed in e.seeds
+        ],
+        "samples": [_growth(golds, trial) for trial in trials.values()],
+        "estimates": [_estimates(trial) for trial in trials.values()],
+        "f1_by_length": [_by_length(trial) for trial in trials.values()],
+        "learning": [{"run": trial.name, **trial.logs} for trial in trials.values()],
+        "trees": _drawn(golds, trials[e.compositions[-1], e.seeds[0]]),
+        "generated": _generated(folder, e),
+    }
+    return finite(found)
 
 
 def corpus_statistics(oracle: Path) -> dict[str, int]:
@@ -91,59 +93,62 @@ def corpus_statistics(oracle: Path) -> dict[str, int]:
     }
 
 
-def _f1(runs: Sequence[Run]) -> dict[str, dict]:
-    found = {}
-    for kind in ("discriminative", "generative"):
-        for composition in COMPOSITIONS:
-            values = [run.scores[kind].f1 for run in runs if run.composition == composition]
-            mean, deviation = stats.mean_and_deviation(values)
-            found[f"{kind} {composition}"] = {
-                "values": values,
-                "mean": mean,
-                "deviation": deviation,
-            }
-    return found
+def _f1(e: Experiment, trials: Mapping[tuple[str, int], Trial]) -> dict[str, dict]:
+    return {
+        f"{kind} {composition}": _spread(
+            [trials[composition, seed].scores[kind].f1 for seed in e.seeds]
+        )
+        for kind in ("discriminative", "generative")
+        for composition in e.compositions
+    }
 
 
-def _perplexity(folder: Path, c: Configuration, runs: Sequence[Run]) -> dict[str, dict]:
+def _spread(values: Sequence[float]) -> dict:
+    mean, deviation = significance.mean_and_deviation(values)
+    return {"values": values, "mean": mean, "deviation": deviation}
+
+
+def _perplexity(
+    folder: Path, e: Experiment, trials: Mapping[tuple[str, int], Trial]
+) -> dict[str, dict]:
     found = {}
     for ends in (False, True):
         values = {
-            "kneser-ney": [_printed_perplexity(folder / "kneser-ney.txt", ends)],
-            "lstm": [_printed_perplexity(folder / f"lstm-{seed}.txt", ends) for seed in c.seeds],
+            "kneser-ney": [_saved_perplexity(folder / "kneser-ney.json", ends)],
+            "lstm": [_saved_perplexity(folder / f"lstm-{seed}.json", ends) for seed in e.seeds],
         }
-        for composition in COMPOSITIONS:
-            values[composition] = [r.perplexity(ends) for r in runs if r.composition == composition]
+        for composition in e.compositions:
+            values[composition] = [trials[composition, s].perplexity(ends) for s in e.seeds]
         for name, of_seeds in values.items():
-            mean, deviation = stats.mean_and_deviation(of_seeds)
-            key = f"{name} with ends" if ends else name
-            found[key] = {"values": of_seeds, "mean": mean, "deviation": deviation}
+            found[f"{name} with ends" if ends else name] = _spread(of_seeds)
     found["sentences with p = 0"] = {
-        run.name: sum(not math.isfinite(e.log_marginal) for e in run.estimates) for run in runs
+        trial.name: sum(not math.isfinite(x.log_marginal) for x in trial.estimates)
+        for trial in trials.values()
     }
     return found
 
 
-def _compare(golds: Sequence, buggy: Run, corrected: Run) -> dict:
-    """Of one seed, corrected less buggy."""
-    marginals = [[e.log_marginal for e in run.estimates] for run in (buggy, corrected)]
+def _compare(golds: Sequence, first: Trial, second: Trial) -> dict:
+    """Of one seed, the second composition less the first."""
+    marginals = [[e.log_marginal for e in trial.estimates] for trial in (first, second)]
     found: dict[str, object] = {
-        "seed": buggy.seed,
-        "perplexity": vars(stats.perplexity_difference(*marginals, buggy.lengths)),
+        "seed": first.seed,
+        "names": [first.composition, second.composition],
+        "perplexity": vars(significance.perplexity_difference(*marginals, first.lengths)),
     }
     for kind in ("discriminative", "generative"):
-        scores = buggy.scores[kind], corrected.scores[kind]
-        trees = [run.trees[kind] for run in (buggy, corrected)]
+        scores = first.scores[kind], second.scores[kind]
+        trees = [trial.trees[kind] for trial in (first, second)]
         found[kind] = {
-            "f1": vars(stats.f1_difference(*scores)),
+            "f1": vars(significance.f1_difference(*scores)),
             "by_length": _rows(comparison.by_length(golds, *trees)),
             "by_label": _rows(comparison.by_label(golds, *trees)),
             "most_different": [
                 {
                     "sentence": i + 1,
                     "gold": format_tree(golds[i]),
-                    "buggy": format_tree(trees[0][i]),
-                    "corrected": format_tree(trees[1][i]),
+                    first.composition: format_tree(trees[0][i]),
+                    second.composition: format_tree(trees[1][i]),
                 }
                 for i in comparison.most_different(*scores, DIFFERENT)
             ],
@@ -153,25 +158,20 @@ def _compare(golds: Sequence, buggy: Run, corrected: Run) -> dict:
 
 def _rows(rows: Sequence[comparison.Row]) -> list[dict]:
     return [
-        {
-            "kind": row.kind,
-            "gold": row.first.gold,
-            "buggy": row.first.f1,
-            "corrected": row.second.f1,
-        }
+        {"kind": row.kind, "gold": row.first.gold, "first": row.first.f1, "second": row.second.f1}
         for row in rows
     ]
 
 
-def _growth(golds: Sequence, run: Run) -> dict:
+def _growth(golds: Sequence, trial: Trial) -> dict:
     """F1, perplexity, effective sample size and standard error by number of samples."""
-    log_qs = [[sample.log_q for sample, _ in group] for group in run.samples]
-    log_ps = [[log_p for _, log_p in group] for group in run.samples]
-    rows = stats.growth_with_samples(log_qs, log_ps, run.lengths)
+    log_qs = [[sample.log_q for sample, _ in group] for group in trial.samples]
+    log_ps = [[log_p for _, log_p in group] for group in trial.samples]
+    rows = growth_with_samples(log_qs, log_ps, trial.lengths)
     points = []
     for row in rows:
-        trees = [group[i][0].tree for group, i in zip(run.samples, row.best, strict=True)]
-        tagged = [_with_words(tree, gold) for tree, gold in zip(trees, golds, strict=True)]
+        trees = [group[i][0].tree for group, i in zip(trial.samples, row.best, strict=True)]
+        tagged = [_like_gold(tree, gold) for tree, gold in zip(trees, golds, strict=True)]
         points.append(
             {
                 "samples": row.samples,
@@ -181,29 +181,29 @@ def _growth(golds: Sequence, run: Run) -> dict:
                 "standard_error": row.standard_error,
             }
         )
-    return {"run": run.name, "points": points}
+    return {"run": trial.name, "points": points}
 
 
-def _with_words(tree, gold):
+def _like_gold(tree, gold):
     """A sampled tree with the words and tags of the gold tree."""
-    return tree_of(actions_of(tree, preterminals=False), words(gold), tags(gold))
+    return with_words(tree, words(gold), tags(gold))
 
 
-def _estimates(run: Run) -> dict:
+def _estimates(trial: Trial) -> dict:
     return {
-        "run": run.name,
-        "log_marginal": [e.log_marginal for e in run.estimates],
-        "effective_sample_size": [e.effective_sample_size for e in run.estimates],
-        "standard_error": [e.standard_error for e in run.estimates],
-        "words": run.lengths,
+        "run": trial.name,
+        "log_marginal": [e.log_marginal for e in trial.estimates],
+        "effective_sample_size": [e.effective_sample_size for e in trial.estimates],
+        "standard_error": [e.standard_error for e in trial.estimates],
+        "words": trial.lengths,
     }
 
 
-def _by_length(run: Run) -> dict:
+def _by_length(trial: Trial) -> dict:
     found = []
     for low, high in zip((0, *LENGTHS), LENGTHS, strict=False):
         row = {"words": f"{low + 1}-{high}" if high else f"over {low}"}
-        for kind, scores in run.scores.items():
+        for kind, scores in trial.scores.items():
             part = [
                 s
                 for s in scores.per_sentence
@@ -212,14 +212,12 @@ def _by_length(run: Run) -> dict:
             row[kind] = evalb.Scores(tuple(part)).f1 if part else None
             row["sentences"] = len(part)
         found.append(row)
-    return {"run": run.name, "rows": found}
+    return {"run": trial.name, "rows": found}
 
 
-def _drawn(golds: Sequence, runs: Sequence[Run]) -> list[dict]:
-    """Sentences to draw, of the first run with the corrected composition: those of middle length with most to see."""
-    run = next(run for run in runs if run.composition == "corrected")
-    scores = run.scores["discriminative"].per_sentence
-
+def _drawn(golds: Sequence, trial: Trial) -> list[dict]:
+    """Sentences to draw: those of middle length with most to see."""
+    scores = trial.scores["discriminative"].per_sentence
     every = range(len(golds))
     short = [i for i in every if 4 <= len(golds[i].leaves()) <= 16] or every
     chosen = sorted(sorted(short, key=lambda i: (-comparison.errors(scores[i]), i))[:DRAWN])
@@ -227,22 +225,23 @@ def _drawn(golds: Sequence, runs: Sequence[Run]) -> list[dict]:
         {
             "sentence": i + 1,
             "gold": format_tree(golds[i]),
-            "discriminative": format_tree(run.trees["discriminative"][i]),
-            "reranked": format_tree(run.trees["generative"][i]),
+            "discriminative": format_tree(trial.trees["discriminative"][i]),
+            "reranked": format_tree(trial.trees["generative"][i]),
         }
         for i in chosen
     ]
 
 
-def _generated(folder: Path, c: Configuration) -> dict[str, list[str]]:
-    seed = c.seeds[0]
-    files = {f"RNNG, {comp}": f"{comp}-{seed}.generated.trees" for comp in COMPOSITIONS}
+def _generated(folder: Path, e: Experiment) -> dict[str, list[str]]:
+    seed = e.seeds[0]
+    files = {f"RNNG, {comp}": f"{comp}-{seed}.generated.trees" for comp in e.compositions}
     files["LSTM"] = f"lstm-{seed}.generated.txt"
-    return {
-        # a word may hold what Python takes for the end of a line
-        name: [line for line in (folder / file).read_text(encoding="utf-8").split("\n") if line]
-        for name, file in files.items()
-    }
+    found = {}
+    for name, file in files.items():
+        # words of a treebank that is not UTF-8 keep their bytes, and may hold what Python takes for the end of a line
+        with open_input(folder / file) as stream:
+            found[name] = [line.rstrip("\n") for line in stream if line.strip()]
+    return found
 
 
 def _with_gold_tags(path: Path, golds: Sequence) -> list:
@@ -265,7 +264,8 @@ def _trees(path: Path) -> list[LocatedTree]:
 
 
 def _evaluations(log: Path) -> list[dict]:
-    records = [json.loads(line) for line in log.read_text().splitlines()]
+    with open_input(log) as stream:
+        records = [json.loads(line) for line in stream]
     return [
         {key: r[key] for key in ("epoch", "seconds", "f1", "perplexity") if key in r}
         for r in records
@@ -273,26 +273,15 @@ def _evaluations(log: Path) -> list[dict]:
     ]
 
 
-def _printed_perplexity(path: Path, ends: bool) -> float:
-    """From what `rnng-dy perplexity` printed; with `ends` the ends of sentences count as words."""
-    found = dict(re.findall(r"^(\w+)=(\S+)", path.read_text(), re.MULTILINE))
-    words = int(found["len"]) + ends * int(found["sentences"])
-    return math.exp(-float(found["LLH"]) / words) if words else math.nan
+def _saved_perplexity(path: Path, ends: bool) -> float:
+    """From the numbers of `rnng-dy perplexity`; with `ends` the ends of sentences count as words."""
+    found = json.loads(path.read_text(encoding="utf-8"))
+    words = found["words"] + ends * found["sentences"]
+    return math.exp(-found["llh"] / words) if words else math.nan
 
 
-def _tag_accuracy(path: Path, c: Configuration) -> float | str:
-    """What `rnng-dy tag` said of tags that are as in the treebank, percent; or `gold` or `none`."""
-    if c.tags in ("gold", "none"):
-        return c.tags
-    return float(re.search(r"([\d.]+) %", path.read_text())[1])
-
-
-def _finite(value):
-    """NaN and infinities as None: JSON has none of them."""
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+def _tag_accuracy(path: Path, e: Experiment) -> float | str:
+    """How many tags are as in the treebank, percent; or `gold` or `none`."""
+    if e.tags in ("gold", "none"):
+        return e.tags
+    return json.loads(path.read_text(encoding="utf-8"))["percent"]

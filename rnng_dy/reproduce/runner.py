@@ -7,17 +7,14 @@ import hashlib
 import json
 import os
 import shutil
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 
 import rnng_dy
 from oracle.errors import RnngError
-from rnng_dy.parallel import end_with_parent
+from oracle.streams import replacing
+from rnng_dy.execution.executor import Command, Executor, Running
 from rnng_dy.reproduce.plan import Stage
 
 RECORD, HASHES, LOGS, LOCK = "stages.json", "hashes.json", "logs", ".lock"
@@ -27,19 +24,19 @@ class Runner:
     """The stages of one folder, and what is known of them from earlier runs."""
 
     def __init__(
-        self, folder: str | Path, stages: Sequence[Stage], jobs: int, report: Callable[[str], None]
+        self,
+        folder: str | Path,
+        stages: Sequence[Stage],
+        executor: Executor,
+        report: Callable[[str], None],
     ):
         """`report` is given a line for each stage that begins, ends or is up to date."""
-        self.folder, self.stages, self._jobs, self._report = (
-            Path(folder),
-            list(stages),
-            jobs,
-            report,
-        )
+        self.folder, self.stages = Path(folder), list(stages)
+        self._executor, self._report = executor, report
         self._record: dict[str, dict] = _read(self.folder / RECORD)
         self._hashes: dict[str, list] = _read(self.folder / HASHES)
         self._makers = {output: stage for stage in stages for output in stage.outputs}
-        self._running: dict[subprocess.Popen, tuple[Stage, str, float]] = {}
+        self._running: dict[Running, tuple[Stage, str, float]] = {}
 
     def is_done(self, stage: Stage) -> bool:
         """Whether the outputs are there, unchanged, and made from the inputs as they are."""
@@ -78,7 +75,7 @@ class Runner:
             while waiting or self._running:
                 while (
                     not failed
-                    and len(self._running) < self._jobs
+                    and len(self._running) < self._executor.jobs
                     and (stage := self._next(waiting))
                 ):
                     waiting.remove(stage)
@@ -91,7 +88,7 @@ class Runner:
                 failed = self._wait() or failed
         except BaseException:
             for process in self._running:
-                process.send_signal(signal.SIGINT)
+                process.interrupt()
             for process in self._running:
                 process.wait()
             raise
@@ -120,28 +117,16 @@ class Runner:
             self._remove(stage)
         self._record[stage.name] = {"begun": key}
         self._save()
-        free = [part.format(jobs=max(1, self._jobs - len(self._running))) for part in stage.free]
-        log = (self.folder / LOGS / f"{stage.name.replace(' ', '-')}.log").open("ab")
-        printed = (self.folder / f"{stage.printed}.new").open("wb") if stage.printed else log
+        jobs = max(1, self._executor.jobs - len(self._running))
+        free = [part.format(jobs=jobs) for part in stage.free]
         self._report(f"{stage.name}: rnng-dy {' '.join(stage.command)}")
-        command = [
-            sys.executable,
-            "-c",
-            "from rnng_dy.cli import main; main()",
-            *stage.command,
-            *free,
-        ]
-        process = subprocess.Popen(
-            command,
-            cwd=self.folder,
-            stdout=printed,
-            stderr=log,
-            stdin=subprocess.DEVNULL,
-            preexec_fn=partial(end_with_parent, signal.SIGTERM),
-            # Ctrl-C comes from us, once
-            start_new_session=True,
-        )
+        printed = self.folder / f"{stage.printed}.new" if stage.printed else None
+        command = Command((*stage.command, *free), self.folder, self._log(stage), printed)
+        process = self._executor.start(command)
         self._running[process] = (stage, key, time.monotonic())
+
+    def _log(self, stage: Stage) -> Path:
+        return self.folder / LOGS / f"{stage.name.replace(' ', '-')}.log"
 
     def _remove(self, stage: Stage) -> None:
         for output in stage.outputs:
@@ -157,12 +142,12 @@ class Runner:
             for process, (stage, key, start) in self._running.items():
                 if process.poll() is not None:
                     del self._running[process]
-                    return self._finish(stage, key, process.returncode, time.monotonic() - start)
+                    return self._finish(stage, key, process.poll(), time.monotonic() - start)
             time.sleep(0.05)
 
     def _finish(self, stage: Stage, key: str, code: int, seconds: float) -> str | None:
         if code != 0:
-            log = self.folder / LOGS / f"{stage.name.replace(' ', '-')}.log"
+            log = self._log(stage)
             lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
             return f"{stage.name} ended with code {code}: {lines[-1] if lines else 'no message'} (log: {log})"
         if stage.printed:
@@ -208,9 +193,8 @@ class Runner:
 
     def _save(self) -> None:
         for name, content in ((RECORD, self._record), (HASHES, self._hashes)):
-            temporary = self.folder / f"{name}.new"
-            temporary.write_text(json.dumps(content, indent=1) + "\n")
-            os.replace(temporary, self.folder / name)
+            with replacing(self.folder / name) as stream:
+                stream.write(json.dumps(content, indent=1) + "\n")
 
 
 def _read(path: Path) -> dict:

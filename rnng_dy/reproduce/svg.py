@@ -9,9 +9,9 @@ from html import escape
 
 from nltk import Tree
 
-from rnng_dy.comparison import Bracket, canonical
-from rnng_dy.evalb_params import COLLINS
-from rnng_dy.evalb_sentence import cut_label
+from rnng_dy.evaluation.comparison import Bracket, canonical
+from rnng_dy.evaluation.evalb_params import COLLINS
+from rnng_dy.evaluation.evalb_sentence import cut_label
 
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 560, 300, 56, 40, 14, 14
 COLOURS = ("#1b6ca8", "#c8553d", "#3a7d44", "#8e5572", "#b08900", "#4f6d7a", "#d17a22", "#5b5ea6")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from rnng_dy.reproduce import paper
@@ -18,119 +18,102 @@ class Table(NamedTuple):
     note: str = ""
 
 
-def tables(results: dict) -> list[Table]:
-    """The paper's tables, and those that a reviewer asks for."""
-    return [
-        _statistics(results),
-        _f1(results),
-        _perplexity(results),
-        _significance(results),
-        *_composition(results),
-        _growth(results),
-    ]
+def short_tables(results: dict) -> list[Table]:
+    """The results, and what they are of."""
+    return [_f1(results), _perplexity(results), *_significance(results), _statistics(results)]
+
+
+def long_tables(results: dict) -> list[Table]:
+    """What a reviewer asks for: compositions by length and label, growth with the number of samples."""
+    return [*_composition(results), _growth(results)]
 
 
 def _statistics(results: dict) -> Table:
-    known = paper.TABLE_1.get(results["corpus"], {})
+    known = paper.TABLE_1.get(results["corpus"])
     rows = []
     for part, found in results["statistics"].items():
         for name, value in found.items():
-            expected = known.get(part, {}).get(name)
-            rows.append((part, name.replace("_", " "), *_beside(expected, value, "{:,.0f}")))
-    return Table("Corpus statistics (table 1)", ("", "", "paper", "here", "difference"), rows)
+            expected = (known or {}).get(part, {}).get(name)
+            cells = _beside(known, expected, value, "{:,.0f}")
+            rows.append((part, name.replace("_", " "), *cells))
+    return Table("Corpus statistics (table 1)", ("", "", *_columns(known)), rows)
 
 
 def _f1(results: dict) -> Table:
-    known = paper.F1.get(results["corpus"], {})
+    known = paper.F1.get(results["corpus"])
     rows = []
     for key, found in results["f1"].items():
         kind, composition = key.split()
         name = "q(y given x), greedy" if kind == "discriminative" else "p(x, y), reranked"
-        cells = _beside(known.get((kind, composition)), found["mean"], "{:.2f}")
+        expected = (known or {}).get((kind, composition))
+        cells = _beside(known, expected, found["mean"], "{:.2f}")
         rows.append((f"{name}, {composition}", *cells, _spread(found)))
     tags = results["tags"]["test"]
     said = {"gold": "Gold POS tags.", "none": "No POS tags."}.get(tags)
     said = said or f"POS tags of a tagger, {tags:.2f} % as in the treebank."
-    return Table(
-        "Labelled F1 on the test part",
-        ("", "paper", "here", "difference", "sd over seeds"),
-        rows,
-        said,
-    )
+    header = ("", *_columns(known), "sd over seeds")
+    return Table("Labelled F1 on the test part", header, rows, said)
 
 
 def _perplexity(results: dict) -> Table:
-    known = paper.PERPLEXITY.get(results["corpus"], {})
-    names = {
-        "kneser-ney": "Kneser-Ney 5-gram",
-        "lstm": "LSTM",
-        "buggy": "RNNG, buggy",
-        "corrected": "RNNG, corrected",
-    }
+    known = paper.PERPLEXITY.get(results["corpus"])
+    names = {"kneser-ney": "Kneser-Ney 5-gram", "lstm": "LSTM"}
+    names |= {composition: f"RNNG, {composition}" for composition in results["compositions"]}
     rows = []
     for key, name in names.items():
         found, ends = results["perplexity"][key], results["perplexity"][f"{key} with ends"]
-        rows.append(
-            (
-                name,
-                *_beside(known.get(key), found["mean"], "{:.1f}"),
-                _spread(found),
-                _text(ends["mean"], "{:.1f}"),
-            )
-        )
+        cells = _beside(known, (known or {}).get(key), found["mean"], "{:.1f}")
+        rows.append((name, *cells, _spread(found), _text(ends["mean"], "{:.1f}")))
     left = results["perplexity"]["sentences with p = 0"]
     note = "The end of a sentence is in its likelihood and, but for the last column, not one of its words."
     if any(left.values()):
-        note += (
-            " Left out, p = 0: "
-            + ", ".join(f"{run}: {n} sentences" for run, n in left.items())
-            + "."
-        )
-    header = ("", "paper", "here", "difference", "sd over seeds", "ends counted")
+        sentences = ", ".join(f"{run}: {n} sentences" for run, n in left.items())
+        note += f" Left out, p = 0: {sentences}."
+    header = ("", *_columns(known), "sd over seeds", "ends counted")
     return Table("Perplexity on the test part", header, rows, note)
 
 
-def _significance(results: dict) -> Table:
+def _significance(results: dict) -> list[Table]:
+    """Empty where only one composition was trained."""
     rows = []
-    for of_seed in results["composition"]:
+    for compared in results["comparisons"]:
         for name, d in (
-            ("F1, greedy", of_seed["discriminative"]["f1"]),
-            ("F1, reranked", of_seed["generative"]["f1"]),
-            ("perplexity", of_seed["perplexity"]),
+            ("F1, greedy", compared["discriminative"]["f1"]),
+            ("F1, reranked", compared["generative"]["f1"]),
+            ("perplexity", compared["perplexity"]),
         ):
             interval = f"{_text(d['low'], '{:+.2f}')} to {_text(d['high'], '{:+.2f}')}"
-            rows.append(
-                (
-                    str(of_seed["seed"]),
-                    name,
-                    _text(d["value"], "{:+.2f}"),
-                    interval,
-                    _text(d["p"], "{:.4f}"),
-                )
-            )
-    note = "Corrected less buggy, of the same seed; paired bootstrap over sentences."
-    return Table("Compositions", ("seed", "", "difference", "95 % interval", "p"), rows, note)
+            value, p = _text(d["value"], "{:+.2f}"), _text(d["p"], "{:.4f}")
+            first, second = compared["names"]
+            less = f"{second} less {first}"
+            rows.append((less, str(compared["seed"]), name, value, interval, p))
+    header = ("", "seed", "", "difference", "95 % interval", "p")
+    note = "Models of the same seed; paired bootstrap over sentences."
+    return [Table("Compositions", header, rows, note)] if rows else []
 
 
 def _composition(results: dict) -> list[Table]:
-    first = results["composition"][0]
+    """By length and label, for each pair of compositions with the first seed."""
     found = []
-    for kind, name in (("discriminative", "greedy"), ("generative", "reranked")):
-        for key, title in (("by_length", "words in the constituent"), ("by_label", "label")):
-            rows = [
-                (
-                    row["kind"],
-                    f"{row['gold']:,}",
-                    f"{row['buggy']:.2f}",
-                    f"{row['corrected']:.2f}",
-                    f"{row['corrected'] - row['buggy']:+.2f}",
-                )
-                for row in first[kind][key][:20]
-            ]
-            header = (title, "gold brackets", "buggy F1", "corrected F1", "difference")
-            found.append(
-                Table(f"Compositions by {title}, {name}", header, rows, f"Seed {first['seed']}.")
-            )
+    for compared in results["comparisons"]:
+        if compared["seed"] != results["seeds"][0]:
+            continue
+        first, second = compared["names"]
+        for kind, name in (("discriminative", "greedy"), ("generative", "reranked")):
+            for key, title in (("by_length", "words in the constituent"), ("by_label", "label")):
+                rows = [
+                    (
+                        row["kind"],
+                        f"{row['gold']:,}",
+                        f"{row['first']:.2f}",
+                        f"{row['second']:.2f}",
+                        f"{row['second'] - row['first']:+.2f}",
+                    )
+                    for row in compared[kind][key][:20]
+                ]
+                header = (title, "gold brackets", f"{first} F1", f"{second} F1", "difference")
+                caption = f"{first} and {second} by {title}, {name}"
+                found.append(Table(caption, header, rows, f"Seed {compared['seed']}."))
     return found
 
 
@@ -152,8 +135,17 @@ def _growth(results: dict) -> Table:
     return Table("By number of samples", header, rows, note)
 
 
-def _beside(expected: float | None, value: float | None, style: str) -> tuple[str, str, str]:
-    """The paper's number, ours, and the difference."""
+def _columns(known: Mapping | None) -> tuple[str, ...]:
+    """Where the paper has nothing on a corpus, there is nothing to stand beside."""
+    return ("here",) if known is None else ("paper", "here", "difference")
+
+
+def _beside(
+    known: Mapping | None, expected: float | None, value: float | None, style: str
+) -> tuple[str, ...]:
+    """Cells of `_columns`: the paper's number, ours, and the difference."""
+    if known is None:
+        return (_text(value, style),)
     both = expected is not None and value is not None
     difference = f"{value - expected:+,.2f}".removesuffix(".00") if both else "–"
     return _text(expected, style), _text(value, style), difference

@@ -119,7 +119,12 @@ def test_a_tree_without_actions_is_refused_with_its_line(tmp_path):
         ("DT NN VBZ\n", "DT NN\n", 16, "3 words here, 2 on line 15"),
         ("the cat sleeps", "the cat", 17, "2 words here, 3 on line 15"),
         ("UNK-LC-s", "", 18, "2 words here, 3 on line 15"),
-        ("REDUCE\nSHIFT\nREDUCE\n", "REDUCE\nREDUCE\n", 14, "2 SHIFT actions for 3 words"),
+        (
+            "REDUCE\nSHIFT\nREDUCE\n",
+            "REDUCE\nREDUCE\n",
+            14,
+            "would close the tree before its last word",
+        ),
         ("SHIFT\nREDUCE\n\n", "", 14, "1 constituents open"),
         ("NT(NP)\n", "NP\n", 14, "'NP', is none of NT(X)"),
         ("NT(S)\nNT(NP)\n", "", 14, "9 lines between"),

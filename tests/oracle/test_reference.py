@@ -8,7 +8,7 @@ import io
 import pytest
 
 from oracle.files import make_oracle, read_likelihoods, read_oracle, read_samples, write_oracle
-from oracle.transitions import actions_of, strip_preterminals, tree_of
+from oracle.transitions import TOP_DOWN
 from oracle.treebank import (
     clean,
     format_tree,
@@ -75,7 +75,8 @@ def test_samples_of_the_original_are_read_as_trees_over_their_sentence(shared):
         unkified = sentences[sample.index].unkified
         assert tuple(words(sample.tree)) == unkified
         assert len(unkified) == length
-        assert tree_of(sample.actions, unkified) == sample.tree
+        actions = TOP_DOWN.actions_of(sample.tree, preterminals=False)
+        assert TOP_DOWN.tree_of(actions, unkified) == sample.tree
 
 
 @pytest.mark.parametrize(
@@ -98,8 +99,10 @@ def test_whole_treebanks_make_oracles_that_read_back(shared, tmp_path, treebank,
         assert read_oracle(path) == made
         for located, sentence in zip(trees, made, strict=True):
             assert located.text == format_tree(located.tree) == sentence.tree
-            assert tree_of(sentence.actions, sentence.tokens, sentence.tags) == located.tree
-            assert actions_of(strip_preterminals(located.tree), False) == list(sentence.actions)
+            built = TOP_DOWN.tree_of(sentence.actions, sentence.tokens, sentence.tags)
+            assert built == located.tree
+            bare = TOP_DOWN.tree_of(sentence.actions, sentence.tokens)
+            assert TOP_DOWN.actions_of(bare, False) == list(sentence.actions)
 
 
 def test_sinica_has_one_unknown_class(shared):

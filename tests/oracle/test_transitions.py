@@ -8,15 +8,10 @@ from hypothesis import strategies as st
 from nltk import Tree
 
 from oracle.errors import RnngError
-from oracle.transitions import (
-    actions_of,
-    check_actions,
-    label_of,
-    nt,
-    strip_preterminals,
-    tree_of,
-)
-from oracle.treebank import parse_line, tags, words
+from oracle.transitions import TOP_DOWN, TopDown
+from oracle.treebank import parse_line, tags, with_words, words
+
+actions_of, tree_of = TOP_DOWN.actions_of, TOP_DOWN.tree_of
 
 LABELS = st.sampled_from(["S", "NP", "ADVP|PRT", "#", "-LRB-", "中", "A\u00a0B"])
 WORDS = st.sampled_from(["a", "#", "|||", "x\u3000y", "REDUCE", "NT(X)"])
@@ -31,7 +26,9 @@ def constituents(children):
 def test_actions_build_the_tree_that_they_come_from(tree):
     actions = actions_of(tree, preterminals=True)
     assert tree_of(actions, words(tree), tags(tree)) == tree
-    assert tree_of(actions, words(tree)) == strip_preterminals(tree)
+    bare = tree_of(actions, words(tree))
+    assert with_words(bare, words(tree), tags(tree)) == tree
+    assert actions_of(bare, preterminals=False) == actions
 
 
 @given(constituents(st.recursive(WORDS, constituents, max_leaves=15)))
@@ -79,19 +76,20 @@ def test_some_trees_have_no_actions(text):
         ("", 0, "no actions"),
         ("SHIFT", 1, "action 1, 'SHIFT', puts a word outside all constituents"),
         ("REDUCE", 0, "action 1, 'REDUCE', finds no open constituent"),
-        ("NT(S) REDUCE", 0, "action 2, 'REDUCE', would close an empty constituent"),
+        ("NT(S) REDUCE", 1, "action 2, 'REDUCE', would close an empty constituent"),
         ("NT(S) SHIFT", 1, "the actions end with 1 constituents open"),
-        ("NT(S) SHIFT REDUCE", 2, "1 SHIFT actions for 2 words"),
-        ("NT(S) SHIFT SHIFT REDUCE", 1, "action 3, 'SHIFT', needs one word more than the 1"),
+        ("NT(S)", 0, "action 1, 'NT(S)', opens a constituent when no word is left for it"),
+        ("NT(S) SHIFT REDUCE", 2, "action 3, 'REDUCE', would close the tree before its last word"),
+        ("NT(S) SHIFT SHIFT REDUCE", 1, "action 3, 'SHIFT', needs one word more than there are"),
         ("NT(S) SHIFT REDUCE REDUCE", 1, "action 4, 'REDUCE', comes after the tree is complete"),
         ("NT(S) SHIFT REDUCE NT(S)", 1, "action 4, 'NT(S)', comes after the tree is complete"),
-        ("NT(S) GEN REDUCE", 1, "action 2, 'GEN', is none of NT(X), SHIFT and REDUCE"),
-        ("NT() SHIFT REDUCE", 1, "action 1, 'NT()', is none of NT(X), SHIFT and REDUCE"),
+        ("NT(S) GEN REDUCE", 1, "action 2, 'GEN', is none of NT(X), REDUCE, SHIFT"),
+        ("NT() SHIFT REDUCE", 1, "action 1, 'NT()', is none of NT(X), REDUCE, SHIFT"),
     ],
 )
 def test_what_builds_no_tree_is_refused(actions, length, message):
     with pytest.raises(RnngError) as caught:
-        check_actions(actions.split(), length)
+        TOP_DOWN.check(actions.split(), length)
     assert message in str(caught.value)
 
 
@@ -102,4 +100,4 @@ def test_tags_must_be_as_many_as_words():
 
 @pytest.mark.parametrize("label", ["S", "-LRB-", "ADVP|PRT", "a)b", "中"])
 def test_a_label_is_read_from_its_action(label):
-    assert label_of(nt(label)) == label
+    assert TopDown.label_of(TopDown.open_action(label)) == label

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import oracle
@@ -11,9 +12,11 @@ from clusters.files import ClusteredWord
 from oracle.files import make_oracle
 from oracle.treebank import read_trees, words
 from oracle.unknown import UnknownWords, known_words
-from rnng_dy.discriminative import DiscriminativeParser, ParserSizes
-from rnng_dy.generative import GenerativeModel, GeneratorSizes
-from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary
+from rnng_dy.engine import dy
+from rnng_dy.models.discriminative import DiscriminativeParser, ParserSizes
+from rnng_dy.models.generative import GenerativeModel, GeneratorSizes
+from rnng_dy.models.vocabulary import GeneratorVocabulary, ParserVocabulary
+from rnng_dy.search.trace import trace
 
 TINY = Path(oracle.__file__).parent / "data" / "tiny.trees"
 
@@ -66,6 +69,16 @@ def make_generator(sentences, composition="corrected", seed=1):
     """A generative model with the random parameters of a seed."""
     vocabulary = GeneratorVocabulary.build(simple_clusters(sentences), sentences)
     return GenerativeModel(vocabulary, GENERATOR_SIZES, composition, seed)
+
+
+def log_q(parser, tokens, sequences, alpha=1.0):
+    """log q in nats of the action sequences of a sentence, flattened by alpha, from the steps of a search."""
+    dy.renew_cg()
+    found = trace(parser, parser.start(tokens), sequences)
+    step = parser.step([d.configuration for d in found.decisions], alpha)
+    table = step.action_log_probs()
+    of_decision = table[np.arange(len(table)), [d.action for d in found.decisions]]
+    return np.array([of_decision[path].sum() for path in found.paths])
 
 
 @pytest.fixture

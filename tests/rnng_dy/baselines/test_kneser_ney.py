@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 
 from rnng_dy.baselines.kneser_ney import END, KneserNey, discounts
-from rnng_dy.vocabulary import UnseenSymbolError
+from rnng_dy.models.vocabulary import UnseenSymbolError
 
 SENTENCES = [["a", "b"], ["a", "b"], ["a", "c"], ["b", "d"]]
 

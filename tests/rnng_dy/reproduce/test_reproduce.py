@@ -16,9 +16,9 @@ import pytest
 from click.testing import CliRunner
 
 from oracle.treebank import read_trees
-from rnng_dy import evalb
 from rnng_dy.cli import main
-from rnng_dy.comparison import brackets
+from rnng_dy.evaluation import evalb
+from rnng_dy.evaluation.comparison import brackets
 
 from ..conftest import TINY
 
@@ -201,7 +201,7 @@ def test_a_browser_shows_the_report(done, chromium, tmp_path):
     page = done / "out" / "report.html"
     text = page.read_text(encoding="utf-8")
     # nothing is fetched
-    assert not re.search(r"""(?:src|href)\s*=|url\(|@import|<script""", text)
+    assert not re.search(r"""src\s*=|href\s*=\s*["'][^#]|url\(|@import|<script""", text)
     found = results(done)
     dom = browse(chromium, tmp_path / "profile", "--dump-dom", page.as_uri())
     assert dom.count("<table>") == 9
@@ -211,7 +211,7 @@ def test_a_browser_shows_the_report(done, chromium, tmp_path):
     different = [
         s
         for kind in ("discriminative", "generative")
-        for s in found["composition"][0][kind]["most_different"]
+        for s in found["comparisons"][0][kind]["most_different"]
     ]
     wrong = 0
     for drawn in found["trees"] + different:
@@ -230,6 +230,53 @@ def test_a_browser_shows_the_report(done, chromium, tmp_path):
     )
     # a blank page of this size is a few kilobytes
     assert picture.stat().st_size > 50_000
+
+
+def test_the_contents_name_every_section_and_curves_stand_before_long_tables(done):
+    text = (done / "out" / "report.html").read_text(encoding="utf-8")
+    contents = re.findall(r'<a href="#(s\d+)">(.*?)</a>', text)
+    assert contents == re.findall(r'<h2 id="(s\d+)">(.*?)</h2>', text)
+    titles = [title for _, title in contents]
+    assert titles[0] == "Labelled F1 on the test part"
+    curve = titles.index("Parsers: F1 on the development part")
+    assert curve < titles.index("buggy and corrected by label, greedy") < titles.index("Trees")
+    # a table in the middle of the page is no longer than a screen
+    tables = text.partition("<svg")[0].split("<table>")[1:]
+    assert max(table.count("<tr>") for table in tables) <= 15
+
+
+def test_there_are_no_columns_of_the_paper_where_it_has_no_numbers(done):
+    from rnng_dy.reproduce.tables import short_tables
+
+    found = results(done)
+    for corpus, columns in (("trees", 0), ("ptb", 3)):
+        tables = short_tables({**found, "corpus": corpus})
+        heads = [table.header for table in tables if "here" in table.header]
+        assert len(heads) == 3
+        assert sum("paper" in head and "difference" in head for head in heads) == columns
+        assert all(len(row) == len(t.header) for t in tables for row in t.rows)
+    text = (done / "out" / "report.md").read_text(encoding="utf-8")
+    assert "| paper |" not in text
+
+
+FRAME = """<body><iframe id="f" src="{page}" style="width:390px;height:800px;border:0"></iframe>
+<script>onload = () => {{
+  const d = document.getElementById("f").contentDocument, nav = d.querySelector("nav");
+  d.documentElement.scrollTop = 3000;
+  const shown = [d.documentElement.scrollWidth, Math.round(nav.getBoundingClientRect().top)];
+  document.body.insertAdjacentHTML("beforeend", `<p id="seen">${{shown}}</p>`);
+}}</script>"""
+
+
+def test_a_phone_shows_the_page_without_scrolling_sideways(done, chromium, tmp_path):
+    """390 pixels wide; the contents stay at the top when the page is scrolled."""
+    frame = tmp_path / "frame.html"
+    frame.write_text(FRAME.format(page=(done / "out" / "report.html").as_uri()))
+    profile = tmp_path / "profile"
+    seen = browse(chromium, profile, "--allow-file-access-from-files", "--dump-dom", frame.as_uri())
+    width, top = map(int, re.search(r'<p id="seen">(\d+),(-?\d+)</p>', seen).groups())
+    assert width <= 390
+    assert top == 0
 
 
 def read_line(line):

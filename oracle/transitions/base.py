@@ -1,0 +1,196 @@
+"""What a transition system has: actions with names and ids, valid ones in each state, their effect on a stack."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import ClassVar, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+from nltk import Tree
+
+from oracle.errors import RnngError, UnderivableError, UnseenSymbolError
+
+REDUCE, SHIFT = 0, 1
+"""Action ids of every system: REDUCE makes a constituent, SHIFT takes or generates a word (GEN in the paper)."""
+
+MAX_OPEN = 100
+"""A nonterminal may be opened while at most this many are open (the original; the paper writes n < 100)."""
+
+
+class State(Protocol):
+    """What decides the valid actions."""
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether one complete tree stands on the stack."""
+
+    def after(self, action: int) -> State:
+        """The state that a valid action leads to."""
+
+
+class StackItem(Protocol):
+    """An item of a stack that is a linked list: an open nonterminal has a label, a word or constituent None."""
+
+    below: StackItem | None
+    label: object
+
+
+Item = TypeVar("Item", bound=StackItem)
+
+
+class TransitionSystem(ABC):
+    """A way of building trees by actions.
+
+    Ids are those of the `structural` actions, then one for each nonterminal, in order: the action that opens it. An
+    object without nonterminals serves for trees and actions as they are written.
+    """
+
+    name: ClassVar[str]
+    """In config.json and on the command line."""
+    structural: ClassVar[tuple[str, ...]] = ("REDUCE", "SHIFT")
+    """Names of the actions without a label."""
+    opening: ClassVar[str] = "NT"
+    """How the actions that open a nonterminal begin."""
+
+    def __init__(self, nonterminals: Iterable[str] = (), max_open: float = MAX_OPEN):
+        self.nonterminals = tuple(dict.fromkeys(nonterminals))
+        self.max_open = max_open
+        self.first_open = len(self.structural)
+        """The id of the first action that opens a nonterminal."""
+        self.names = (*self.structural, *map(self.open_action, self.nonterminals))
+        self._ids = {name: i for i, name in enumerate(self.names)}
+        kinds = np.minimum(np.arange(len(self.names)), self.first_open)
+        self.masks = (np.arange(2 << self.first_open)[:, None] >> kinds & 1).astype(bool)
+        """Shape (masks, actions): the actions that mask number i allows. Its bits are the structural actions, and one
+        for all that open a nonterminal."""
+
+    def __len__(self) -> int:
+        """The number of actions."""
+        return len(self.names)
+
+    # what a system decides
+
+    @abstractmethod
+    def actions_of(self, tree: Tree, preterminals: bool | None = None) -> list[str]:
+        """The actions that build a tree; `preterminals` says whether words have POS tags above them, None looks."""
+
+    @abstractmethod
+    def start(self, words: int | None) -> State:
+        """The state before the first action, with so many words on the buffer; None for a generator without one."""
+
+    @abstractmethod
+    def mask_number(self, state: State) -> int:
+        """The row of `masks` that holds in a state."""
+
+    @abstractmethod
+    def why_not(self, state: State, action: int | None) -> str:
+        """What is wrong with an action that is not valid, to follow its name; None for ending here."""
+
+    @abstractmethod
+    def constituent(self, stack: Item) -> tuple[Item, list[Item], Item | None]:
+        """What REDUCE makes: the open nonterminal, its children from left to right, and the stack left below them."""
+
+    # names, ids and what follows from the above
+
+    @classmethod
+    def open_action(cls, label: str) -> str:
+        """The action that opens a nonterminal."""
+        return f"{cls.opening}({label})"
+
+    @classmethod
+    def label_of(cls, action: str) -> str | None:
+        """The label that an action opens, None for another action."""
+        begin = len(cls.opening) + 1
+        is_open = action.startswith(f"{cls.opening}(") and action.endswith(")")
+        return action[begin:-1] or None if is_open else None
+
+    @classmethod
+    def labels(cls, sequences: Iterable[Iterable[str]]) -> tuple[str, ...]:
+        """The nonterminals of action sequences in order of first appearance."""
+        opened = (cls.label_of(action) for actions in sequences for action in actions)
+        return tuple(dict.fromkeys(label for label in opened if label is not None))
+
+    def encode(self, actions: Sequence[str]) -> list[int]:
+        """Ids of actions.
+
+        Raises UnseenSymbolError naming the nonterminals that there are not, RnngError for what is no action at all.
+        """
+        try:
+            return [self._ids[action] for action in actions]
+        except KeyError:
+            unknown = [action for action in actions if action not in self._ids]
+        for action in unknown:
+            self._kind(action)
+        raise UnseenSymbolError(self.label_of(action) for action in unknown) from None
+
+    def decode(self, ids: Iterable[int]) -> list[str]:
+        """Actions of ids."""
+        return [self.names[i] for i in ids]
+
+    def label(self, action: int) -> int | None:
+        """The number of the nonterminal that an action id opens, None for another action."""
+        return action - self.first_open if action >= self.first_open else None
+
+    def is_valid(self, state: State, action: int) -> bool:
+        """Whether the action may be taken in the state."""
+        return bool(self.mask_number(state) >> min(action, self.first_open) & 1)
+
+    def check(self, actions: Sequence[str], length: int) -> None:
+        """Raise UnderivableError, saying which action, unless the actions build one tree over `length` words."""
+        state = self.start(length)
+        for number, name in enumerate(actions, 1):
+            action = self._kind(name, number)
+            if not self.is_valid(state, action):
+                raise UnderivableError(f"action {number}, {name!r}, {self.why_not(state, action)}")
+            state = state.after(action)
+        if not actions:
+            raise UnderivableError("no actions")
+        if not state.is_finished:
+            raise UnderivableError(f"the actions end {self.why_not(state, None)}")
+
+    def tree_of(
+        self, actions: Sequence[str], words: Sequence[str], tags: Sequence[str] | None = None
+    ) -> Tree:
+        """The tree that the actions build; with tags every word gets its preterminal.
+
+        Raises UnderivableError, saying which action, where they build no tree over exactly these words.
+        """
+        self.check(actions, len(words))
+        if tags is not None and len(tags) != len(words):
+            raise RnngError(f"{len(tags)} POS tags for {len(words)} words")
+        leaves = iter(words) if tags is None else map(_preterminal, tags, words)
+        stack = None
+        for name in actions:
+            action = self._kind(name)
+            if action == SHIFT:
+                stack = _Node(stack, None, next(leaves))
+            elif action == REDUCE:
+                opened, children, below = self.constituent(stack)
+                stack = _Node(below, None, Tree(opened.label, [child.tree for child in children]))
+            elif action == self.first_open:
+                stack = _Node(stack, self.label_of(name), None)
+        return stack.tree
+
+    def _kind(self, name: str, number: int | None = None) -> int:
+        """The id of a structural action, that of the first for one that opens a nonterminal."""
+        if self.label_of(name) is not None:
+            return self.first_open
+        try:
+            return self.structural.index(name)
+        except ValueError:
+            place = "" if number is None else f"action {number}, "
+            known = ", ".join((self.open_action("X"), *self.structural))
+            raise UnderivableError(f"{place}{name!r}, is none of {known}") from None
+
+
+def _preterminal(tag: str, word: str) -> Tree:
+    return Tree(tag, [word])
+
+
+class _Node(NamedTuple):
+    """An item of the stack on which a tree is built."""
+
+    below: _Node | None
+    label: str | None
+    tree: Tree | str | None

@@ -1,0 +1,1 @@
+"""Scores of trees and of probabilities, and what sets two systems apart."""

@@ -1,0 +1,272 @@
+"""Labelled bracketing scores by the rules of EVALB (Sekine and Collins, 1997; version of 2008).
+
+The rules are EVALB's, its oddities included: the label of a bracket is cut at `-` or `=` but a tag
+is not, a word is deleted by its exact tag but a bracket by the equals of its label too, and a
+deleted quote is put back where the other side kept it. Where this module differs: there are no
+limits on lines, sentences, words, labels, quotes or numbers of rules (EVALB cuts or overwrites its
+memory beyond them); a line that is not one tree, a word without a tag, files of different numbers
+of lines and a bad parameter file are an `InputError` (EVALB warns and goes on); the listings of
+`DEBUG` are not printed.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import zip_longest
+
+from nltk import Tree
+
+from oracle.errors import InputError
+from oracle.streams import WHITE_SPACE, read_lines
+from oracle.treebank import parse_line
+from rnng_dy.evaluation.evalb_params import COLLINS, Params
+from rnng_dy.evaluation.evalb_sentence import Sentence, fix_quotes, read_off
+
+SCORED, ERROR, SKIPPED = 0, 1, 2
+# what parsers print where they found no parse
+NO_TREE = frozenset(["", "()", "(())"])
+
+
+@dataclass(frozen=True)
+class SentenceScore:
+    """What EVALB counts in one sentence.
+
+    `status` is 0 (scored), 1 (error: other words than gold) or 2 (skipped: no system words);
+    `problem` says why it could not be scored. `length` is the number of gold words without those of
+    `DELETE_LABEL_FOR_LENGTH`; `words` leaves out deleted words. `matched`, `gold`, `system` and
+    `crossing` count brackets.
+    """
+
+    status: int
+    length: int
+    matched: int = 0
+    gold: int = 0
+    system: int = 0
+    crossing: int = 0
+    words: int = 0
+    correct_tags: int = 0
+    problem: str = ""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every bracket of both trees matches."""
+        return self.status == SCORED and self.gold == self.system == self.matched
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The scores of a corpus: sums over its scored sentences; percent, unrounded."""
+
+    per_sentence: tuple[SentenceScore, ...]
+    params: Params = COLLINS
+
+    def up_to(self, length: int) -> Scores:
+        """The same for the sentences of at most `length` words (EVALB's second block)."""
+        return replace(self, per_sentence=tuple(s for s in self.per_sentence if s.length <= length))
+
+    @cached_property
+    def scored(self) -> tuple[SentenceScore, ...]:
+        """The sentences that count."""
+        return tuple(s for s in self.per_sentence if s.status == SCORED)
+
+    @property
+    def sentences(self) -> int:
+        """All sentences, the unscorable too."""
+        return len(self.per_sentence)
+
+    @property
+    def errors(self) -> int:
+        """Sentences whose words differ from gold."""
+        return sum(s.status == ERROR for s in self.per_sentence)
+
+    @property
+    def skipped(self) -> int:
+        """Sentences for which the system gave no words."""
+        return sum(s.status == SKIPPED for s in self.per_sentence)
+
+    @property
+    def valid(self) -> int:
+        """Scored sentences."""
+        return len(self.scored)
+
+    @property
+    def unscorable(self) -> tuple[tuple[int, SentenceScore], ...]:
+        """The sentences in error or skipped, each with its 1-based number."""
+        return tuple((i, s) for i, s in enumerate(self.per_sentence, 1) if s.status != SCORED)
+
+    def total(self, count: str) -> int:
+        """The sum of one count, such as `"matched"`, over the scored sentences."""
+        return sum(getattr(s, count) for s in self.scored)
+
+    @property
+    def recall(self) -> float:
+        """Matched brackets per gold bracket, percent."""
+        return percent(self.total("matched"), self.total("gold"))
+
+    @property
+    def precision(self) -> float:
+        """Matched brackets per system bracket, percent."""
+        return percent(self.total("matched"), self.total("system"))
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of recall and precision, percent; 0 where nothing matches."""
+        recall, precision = self.recall, self.precision
+        return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+    @property
+    def complete_match(self) -> float:
+        """Scored sentences in which every bracket matches, percent."""
+        return percent(self.total("complete"), self.valid)
+
+    @property
+    def average_crossing(self) -> float:
+        """System brackets that cross a gold bracket, per scored sentence."""
+        return self.total("crossing") / self.valid if self.valid else 0.0
+
+    @property
+    def no_crossing(self) -> float:
+        """Scored sentences without a crossing bracket, percent."""
+        return percent(sum(s.crossing == 0 for s in self.scored), self.valid)
+
+    @property
+    def two_or_less_crossing(self) -> float:
+        """Scored sentences with at most two crossing brackets, percent."""
+        return percent(sum(s.crossing <= 2 for s in self.scored), self.valid)
+
+    @property
+    def tagging_accuracy(self) -> float:
+        """Words with the gold tag, percent of the words that are not deleted."""
+        return percent(self.total("correct_tags"), self.total("words"))
+
+
+def percent(part: int, whole: int) -> float:
+    """100 part / whole in EVALB's order of operations, 0 for an empty whole.
+
+    >>> percent(1, 8)
+    12.5
+    """
+    return 100.0 * part / whole if whole else 0.0
+
+
+def _matched(gold: list, system: list, params: Params) -> int:
+    """Brackets matched one to one: each gold bracket takes the first free one that fits."""
+    free: dict[tuple[int, int], list[str]] = defaultdict(list)
+    for label, start, end in system:
+        free[start, end].append(label)
+    matched = 0
+    for label, start, end in gold:
+        labels = free.get((start, end), [])
+        for place, other in enumerate(labels):
+            if not params.labelled or params.same_label(label, other):
+                del labels[place]
+                matched += 1
+                break
+    return matched
+
+
+def _crossing(gold: list, system: list, words: int) -> int:
+    """System brackets that overlap some gold bracket without one holding the other."""
+    spans = {(start, end) for _, start, end in gold}
+    first_start = list(range(words + 1))
+    last_end = list(range(words + 1))
+    for start, end in spans:
+        first_start[end] = min(first_start[end], start)
+        last_end[start] = max(last_end[start], end)
+    # a bracket with a gold bracket's span crosses none, since gold brackets are nested
+    return sum(
+        min(first_start[start + 1 : end]) < start or max(last_end[start + 1 : end]) > end
+        for _, start, end in system
+        if end - start > 1 and (start, end) not in spans
+    )
+
+
+def _score(gold: Sentence, system: Sentence, params: Params) -> SentenceScore:
+    """EVALB's `calc_result`."""
+    length = gold.length
+    if not system.words:
+        return SentenceScore(SKIPPED, length, problem="No words in the system's tree")
+    if len(gold.words) != len(system.words):
+        fix_quotes(gold, system, params)
+    if len(gold.words) != len(system.words):
+        problem = f"Length unmatch ({len(gold.words)}|{len(system.words)})"
+        return SentenceScore(ERROR, length, problem=problem)
+    for word, other in zip(gold.words, system.words, strict=True):
+        if not params.same_word(word, other):
+            return SentenceScore(ERROR, length, problem=f"Words unmatch ({word}|{other})")
+    gold_brackets = gold.counted_brackets(params)
+    system_brackets = system.counted_brackets(params)
+    words = len(gold.words)
+    return SentenceScore(
+        SCORED,
+        length,
+        matched=_matched(gold_brackets, system_brackets, params),
+        gold=len(gold_brackets),
+        system=len(system_brackets),
+        crossing=_crossing(gold_brackets, system_brackets, words),
+        words=words,
+        correct_tags=sum(map(params.same_label, gold.tags, system.tags)),
+    )
+
+
+def score_sentence(gold: Tree, system: Tree, params: Params = COLLINS) -> SentenceScore:
+    """Score one tree; a tree without words is an empty line. InputError for a word without a tag.
+
+    >>> gold = Tree.fromstring("(S (NP (DT the) (NN cat)) (VP (VBZ sleeps)) (. .))")
+    >>> system = Tree.fromstring("(S (NP (DT the) (NN cat)) (NP (NNS sleeps)) (. .))")
+    >>> score = score_sentence(gold, system)
+    >>> score.matched, score.gold, score.system, score.correct_tags, score.words
+    (2, 3, 3, 2, 3)
+    """
+    return _score(read_off(gold, params), read_off(system, params), params)
+
+
+def score(golds: Iterable[Tree], systems: Iterable[Tree], params: Params = COLLINS) -> Scores:
+    """Score a corpus. Unscorable sentences are counted, however many, and never stop it.
+
+    Raises InputError for different numbers of trees and for words without tags.
+    """
+    sentences = []
+    for number, (gold, system) in enumerate(zip_longest(golds, systems), 1):
+        if gold is None or system is None:
+            few, many = ("gold", "system") if gold is None else ("system", "gold")
+            message = f"sentence {number} has a {many} tree but no {few} tree; give one for each"
+            raise InputError(message)
+        sentences.append(score_sentence(gold, system, params))
+    return Scores(tuple(sentences), params)
+
+
+def score_files(gold: str, system: str, params: Params = COLLINS) -> Scores:
+    """Score two files of one tree a line, `-` is standard input.
+
+    An empty line, `()` and `(())` stand for a tree without words. Raises InputError, with file and
+    line, for a line that is not one tree with a tag over each word, an empty file, and files of
+    different numbers of lines.
+    """
+    sentences = []
+    pairs = zip_longest(_read_sentences(gold, params), _read_sentences(system, params))
+    for line, (gold_sentence, system_sentence) in enumerate(pairs, 1):
+        if gold_sentence is None or system_sentence is None:
+            few, many = (gold, system) if gold_sentence is None else (system, gold)
+            message = f"the file ends before this line, which {many} has; both need one tree a line"
+            raise InputError(message, few, line)
+        sentences.append(_score(gold_sentence, system_sentence, params))
+    return Scores(tuple(sentences), params)
+
+
+def _read_sentences(path: str, params: Params) -> Iterator[Sentence]:
+    line = 0
+    for line, text in read_lines(path):
+        if text.strip(WHITE_SPACE) in NO_TREE:
+            yield Sentence()
+            continue
+        tree = parse_line(text, path, line)
+        try:
+            yield read_off(tree, params)
+        except InputError as error:
+            raise InputError(error.message, path, line) from None
+    if not line:
+        raise InputError("the file is empty; give one tree a line", path, 1)

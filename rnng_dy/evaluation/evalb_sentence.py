@@ -1,0 +1,108 @@
+"""What EVALB reads off one tree: the words that count, the brackets over them, the quotes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from nltk import Tree
+
+from oracle.errors import InputError
+from rnng_dy.evaluation.evalb_params import Params
+
+QUOTE_WORDS = frozenset("'\"/")
+
+
+@dataclass
+class Quote:
+    """A word that may be a quotation mark or a possessive, whatever became of it."""
+
+    word: str
+    tag: str
+    index: int
+    brackets_before: int
+    enclosing: list[int]
+
+
+@dataclass
+class Sentence:
+    """A tree as EVALB keeps it: the words not deleted, brackets `[label, start, end]` over them."""
+
+    words: list[str] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
+    brackets: list[list] = field(default_factory=list)
+    quotes: list[Quote] = field(default_factory=list)
+    length: int = 0
+
+    def add_word(self, word: str, tag: str, agenda: list, params: Params) -> None:
+        """Count, remember or keep one word; the numbers on the agenda are the open brackets."""
+        if tag not in params.delete_labels_for_length:
+            self.length += 1
+        if tag in params.quote_labels and word in QUOTE_WORDS:
+            enclosing = [item for item in agenda if isinstance(item, int)]
+            quote = Quote(word, tag, len(self.words), len(self.brackets), enclosing)
+            self.quotes.append(quote)
+        if tag not in params.delete_labels:
+            self.words.append(word)
+            self.tags.append(tag)
+
+    def reinsert(self, number: int) -> None:
+        """Put that deleted quote back; the brackets after and around it move with it."""
+        quote = self.quotes[number]
+        self.words.insert(quote.index, quote.word)
+        self.tags.insert(quote.index, quote.tag)
+        for bracket in self.brackets[quote.brackets_before :]:
+            bracket[1] += 1
+            bracket[2] += 1
+        for bracket_number in quote.enclosing:
+            self.brackets[bracket_number][2] += 1
+        for later in self.quotes[number:]:
+            later.index += 1
+
+    def counted_brackets(self, params: Params) -> list[tuple[str, int, int]]:
+        """The brackets that count: over a word, label (cut at - or =) not deleted."""
+        cut = ((cut_label(label), start, end) for label, start, end in self.brackets if start < end)
+        return [bracket for bracket in cut if bracket[0] not in params.deleted_bracket_labels]
+
+
+def cut_label(label: str) -> str:
+    """A label without function tags, cut at - or =."""
+    return label.partition("-")[0].partition("=")[0]
+
+
+def read_off(tree: Tree, params: Params) -> Sentence:
+    """EVALB's `read_line` on a tree; InputError, without a place, for an untagged word."""
+    sentence = Sentence()
+    # a tree may be deeper than Python's stack; a number on the agenda closes the bracket it names
+    agenda: list = [tree]
+    while agenda:
+        node = agenda.pop()
+        if isinstance(node, int):
+            sentence.brackets[node][2] = len(sentence.words)
+        elif isinstance(node, str):
+            raise InputError(f"the word `{node}` has no tag; write it as (TAG {node})")
+        elif len(node) == 1 and isinstance(node[0], str):
+            sentence.add_word(node[0], node.label(), agenda, params)
+        else:
+            agenda.append(len(sentence.brackets))
+            sentence.brackets.append([node.label(), len(sentence.words), 0])
+            agenda.extend(reversed(node))
+    return sentence
+
+
+def fix_quotes(gold: Sentence, system: Sentence, params: Params) -> None:
+    """Put a quote back that one side deleted and the other kept as a word (EVALB's `fix_quote`).
+
+    A quote is compared at the index it had when its turn came, and one put back may be met again:
+    where several quotes stand together the original's order of steps decides.
+    """
+    for number, quote in enumerate(system.quotes):
+        index = quote.index
+        for gold_number, gold_quote in enumerate(gold.quotes):
+            if gold_quote.index != index:
+                continue
+            in_gold = gold_quote.tag not in params.delete_labels
+            in_system = quote.tag not in params.delete_labels
+            if in_system and not in_gold:
+                gold.reinsert(gold_number)
+            elif in_gold and not in_system:
+                system.reinsert(number)

@@ -1,0 +1,98 @@
+"""What a reviewer asks of two systems: spread over seeds and a paired bootstrap over sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rnng_dy.evaluation.evalb import SCORED, Scores
+
+REPLICATES = 10000
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Of two systems on the same sentences: the second one's figure less the first one's."""
+
+    value: float
+    low: float
+    """Lower end of the 95 % confidence interval over resampled test sets."""
+    high: float
+    p: float
+    """Two-sided: twice the share of resampled test sets in which the difference is not of this sign, at most 1."""
+
+
+def mean_and_deviation(values: Sequence[float]) -> tuple[float, float]:
+    """Mean and sample standard deviation; the latter is NaN for one value.
+
+    >>> mean_and_deviation([1.0, 3.0])
+    (2.0, 1.4142135623730951)
+    """
+    array = np.asarray(values, np.float64)
+    return float(array.mean()), float(array.std(ddof=1)) if len(array) > 1 else math.nan
+
+
+def _paired_bootstrap(
+    first: np.ndarray,
+    second: np.ndarray,
+    figure: Callable[[np.ndarray], np.ndarray],
+    seed: int,
+) -> Difference:
+    """`first` and `second` have a row of counts for each sentence; `figure` takes their sums, shape (..., counts).
+
+    NaN for no sentences.
+    """
+    if len(first) != len(second):
+        raise ValueError(f"{len(first)} and {len(second)} sentences")
+    n = len(first)
+    if not n:
+        return Difference(math.nan, math.nan, math.nan, math.nan)
+    random = np.random.default_rng(seed)
+    both = np.concatenate([first, second], axis=1).astype(np.float64)
+    differences = []
+    for size in [1000] * (REPLICATES // 1000):
+        sums = random.multinomial(n, np.full(n, 1 / n), size=size) @ both
+        a, b = sums[:, : first.shape[1]], sums[:, first.shape[1] :]
+        differences.append(figure(b) - figure(a))
+    resampled = np.concatenate(differences)
+    value = float(figure(second.sum(axis=0)) - figure(first.sum(axis=0)))
+    others = np.count_nonzero(resampled * np.sign(value) <= 0) if value else REPLICATES
+    other_sign = (others + 1) / (REPLICATES + 1)
+    low, high = np.percentile(resampled, [2.5, 97.5])
+    return Difference(value, float(low), float(high), min(1.0, 2 * float(other_sign)))
+
+
+def f1_difference(first: Scores, second: Scores, seed: int = 1) -> Difference:
+    """Of labelled F1 in percent, over sentences that can be scored in both."""
+    rows = [
+        ((a.matched, a.gold, a.system), (b.matched, b.gold, b.system))
+        for a, b in zip(first.per_sentence, second.per_sentence, strict=True)
+        if a.status == b.status == SCORED
+    ]
+
+    def f1(sums: np.ndarray) -> np.ndarray:
+        matched, gold, system = np.moveaxis(sums, -1, 0)
+        return 200 * matched / np.maximum(gold + system, 1)
+
+    a, b = (np.array([row[i] for row in rows], np.float64).reshape(-1, 3) for i in (0, 1))
+    return _paired_bootstrap(a, b, f1, seed)
+
+
+def perplexity_difference(
+    first: Sequence[float], second: Sequence[float], lengths: Sequence[int], seed: int = 1
+) -> Difference:
+    """Of perplexities from log p in nats of each sentence, over those that have p > 0 in both."""
+    kept = [i for i in range(len(lengths)) if math.isfinite(first[i]) and math.isfinite(second[i])]
+
+    def ppl(sums: np.ndarray) -> np.ndarray:
+        log_p, words = np.moveaxis(sums, -1, 0)
+        return np.exp(-log_p / words)
+
+    a, b = (
+        np.array([(values[i], lengths[i]) for i in kept], np.float64).reshape(-1, 2)
+        for values in (first, second)
+    )
+    return _paired_bootstrap(a, b, ppl, seed)

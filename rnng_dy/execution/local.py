@@ -1,0 +1,164 @@
+"""Places to run on this machine: this process, or several others that each open the work once."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import multiprocessing
+import signal
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from functools import partial
+from typing import TypeVar
+
+from oracle.errors import RnngError
+from rnng_dy.execution.executor import Command, Executor
+from rnng_dy.execution.memory import limit_memory
+
+T = TypeVar("T")
+R = TypeVar("R")
+CPU = "cpu"
+
+_work: Callable | None = None
+
+
+def local_executor(jobs: int = 1, device: str = CPU) -> Executor:
+    """This process for one job, else as many others. Raises RnngError for several processes with a GPU."""
+    check_jobs(jobs, device)
+    return ThisProcess(device) if jobs == 1 else LocalProcesses(jobs)
+
+
+def check_jobs(jobs: int, device: str) -> None:
+    """Raise RnngError for several processes with a GPU."""
+    if jobs > 1 and device != CPU:
+        raise RnngError("--jobs is for the CPU: one process keeps a GPU busy")
+
+
+def prepare_process(processes: int = 1, device: str = CPU) -> None:
+    """Make this process, one of several, ready for models: a bound on its memory."""
+    # the memory of a GPU's driver counts as its own
+    if device == CPU:
+        limit_memory(processes)
+
+
+class _Local:
+    """Starts commands in processes of this machine."""
+
+    jobs: int
+
+    def start(self, command: Command) -> _RunningProcess:
+        """See `Executor`."""
+        return _RunningProcess(command)
+
+
+class ThisProcess(_Local):
+    """Works in the calling process."""
+
+    jobs = 1
+
+    def __init__(self, device: str = CPU):
+        self._device = device
+
+    def prepare(self) -> None:
+        """See `Executor`."""
+        prepare_process(1, self._device)
+
+    def map(self, open_work: Callable[[], Callable[[T], R]], items: Sequence[T]) -> Iterator[R]:
+        """See `Executor`."""
+        work = open_work()
+        _keep_from_collection()
+        yield from map(work, items)
+
+
+class LocalProcesses(_Local):
+    """Works in other processes of this machine."""
+
+    def __init__(self, jobs: int):
+        self.jobs = jobs
+
+    def prepare(self) -> None:
+        """See `Executor`."""
+        prepare_process(self.jobs)
+
+    def map(self, open_work: Callable[[], Callable[[T], R]], items: Sequence[T]) -> Iterator[R]:
+        """See `Executor`."""
+        # spawned: a forked DyNet would draw the same random numbers
+        context = multiprocessing.get_context("spawn")
+        workers = min(self.jobs, len(items)) or 1
+        with ProcessPoolExecutor(workers, context, _open, (self.jobs, open_work)) as pool:
+            try:
+                yield from _results(pool, items, ahead=4 * self.jobs)
+            except BrokenProcessPool:
+                raise RnngError(
+                    "a working process was killed, often for want of memory: go on with --resume and fewer --jobs"
+                ) from None
+            finally:
+                pool.shutdown(cancel_futures=True)
+
+
+def _results(pool: ProcessPoolExecutor, items: Sequence[T], ahead: int) -> Iterator:
+    """Results in order, of items handed out at most `ahead` before their turn."""
+    waiting: deque = deque()
+    for item in items:
+        waiting.append(pool.submit(_do, item))
+        if len(waiting) > ahead:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
+
+
+def _open(processes: int, open_work: Callable[[], Callable]) -> None:
+    global _work
+    end_with_parent()
+    # Ctrl-C is for the main process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    prepare_process(processes)
+    _work = open_work()
+    _keep_from_collection()
+
+
+def _do(item: object) -> object:
+    return _work(item)
+
+
+def _keep_from_collection() -> None:
+    """Graphs are many small objects without cycles: looking for cycles among them would take a tenth of the time."""
+    gc.freeze()
+    gc.set_threshold(200_000, 50, 50)
+
+
+def end_with_parent(number: int = signal.SIGKILL) -> None:
+    """Have Linux send this process a signal when the one that started it is gone, however it ended."""
+    if sys.platform == "linux":
+        pr_set_pdeathsig = 1
+        ctypes.CDLL(None).prctl(pr_set_pdeathsig, number)
+
+
+class _RunningProcess:
+    """A command in a process of this machine."""
+
+    def __init__(self, command: Command):
+        call = "from rnng_dy.cli import main; main()"
+        with (
+            command.log.open("ab") as log,
+            (command.printed or command.log).open("wb" if command.printed else "ab") as printed,
+        ):
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", call, *command.arguments],
+                cwd=command.folder,
+                stdout=printed,
+                stderr=log,
+                stdin=subprocess.DEVNULL,
+                preexec_fn=partial(end_with_parent, signal.SIGTERM),
+                # Ctrl-C comes from us, once
+                start_new_session=True,
+            )
+        self.poll, self.wait = self._process.poll, self._process.wait
+
+    def interrupt(self) -> None:
+        """See `Running`."""
+        self._process.send_signal(signal.SIGINT)

@@ -1,0 +1,81 @@
+"""How much memory there is, and a bound on what this process takes of it."""
+
+from __future__ import annotations
+
+import re
+import resource
+from collections.abc import Iterator
+from pathlib import Path
+
+MEMINFO = Path("/proc/meminfo")
+STATUS = Path("/proc/self/status")
+CGROUPS = Path("/proc/self/cgroup")
+CGROUP_ROOT = Path("/sys/fs/cgroup")
+GIGABYTE = 10**9
+
+
+def total_memory() -> int:
+    """Bytes that the machine has."""
+    return _kilobytes(MEMINFO, "MemTotal") * 1024
+
+
+def available_memory() -> int:
+    """Bytes that may be used: what the system has left, or less where a control group has a limit."""
+    left = _kilobytes(MEMINFO, "MemAvailable") * 1024
+    return min([left, *_left_in_control_groups()])
+
+
+def _left_in_control_groups() -> Iterator[int]:
+    """What each control group of this process leaves, the outer ones too: a batch scheduler makes nested ones."""
+    try:
+        lines = CGROUPS.read_text().splitlines()
+    except OSError:
+        return
+    for line in lines:
+        # number, controllers (none in version 2) and path
+        _, controllers, path = line.split(":", 2)
+        if not controllers:
+            root, limit, used = CGROUP_ROOT, "memory.max", "memory.current"
+        elif "memory" in controllers.split(","):
+            root = CGROUP_ROOT / "memory"
+            limit, used = "memory.limit_in_bytes", "memory.usage_in_bytes"
+        else:
+            continue
+        inner = Path(path.strip("/"))
+        for group in (inner, *inner.parents):
+            try:
+                yield int((root / group / limit).read_text()) - int(
+                    (root / group / used).read_text()
+                )
+            except (OSError, ValueError):
+                # not to be seen from inside a container, or without a limit ("max")
+                continue
+
+
+def peak_memory() -> int:
+    """The most bytes that this process, or one that it started and that has ended, has held at a time."""
+    both = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    return max(resource.getrusage(who).ru_maxrss for who in both) * 1024
+
+
+def limit_memory(processes: int = 1) -> None:
+    """Let this process, one of several, take its part of nine tenths of the available memory.
+
+    Beyond it, MemoryError is raised; without a limit the system would kill the process, or another one.
+    Does nothing where the system does not tell its memory.
+    """
+    try:
+        now = _kilobytes(STATUS, "VmData") * 1024
+        limit = now + available_memory() * 9 // 10 // processes
+    except OSError:
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    if hard == resource.RLIM_INFINITY or limit < hard:
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
+
+
+def _kilobytes(path: Path, name: str) -> int:
+    found = re.search(rf"^{name}:\s+(\d+) kB", path.read_text(), re.MULTILINE)
+    if found is None:
+        raise OSError(f"no {name} in {path}")
+    return int(found[1])

@@ -1,0 +1,148 @@
+"""Output of long jobs: nothing half-done under the final name, nothing done lost."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from oracle.errors import RnngError
+from oracle.files import open_output
+
+T = TypeVar("T")
+
+
+def content_hash(*parts: object) -> str:
+    """A hash of what decides an output: options, input, arrays, the bytes of files given as Path."""
+    digest = hashlib.sha256()
+    for part in parts:
+        if isinstance(part, Path):
+            content = part.read_bytes()
+        elif isinstance(part, np.ndarray):
+            content = np.ascontiguousarray(part).tobytes()
+        else:
+            content = repr(part).encode("utf-8", "replace")
+        digest.update(hashlib.sha256(content).digest())
+    return digest.hexdigest()
+
+
+def write_json(path: str | os.PathLike, content: object) -> None:
+    """Write JSON, with null for NaN and infinities, which it has not."""
+    with open_output(path) as stream:
+        stream.write(json.dumps(finite(content), indent=1, ensure_ascii=False) + "\n")
+
+
+def finite(value: object) -> object:
+    """The value with None for NaN and infinities, however deep in lists and dictionaries."""
+    if isinstance(value, dict):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+class PartialFile:
+    """A file written batch by batch as NAME.part, which gets its name when it is complete.
+
+    NAME.part.key says what the part belongs to, so that only the same job goes on with it, and how many lines each
+    batch has.
+    """
+
+    def __init__(self, path: str, key: str, resume: bool):
+        # through a symbolic link, whose target is replaced and not the link
+        self.path = Path(path).resolve()
+        self.part = Path(f"{self.path}.part")
+        self._key_path = Path(f"{self.path}.part.key")
+        counts = self._complete_batches(key) if resume else []
+        self.done = len(counts)
+        if not resume or not self.part.exists():
+            self.part.write_bytes(b"")
+        lines = self.part.read_bytes().splitlines(keepends=True)
+        self.part.write_bytes(b"".join(lines[: sum(counts)]))
+        self._key_path.write_text("".join(f"{x}\n" for x in [key, *counts]))
+        # words of a treebank that is not UTF-8 keep their bytes
+        self._stream = self.part.open("a", encoding="utf-8", errors="surrogateescape", newline="\n")
+        self._key_stream = self._key_path.open("a")
+
+    def _complete_batches(self, key: str) -> list[int]:
+        """The numbers of lines of the batches that are whole in the part, if it is this job's."""
+        if not (self.part.exists() and self._key_path.exists()):
+            return []
+        found, *counts = self._key_path.read_text().split("\n")
+        # the last one is empty, or cut
+        counts = [int(count) for count in counts[:-1]]
+        whole = self.part.read_bytes().count(b"\n")
+        return [
+            n
+            for n, end in zip(counts, accumulate(counts), strict=True)
+            if found == key and end <= whole
+        ]
+
+    def write(self, lines: Sequence[str]) -> None:
+        """Add a batch."""
+        self._stream.writelines(f"{line}\n" for line in lines)
+        self._stream.flush()
+        self._key_stream.write(f"{len(lines)}\n")
+        self._key_stream.flush()
+
+    def finish(self) -> None:
+        """Give the file its name."""
+        os.fsync(self._stream.fileno())
+        self._stream.close()
+        self._key_stream.close()
+        os.replace(self.part, self.path)
+        self._key_path.unlink()
+
+
+class Shown(Protocol):
+    """What shows progress."""
+
+    def skip(self, n: int) -> None:
+        """n items were done before."""
+
+    def advance(self, n: int) -> None:
+        """n more are done."""
+
+
+def write_batches(
+    batches: Sequence[Sequence[T]],
+    lines_of: Callable[[Sequence[Sequence[T]]], Iterator[Sequence[str]]],
+    output: str,
+    key: str,
+    resume: bool,
+    shown: Shown,
+) -> None:
+    """Write the lines of all batches to a file or, for `-`, standard output; Ctrl-C keeps the batches that are done.
+
+    `lines_of` is given the batches that are left and gives the lines of each, one batch after the other.
+    Raises RnngError where `output` is a folder, KeyboardInterrupt that says where what is done is.
+    """
+    if Path(output).is_dir():
+        raise RnngError(f"{output} is a folder: name a file for the output")
+    # a device or a pipe is written to as it is
+    if output == "-" or (Path(output).exists() and not Path(output).is_file()):
+        with open_output(output) as stream:
+            for batch, lines in zip(batches, lines_of(batches), strict=True):
+                stream.writelines(f"{line}\n" for line in lines)
+                stream.flush()
+                shown.advance(len(batch))
+        return
+    file = PartialFile(output, key, resume)
+    shown.skip(sum(len(batch) for batch in batches[: file.done]))
+    left = batches[file.done :]
+    try:
+        for batch, lines in zip(left, lines_of(left), strict=True):
+            file.write(lines)
+            shown.advance(len(batch))
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(
+            f"stopped; what is done is in {file.part}, --resume goes on"
+        ) from None
+    file.finish()

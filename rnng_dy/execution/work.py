@@ -1,0 +1,63 @@
+"""Work with a trained model: what to open in each worker, and items that do not fit into memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache, partial
+from typing import NamedTuple
+
+from rnng_dy import engine, registry
+from rnng_dy.execution.batches import as_fits
+from rnng_dy.execution.executor import Executor
+
+Lines = list[str]
+
+
+class ModelFolder(NamedTuple):
+    """A model to open where work is done."""
+
+    kind: str
+    folder: str
+    device: str = engine.CPU
+
+    def open(self):
+        """The model, in this process. Raises RnngError where device or folder cannot be used."""
+        return _open(self)
+
+
+@lru_cache(maxsize=1)
+def _open(place: ModelFolder):
+    engine.start(place.device)
+    return registry.load(place.folder, place.kind)
+
+
+class Work:
+    """Turns items into lines of output, batch by batch."""
+
+    def __init__(
+        self,
+        executor: Executor,
+        open_lines: Callable[[], Callable[[Sequence], list[Lines]]],
+        lines_of_left_out: Callable[[object], Lines],
+    ):
+        """`open_lines()`, called in each worker, gives a function from a batch to the lines of its items."""
+        self._executor, self._open_lines = executor, open_lines
+        self._lines_of_left_out = lines_of_left_out
+        self.left_out: list = []
+        """The items that do not fit into memory."""
+
+    def lines_of(self, batches: Sequence[Sequence]) -> Iterator[Lines]:
+        """The lines of each batch; for an item that does not fit into memory those that stand for it."""
+        results_of = self._executor.map(partial(_open_fitting, self._open_lines), batches)
+        for batch, results in zip(batches, results_of, strict=True):
+            lines = []
+            for item, result in zip(batch, results, strict=True):
+                if result is None:
+                    self.left_out.append(item)
+                    result = self._lines_of_left_out(item)
+                lines += result
+            yield lines
+
+
+def _open_fitting(open_lines: Callable) -> Callable[[Sequence], list[Lines | None]]:
+    return partial(as_fits, open_lines())

@@ -1,0 +1,242 @@
+"""Models of the original program clab/rnng: its checkpoints are Boost text archives of `cnn::Model`.
+
+A checkpoint holds no dictionaries; ids come from reading the training oracle (and the clusters file) in the order in
+which the original reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from clusters.files import ClusteredWord
+from oracle.errors import InputError, RnngError
+from oracle.files import OracleSentence
+from rnng_dy.models.discriminative import DiscriminativeParser, ParserSizes
+from rnng_dy.models.generative import GenerativeModel, GeneratorSizes
+from rnng_dy.models.vocabulary import GeneratorVocabulary, ParserVocabulary
+from rnng_dy.parameters import LSTM_PARTS
+
+
+class ClabCheckpoint(NamedTuple):
+    """The arrays of a checkpoint in the order in which the original made them, float32."""
+
+    dense: list[np.ndarray]
+    lookups: list[np.ndarray]
+
+
+class _Archive:
+    """A cursor over the white-space separated tokens of an archive."""
+
+    def __init__(self, path: str | Path):
+        self.path = path
+        try:
+            self._tokens = Path(path).read_bytes().split()
+        except OSError as error:
+            raise InputError(error.strerror or str(error), path) from None
+        self._next = 0
+        self._seen: set[str] = set()
+        if self._tokens[1:2] != [b"serialization::archive"]:
+            raise InputError("not a Boost text archive, as the original program writes", path)
+        self._next = 3
+
+    def fail(self, what: str) -> InputError:
+        return InputError(f"{what} at token {self._next} of {len(self._tokens)}", self.path)
+
+    def _take(self, n: int) -> list[bytes]:
+        taken = self._tokens[self._next : self._next + n]
+        if len(taken) < n:
+            self._next = len(self._tokens)
+            raise self.fail("the checkpoint is cut short: it ends")
+        self._next += n
+        return taken
+
+    def integer(self) -> int:
+        [token] = self._take(1)
+        if not token.isdigit():
+            self._next -= 1
+            raise self.fail(f"a number was expected, not {token[:40]!r},")
+        return int(token)
+
+    def enter(self, class_name: str) -> None:
+        """Skip the two zeros (tracking level and version) that come with the first object of a class."""
+        if class_name not in self._seen:
+            self._seen.add(class_name)
+            if self._take(2) != [b"0", b"0"]:
+                raise self.fail(f"a {class_name} does not begin as expected")
+
+    def dim(self) -> tuple[int, ...]:
+        self.enter("Dim")
+        count, capacity = self.integer(), self.integer()
+        if capacity != 7 or not 0 < count <= 7:
+            raise self.fail("not a dimension of 1 to 7 axes")
+        return tuple([self.integer() for _ in range(7)][:count])
+
+    def tensor(self) -> np.ndarray:
+        self.enter("Tensor")
+        shape = self.dim()
+        tokens = self._take(int(np.prod(shape)))
+        try:
+            return np.array(tokens, np.float64).astype(np.float32).reshape(shape, order="F")
+        except ValueError:
+            raise self.fail("a value that is no number before the one") from None
+
+    def at_end(self) -> bool:
+        return self._next >= len(self._tokens)
+
+
+def read_checkpoint(path: str | Path) -> ClabCheckpoint:
+    """Raises InputError with the token position where the file is no complete archive."""
+    archive = _Archive(path)
+    archive.enter("Model")
+    parameters, lookups = archive.integer(), archive.integer()
+    checkpoint = ClabCheckpoint([], [])
+    for _ in range(parameters):
+        archive.enter("Parameters")
+        archive.dim()
+        checkpoint.dense.append(archive.tensor())
+    for _ in range(lookups):
+        archive.enter("LookupParameters")
+        archive.dim()
+        rows = archive.integer()
+        checkpoint.lookups.append(np.stack([archive.tensor() for _ in range(rows)]))
+    if not archive.at_end():
+        raise archive.fail("the model ends, but the file does not,")
+    return checkpoint
+
+
+def _lstm(name: str, layers: int) -> Iterator[str]:
+    return (f"{name}.{layer}.{part}" for layer in range(layers) for part in LSTM_PARTS)
+
+
+def parser_names(layers: int, tags: bool, vectors: bool) -> tuple[list[str], list[str | None]]:
+    """Our names of a discriminative checkpoint's parameters in its order; None for a table that nothing uses."""
+    dense = [
+        *_lstm("stack", layers),
+        *_lstm("action", layers),
+        *_lstm("compose_forward", layers),
+        *_lstm("compose_backward", layers),
+        *[
+            "hidden_bias",
+            "hidden_action",
+            "hidden_context",
+            "hidden_stack",
+            "input_word",
+            "input_bias",
+        ],
+        *[
+            "compose_bias",
+            "action_weights",
+            "action_start",
+            "action_bias",
+            "buffer_guard",
+            "stack_guard",
+        ],
+        "compose_weights",
+        *(["input_tag"] if tags else []),
+        *_lstm("buffer", layers),
+        *(["input_vector"] if vectors else []),
+    ]
+    lookups = ["word", None, "open_nonterminal", "nonterminal", "action"]
+    return dense, lookups + ["tag"] * tags + ["pretrained"] * vectors
+
+
+def generator_names(layers: int, clusters: list[int]) -> tuple[list[str], list[str | None]]:
+    """Our names of a generative checkpoint's parameters in its order; `clusters` are those of two words or more."""
+    dense = [
+        "class_weights",
+        "class_bias",
+        *(f"word_{part}.{k}" for k in clusters for part in ("weights", "bias")),
+        *_lstm("stack", layers),
+        *_lstm("terms", layers),
+        *_lstm("action", layers),
+        *_lstm("compose_forward", 1),
+        *_lstm("compose_backward", 1),
+        *["hidden_bias", "hidden_action", "hidden_stack", "hidden_context", "compose_bias"],
+        *["action_weights", "action_start", "action_bias", "stack_guard", "compose_weights"],
+    ]
+    return dense, ["word", None, "open_nonterminal", "nonterminal", "action"]
+
+
+def import_parser(
+    path: str | Path,
+    sentences: Sequence[OracleSentence],
+    use_tags: bool,
+    composition: str,
+    pretrained: tuple[Sequence[str], np.ndarray] | None = None,
+) -> DiscriminativeParser:
+    """The parser of a discriminative checkpoint, trained on the oracle `sentences`.
+
+    `pretrained` are the words and vectors of the embedding file it was trained with. Raises InputError where the file
+    is no complete checkpoint, or does not fit the dictionaries: then it names the parameter and both shapes.
+    """
+    checkpoint = read_checkpoint(path)
+    words, vectors = pretrained or (None, None)
+    vocabulary = ParserVocabulary.from_oracle(sentences, use_tags, words, words or ())
+    fixed = len(parser_names(0, use_tags, pretrained is not None)[0])
+    layers = _layers(checkpoint, path, fixed, per_layer=5)
+    dense, lookups = parser_names(layers, use_tags, pretrained is not None)
+    arrays = _named(checkpoint, path, dense, lookups)
+    hidden, lstm_input = arrays["stack.0.x2i"].shape
+    tag = arrays["tag"].shape[1] if use_tags else ParserSizes().tag
+    action, word = arrays["action"].shape[1], arrays["word"].shape[1]
+    sizes = ParserSizes(layers, lstm_input, hidden, action, word, tag)
+    arrays.pop("pretrained", None)
+    model = DiscriminativeParser(vocabulary, sizes, composition, vectors)
+    return _filled(model, arrays, path)
+
+
+def import_generator(
+    path: str | Path,
+    sentences: Sequence[OracleSentence],
+    clusters: Sequence[ClusteredWord],
+    composition: str,
+) -> GenerativeModel:
+    """The model of a generative checkpoint, trained on the oracle `sentences` with these clusters.
+
+    Raises InputError as `import_parser` does.
+    """
+    checkpoint = read_checkpoint(path)
+    vocabulary = GeneratorVocabulary.build(clusters, sentences)
+    several = [k for k, words in enumerate(vocabulary.clusters) if len(words) > 1]
+    # the two LSTMs of the composition have one layer whatever the others have
+    layers = _layers(checkpoint, path, len(generator_names(0, several)[0]), per_layer=3)
+    arrays = _named(checkpoint, path, *generator_names(layers, several))
+    hidden, lstm_input = arrays["stack.0.x2i"].shape
+    sizes = GeneratorSizes(layers, lstm_input, hidden, arrays["action"].shape[1])
+    return _filled(GenerativeModel(vocabulary, sizes, composition), arrays, path)
+
+
+def _layers(checkpoint: ClabCheckpoint, path: str | Path, fixed: int, per_layer: int) -> int:
+    """The number of LSTM layers, from the number of parameters."""
+    layers, rest = divmod(len(checkpoint.dense) - fixed, per_layer * len(LSTM_PARTS))
+    if layers < 1 or rest:
+        raise InputError(
+            f"{len(checkpoint.dense)} parameters are not those of a model of this kind ({fixed} and "
+            f"{per_layer * len(LSTM_PARTS)} a layer): see to --pos, --pretrained and --clusters",
+            path,
+        )
+    return layers
+
+
+def _named(
+    checkpoint: ClabCheckpoint, path: str | Path, dense: list[str], lookups: list[str | None]
+) -> dict[str, np.ndarray]:
+    if len(lookups) != len(checkpoint.lookups):
+        raise InputError(
+            f"{len(checkpoint.lookups)} lookup tables instead of {len(lookups)}: see to --pos and --pretrained",
+            path,
+        )
+    arrays = dict(zip(dense, checkpoint.dense, strict=True))
+    return arrays | {n: a for n, a in zip(lookups, checkpoint.lookups, strict=True) if n}
+
+
+def _filled(model, arrays: dict[str, np.ndarray], path: str | Path):
+    try:
+        model.store.load(arrays)
+    except RnngError as error:
+        raise InputError(f"{error}: is this the oracle it was trained on?", path) from None
+    return model

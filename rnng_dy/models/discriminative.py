@@ -1,0 +1,255 @@
+"""The discriminative parser q(y | x) (Dyer et al. 2016, section 3; `nt-parser.cc` of the original)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import NamedTuple
+
+import nltk
+import numpy as np
+from nltk.parse.api import ParserI
+
+from oracle.errors import ImpossibleError, RnngError
+from oracle.files import OracleSentence
+from oracle.treebank import NO_TAG
+from oracle.treebank import tags as tags_of
+from oracle.treebank import words as words_of
+from rnng_dy import checkpoint
+from rnng_dy.engine import dy
+from rnng_dy.execution.batches import as_fits
+from rnng_dy.models.lstm import Lstm
+from rnng_dy.models.rnng import Configuration, Rnng, SentenceGraph, Sizes, Words
+from rnng_dy.models.vocabulary import ParserVocabulary
+from rnng_dy.parameters import ParameterStore
+from rnng_dy.search.greedy import BATCH_SIZE, parse_batch
+from rnng_dy.search.sampling import sample_batch
+from rnng_dy.search.trace import Decision, log_probs, trace
+
+Token = str | tuple[str, str]
+"""A word, or a word and its tag."""
+
+
+@dataclass(frozen=True)
+class ParserSizes(Sizes):
+    """The paper's dimensions, with POS tags or without."""
+
+    layers: int = 2
+    lstm_input: int = 128
+    hidden: int = 128
+    action: int = 16
+    word: int = 32
+    tag: int = 12
+
+
+class Tokens(NamedTuple):
+    """A sentence as ids; None stands for a tag or a pretrained vector that is not there."""
+
+    words: Sequence[int]
+    tags: Sequence[int | None] | None
+    vectors: Sequence[int | None] | None
+
+
+class ParserExample(NamedTuple):
+    """A training sentence: its words are replaced by `classes` at random where they occur only once."""
+
+    tokens: Tokens
+    classes: Sequence[int]
+    actions: Sequence[int]
+
+
+class DiscriminativeParser(Rnng, ParserI):
+    """A parser: `parse`, `sample` and `log_prob` for users, the rest for training and search.
+
+    Tokens are words, or (word, tag) pairs where the model uses POS tags; log probabilities are in nats.
+    """
+
+    kind = "discriminative"
+    sizes_type = ParserSizes
+    vocabulary_type = ParserVocabulary
+
+    def __init__(
+        self,
+        vocabulary: ParserVocabulary,
+        sizes: ParserSizes = ParserSizes(),
+        composition: str = "corrected",
+        vectors: np.ndarray | None = None,
+        seed: int = 1,
+        transitions: str = "top-down",
+    ):
+        """`vectors` are the pretrained ones, constants, a row for each word of `vocabulary.pretrained`."""
+        store = ParameterStore(seed)
+        super().__init__(
+            store, sizes, vocabulary.nonterminals, composition, sizes.layers, transitions
+        )
+        self.vocabulary = vocabulary
+        self.vectors = vectors
+        self._context_lstm = Lstm(store, "buffer", sizes.layers, sizes.lstm_input, sizes.hidden)
+        self._buffer_guard = store.vector("buffer_guard", sizes.lstm_input)
+        self._word_table = store.lookup("word", len(vocabulary.words), sizes.word)
+        self._input_bias = store.vector("input_bias", sizes.lstm_input)
+        self._input_word = store.matrix("input_word", sizes.lstm_input, sizes.word)
+        if vocabulary.tags is not None:
+            self._tag_table = store.lookup("tag", len(vocabulary.tags), sizes.tag)
+            self._input_tag = store.matrix("input_tag", sizes.lstm_input, sizes.tag)
+        if vectors is not None:
+            self._vector_table = store.constant(vectors)
+            self._input_vector = store.matrix("input_vector", sizes.lstm_input, vectors.shape[1])
+
+    @classmethod
+    def constants_of(cls, contents: checkpoint.Contents) -> dict[str, object]:
+        """The pretrained vectors."""
+        if contents.vocabulary["pretrained"] is None:
+            return {}
+        return {"vectors": checkpoint.read_arrays(contents.folder / checkpoint.VECTORS)["vectors"]}
+
+    # sentences as ids
+
+    def encode(
+        self,
+        tokens: Sequence[str],
+        tags: Sequence[str] | None,
+        unkified: Sequence[str] | None = None,
+    ) -> Tokens:
+        """A sentence to parse. Raises RnngError where the model needs POS tags and gets none."""
+        v = self.vocabulary
+        if v.tags is not None and tags is None:
+            raise RnngError(
+                "this parser was trained with POS tags: give it word_TAG tokens or trees"
+            )
+        if unkified is None:
+            unkified = v.unknown.unkify(tokens)
+        return Tokens(
+            v.word_ids(unkified),
+            None if v.tags is None else v.tag_ids(tags),
+            None if v.pretrained is None else v.pretrained_rows(tokens),
+        )
+
+    def encode_training(self, sentence: OracleSentence) -> ParserExample:
+        """A sentence of the training oracle. Raises UnderivableError for a tree that has q = 0."""
+        self.transitions.check(sentence.actions, len(sentence.tokens))
+        tokens = self.encode(sentence.tokens, sentence.tags, sentence.tokens)
+        classes = self.vocabulary.word_ids(sentence.unkified)
+        return ParserExample(tokens, classes, self.transitions.encode(sentence.actions))
+
+    # graphs
+
+    def _unknown_tag(self) -> dy.Expression:
+        """What an unseen tag counts as: the mean of the tags' embeddings, weighted by how often training has them."""
+        return dy.inputVector(self.vocabulary.tag_distribution() @ self._tag_table.as_array())
+
+    def _input(self, word: int, tag: int | None, vector: int | None) -> dy.Expression:
+        terms = [self._input_bias, self._input_word, dy.lookup(self._word_table, word)]
+        if self.vocabulary.tags is not None:
+            x = self._unknown_tag() if tag is None else dy.lookup(self._tag_table, tag)
+            terms += [self._input_tag, x]
+        if vector is not None:
+            terms += [self._input_vector, dy.lookup(self._vector_table, vector, update=False)]
+        return dy.rectify(dy.affine_transform(terms))
+
+    def start(self, tokens: Tokens, dropout: float = 0.0) -> Configuration:
+        """The configuration before the first action of a sentence, in the current graph."""
+        absent = [None] * len(tokens.words)
+        ids = zip(tokens.words, tokens.tags or absent, tokens.vectors or absent, strict=True)
+        vectors = [self._input(*of_word) for of_word in ids]
+        graph = SentenceGraph()
+        state = self._context_lstm.step(self._context_lstm.start(), self._buffer_guard, dropout)
+        # the buffer is read from the last word to the first: before[i] has words i, i + 1, ... on it
+        contexts = [state]
+        for x in reversed(vectors):
+            contexts.append(self._context_lstm.step(contexts[-1], x, dropout))
+        contexts.reverse()
+        first = words = Words(0, contexts[0], None, graph.new_name())
+        for i, vector in enumerate(vectors, 1):
+            following = Words(i, contexts[i], vector, graph.new_name())
+            words.following[None] = words = following
+        return self._root(graph, first, len(vectors), dropout)
+
+    # training
+
+    def with_unknowns(
+        self, example: ParserExample, probability: float, random: np.random.Generator
+    ) -> ParserExample:
+        """The example with words seen once replaced by their UNK class, each with the given probability."""
+        draws = random.random(len(example.classes))
+        words = [
+            unk if word in self.vocabulary.singletons and draw < probability else word
+            for word, unk, draw in zip(example.tokens.words, example.classes, draws, strict=True)
+        ]
+        return example._replace(tokens=example.tokens._replace(words=words))
+
+    def decisions_of(self, example: ParserExample, dropout: float) -> list[Decision]:
+        """Those of a training example's tree, in the current graph."""
+        root = self.start(example.tokens, dropout)
+        return trace(self, root, [example.actions], None, dropout).decisions
+
+    @staticmethod
+    def length(example: ParserExample) -> int:
+        """Words of an example."""
+        return len(example.classes)
+
+    def touched_rows(self, examples: Iterable[ParserExample]) -> Mapping[str, set[int]]:
+        """The lookup rows that the original looks up for these examples."""
+        examples = list(examples)
+        rows = {**super().touched_rows(examples)}
+        rows["word"] = {word for e in examples for word in e.tokens.words}
+        if self.vocabulary.tags is not None:
+            rows["tag"] = {tag for e in examples for tag in e.tokens.tags}
+        return rows
+
+    # use
+
+    def parse(self, tokens: Sequence[Token]) -> Iterator[nltk.Tree]:
+        """The trees of a sentence, best first: the greedy one. Its tags are those of the tokens, XX where none are."""
+        return next(self.parse_sents([tokens]))
+
+    def parse_one(self, sent: Sequence[Token]) -> nltk.Tree | None:
+        """The greedy tree; None where the sentence does not fit into memory."""
+        return next(self.parse(sent), None)
+
+    def parse_sents(
+        self, sents: Iterable[Sequence[Token]], *args, **kwargs
+    ) -> Iterator[Iterator[nltk.Tree]]:
+        """What `parse` gives, for each sentence: as they come, some dozens at a time."""
+        sents = iter(sents)
+        while batch := [_split(tokens) for tokens in islice(sents, BATCH_SIZE)]:
+            encoded = [self.encode(*sentence) for sentence in batch]
+            results = as_fits(lambda part: parse_batch(self, part), encoded)
+            for (words, tags), result in zip(batch, results, strict=True):
+                found = [] if result is None else [self._tree(result[0], words, tags)]
+                yield iter(found)
+
+    def _tree(self, ids: Iterable[int], words: Sequence[str], tags: Sequence[str] | None):
+        actions = self.transitions.decode(ids)
+        return self.transitions.tree_of(actions, words, tags or [NO_TAG] * len(words))
+
+    def sample(
+        self, tokens: Sequence[Token], n: int = 100, alpha: float = 0.8, seed: int = 1
+    ) -> list[tuple[nltk.Tree, float]]:
+        """n trees drawn from q flattened by alpha, each with the log probability in nats it was drawn with."""
+        words, tags = _split(tokens)
+        [drawn] = sample_batch(self, [self.encode(words, tags)], n, alpha, [[seed]])
+        return [(self._tree(ids, words, tags), log_q) for ids, log_q in drawn]
+
+    def log_prob(self, tree: nltk.Tree) -> float:
+        """log q(tree | its words) in nats; -inf where training has not its nonterminals, or it cannot be derived."""
+        words, actions = words_of(tree), self.transitions.actions_of(tree)
+        try:
+            self.transitions.check(actions, len(words))
+            ids = self.transitions.encode(actions)
+        except ImpossibleError:
+            return float("-inf")
+        tokens = self.encode(words, tags_of(tree) if self.vocabulary.tags else None)
+        dy.renew_cg()
+        return float(log_probs(self, trace(self, self.start(tokens), [ids]))[0])
+
+
+def _split(tokens: Sequence[Token]) -> tuple[list[str], list[str] | None]:
+    """Words and tags of plain or tagged tokens."""
+    if not tokens:
+        raise RnngError("a sentence without words cannot be parsed")
+    if all(isinstance(token, str) for token in tokens):
+        return list(tokens), None
+    words, tags = zip(*tokens, strict=True)
+    return list(words), list(tags)

@@ -1,0 +1,20 @@
+"""Values of expressions, and distributions over them, as arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rnng_dy.engine import dy
+
+
+def as_rows(logits: dy.Expression) -> np.ndarray:
+    """The values of an expression, shape (batch elements, size); runs the graph."""
+    size = logits.dim()[0][0]
+    return logits.npvalue().reshape(size, -1).T
+
+
+def log_softmax(logits: np.ndarray) -> np.ndarray:
+    """Log softmax over the last axis in float64; logits pushed down to -1e30 get -1e30 or so, never NaN."""
+    logits = logits.astype(np.float64)
+    logits -= logits.max(axis=-1, keepdims=True)
+    return logits - np.log(np.exp(logits).sum(axis=-1, keepdims=True))

@@ -1,0 +1,193 @@
+"""The generative model p(x, y) (Dyer et al. 2016, section 4; `nt-parser-gen.cc` of the original)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import nltk
+import numpy as np
+
+from oracle.errors import ImpossibleError, UnseenSymbolError
+from oracle.files import OracleSentence
+from oracle.transitions import SHIFT
+from oracle.treebank import words as words_of
+from rnng_dy.engine import dy
+from rnng_dy.models.lstm import Lstm
+from rnng_dy.models.rnng import Configuration, Rnng, SentenceGraph, Sizes, Step, Words
+from rnng_dy.models.vocabulary import GeneratorVocabulary
+from rnng_dy.models.word_softmax import ClassFactoredSoftmax
+from rnng_dy.parameters import ParameterStore
+from rnng_dy.search.generation import generate_trees
+from rnng_dy.search.scoring import joint_log_probs
+from rnng_dy.search.trace import Decision, trace
+
+
+@dataclass(frozen=True)
+class GeneratorSizes(Sizes):
+    """The paper's dimensions; a word's embedding goes onto the stack as it is, so it has `lstm_input` values."""
+
+    layers: int = 2
+    lstm_input: int = 256
+    hidden: int = 256
+    action: int = 16
+
+
+class GeneratorExample(NamedTuple):
+    """A sentence and its tree as ids."""
+
+    words: Sequence[int]
+    actions: Sequence[int]
+
+
+class GeneratorStep(Step):
+    """Also what it says of the next words; they come of the same u as the SHIFT that generates them."""
+
+    def __init__(self, model: GenerativeModel, configurations: Sequence[Configuration]):
+        super().__init__(model, configurations)
+        self._softmax = model.softmax
+
+    def word_log_probs(self, members: Sequence[int], words: Sequence[int]) -> np.ndarray:
+        """log p(words[i] | SHIFT, configuration members[i]) in nats, float64: shape (members,)."""
+        losses, owners = self._softmax.negative_log_probs(self._of(members), words)
+        values = dy.concatenate_to_batch(losses).npvalue().ravel().astype(np.float64)
+        return -np.bincount(owners, values, len(words))
+
+    def every_word_log_prob(self, members: Sequence[int]) -> np.ndarray:
+        """log p(word | SHIFT, configuration) in nats for every word id: shape (members, words), float64.
+
+        -inf for `<s>`, which is never generated.
+        """
+        return self._softmax.every_log_prob(self._of(members))
+
+    def _of(self, members: Sequence[int]) -> dy.Expression:
+        return dy.pick_batch_elems(self._u, list(members))
+
+
+class GenerativeModel(Rnng):
+    """A language model over sentences and trees; log probabilities are in nats."""
+
+    kind = "generative"
+    sizes_type = GeneratorSizes
+    vocabulary_type = GeneratorVocabulary
+
+    def __init__(
+        self,
+        vocabulary: GeneratorVocabulary,
+        sizes: GeneratorSizes = GeneratorSizes(),
+        composition: str = "corrected",
+        seed: int = 1,
+        transitions: str = "top-down",
+    ):
+        store = ParameterStore(seed)
+        super().__init__(store, sizes, vocabulary.nonterminals, composition, 1, transitions)
+        self.vocabulary = vocabulary
+        self._context_lstm = Lstm(store, "terms", sizes.layers, sizes.lstm_input, sizes.hidden)
+        self._word_table = store.lookup("word", len(vocabulary.words), sizes.lstm_input)
+        self.softmax = ClassFactoredSoftmax(store, sizes.hidden, vocabulary.clusters)
+
+    # sentences as ids
+
+    def encode(self, unkified: Sequence[str], actions: Sequence[str]) -> GeneratorExample:
+        """A sentence and its actions. Raises ImpossibleError for what has p = 0."""
+        unseen: list[str] = []
+        ids = []
+        for encode, symbols in (
+            (self.vocabulary.word_ids, unkified),
+            (self.transitions.encode, actions),
+        ):
+            try:
+                ids.append(encode(symbols))
+            except UnseenSymbolError as error:
+                unseen += error.symbols
+        if unseen:
+            raise UnseenSymbolError(unseen)
+        self.transitions.check(actions, len(unkified))
+        return GeneratorExample(*ids)
+
+    def encode_training(self, sentence: OracleSentence) -> GeneratorExample:
+        """A sentence of the training oracle. Raises ImpossibleError for what has p = 0."""
+        return self.encode(sentence.unkified, sentence.actions)
+
+    # graphs
+
+    def start(self, dropout: float = 0.0) -> Configuration:
+        """The configuration before the first action, in the current graph."""
+        graph = SentenceGraph()
+        first = dy.lookup(self._word_table, 0)
+        context = self._context_lstm.step(self._context_lstm.start(), first, dropout)
+        return self._root(graph, Words(0, context, None, graph.new_name()), None, dropout)
+
+    def _next_words(self, c: Configuration, word: int, dropout: float) -> Words:
+        words = c.words
+        if word not in words.following:
+            vector = dy.lookup(self._word_table, word)
+            context = self._context_lstm.step(words.context, vector, dropout)
+            name = c.graph.new_name()
+            words.following[word] = Words(words.position + 1, context, vector, name)
+        return words.following[word]
+
+    def step(self, configurations: Sequence[Configuration]) -> GeneratorStep:
+        """What comes next in each configuration."""
+        return GeneratorStep(self, configurations)
+
+    def decision_losses(
+        self, decisions: Sequence[Decision], dropout: float = 0.0
+    ) -> tuple[list[dy.Expression], np.ndarray]:
+        """Losses in nats of actions and words, and the index of the decision that each batch element belongs to."""
+        action_losses, u = self._action_losses(decisions, dropout)
+        losses, owners = [action_losses], np.arange(len(decisions))
+        shifts = [i for i, decision in enumerate(decisions) if decision.action == SHIFT]
+        if shifts:
+            words = [decisions[i].word for i in shifts]
+            word_losses, of_shift = self.softmax.negative_log_probs(
+                dy.pick_batch_elems(u, shifts), words
+            )
+            losses += word_losses
+            owners = np.concatenate([owners, np.array(shifts)[of_shift]])
+        return losses, owners
+
+    # training
+
+    def with_unknowns(
+        self, example: GeneratorExample, probability: float, random: np.random.Generator
+    ) -> GeneratorExample:
+        """The example as it is: the generative oracle has the UNK classes already."""
+        return example
+
+    def decisions_of(self, example: GeneratorExample, dropout: float) -> list[Decision]:
+        """Those of a training example's tree, in the current graph."""
+        root = self.start(dropout)
+        return trace(self, root, [example.actions], example.words, dropout).decisions
+
+    @staticmethod
+    def length(example: GeneratorExample) -> int:
+        """Words of an example."""
+        return len(example.words)
+
+    def touched_rows(self, examples: Iterable[GeneratorExample]) -> Mapping[str, set[int]]:
+        """The lookup rows that the original looks up for these examples."""
+        examples = list(examples)
+        words = {0} | {word for e in examples for word in e.words}
+        return {**super().touched_rows(examples), "word": words}
+
+    # use
+
+    def log_prob(self, tree: nltk.Tree) -> float:
+        """log p(words, tree) in nats; words that are not known are first made UNK classes.
+
+        -inf where the tree has a nonterminal, or a word class, that training has not, or cannot be derived.
+        """
+        unkified = self.vocabulary.unkify(words_of(tree))
+        try:
+            example = self.encode(unkified, self.transitions.actions_of(tree))
+        except ImpossibleError:
+            return float("-inf")
+        return float(joint_log_probs(self, example.words, [example.actions])[0])
+
+    def generate(
+        self, n: int, seed: int = 1, max_length: int = 200
+    ) -> list[tuple[nltk.Tree, float]]:
+        """n trees drawn from the model, tags XX, each with log p(x, y) in nats (see `search.generation`)."""
+        return generate_trees(self, n, seed, max_length)

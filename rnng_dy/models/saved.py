@@ -1,0 +1,68 @@
+"""Models as folders: each class builds itself from what its folder holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import ClassVar
+
+from oracle.errors import InputError, RnngError
+from rnng_dy import checkpoint
+from rnng_dy.parameters import ParameterStore
+
+
+class SavedModel:
+    """What `checkpoint` needs of a model, and `load` and `save` for users."""
+
+    kind: ClassVar[str]
+    config_defaults: ClassVar[Mapping[str, object]] = {}
+    """Keys of config.json besides kind and sizes, with the values of folders that are older than they."""
+    sizes_type: ClassVar[type]
+    vocabulary_type: ClassVar[type]
+    store: ParameterStore
+
+    def config(self) -> dict[str, object]:
+        """The content of config.json."""
+        return {"kind": self.kind, "sizes": vars(self.sizes)}
+
+    def save(self, folder: str | Path) -> None:
+        """Write a model folder, replacing one that is there only when the new one is complete."""
+        checkpoint.save(self, folder)
+
+    @classmethod
+    def load(cls, folder: str | Path) -> SavedModel:
+        """Read a model folder. Raises RnngError naming the file where it is none, or of another kind."""
+        model = cls.build(folder)
+        try:
+            model.store.load(checkpoint.read_arrays(Path(folder) / checkpoint.PARAMETERS))
+        except InputError:
+            raise
+        except RnngError as error:
+            raise InputError(str(error), Path(folder) / checkpoint.PARAMETERS) from None
+        return model
+
+    @classmethod
+    def build(cls, folder: str | Path) -> SavedModel:
+        """The folder's model with parameters as they are before training.
+
+        Raises RnngError where there is none, where it is of another kind, or where its files do not fit together.
+        """
+        contents = checkpoint.read(folder, cls.kind, cls.config_defaults)
+        config = contents.config
+        unknown = set(config["sizes"]) - {field.name for field in fields(cls.sizes_type)}
+        if unknown:
+            raise InputError(
+                f"unknown size {min(unknown)!r}: this version of rnng_dy cannot read it",
+                Path(folder) / checkpoint.CONFIG,
+            )
+        with contents.blamed():
+            vocabulary = cls.vocabulary_type.from_json(contents.vocabulary)
+            given = {name: config[name] for name in cls.config_defaults if config[name] is not None}
+            sizes = cls.sizes_type(**config["sizes"])
+            return cls(vocabulary, sizes, **given, **cls.constants_of(contents))
+
+    @classmethod
+    def constants_of(cls, contents: checkpoint.Contents) -> dict[str, object]:
+        """More arguments of the class, for arrays that are not trained."""
+        return {}

@@ -1,0 +1,245 @@
+"""Words, nonterminals and POS tags as ids: frozen maps in the order in which the original numbers them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from clusters.files import ClusteredWord
+from oracle.errors import InputError, RnngError, UnseenSymbolError
+from oracle.files import OracleSentence
+from oracle.transitions import TOP_DOWN
+from oracle.unknown import RULES, UnknownWords, lower
+
+UNK = "UNK"
+SENTENCE_START = "<s>"
+
+
+class Vocabulary:
+    """A frozen two-way map between symbols and the ids 0, 1, 2, ...
+
+    >>> v = Vocabulary(["NP", "VP", "NP"])
+    >>> v.id("VP"), v.symbols[0], len(v), "PP" in v, v.get("PP")
+    (1, 'NP', 2, False, None)
+    """
+
+    def __init__(self, symbols: Iterable[str]):
+        self.symbols = tuple(dict.fromkeys(symbols))
+        self._ids = {symbol: i for i, symbol in enumerate(self.symbols)}
+        self.id = self._ids.__getitem__
+        self.get = self._ids.get
+
+    def __len__(self) -> int:
+        return len(self.symbols)
+
+    def __contains__(self, symbol: str) -> bool:
+        return symbol in self._ids
+
+
+def infer_unknown_words(sentences: Sequence[OracleSentence]) -> UnknownWords:
+    """The known words of a training oracle and the rules that made the UNK classes of the others.
+
+    The rules need not give every class: `-KNOWNLC` depends on words of the trees that the oracle was made with, of
+    which it may hold a part. Raises RnngError where none give nine classes in ten, with an example.
+    """
+    known, classes = set(), {}
+    for sentence in sentences:
+        for word, unkified in zip(sentence.tokens, sentence.unkified, strict=True):
+            if word == unkified:
+                known.add(word)
+            else:
+                classes[word] = unkified
+    candidates = [UnknownWords(rules, known) for rules in RULES]
+    different = [
+        [word for word, unkified in classes.items() if unknown.word_class(word) != unkified]
+        for unknown in candidates
+    ]
+    best = min(range(len(RULES)), key=lambda i: len(different[i]))
+    if len(different[best]) * 10 > len(classes):
+        word = different[best][0]
+        raise RnngError(
+            f"the training oracle writes {word!r} as {classes[word]!r}, which no --unk rules of "
+            "`rnng-dy oracle` give: make it with `rnng-dy oracle`"
+        )
+    return candidates[best]
+
+
+@dataclass(frozen=True)
+class ParserVocabulary:
+    """What the discriminative parser knows of the training data."""
+
+    words: Vocabulary
+    """Raw, lower-cased and unkified words of the training oracle, sentence by sentence, and UNK."""
+    nonterminals: tuple[str, ...]
+    unknown: UnknownWords
+    singletons: frozenset[int]
+    """Ids of words seen once in training."""
+    tags: Vocabulary | None
+    tag_counts: tuple[int, ...]
+    pretrained: Vocabulary | None
+    """Words that have a pretrained vector, in the order of its table."""
+
+    @classmethod
+    def from_oracle(
+        cls,
+        sentences: Sequence[OracleSentence],
+        use_tags: bool,
+        pretrained: Iterable[str] | None = None,
+        more_words: Iterable[str] = (),
+    ) -> ParserVocabulary:
+        """`more_words` join the dictionary without training; the original's holds all words of its embedding file.
+
+        Raises InputError where the oracle lacks the tags and lower-cased lines of a discriminative one."""
+        for sentence in sentences:
+            if sentence.lowercased is None:
+                raise InputError(
+                    "this is a generative oracle; the parser needs one made without --generative",
+                    line=sentence.line,
+                )
+        words = Vocabulary(
+            [
+                word
+                for sentence in sentences
+                for line in (sentence.tokens, sentence.lowercased, sentence.unkified)
+                for word in line
+            ]
+            + [*more_words, UNK]
+        )
+        counts = Counter(word for sentence in sentences for word in sentence.tokens)
+        tags = Counter(tag for sentence in sentences for tag in sentence.tags)
+        return cls(
+            words=words,
+            nonterminals=TOP_DOWN.labels(s.actions for s in sentences),
+            unknown=infer_unknown_words(sentences),
+            singletons=frozenset(words.id(word) for word, count in counts.items() if count == 1),
+            tags=Vocabulary(tags) if use_tags else None,
+            tag_counts=tuple(tags.values()) if use_tags else (),
+            pretrained=None if pretrained is None else Vocabulary(pretrained),
+        )
+
+    def to_json(self) -> dict[str, object]:
+        """The content of vocabulary.json."""
+        return _shared_json(self) | {
+            "singletons": sorted(self.singletons),
+            "tags": None if self.tags is None else self.tags.symbols,
+            "tag_counts": self.tag_counts,
+            "pretrained": None if self.pretrained is None else self.pretrained.symbols,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, object]) -> ParserVocabulary:
+        """What `to_json` gave. Raises KeyError, TypeError or ValueError for anything else."""
+        return cls(
+            **_shared_fields(data),
+            singletons=frozenset(data["singletons"]),
+            tags=None if data["tags"] is None else Vocabulary(data["tags"]),
+            tag_counts=tuple(data["tag_counts"]),
+            pretrained=None if data["pretrained"] is None else Vocabulary(data["pretrained"]),
+        )
+
+    def word_ids(self, unkified: Iterable[str]) -> list[int]:
+        """Ids of words after unkifying; a word outside the vocabulary is UNK."""
+        unk = self.words.id(UNK)
+        return [self.words.get(word, unk) for word in unkified]
+
+    def tag_ids(self, tags: Iterable[str]) -> list[int | None]:
+        """Ids of tags, None for one unseen in training."""
+        return [self.tags.get(tag) for tag in tags]
+
+    def pretrained_rows(self, tokens: Iterable[str]) -> list[int | None]:
+        """Rows of the pretrained table, None for a word without a vector.
+
+        As in the original, a lower-cased word outside the dictionary counts as UNK, which may have a vector itself.
+        """
+        rows = []
+        for token in tokens:
+            word = lower(token, self.unknown.rules)
+            row = self.pretrained.get(word)
+            rows.append(self.pretrained.get(UNK) if row is None and word not in self.words else row)
+        return rows
+
+    def tag_distribution(self) -> np.ndarray:
+        """Relative frequencies of the tags in training, shape (tags,)."""
+        counts = np.array(self.tag_counts, np.float32)
+        return counts / counts.sum()
+
+
+@dataclass(frozen=True)
+class GeneratorVocabulary:
+    """What the generative model knows: its words are exactly those of the clusters file."""
+
+    words: Vocabulary
+    """`<s>`, then the words in the order of the clusters file."""
+    clusters: tuple[tuple[int, ...], ...]
+    """Word ids of each cluster, clusters in the order in which their bit strings first appear."""
+    paths: tuple[str, ...]
+    """The bit string of each cluster."""
+    nonterminals: tuple[str, ...]
+    unknown: UnknownWords
+
+    @classmethod
+    def build(
+        cls, clustered: Sequence[ClusteredWord], sentences: Sequence[OracleSentence]
+    ) -> GeneratorVocabulary:
+        """Raises RnngError naming training words that have no cluster."""
+        words = Vocabulary([SENTENCE_START, *(entry.word for entry in clustered)])
+        members: dict[str, list[int]] = {}
+        for entry in clustered:
+            members.setdefault(entry.path, []).append(words.id(entry.word))
+        missing = Counter(
+            word for sentence in sentences for word in sentence.unkified if word not in words
+        )
+        if missing:
+            raise RnngError(
+                f"{len(missing)} training words are not in the clusters file, such as "
+                f"{', '.join(word for word, _ in missing.most_common(5))}: make clusters from this training oracle"
+            )
+        return cls(
+            words=words,
+            clusters=tuple(map(tuple, members.values())),
+            paths=tuple(members),
+            nonterminals=TOP_DOWN.labels(s.actions for s in sentences),
+            unknown=infer_unknown_words(sentences),
+        )
+
+    def to_json(self) -> dict[str, object]:
+        """The content of vocabulary.json."""
+        return _shared_json(self) | {"clusters": self.clusters, "paths": self.paths}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, object]) -> GeneratorVocabulary:
+        """What `to_json` gave. Raises KeyError, TypeError or ValueError for anything else."""
+        clusters = tuple(map(tuple, data["clusters"]))
+        return cls(**_shared_fields(data), clusters=clusters, paths=tuple(data["paths"]))
+
+    def unkify(self, tokens: Iterable[str]) -> list[str]:
+        """Tokens with a UNK class for every word that the model does not have; UNK classes stay as they are."""
+        return [w if w in self.words else self.unknown.word_class(w) for w in tokens]
+
+    def word_ids(self, unkified: Iterable[str]) -> list[int]:
+        """Ids of words after unkifying. Raises UnseenSymbolError: such a sentence has p = 0."""
+        unkified = list(unkified)
+        unseen = [word for word in unkified if word not in self.words]
+        if unseen:
+            raise UnseenSymbolError(unseen)
+        return [self.words.id(word) for word in unkified]
+
+
+def _shared_json(v: ParserVocabulary | GeneratorVocabulary) -> dict[str, object]:
+    return {
+        "words": v.words.symbols,
+        "nonterminals": v.nonterminals,
+        "unknown_rules": v.unknown.rules,
+        "known": sorted(v.unknown.known),
+    }
+
+
+def _shared_fields(data: Mapping[str, object]) -> dict[str, object]:
+    return {
+        "words": Vocabulary(data["words"]),
+        "nonterminals": tuple(data["nonterminals"]),
+        "unknown": UnknownWords(data["unknown_rules"], set(data["known"])),
+    }

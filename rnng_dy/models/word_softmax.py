@@ -1,0 +1,85 @@
+"""The class-factored softmax over words: log p(w | u) = log p(cluster | u) + log p(w | cluster, u)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+
+from rnng_dy.engine import dy
+from rnng_dy.models.distributions import as_rows, log_softmax
+from rnng_dy.parameters import ParameterStore
+
+
+class ClassFactoredSoftmax:
+    """Words are given by cluster and by place within the cluster (`cnn::ClassFactoredSoftmaxBuilder`)."""
+
+    def __init__(self, store: ParameterStore, hidden: int, clusters: Sequence[Sequence[int]]):
+        """`clusters[k]` lists the word ids of cluster k, in order; every word stands in exactly one."""
+        self.clusters = clusters
+        self._place = {
+            word: (k, i) for k, words in enumerate(clusters) for i, word in enumerate(words)
+        }
+        self._class_weights = store.matrix("class_weights", len(clusters), hidden)
+        self._class_bias = store.vector("class_bias", len(clusters))
+        # a cluster of one word has nothing left to choose
+        self._word_parameters = {
+            k: (
+                store.matrix(f"word_weights.{k}", len(words), hidden),
+                store.vector(f"word_bias.{k}", len(words)),
+            )
+            for k, words in enumerate(clusters)
+            if len(words) > 1
+        }
+
+    def class_logits(self, u: dy.Expression) -> dy.Expression:
+        """Unnormalised log p(cluster | u): shape (clusters,), batched as u is."""
+        return dy.affine_transform([self._class_bias, self._class_weights, u])
+
+    def word_logits(self, cluster: int, u: dy.Expression) -> dy.Expression | None:
+        """Unnormalised log p(word | cluster, u), batched as u is; None for a cluster of one word."""
+        if cluster not in self._word_parameters:
+            return None
+        weights, bias = self._word_parameters[cluster]
+        return dy.affine_transform([bias, weights, u])
+
+    def every_log_prob(self, u: dy.Expression) -> np.ndarray:
+        """log p(word | u) in nats of every word: shape (batch elements, word ids), float64; runs the graph once.
+
+        -inf for a word without a cluster.
+        """
+        several = list(self._word_parameters)
+        logits = [self.class_logits(u), *(self.word_logits(k, u) for k in several)]
+        rows = as_rows(dy.concatenate(logits))
+        ends = np.cumsum([len(self.clusters), *(len(self.clusters[k]) for k in several)])
+        of_class, *of_words = map(log_softmax, np.split(rows, ends[:-1], axis=1))
+        words = 1 + max(word for cluster in self.clusters for word in cluster)
+        table = np.full((len(rows), words), -np.inf)
+        for k, cluster in enumerate(self.clusters):
+            table[:, cluster] = of_class[:, [k]]
+        for k, log_probs in zip(several, of_words, strict=True):
+            table[:, self.clusters[k]] += log_probs
+        return table
+
+    def negative_log_probs(
+        self, u: dy.Expression, words: Sequence[int]
+    ) -> tuple[list[dy.Expression], np.ndarray]:
+        """Losses in nats of words[b] under batch element b of u.
+
+        Gives batched expressions of scalars and, for all their batch elements one after another, the index b that
+        each belongs to: a word's loss is the sum of its elements.
+        """
+        places = [self._place[word] for word in words]
+        losses = [dy.pickneglogsoftmax_batch(self.class_logits(u), [k for k, _ in places])]
+        owners = list(range(len(words)))
+        members = defaultdict(list)
+        for b, (k, _) in enumerate(places):
+            members[k].append(b)
+        for k, group in members.items():
+            if k not in self._word_parameters:
+                continue
+            logits = self.word_logits(k, dy.pick_batch_elems(u, group))
+            losses.append(dy.pickneglogsoftmax_batch(logits, [places[b][1] for b in group]))
+            owners += group
+        return losses, np.array(owners)

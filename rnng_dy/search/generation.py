@@ -1,0 +1,113 @@
+"""Sentences drawn from a generative model, with their trees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
+
+import nltk
+import numpy as np
+
+from oracle.errors import RnngError
+from oracle.transitions import SHIFT
+from oracle.treebank import NO_TAG
+from rnng_dy.engine import dy
+from rnng_dy.search.model import Configuration, Model
+
+TOGETHER = 100
+"""Sentences drawn side by side."""
+MAX_THROWN_AWAY = 200
+"""Sentences in a row that are too long."""
+
+T = TypeVar("T")
+
+
+class Draw(NamedTuple):
+    """A sentence being drawn."""
+
+    index: int
+    configuration: Configuration
+    words: tuple[int, ...] = ()
+    actions: tuple[int, ...] = ()
+    log_p: float = 0.0
+
+
+def draw(log_probs: np.ndarray, random: np.random.Generator) -> int:
+    """An index drawn from log probabilities in nats, shape (n,), which add up to 1 but for rounding."""
+    probabilities = np.exp(log_probs)
+    return int(random.choice(len(probabilities), p=probabilities / probabilities.sum()))
+
+
+def until_drawn(
+    n: int,
+    seed: int,
+    max_length: int,
+    draw_batch: Callable[[Sequence[np.random.Generator]], Sequence[T | None]],
+) -> list[T]:
+    """n results of `draw_batch`, which is given generators of random numbers and gives None for what is to be redrawn.
+
+    Each result has a generator of its own, tied to the seed and its number, whatever is drawn beside it. Raises
+    RnngError where hundreds in a row are thrown away, as of a model that is hardly trained.
+    """
+    randoms = [np.random.default_rng([seed, i]) for i in range(n)]
+    found: dict[int, T] = {}
+    for start in range(0, n, TOGETHER):
+        missing = list(range(start, min(start + TOGETHER, n)))
+        thrown_away = 0
+        while missing:
+            drawn = draw_batch([randoms[i] for i in missing])
+            found.update((i, x) for i, x in zip(missing, drawn, strict=True) if x is not None)
+            left = [i for i in missing if i not in found]
+            thrown_away = thrown_away + len(left) if len(left) == len(missing) else 0
+            if thrown_away >= MAX_THROWN_AWAY:
+                raise RnngError(f"no sentence of at most {max_length} words comes of this model")
+            missing = left
+    return [found[i] for i in range(n)]
+
+
+def generate_trees(
+    model: Model, n: int, seed: int, max_length: int
+) -> list[tuple[nltk.Tree, float]]:
+    """n trees drawn from a generative model, tags XX, each with log p(x, y) in nats.
+
+    A sentence that grows longer than `max_length` words, or than ten actions a word of those, is thrown away and
+    drawn anew. Raises RnngError as `until_drawn` does.
+    """
+    symbols = model.vocabulary.words.symbols
+    drawn = until_drawn(n, seed, max_length, lambda randoms: _generate(model, randoms, max_length))
+    trees = []
+    for d in drawn:
+        actions, words = model.transitions.decode(d.actions), [symbols[word] for word in d.words]
+        trees.append((model.transitions.tree_of(actions, words, [NO_TAG] * len(words)), d.log_p))
+    return trees
+
+
+def _generate(
+    model: Model, randoms: Sequence[np.random.Generator], max_length: int
+) -> list[Draw | None]:
+    """A sentence from each generator of random numbers, None for one that is too long; all in one graph."""
+    dy.renew_cg()
+    finished: list[Draw | None] = [None] * len(randoms)
+    frontier = [Draw(i, model.start()) for i in range(len(randoms))]
+    while frontier:
+        step = model.step([d.configuration for d in frontier])
+        table = step.action_log_probs()
+        actions = [draw(row, randoms[d.index]) for row, d in zip(table, frontier, strict=True)]
+        shifts = [b for b, action in enumerate(actions) if action == SHIFT]
+        of_words = dict(
+            zip(shifts, step.every_word_log_prob(shifts) if shifts else (), strict=True)
+        )
+        grown = []
+        for b, (d, action) in enumerate(zip(frontier, actions, strict=True)):
+            words, word, log_p = d.words, None, d.log_p + float(table[b, action])
+            if b in of_words:
+                word = draw(of_words[b], randoms[d.index])
+                words, log_p = (*words, word), log_p + float(of_words[b][word])
+            taken = d._replace(words=words, actions=(*d.actions, action), log_p=log_p)
+            if d.configuration.state.after(action).is_finished:
+                finished[d.index] = taken
+            elif len(words) <= max_length and len(taken.actions) <= 10 * max_length:
+                after = model.advance(d.configuration, action, word)
+                grown.append(taken._replace(configuration=after))
+        frontier = grown
+    return finished

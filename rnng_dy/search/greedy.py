@@ -1,0 +1,48 @@
+"""Greedy parsing: the most probable action at each step; ties go to the lowest action id, as in the original."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rnng_dy.engine import dy
+from rnng_dy.execution.batches import as_fits
+from rnng_dy.search.model import Model
+
+BATCH_SIZE = 32
+"""Sentences in one graph."""
+
+Parsed = tuple[list[int], float]
+"""Action ids of a tree and their log q in nats."""
+
+
+def parse_batch(parser: Model, sentences: Sequence) -> list[Parsed]:
+    """The greedy parse of each sentence, given as the parser's ids; all in one graph."""
+    dy.renew_cg()
+    configurations = [parser.start(sentence) for sentence in sentences]
+    results: list[Parsed] = [([], 0.0) for _ in sentences]
+    unfinished = list(range(len(sentences)))
+    while unfinished:
+        table = parser.step([configurations[i] for i in unfinished]).action_log_probs()
+        going_on = []
+        for i, row, action in zip(unfinished, table, table.argmax(axis=1).tolist(), strict=True):
+            actions, log_q = results[i]
+            actions.append(action)
+            results[i] = (actions, log_q + row[action])
+            if not configurations[i].state.after(action).is_finished:
+                configurations[i] = parser.advance(configurations[i], action)
+                going_on.append(i)
+        unfinished = going_on
+    return results
+
+
+def parse_all(
+    parser: Model, sentences: Sequence, lengths: Sequence[int], batch_size: int = BATCH_SIZE
+) -> list[Parsed | None]:
+    """`parse_batch` for any number of sentences, those of like length together; None for one too large for memory."""
+    order = sorted(range(len(sentences)), key=lengths.__getitem__)
+    results = {}
+    for start in range(0, len(order), batch_size):
+        part = order[start : start + batch_size]
+        parsed = as_fits(lambda batch: parse_batch(parser, batch), [sentences[i] for i in part])
+        results.update(zip(part, parsed, strict=True))
+    return [results[i] for i in range(len(sentences))]

@@ -1,0 +1,108 @@
+"""Importance sampling: marginal likelihood and MAP tree (Dyer et al. 2016, section 4.3).
+
+All log values are in nats.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from oracle.samples import Sample
+from rnng_dy.evaluation.perplexity import likelihood
+
+SAMPLE_COUNTS = (1, 2, 5, 10, 20, 50, 100)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What the samples of one sentence say of it."""
+
+    log_marginal: float
+    """log p(x); -inf where every sample has p = 0."""
+    best: int
+    """The sample with the highest joint probability, the first of equals."""
+    effective_sample_size: float
+    """1 to the number of samples; 0 where every sample has p = 0."""
+    standard_error: float
+    """Monte-Carlo standard error of log p(x) (delta method)."""
+
+
+def estimate(log_q: Sequence[float], log_p: Sequence[float]) -> Estimate:
+    """log (1/N) sum_i p_i / q_i from samples y_i ~ q, repeated samples counted each time.
+
+    Raises ValueError for no samples or for log q and log p of different numbers.
+
+    >>> round(estimate([math.log(0.5)] * 2, [math.log(0.1), math.log(0.3)]).log_marginal, 6)
+    -0.916291
+    """
+    if not log_q or len(log_q) != len(log_p):
+        raise ValueError(f"{len(log_q)} proposal and {len(log_p)} joint log probabilities")
+    joint = np.asarray(log_p, np.float64)
+    log_weights = joint - np.asarray(log_q, np.float64)
+    best = int(np.argmax(joint))
+    top = log_weights.max()
+    if top == -math.inf:
+        return Estimate(-math.inf, best, 0.0, math.inf)
+    weights = np.exp(log_weights - top)
+    total, n = weights.sum(), len(weights)
+    ess = total**2 / (weights**2).sum()
+    return Estimate(
+        log_marginal=float(top + np.log(total / n)),
+        best=best,
+        effective_sample_size=float(ess),
+        # var(w) / (n mean(w)^2), with var and mean over the samples
+        standard_error=float(math.sqrt(max(0.0, 1.0 / ess - 1.0 / n))),
+    )
+
+
+def estimate_of(scored: Sequence[tuple[Sample, float]]) -> Estimate:
+    """The estimate from a sentence's samples and their log p, as `read_scored_samples` gives them."""
+    return estimate([sample.log_q for sample, _ in scored], [log_p for _, log_p in scored])
+
+
+@dataclass(frozen=True)
+class AtSamples:
+    """What the first so many samples of every sentence give."""
+
+    samples: int
+    perplexity: float
+    best: tuple[int, ...]
+    """The reranked sample of each sentence."""
+    effective_sample_size: float
+    """Mean over sentences."""
+    standard_error: float
+    """Mean over sentences of that of log p(x), in nats."""
+
+
+def growth_with_samples(
+    log_qs: Sequence[Sequence[float]],
+    log_ps: Sequence[Sequence[float]],
+    lengths: Sequence[int],
+    counts: Iterable[int] = SAMPLE_COUNTS,
+) -> list[AtSamples]:
+    """From log q and log p in nats of each sentence's samples, in exchangeable order.
+
+    Perplexity is over the sentences for which some sample has p > 0.
+    """
+    least = min(map(len, log_qs))
+    rows = []
+    for n in counts:
+        if n > least:
+            continue
+        found = [estimate(q[:n], p[:n]) for q, p in zip(log_qs, log_ps, strict=True)]
+        ppl = likelihood([e.log_marginal for e in found], lengths).perplexity
+        finite = [e for e in found if math.isfinite(e.log_marginal)]
+        rows.append(
+            AtSamples(
+                n,
+                ppl,
+                tuple(e.best for e in found),
+                float(np.mean([e.effective_sample_size for e in found])),
+                float(np.mean([e.standard_error for e in finite])) if finite else math.nan,
+            )
+        )
+    return rows

@@ -1,0 +1,50 @@
+"""What a search needs of a model; `models` has the models themselves, which searches do not import."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from oracle.transitions import State, TransitionSystem
+
+
+class Configuration(Protocol):
+    """Where a search stands; immutable, so that any number of branches can go on from it in the current graph."""
+
+    state: State
+
+
+class Step(Protocol):
+    """What a model says of the next action of some configurations; a number that is asked for runs the graph."""
+
+    def action_log_probs(self) -> np.ndarray:
+        """In nats, shape (configurations, actions), float64; about -1e30 for an action that is not valid."""
+
+
+class WordStep(Step, Protocol):
+    """Also of the next word, where it is generated."""
+
+    def word_log_probs(self, members: Sequence[int], words: Sequence[int]) -> np.ndarray:
+        """Of a given word for each of the members (indices of configurations), shape (members,)."""
+
+    def every_word_log_prob(self, members: Sequence[int]) -> np.ndarray:
+        """Of every word id, shape (members, words)."""
+
+
+class Model(Protocol):
+    """A model to walk: `start`, then `step` and `advance` in turn until a state `is_finished`."""
+
+    transitions: TransitionSystem
+
+    def start(self, *sentence: object) -> Configuration:
+        """Before the first action; a parser is given the ids of a sentence."""
+
+    def step(self, configurations: Sequence[Configuration], alpha: float = 1.0) -> Step:
+        """What comes next in each configuration, all computed together."""
+
+    def advance(
+        self, configuration: Configuration, action: int, word: int | None = None
+    ) -> Configuration:
+        """The configuration that a valid action leads to; a generator's SHIFT needs the id of the word."""

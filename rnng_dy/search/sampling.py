@@ -1,0 +1,103 @@
+"""The separate sampler: trees drawn from the proposal q(y | x) flattened by alpha (Dyer et al. 2016, section 4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from rnng_dy.engine import dy
+from rnng_dy.search.model import Configuration, Model
+
+MAX_STATES = 15000
+"""Configurations in one sampling graph; more would need gigabytes at the paper's sizes."""
+
+Drawn = tuple[list[int], float]
+"""Action ids of a tree, and the log probability in nats that it was drawn with."""
+
+
+class Prefix(NamedTuple):
+    """A prefix of `count` samples of a sentence; `actions` is a linked list, last action first."""
+
+    sentence: int
+    configuration: Configuration
+    count: int
+    log_q: float
+    actions: tuple | None
+
+
+def sample_batch(
+    parser: Model,
+    sentences: Sequence,
+    n: int,
+    alpha: float,
+    seeds: Sequence[Sequence[int]],
+) -> list[list[Drawn]]:
+    """n independent samples of each sentence, given as the parser's ids, in exchangeable order.
+
+    Equal prefixes are computed once: how many of a prefix's samples take each action is multinomial, which is the
+    same distribution as drawing them one by one. log q is that of the flattened distribution over valid actions, the
+    one drawn from. Every sentence draws from its own seed, whatever sentences stand beside it.
+    """
+    drawn = _sample_graph(parser, sentences, n, alpha, seeds)
+    if drawn is not None:
+        return drawn
+    # a graph that would not fit: a poor model's trees can have a hundred constituents a word
+    half = len(sentences) // 2
+    if half:
+        return [
+            *sample_batch(parser, sentences[:half], n, alpha, seeds[:half]),
+            *sample_batch(parser, sentences[half:], n, alpha, seeds[half:]),
+        ]
+    [seed] = seeds
+    parts = [(n // 2, 0), (n - n // 2, 1)]
+    return [
+        [s for k, p in parts for s in sample_batch(parser, sentences, k, alpha, [[*seed, p]])[0]]
+    ]
+
+
+def _sample_graph(
+    parser: Model,
+    sentences: Sequence,
+    n: int,
+    alpha: float,
+    seeds: Sequence[Sequence[int]],
+) -> list[list[Drawn]] | None:
+    """`sample_batch` in one graph; None where that would need more than MAX_STATES configurations."""
+    dy.renew_cg()
+    randoms = [np.random.default_rng(seed) for seed in seeds]
+    frontier = [Prefix(i, parser.start(s), n, 0.0, None) for i, s in enumerate(sentences)]
+    drawn: list[list[Drawn]] = [[] for _ in sentences]
+    states = 0
+    while frontier:
+        states += len(frontier)
+        if states > MAX_STATES and n * len(sentences) > 1:
+            return None
+        table = parser.step([p.configuration for p in frontier], alpha).action_log_probs()
+        grown = []
+        for prefix, log_probs in zip(frontier, table, strict=True):
+            counts = randoms[prefix.sentence].multinomial(prefix.count, np.exp(log_probs))
+            for action in np.flatnonzero(counts).tolist():
+                log_q = prefix.log_q + float(log_probs[action])
+                actions = (prefix.actions, action)
+                count = int(counts[action])
+                if prefix.configuration.state.after(action).is_finished:
+                    drawn[prefix.sentence] += [(_unlink(actions), log_q)] * count
+                else:
+                    after = parser.advance(prefix.configuration, action)
+                    grown.append(Prefix(prefix.sentence, after, count, log_q, actions))
+        frontier = grown
+    # the samples of one prefix stand together: shuffled, so that the first k are k independent draws
+    return [
+        [samples[i] for i in random.permutation(n)]
+        for samples, random in zip(drawn, randoms, strict=True)
+    ]
+
+
+def _unlink(actions: tuple | None) -> list[int]:
+    ids = []
+    while actions is not None:
+        actions, action = actions
+        ids.append(action)
+    return ids[::-1]

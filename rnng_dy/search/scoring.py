@@ -1,0 +1,60 @@
+"""Joint log probabilities of given trees under a generative model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from oracle.errors import ImpossibleError
+from rnng_dy.engine import dy
+from rnng_dy.execution.batches import batches
+from rnng_dy.search.model import Model
+from rnng_dy.search.trace import Trace, log_probs, trace
+
+MAX_STATES = 4000
+"""Configurations in one scoring graph; more would need gigabytes at the paper's sizes."""
+
+
+def joint_log_probs(
+    model: Model, words: Sequence[int], sequences: Sequence[Sequence[int]]
+) -> np.ndarray:
+    """log p(x, y) in nats of several trees of one sentence, float64; equal prefixes are computed once."""
+    values = []
+    for part in batches(sequences, len, MAX_STATES):
+        dy.renew_cg()
+        values.append(log_probs(model, trace(model, model.start(), part, words)))
+    return np.concatenate(values)
+
+
+def example_log_probs(model: Model, examples: Sequence) -> list[float]:
+    """log p(x, y) in nats of one tree of each of several sentences, as training has them; all in one graph."""
+    dy.renew_cg()
+    decisions, paths = [], []
+    for example in examples:
+        begin = len(decisions)
+        decisions += model.decisions_of(example, 0.0)
+        paths.append(list(range(begin, len(decisions))))
+    return log_probs(model, Trace(decisions, paths)).tolist()
+
+
+def tree_log_probs(
+    model: Model, unkified: Sequence[str], sequences: Sequence[Sequence[str]]
+) -> list[float]:
+    """log p(x, y) in nats of each tree of a sentence, given as actions; -inf for one that the model cannot give.
+
+    Equal trees are computed once.
+    """
+    examples = {}
+    for actions in dict.fromkeys(sequences):
+        try:
+            examples[actions] = model.encode(unkified, actions)
+        except ImpossibleError:
+            continue
+    log_ps = {}
+    if examples:
+        words = next(iter(examples.values())).words
+        values = joint_log_probs(model, words, [example.actions for example in examples.values()])
+        log_ps = dict(zip(examples, values.tolist(), strict=True))
+    return [log_ps.get(actions, -math.inf) for actions in sequences]

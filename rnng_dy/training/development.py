@@ -1,0 +1,117 @@
+"""Scores on development data, by which training selects a model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import partial
+
+import nltk
+
+from oracle.errors import ImpossibleError, InputError
+from oracle.files import OracleSentence
+from oracle.treebank import read_trees, words
+from oracle.treebank import tags as tags_of
+from rnng_dy.evaluation import evalb
+from rnng_dy.evaluation.perplexity import likelihood
+from rnng_dy.execution.batches import as_fits, batches
+from rnng_dy.models.discriminative import DiscriminativeParser
+from rnng_dy.search import scoring
+from rnng_dy.search.greedy import parse_all
+
+
+def read_golds(path: str, dev: Sequence[OracleSentence], dev_path: str) -> list[nltk.Tree]:
+    """The development trees. Raises InputError where they are not those of the development oracle."""
+    golds = list(read_trees(path))
+    if len(golds) != len(dev):
+        raise InputError(f"{len(golds)} trees, but {dev_path} has {len(dev)} sentences", path)
+    for gold, sentence in zip(golds, dev, strict=True):
+        if tuple(words(gold.tree)) != sentence.tokens:
+            raise InputError(
+                f"its words are not those of the sentence at {dev_path}:{sentence.line}",
+                path,
+                gold.line,
+            )
+    return [gold.tree for gold in golds]
+
+
+class ParserEvaluation:
+    """Labelled bracketing F1 of greedy parses (EVALB's rules, COLLINS parameters)."""
+
+    def __init__(
+        self,
+        parser: DiscriminativeParser,
+        sentences: Sequence[OracleSentence],
+        golds: Sequence[nltk.Tree],
+    ):
+        self._parser, self._sentences, self._golds = parser, sentences, golds
+        self._tokens = [parser.encode(s.tokens, s.tags, s.unkified) for s in sentences]
+
+    def __call__(self) -> dict[str, float]:
+        """`score` and `f1` in percent."""
+        transitions = self._parser.transitions
+        lengths = [len(s.tokens) for s in self._sentences]
+        results = parse_all(self._parser, self._tokens, lengths)
+        # with the gold tags, whatever tags the parser saw: EVALB goes by them for what is punctuation
+        systems = [
+            nltk.Tree("", [])
+            if result is None
+            else transitions.tree_of(transitions.decode(result[0]), s.tokens, tags_of(gold))
+            for s, gold, result in zip(self._sentences, self._golds, results, strict=True)
+        ]
+        scores = evalb.score(self._golds, systems)
+        return {
+            "score": scores.f1,
+            "f1": scores.f1,
+            "recall": scores.recall,
+            "precision": scores.precision,
+        }
+
+
+class WordsEvaluation:
+    """Likelihood of development sentences; those that the model gives p = 0 are left out."""
+
+    def __init__(self, model, sentences: Sequence[OracleSentence]):
+        self.model = model
+        self._examples = []
+        self.impossible: dict[int, str] = {}
+        """Why p = 0, by the line of the sentence in its oracle."""
+        for sentence in sentences:
+            try:
+                self._examples.append(model.encode_training(sentence))
+            except ImpossibleError as error:
+                self.impossible[sentence.line] = str(error)
+
+    def log_probs(self, examples: Sequence) -> list[float]:
+        """In nats, NaN for an example that does not fit into memory."""
+        raise NotImplementedError
+
+    def __call__(self) -> dict[str, float]:
+        """`score` is the log likelihood in nats, `perplexity` a word's."""
+        found = likelihood(self.log_probs(self._examples), map(self.model.length, self._examples))
+        return {
+            "score": found.llh,
+            "log_likelihood": found.llh,
+            "perplexity": found.perplexity,
+            "dev_words": found.words,
+            "dev_sentences": found.sentences,
+            "dev_left_out": len(self.impossible) + len(self._examples) - found.sentences,
+        }
+
+
+class LanguageModelEvaluation(WordsEvaluation):
+    """Of words and ends; ends are not counted as words."""
+
+    def log_probs(self, examples: Sequence) -> list[float]:
+        return self.model.log_probs(examples).sum(axis=1).tolist()
+
+
+class GeneratorEvaluation(WordsEvaluation):
+    """Of words and gold trees together."""
+
+    def log_probs(self, examples: Sequence) -> list[float]:
+        return [
+            math.nan if log_p is None else log_p
+            for part in batches(examples, lambda e: len(e.actions), scoring.MAX_STATES)
+            for log_p in as_fits(partial(scoring.example_log_probs, self.model), part)
+        ]

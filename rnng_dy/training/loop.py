@@ -1,0 +1,256 @@
+"""Training: one loop for every model, with the original's updates (Dyer et al. 2016, section 5).
+
+Everything random is tied to the seed and the number of the epoch or update, so that a resumed run draws what an
+uninterrupted one would have drawn.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from oracle.errors import RnngError
+from oracle.streams import replacing
+from rnng_dy import checkpoint
+from rnng_dy.training.presets import Settings
+from rnng_dy.training.updates import Update, Updater
+
+LOG = "log.jsonl"
+
+
+@dataclass
+class Standing:
+    """Where training stands; all that a resumed run needs besides the parameters."""
+
+    epoch: int = 0
+    position: int = 0
+    """Sentences done of this epoch."""
+    sentences: int = 0
+    updates: int = 0
+    seconds: float = 0.0
+    best: float | None = None
+    best_sentences: int = 0
+    evaluated: int = -1
+    """Sentences at the last evaluation."""
+    window: tuple[float, int, int, int] = (0.0, 0, 0, 0)
+    """Since the last record: loss in nats, words, updates, clipped updates."""
+
+    def is_evaluation_due(self, before: int, settings: Settings) -> bool:
+        """Whether an evaluation falls between `before` sentences and now."""
+        if self.epoch < settings.evaluate_from_epoch or self.sentences < settings.first_evaluation:
+            return False
+        first, every = settings.first_evaluation, settings.evaluate_every
+        return before < first or (before - first) // every < (self.sentences - first) // every
+
+
+Score = Mapping[str, object]
+"""What an evaluation gives; `score` is the number to maximise."""
+
+
+class Training:
+    """A model being trained: `run` goes on from `standing` to the last epoch."""
+
+    def __init__(
+        self,
+        model,
+        examples: Sequence,
+        evaluate: Callable[[], Score],
+        settings: Settings,
+        folder: str | Path,
+        report: Callable[[dict], None] = lambda record: None,
+        inputs: Mapping[str, object] | None = None,
+    ):
+        """`model` and `examples` are of one kind; `report` is given every record of the log.
+
+        `inputs` says by name what the training depends on besides the settings, as JSON (flags, hashes of files).
+        """
+        self.model, self.examples, self.evaluate, self.settings = (
+            model,
+            examples,
+            evaluate,
+            settings,
+        )
+        self.folder, self.report, self.inputs = Path(folder), report, dict(inputs or {})
+        self.standing = Standing()
+        self.left_out: set[int] = set()
+        """Indices of examples whose graphs did not fit into memory."""
+        self._updater = Updater(model, examples, settings)
+
+    def create_folder(self) -> None:
+        """Write the model folder of a run that begins."""
+        checkpoint.save(self.model, self.folder, self._state(), self._updater.optimizer)
+
+    def resume(self) -> None:
+        """Take up the training state that the folder holds.
+
+        Raises RnngError naming what has changed, where the data or settings are not those of its run.
+        """
+        checkpoint.remove_half_written(self.folder)
+        store, optimizer = self.model.store, self._updater.optimizer
+        state = checkpoint.load_training(store, self.folder, optimizer)
+        self._require_same(state)
+        self.standing = Standing(**state["progress"])
+        self.standing.window = tuple(self.standing.window)
+        self.left_out = set(state.get("left_out", ()))
+        self._cut_log()
+
+    def _require_same(self, state: Mapping) -> None:
+        known = state.get("inputs", {})
+        changed = [name for name, value in self.inputs.items() if known.get(name, value) != value]
+        if not changed and state["examples"] != len(self.examples):
+            changed = [f"{len(self.examples)} sentences instead of {state['examples']}"]
+        if changed:
+            raise RnngError(
+                f"{self.folder} was trained with other data ({', '.join(changed)}): resume with the same, or train "
+                "a new model"
+            )
+        saved = Settings(**state["settings"])
+        changed = [k for k, v in asdict(self.settings).items() if getattr(saved, k) != v]
+        # the linear schedule is one for a number of epochs
+        if set(changed) - ({"epochs"} if saved.schedule == "inverse" else set()):
+            raise RnngError(
+                f"{self.folder} was trained with other settings ({', '.join(changed)}): "
+                "resume with the same ones, or train a new model"
+            )
+
+    def run(self, stop: Callable[[], bool] = lambda: False) -> bool:
+        """Train until the last epoch is done (gives True) or `stop` says so between two updates (False).
+
+        Either way the folder then holds the training state, and the model that scored best on the development data.
+        Begins from the training state in the folder, which `create_folder` writes and `resume` reads.
+        """
+        if self.settings.jobs == 1:
+            return self._run(self._updater.update, stop)
+        from rnng_dy.training.replicas import Replicas
+
+        replicas = Replicas(self._updater, self.folder, self.settings.jobs)
+        try:
+            return self._run(replicas.update, stop)
+        finally:
+            replicas.close()
+
+    def _run(self, update: Callable[..., Update], stop: Callable[[], bool]) -> bool:
+        p, n = self.standing, len(self.examples)
+        while p.epoch < self.settings.epochs:
+            order = np.random.default_rng([self.settings.seed, 0, p.epoch]).permutation(n)
+            while p.position < n:
+                before = p.sentences
+                self._step(update, order[p.position :][: self.settings.batch_size].tolist())
+                if p.position >= n:
+                    p.epoch, p.position = p.epoch + 1, 0
+                self._report_window(before)
+                if p.is_evaluation_due(before, self.settings):
+                    self._evaluate()
+                elif _crosses(before, p.sentences, self.settings.checkpoint_every):
+                    self._save()
+                if stop():
+                    if p.best is None:
+                        checkpoint.save_parameters(self.model.store, self.folder)
+                    self._save()
+                    return False
+                if p.position == 0:
+                    break
+        if p.evaluated != p.sentences:
+            self._evaluate()
+        return True
+
+    def learning_rate(self) -> float:
+        """The learning rate of the next update."""
+        settings, p = self.settings, self.standing
+        if settings.schedule == "linear":
+            done = p.sentences / (settings.epochs * len(self.examples))
+            return settings.learning_rate * (1 - done)
+        return settings.learning_rate / (1 + p.epoch * settings.decay)
+
+    def _step(self, update: Callable[..., Update], members: list[int]) -> None:
+        started = time.perf_counter()
+        p = self.standing
+        done = update(members, p.updates, self.learning_rate())
+        p.updates += 1
+        p.sentences += len(members)
+        p.position += len(members)
+        p.seconds += time.perf_counter() - started
+        words = sum(self.model.length(self.examples[i]) for i in members if i not in done.left_out)
+        p.window = tuple(
+            a + b for a, b in zip(p.window, (done.loss, words, 1, int(done.clipped)), strict=True)
+        )
+        for i in done.left_out:
+            if i not in self.left_out:
+                self.left_out.add(i)
+                length = self.model.length(self.examples[i])
+                self._record("left_out", sentence=i, words=length, left_out=len(self.left_out))
+
+    # records and files
+
+    def _evaluate(self) -> None:
+        p = self.standing
+        result = dict(self.evaluate())
+        p.evaluated = p.sentences
+        is_best = p.best is None or result["score"] > p.best
+        if is_best:
+            p.best, p.best_sentences = result["score"], p.sentences
+            checkpoint.save_parameters(self.model.store, self.folder)
+        self._record("evaluation", **result, is_best=is_best, best=p.best)
+        self._save()
+
+    def _save(self) -> None:
+        store, optimizer = self.model.store, self._updater.optimizer
+        checkpoint.save_training(store, self.folder, self._state(), optimizer)
+
+    def _state(self) -> dict[str, object]:
+        return {
+            "progress": asdict(self.standing),
+            "settings": asdict(self.settings),
+            "examples": len(self.examples),
+            "inputs": self.inputs,
+            "left_out": sorted(self.left_out),
+        }
+
+    def _report_window(self, before: int) -> None:
+        p = self.standing
+        if not _crosses(before, p.sentences, self.settings.report_every):
+            return
+        loss, words, updates, clipped = p.window
+        remaining = self.settings.epochs * len(self.examples) - p.sentences
+        self._record(
+            "progress",
+            loss_per_word=loss / max(words, 1),
+            learning_rate=self.learning_rate(),
+            clipped=clipped / updates,
+            sentences_per_second=p.sentences / p.seconds,
+            seconds_left=remaining * p.seconds / p.sentences,
+        )
+        p.window = (0.0, 0, 0, 0)
+
+    def _record(self, event: str, **values) -> None:
+        p = self.standing
+        epochs = round(p.sentences / len(self.examples), 3)
+        record = {"event": event, "epoch": epochs, "sentences": p.sentences, "updates": p.updates}
+        record |= {"seconds": round(p.seconds, 3)} | values
+        with open(self.folder / LOG, "a", encoding="utf-8") as stream:
+            stream.write(json.dumps(record) + "\n")
+        self.report(record)
+
+    def _cut_log(self) -> None:
+        """Drop the records that a killed run wrote after its last training state."""
+        path = self.folder / LOG
+        if not path.exists():
+            return
+        kept = []
+        for line in path.read_text(encoding="utf-8").split("\n"):
+            try:
+                if json.loads(line)["sentences"] <= self.standing.sentences:
+                    kept.append(line)
+            except ValueError:
+                break  # the killed run was writing this line
+        with replacing(path) as stream:
+            stream.writelines(f"{line}\n" for line in kept)
+
+
+def _crosses(before: int, now: int, every: int) -> bool:
+    return before // every < now // every

@@ -1,0 +1,88 @@
+"""How to train: the original's settings, and faster ones that were chosen by experiment (docs/performance.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from oracle.errors import InputError
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to train. Rates of `decay` and the evaluation times are the original's, see PRESETS."""
+
+    epochs: int
+    dropout: float
+    decay: float
+    """For the inverse schedule."""
+    first_evaluation: int
+    """Sentences before the first evaluation on the development data."""
+    evaluate_every: int
+    """Sentences between evaluations."""
+    evaluate_from_epoch: int
+    """Full epochs before any evaluation."""
+    learning_rate: float = 0.1
+    schedule: str = "inverse"
+    """`inverse`: learning_rate / (1 + e * decay) in epoch e, counted from 0; `linear`: down to 0 at the end."""
+    optimizer: str = "sgd"
+    """`sgd` or `adam`, see `updates`."""
+    clip: float = 5.0
+    """The global norm that gradients are scaled down to."""
+    l2: float = 1e-6
+    """The share by which each update shrinks dense parameters and, with sgd, the lookup rows it used."""
+    batch_size: int = 1
+    unknown_probability: float = 0.5
+    """How often the parser sees a word that training has once as its UNK class."""
+    checkpoint_every: int = 2500
+    """Sentences between saved training states; every evaluation saves one too."""
+    report_every: int = 500
+    """Sentences between records in the log."""
+    seed: int = 1
+    jobs: int = 1
+    """Processes that share the gradient of each minibatch; dropout differs with their number."""
+
+
+PRESETS = {
+    ("paper", "discriminative"): Settings(
+        epochs=15,
+        dropout=0.2,
+        decay=0.05,
+        first_evaluation=100,
+        evaluate_every=2500,
+        evaluate_from_epoch=0,
+    ),
+    ("paper", "generative"): Settings(
+        epochs=12,
+        dropout=0.3,
+        decay=0.08,
+        first_evaluation=10000,
+        evaluate_every=10000,
+        evaluate_from_epoch=1,
+    ),
+}
+# the paper's dropout for its LSTM language model is the same; the rest is not told
+PRESETS["paper", "lstm-lm"] = PRESETS["paper", "generative"]
+# chosen by experiment: docs/performance.md
+_FAST = {"optimizer": "adam", "schedule": "linear", "batch_size": 16, "l2": 0.0}
+PRESETS["fast", "discriminative"] = replace(
+    PRESETS["paper", "discriminative"], epochs=12, learning_rate=0.004, **_FAST
+)
+for _kind in ("generative", "lstm-lm"):
+    PRESETS["fast", _kind] = replace(
+        PRESETS["paper", _kind],
+        epochs=5,
+        learning_rate=0.002,
+        first_evaluation=5000,
+        evaluate_every=5000,
+        **_FAST,
+    )
+
+
+def saved_settings(state: Mapping[str, object], folder: str | Path) -> Settings:
+    """The settings in a training state. Raises InputError where they are none."""
+    try:
+        return Settings(**state["settings"])
+    except (KeyError, TypeError) as error:
+        raise InputError(f"not a training state: {error}", folder) from None

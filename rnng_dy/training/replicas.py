@@ -1,0 +1,204 @@
+"""Synchronous training in several processes: each computes a part of the minibatch's gradient.
+
+Every replica adds up the same gradients in the same order and makes the same step with its own optimizer, so that
+parameters are never sent, all replicas stay equal to the last bit, and a run can be repeated.
+
+Gradients go through a file that all replicas map into memory: a slot for each replica, in two halves for updates with
+even and odd numbers. A replica says that its slot is written; when all have, they are told to read. It can write
+its slot of the next but one update only after all have told that the next one's are written, and so have read this.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import tempfile
+from collections.abc import Sequence
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+
+import numpy as np
+
+from oracle.errors import RnngError
+from rnng_dy import checkpoint, engine, registry
+from rnng_dy.engine import dy
+from rnng_dy.execution.local import check_jobs, end_with_parent
+from rnng_dy.execution.memory import limit_memory
+from rnng_dy.parameters import ParameterStore
+from rnng_dy.training.updates import Rows, Share, Update, Updater
+
+
+class Slots:
+    """The shared file, seen from one replica."""
+
+    def __init__(self, store: ParameterStore, path: str, rank: int, replicas: int):
+        self.rank, self.replicas = rank, replicas
+        self._dense = [p.grad_view().ravel(order="K") for p in store.dense.values()]
+        self._tables = {name: (t, t.grad_view()) for name, t in store.lookups.items()}
+        size = sum(g.size for g in self._dense) + sum(g.size for _, g in self._tables.values())
+        self._file = np.memmap(path, np.float32, "r+", shape=(2, replicas, size))
+        self._half = 0
+
+    @staticmethod
+    def bytes_needed(store: ParameterStore, replicas: int) -> int:
+        """The size of the file."""
+        return 2 * replicas * store.count() * np.dtype(np.float32).itemsize
+
+    def write(self, rows: Rows) -> None:
+        """Put this replica's gradients into its slot."""
+        self._half = 1 - self._half
+        slot, start = self._file[self._half, self.rank], 0
+        for gradient in self._dense:
+            slot[start : start + gradient.size] = gradient
+            start += gradient.size
+        for _, gradients, ids in self._rows(rows):
+            values = gradients[ids]
+            slot[start : start + values.size] = values.ravel()
+            start += values.size
+
+    def read(self, rows: Rows) -> None:
+        """Replace this replica's gradients by the sum of all slots."""
+        slots, start = self._file[self._half], 0
+        for gradient in self._dense:
+            slots[:, start : start + gradient.size].sum(axis=0, out=gradient)
+            start += gradient.size
+        for table, gradients, ids in self._rows(rows):
+            size = len(ids) * gradients.shape[1]
+            total = slots[:, start : start + size].sum(axis=0)
+            gradients[ids] = total.reshape(len(ids), -1)
+            table.touch(ids)
+            start += size
+
+    def _rows(self, rows: Rows) -> list[tuple[dy.LookupParameters, np.ndarray, list[int]]]:
+        return [(*self._tables[name], sorted(ids)) for name, ids in rows.items() if ids]
+
+
+class _Helper:
+    """The exchange as a helper process sees it."""
+
+    def __init__(self, slots: Slots, connection: Connection):
+        self.rank, self.replicas = slots.rank, slots.replicas
+        self._slots, self._connection = slots, connection
+
+    def add_up(self, share: Share, rows: Rows) -> Share:
+        self._slots.write(rows)
+        self._connection.send(share)
+        total = self._connection.recv()
+        self._slots.read(rows)
+        return total
+
+
+class Replicas:
+    """An `Updater` of this process and those of helper processes, updating together."""
+
+    def __init__(self, updater: Updater, folder: Path, replicas: int):
+        """The folder has the updater's training state. Raises RnngError where there is no room for the file."""
+        check_jobs(replicas, engine.device())
+        self.rank, self.replicas = 0, replicas
+        self._updater = updater
+        updater.exchange = self
+        store = updater.model.store
+        descriptor, path = tempfile.mkstemp(prefix="rnng_dy.")
+        try:
+            os.posix_fallocate(descriptor, 0, Slots.bytes_needed(store, replicas))
+            self._slots = Slots(store, path, 0, replicas)
+            self._connections, self._processes = [], []
+            for rank in range(1, replicas):
+                self._start(path, folder, rank)
+            for rank in range(1, replicas):
+                self._receive(rank)
+        except OSError as error:
+            raise RnngError(
+                f"no room for gradients in {Path(path).parent} ({error.strerror}): use fewer --jobs, "
+                "or name another folder in TMPDIR"
+            ) from None
+        finally:
+            os.close(descriptor)
+            os.unlink(path)
+
+    def _start(self, path: str, folder: Path, rank: int) -> None:
+        # spawned: a forked DyNet would draw the same random numbers
+        context = multiprocessing.get_context("spawn")
+        ours, theirs = context.Pipe()
+        u = self._updater
+        place = (path, rank, self.replicas)
+        process = context.Process(
+            target=_help,
+            args=(theirs, str(folder), u.model.kind, u.examples, u.settings, place),
+            daemon=True,
+        )
+        process.start()
+        theirs.close()
+        self._connections.append(ours)
+        self._processes.append(process)
+
+    def update(self, members: Sequence[int], number: int, rate: float) -> Update:
+        """See `Updater.update`."""
+        for rank in range(1, self.replicas):
+            self._send(rank, (members, number, rate))
+        return self._updater.update(members, number, rate)
+
+    def add_up(self, share: Share, rows: Rows) -> Share:
+        """See `updates.Exchange`."""
+        self._slots.write(rows)
+        shares = [share, *(self._receive(rank) for rank in range(1, self.replicas))]
+        total = Share(sum(s.loss for s in shares), sum((s.left_out for s in shares), ()))
+        for rank in range(1, self.replicas):
+            self._send(rank, total)
+        self._slots.read(rows)
+        return total
+
+    def _send(self, rank: int, message: object) -> None:
+        try:
+            self._connections[rank - 1].send(message)
+        except OSError:
+            self._lost(rank)
+
+    def _receive(self, rank: int) -> object:
+        connection, process = self._connections[rank - 1], self._processes[rank - 1]
+        wait([connection, process.sentinel])
+        try:
+            return connection.recv()
+        except (EOFError, OSError):
+            self._lost(rank)
+
+    def _lost(self, rank: int) -> None:
+        process = self._processes[rank - 1]
+        process.join()
+        raise RnngError(
+            f"training process {rank} ended with code {process.exitcode} (-9: killed, often for want of memory); "
+            "go on with --resume, or train with fewer --jobs"
+        )
+
+    def close(self) -> None:
+        """End the helpers; the updater works alone again."""
+        self._updater.exchange = None
+        for connection in self._connections:
+            connection.close()
+        for process in self._processes:
+            process.join()
+
+
+def _help(connection: Connection, folder: str, kind: str, examples, settings, place) -> None:
+    """A helper: makes the updates that it is told until the other end of the connection is gone."""
+    # signals that end training are for the main process, without which there is nothing to do
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    end_with_parent()
+    engine.start()
+    path, rank, replicas = place
+    limit_memory(replicas)
+    model = registry.class_of(kind).build(folder)
+    updater = Updater(model, examples, settings)
+    checkpoint.load_training(model.store, folder, updater.optimizer)
+    updater.exchange = _Helper(Slots(model.store, path, rank, replicas), connection)
+    connection.send("ready")
+    try:
+        while True:
+            updater.update(*connection.recv())
+    except (EOFError, OSError):
+        pass
+    except RnngError as error:
+        # the main process says the same
+        raise SystemExit(1) from error

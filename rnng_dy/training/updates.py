@@ -1,0 +1,186 @@
+"""One update of a model: the gradient of a minibatch, clipping, and the optimizer's step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from oracle.errors import RnngError
+from rnng_dy.engine import dy
+from rnng_dy.execution.batches import as_fits
+from rnng_dy.parameters import ParameterStore
+from rnng_dy.training.presets import Settings
+
+Rows = Mapping[str, set[int]]
+"""Rows of lookup tables, by the table's name."""
+
+
+class Sgd:
+    """The original's update, v -= rate * g + l2 * v, for dense parameters and the lookup rows of the minibatch.
+
+    The decay is not scaled by the learning rate. The rows' share comes in as a gradient.
+    """
+
+    def __init__(self, store: ParameterStore, clip: float, l2: float):
+        self._store, self._clip, self._l2 = store, clip, l2
+        self._trainer = dy.SimpleSGDTrainer(store.collection)
+        # clipping is part of the step size here
+        self._trainer.set_clip_threshold(0.0)
+
+    def step(self, rate: float, norm: float, rows: Rows) -> None:
+        """Update from the gradients in the store, whose norm is given, and clear them."""
+        size = rate * min(1.0, self._clip / norm) if norm else rate
+        if self._l2:
+            dy.renew_cg()
+            penalty = self._store.row_penalty(rows) * (self._l2 / size)
+            penalty.forward()
+            penalty.backward()
+            self._store.decay(self._l2)
+        self._trainer.learning_rate = size
+        self._trainer.update()
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """What it remembers from update to update: nothing."""
+        return {}
+
+    def load(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Take up what `arrays` gave."""
+
+
+class Adam:
+    """Adam (Kingma and Ba 2015) of clipped gradients; moments of lookup rows move only when the rows are used.
+
+    l2 shrinks dense parameters, as in AdamW but not scaled by the learning rate.
+    """
+
+    def __init__(self, store: ParameterStore, clip: float, l2: float):
+        self._store, self._l2 = store, l2
+        self._trainer = dy.AdamTrainer(store.collection)
+        self._trainer.set_clip_threshold(clip)
+
+    def step(self, rate: float, norm: float, rows: Rows) -> None:
+        """Update from the gradients in the store and clear them."""
+        if self._l2:
+            self._store.decay(self._l2)
+        self._trainer.learning_rate = rate
+        self._trainer.update()
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The number of updates, and the moments, float32."""
+        updates, moments = self._trainer.state()
+        named = {f"moment/{i}": np.asarray(m, np.float32) for i, m in enumerate(moments)}
+        return {"updates": np.array(updates), **named}
+
+    def load(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Take up what `arrays` gave. Raises ValueError where it is not of this model."""
+        moments = [arrays[f"moment/{i}"] for i in range(len(arrays) - 1)]
+        self._trainer.set_state(int(arrays["updates"]), moments)
+
+
+OPTIMIZERS = {"sgd": Sgd, "adam": Adam}
+
+
+class Exchange(Protocol):
+    """How replicas of a model add up their gradients; see `replicas`."""
+
+    rank: int
+    replicas: int
+
+    def add_up(self, share: Share, rows: Rows) -> Share:
+        """Replace the gradients in this replica's store by the sum over all; the same for the rest."""
+
+
+class Share(NamedTuple):
+    """The loss of a minibatch or of one replica's part of it, and what could not be computed."""
+
+    loss: float
+    """Nats."""
+    left_out: tuple[int, ...]
+    """Indices of examples whose graphs do not fit into memory; they have no part in loss and gradient."""
+
+
+class Update(NamedTuple):
+    """What an update did."""
+
+    loss: float
+    clipped: bool
+    left_out: tuple[int, ...]
+
+
+class Updater:
+    """Makes updates of a model; one of several replicas makes the same ones from their added gradients."""
+
+    def __init__(
+        self, model, examples: Sequence, settings: Settings, exchange: Exchange | None = None
+    ):
+        self.model, self.examples, self.settings = model, examples, settings
+        self.optimizer = OPTIMIZERS[settings.optimizer](model.store, settings.clip, settings.l2)
+        self.exchange = exchange
+
+    def update(self, members: Sequence[int], number: int, rate: float) -> Update:
+        """Update number `number` from the examples with the indices `members`, at a learning rate.
+
+        Everything random is tied to the seed, the number and, for dropout, the replica.
+        Raises RnngError where loss or gradient is not finite.
+        """
+        random = np.random.default_rng([self.settings.seed, 1, number])
+        unknown = self.settings.unknown_probability
+        batch = {i: self.model.with_unknowns(self.examples[i], unknown, random) for i in members}
+        rows = self.model.touched_rows(batch.values())
+        if self.exchange is None:
+            dy.reset_random_seed(_random_seed(self.settings.seed, number))
+            share = self._gradient(batch)
+        else:
+            rank, replicas = self.exchange.rank, self.exchange.replicas
+            dy.reset_random_seed(_random_seed(self.settings.seed, number, rank))
+            lengths = {i: self.model.length(example) for i, example in batch.items()}
+            part = _parts(lengths, replicas)[rank]
+            share = self.exchange.add_up(self._gradient({i: batch[i] for i in part}), rows)
+        norm = self.model.store.gradient_norm()
+        if not (math.isfinite(share.loss) and math.isfinite(norm)):
+            raise RnngError(
+                f"training diverged at update {number}: loss {share.loss}, gradient norm {norm}; "
+                "use a lower --learning-rate"
+            )
+        self.optimizer.step(rate, norm, rows)
+        return Update(share.loss, norm > self.settings.clip, share.left_out)
+
+    def _gradient(self, batch: Mapping[int, object]) -> Share:
+        """Add the gradient of the batch to the store; in smaller graphs where one does not fit into memory."""
+        if not batch:
+            return Share(0.0, ())
+        losses = as_fits(self._losses, list(batch.values()))
+        left_out = tuple(i for i, loss in zip(batch, losses, strict=True) if loss is None)
+        return Share(sum(loss for loss in losses if loss is not None), left_out)
+
+    def _losses(self, examples: Sequence) -> list[float]:
+        """Add the gradient of the examples; their loss in nats stands with the first of them."""
+        dy.renew_cg()
+        loss = self.model.training_loss(examples, self.settings.dropout)
+        value = loss.value()
+        loss.backward()
+        return [value] + [0.0] * (len(examples) - 1)
+
+
+def _parts(sizes: Mapping[int, int], count: int) -> list[list[int]]:
+    """The keys in `count` parts of like total size.
+
+    >>> _parts({7: 5, 8: 1, 9: 4}, 2)
+    [[7], [9, 8]]
+    """
+    parts: list[list[int]] = [[] for _ in range(count)]
+    totals = [0] * count
+    for key in sorted(sizes, key=lambda k: -sizes[k]):
+        smallest = totals.index(min(totals))
+        parts[smallest].append(key)
+        totals[smallest] += sizes[key]
+    return parts
+
+
+def _random_seed(seed: int, update: int, *replica: int) -> int:
+    """A seed for DyNet, 1 to 2^32 - 1 (0 would mean a random one), that differs between updates and replicas."""
+    state = np.random.SeedSequence([seed, 2, update, *replica]).generate_state(1)[0]
+    return 1 + int(state) % (2**32 - 1)

@@ -1,0 +1,206 @@
+"""The evalb command and its parameter files; EVALB's own output on reference data."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from rnng_dy.cli import main
+from rnng_dy.evaluation.evalb_params import BUILT_IN, Params
+
+GOLD = "(S (NP (DT the) (NN cat)) (VP (VBZ sleeps)) (. .))"
+
+
+def run(*arguments, stdin: str | None = None):
+    return CliRunner().invoke(main, ["evalb", *map(str, arguments)], input=stdin)
+
+
+def write(path, *lines: str):
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+# --- EVALB's own output
+
+
+@pytest.mark.parametrize("corpus", ["gum", "ptb"])
+@pytest.mark.parametrize("rules", ["COLLINS", "new"])
+@pytest.mark.parametrize("built_in", [True, False])
+def test_evalb_format_is_evalbs_output_byte_for_byte(shared, corpus, rules, built_in):
+    folder = shared / "evalb_reference"
+    params = rules.lower() if built_in else folder / f"{rules}.prm"
+    gold, system = folder / f"{corpus}.gold", folder / f"{corpus}.sys"
+    result = run(gold, system, "--params", params, "--format", "evalb")
+    assert result.exit_code == 0
+    assert result.stdout_bytes == (folder / f"{corpus}.{rules}.out").read_bytes()
+    assert result.stderr_bytes == (folder / f"{corpus}.{rules}.err").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["COLLINS", "new"])
+def test_built_in_rules_are_those_of_the_parameter_files(shared, name):
+    assert Params.read(shared / "evalb_reference" / f"{name}.prm") == BUILT_IN[name.lower()]
+
+
+# --- parameter files
+
+STATEMENTS = """
+# a comment
+DEBUG 1
+MAX_ERROR   3
+CUTOFF_LEN\t20
+LABELED 0
+DISC_ONLY 0
+DELETE_LABEL TOP
+DELETE_LABEL -NONE-
+DELETE_LABEL_FOR_LENGTH -NONE-
+QUOTE_LABEL POS
+EQ_LABEL ADVP PRT
+EQ_WORD colour color
+"""
+
+
+def test_every_statement_of_a_parameter_file(tmp_path):
+    assert Params.read(write(tmp_path / "a.prm", STATEMENTS)) == Params(
+        delete_labels=frozenset(["TOP", "-NONE-"]),
+        delete_labels_for_length=frozenset(["-NONE-"]),
+        quote_labels=frozenset(["POS"]),
+        equal_labels=frozenset([("ADVP", "PRT")]),
+        equal_words=frozenset([("colour", "color")]),
+        cutoff=20,
+        labelled=False,
+        max_error=3,
+        debug=1,
+    )
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("DELETE_LABEL", "DELETE_LABEL takes 1 label, not 0"),
+        ("DELETE_LABEL A B", "DELETE_LABEL takes 1 label, not 2"),
+        ("EQ_LABEL A", "EQ_LABEL takes 2 values, not 1"),
+        ("EQ_WORD a b c", "EQ_WORD takes 2 values, not 3"),
+        ("CUTOFF_LEN many", "CUTOFF_LEN takes a whole number, not `many`"),
+        ("MAX_ERROR", "MAX_ERROR takes 1 whole number, not 0"),
+        ("DELETE_LABELS A", "unknown statement `DELETE_LABELS`"),
+        ("DISC_ONLY 1", "DISC_ONLY 1 is for discontinuous trees"),
+    ],
+)
+def test_bad_statements_name_their_line(tmp_path, statement, message):
+    prm = write(tmp_path / "bad.prm", "# rules", "", statement)
+    gold = write(tmp_path / "gold", GOLD)
+    result = run(gold, gold, "--params", prm)
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"Error: {prm}:3: {message}")
+
+
+# --- the command
+
+
+def test_table_names_every_sentence_that_is_not_scored(tmp_path):
+    gold = write(tmp_path / "gold", GOLD, "(S (NN a))", "(S (NN a))")
+    system = write(tmp_path / "sys", GOLD, "", "(S (NN b))")
+    result = run(gold, system)
+    assert result.exit_code == 0
+    rows = dict(line.rsplit(maxsplit=2)[:2] for line in result.stdout.splitlines()[1:13])
+    assert rows["Sentences"] == "3" and rows["Valid"] == "1" and rows["F1"] == "100.00"
+    assert "sentence 2: skipped, No words in the system's tree" in result.stdout
+    assert "sentence 3: error, Words unmatch (a|b)" in result.stdout
+
+
+def test_json_from_standard_input(tmp_path):
+    gold = write(tmp_path / "gold", GOLD, "(S (NN a))")
+    result = run(gold, "-", "--format", "json", stdin=f"{GOLD.replace('VP', 'X')}\n\n")
+    report = json.loads(result.stdout)
+    assert report["all"]["recall"] == pytest.approx(200 / 3)
+    assert report["all"]["matched_brackets"] == 2
+    assert (report["cutoff"], report["short"]["sentences"]) == (40, 2)
+    assert report["unscorable"] == [
+        {
+            "sentence": 2,
+            "status": "skipped",
+            "length": 1,
+            "problem": "No words in the system's tree",
+        }
+    ]
+
+
+def test_words_keep_their_unicode_spaces(tmp_path):
+    line = "(S (CD 1\u00a0000) (NN a\u2028b) (NN c\u0085) (NN \u3000))"
+    gold = write(tmp_path / "gold", line)
+    report = json.loads(run(gold, gold, "--format", "json").stdout)
+    assert (report["all"]["sentences"], report["all"]["words"]) == (1, 4)
+
+
+@pytest.mark.parametrize(
+    ("gold", "system", "where", "message"),
+    [
+        ([GOLD, GOLD], [GOLD], "system:2", "the file ends before this line"),
+        ([GOLD], [GOLD, GOLD], "gold:2", "the file ends before this line"),
+        ([], [GOLD], "gold:1", "the file is empty"),
+        ([GOLD], [], "system:1", "the file is empty"),
+        ([GOLD, GOLD], [GOLD, "(S (NN a)"], "system:2", ""),
+        ([GOLD, "(S (NN a)))"], [GOLD, GOLD], "gold:2", ""),
+        ([GOLD], ["(S (NP the cat) (VP sleeps) .)"], "system:1", "has no tag"),
+        ([GOLD], ["nonsense"], "system:1", ""),
+        ([f"{GOLD} {GOLD}"], [GOLD], "gold:1", ""),
+    ],
+)
+def test_files_that_do_not_fit_are_refused_with_their_line(tmp_path, gold, system, where, message):
+    result = run(write(tmp_path / "gold", *gold), write(tmp_path / "system", *system))
+    assert result.exit_code == 2
+    assert result.stderr.count("\n") == 1
+    assert result.stderr.startswith(f"Error: {tmp_path / where}: ")
+    assert message in result.stderr
+
+
+def test_bytes_that_are_not_utf8_are_refused_with_their_line(tmp_path):
+    gold = tmp_path / "gold"
+    gold.write_bytes(f"{GOLD}\n(S (NN caf\xe9))\n".encode("latin-1"))
+    result = run(gold, gold)
+    assert result.exit_code == 2
+    assert f"{gold}:2: " in result.stderr
+
+
+@pytest.mark.parametrize("line", ["", " \t", "()", "(())"])
+def test_a_line_without_a_parse_is_a_skipped_sentence(tmp_path, line):
+    gold = write(tmp_path / "gold", GOLD, GOLD)
+    system = write(tmp_path / "sys", line, GOLD)
+    figures = json.loads(run(gold, system, "--format", "json").stdout)["all"]
+    assert (figures["skipped"], figures["valid"], figures["f1"]) == (1, 1, 100.0)
+
+
+def test_two_files_cannot_both_be_standard_input():
+    assert run("-", "-", stdin=GOLD).exit_code == 2
+
+
+def test_a_missing_file_is_one_line(tmp_path):
+    result = run(tmp_path / "none", tmp_path / "none")
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+
+
+def test_command_stops_where_evalb_stops(tmp_path):
+    gold = write(tmp_path / "gold", *[GOLD] * 3)
+    system = write(tmp_path / "sys", *["(S (NN a))"] * 3)
+    prm = write(tmp_path / "a.prm", "MAX_ERROR 0")
+    result = run(gold, system, "--params", prm, "--format", "evalb")
+    assert result.exit_code == 2
+    assert "Summary" not in result.stdout
+    assert "2 : Length unmatch (4|1)\nError: stopped at sentence 2: more errors" in result.stderr
+
+
+def test_params_are_collins_unless_told_otherwise(tmp_path):
+    gold = write(tmp_path / "gold", f"(S1 {GOLD})")
+    system = write(tmp_path / "sys", GOLD)
+    figures = {
+        name: json.loads(run(gold, system, "--format", "json", *options).stdout)["all"]
+        for name, options in {
+            "default": (),
+            "collins": ("--params", "collins"),
+            "new": ("--params", "new"),
+        }.items()
+    }
+    assert figures["default"] == figures["collins"]
+    assert (figures["collins"]["gold_brackets"], figures["new"]["gold_brackets"]) == (4, 3)

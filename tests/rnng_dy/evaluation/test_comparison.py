@@ -1,0 +1,68 @@
+"""Comparing two parses, on trees small enough to count by hand."""
+
+from __future__ import annotations
+
+from click.testing import CliRunner
+from nltk import Tree
+
+from rnng_dy.cli import main
+from rnng_dy.evaluation import evalb
+from rnng_dy.evaluation.comparison import by_label, by_length, most_different
+
+GOLD = "(S (NP (D the) (N cat)) (VP (V saw) (NP (D a) (N dog) (PP (P in) (NP (N parks))))))"
+FLAT = "(S (NP (D the) (N cat)) (VP (V saw) (NP (D a) (N dog)) (PP (P in) (NP (N parks)))))"
+POOR = "(S (NP (D the)) (VP (N cat) (V saw) (D a) (N dog) (P in) (N parks)))"
+OTHER = "(S (NP (N dogs)) (VP (V bark)))"
+
+
+def trees(*texts):
+    return [Tree.fromstring(text) for text in texts]
+
+
+def test_counts_by_label_and_length():
+    rows = {r.kind: r for r in by_label(trees(GOLD, OTHER), trees(POOR, OTHER), trees(FLAT, OTHER))}
+    # NP: cat, dog with its PP, parks, dogs
+    assert (rows["NP"].first.gold, rows["NP"].second.gold) == (4, 4)
+    assert (rows["NP"].first.system, rows["NP"].first.matched) == (2, 1)
+    assert (rows["NP"].second.system, rows["NP"].second.matched) == (4, 3)
+    assert rows["PP"].first.f1 == 0
+    assert rows["PP"].second.f1 == 100
+    lengths = {r.kind: r for r in by_length(trees(GOLD), trees(POOR), trees(FLAT))}
+    assert list(lengths) == ["1", "2", "3-4", "5-8"]
+    # S, VP
+    assert lengths["5-8"].second.matched == lengths["5-8"].first.gold == 2
+    assert lengths["3-4"].first.gold == 1
+
+
+def test_labels_that_evaluation_takes_for_equal_are_one():
+    gold, system = trees("(S (V gave) (PRT (RP up)))", "(S (V gave) (ADVP (RP up)))")
+    [advp, s] = by_label([gold], [system], [gold])
+    assert (s.kind, advp.kind, advp.first.f1) == ("S", "ADVP", 100)
+
+
+def test_the_most_different_sentences_come_first():
+    golds = trees(OTHER, GOLD, GOLD)
+    first = evalb.score(golds, trees(OTHER, FLAT, POOR))
+    second = evalb.score(golds, trees(OTHER, GOLD, GOLD))
+    assert most_different(first, second, 5) == [2, 1]
+    assert most_different(first, second, 1) == [2]
+
+
+def test_the_command_prints_all_parts(tmp_path):
+    for name, text in (("g", GOLD), ("b", POOR), ("c", FLAT)):
+        (tmp_path / name).write_text(f"{text}\n{OTHER}\n")
+    paths = [str(tmp_path / name) for name in "gbc"]
+    result = CliRunner().invoke(main, ["compare-composition", *paths, "-n", "1"])
+    assert result.exit_code == 0, result.output
+    f1 = [evalb.score_files(paths[0], path).f1 for path in paths[1:]]
+    assert result.output.startswith(f"F1: b {f1[0]:.2f}, c {f1[1]:.2f}, difference +")
+    for part in ("words in constituent", "label ", "sentence 1", f"gold  {GOLD}", f"b  {POOR}"):
+        assert part in result.output
+    assert "sentence 2" not in result.output
+    named = CliRunner().invoke(main, ["compare-composition", *paths, "--names", "buggy", "other"])
+    assert named.output.startswith(f"F1: buggy {f1[0]:.2f}, other {f1[1]:.2f}")
+    assert " buggy F1 " in named.output and f"buggy  {POOR}" in named.output
+    (tmp_path / "b").write_text(GOLD + "\n")
+    result = CliRunner().invoke(main, ["compare-composition", *paths])
+    assert result.exit_code == 2
+    assert f"1 trees, but {paths[0]} has 2" in result.output

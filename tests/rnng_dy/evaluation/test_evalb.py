@@ -1,0 +1,265 @@
+"""EVALB's rules: scores counted by hand, and by their definitions."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nltk import Tree
+
+from oracle.errors import InputError
+from rnng_dy.evaluation.evalb import Params, score, score_sentence
+from rnng_dy.evaluation.evalb_params import NEW
+from rnng_dy.evaluation.evalb_report import error_lines, format_evalb, format_json, format_table
+
+
+def tree(text: str) -> Tree:
+    return Tree.fromstring(text) if text else Tree("", [])
+
+
+GOLD = "(S (NP (DT the) (NN cat)) (VP (VBZ sleeps)) (. .))"
+# gold, system, (matched, gold brackets, system brackets, crossing, words, correct tags)
+BY_HAND = {
+    "identical": (GOLD, GOLD, (3, 3, 3, 0, 3, 3)),
+    "another label": (GOLD, GOLD.replace("VP", "NP"), (2, 3, 3, 0, 3, 3)),
+    "a tag changed": (GOLD, GOLD.replace("VBZ", "NNS"), (3, 3, 3, 0, 3, 2)),
+    "punctuation may hang anywhere, since it is deleted": (
+        "(S (NP (NN a) (, ,) (NN b)) (VP (VB c)) (. .))",
+        "(S (NP (NN a) (NN b)) (, ,) (VP (VB c) (. .)))",
+        (3, 3, 3, 0, 3, 3),
+    ),
+    "deleted punctuation does not count as a word": (
+        "(S (X (`` x) (NN a) ('' x) (: x) (, x) (. x)) (NN b))",
+        "(S (`` x) (X (NN a)) ('' x) (: x) (, x) (. x) (NN b))",
+        (2, 2, 2, 0, 2, 2),
+    ),
+    "a question mark tagged ? is a word": (
+        "(S (NN a) (? ?))",
+        "(S (NN a) (NN ?))",
+        (1, 1, 1, 0, 2, 1),
+    ),
+    "TOP is deleted on either side": (f"(TOP {GOLD})", GOLD, (3, 3, 3, 0, 3, 3)),
+    "S1 is not": (f"(S1 {GOLD})", GOLD, (3, 4, 3, 0, 3, 3)),
+    "ADVP matches PRT": (
+        "(VP (VB go) (PRT (RP up)) (ADVP (RB there)))",
+        "(VP (VB go) (ADVP (RP up)) (PRT (RB there)))",
+        (3, 3, 3, 0, 3, 3),
+    ),
+    "each gold bracket takes the first free match": (
+        "(X (ADVP (PRT (NN a))))",
+        "(X (PRT (ADVP (NN a))))",
+        (3, 3, 3, 0, 1, 1),
+    ),
+    "a repeated bracket matches once": (
+        "(NP (NP (NN a) (NN b)))",
+        "(NP (NP (NP (NN a) (NN b))))",
+        (2, 2, 3, 0, 2, 2),
+    ),
+    "and no more often than gold has it": (
+        "(NP (NP (NP (NN a) (NN b))))",
+        "(NP (NN a) (NN b))",
+        (1, 3, 1, 0, 2, 2),
+    ),
+    "the order of a unary chain does not matter": (
+        "(S (VP (VB go)))",
+        "(VP (S (VB go)))",
+        (2, 2, 2, 0, 1, 1),
+    ),
+    "one crossing system bracket": (
+        "(S (X (NN a) (NN b)) (Y (NN c) (NN d)))",
+        "(S (NN a) (X (NN b) (NN c)) (NN d))",
+        (1, 3, 2, 1, 4, 4),
+    ),
+    "a system bracket that crosses two gold brackets counts once": (
+        "(S (X (X (NN a) (NN b)) (NN c)) (NN d))",
+        "(S (NN a) (X (NN b) (NN c) (NN d)))",
+        (1, 3, 2, 1, 4, 4),
+    ),
+    "labels are cut at - and =, tags are not": (
+        "(S (NP-SBJ-1 (NN a)) (NP=2 (NN-X b)))",
+        "(S (NP (NN a)) (NP (NN b)))",
+        (3, 3, 3, 0, 2, 1),
+    ),
+    "a trace and what it empties are deleted": (
+        "(S (NP (-NONE- *)) (VP (VB go)))",
+        "(S (VP (VB go)))",
+        (2, 2, 2, 0, 1, 1),
+    ),
+    "an unlabelled wrapper is a bracket": (f"( {GOLD})", GOLD, (3, 4, 3, 0, 3, 3)),
+}
+
+
+@pytest.mark.parametrize("rule", BY_HAND)
+def test_rules_of_collins_prm(rule):
+    gold, system, expected = BY_HAND[rule]
+    s = score_sentence(tree(gold), tree(system))
+    assert (s.matched, s.gold, s.system, s.crossing, s.words, s.correct_tags) == expected
+    assert s.status == 0
+    assert s.complete == (s.matched == s.gold == s.system)
+
+
+def test_length_counts_punctuation_but_no_traces():
+    s = score_sentence(tree("(S (NP (-NONE- *)) (VB go) (. .))"), tree("(S (VB go) (. .))"))
+    assert (s.length, s.words) == (2, 1)
+
+
+def test_unlabelled_brackets_match_by_span_alone():
+    params = Params(labelled=False)
+    s = score_sentence(tree("(S (NP (NN a)) (NN b))"), tree("(X (Y (NN a)) (NN b))"), params)
+    assert (s.matched, s.gold, s.system) == (2, 2, 2)
+
+
+def test_a_deleted_label_takes_its_equals_along_for_brackets_not_for_tags():
+    params = Params(delete_labels=frozenset(["A"]), equal_labels=frozenset([("A", "B")]))
+    t = tree("(S (B (A x) (B y)))")
+    s = score_sentence(t, t, params)
+    assert (s.gold, s.words) == (1, 1)
+
+
+def test_equal_words():
+    params = Params(equal_words=frozenset([("colour", "color")]))
+    gold, system = tree("(NP (NN color))"), tree("(NP (NN colour))")
+    assert score_sentence(gold, system, params).complete
+    assert score_sentence(gold, system).problem == "Words unmatch (color|colour)"
+
+
+@pytest.mark.parametrize(
+    ("gold", "system", "status", "length", "problem"),
+    [
+        ("(S (NN a) (. .))", "(S (NN a) (NN .))", 1, 2, "Length unmatch (1|2)"),
+        ("(S (NN a) (NN b))", "(S (NN a) (NN c))", 1, 2, "Words unmatch (b|c)"),
+        ("", "(S (NN a))", 1, 0, "Length unmatch (0|1)"),
+        ("(S (NN a))", "", 2, 1, "No words in the system's tree"),
+        ("(S (NN a))", "(S (. a))", 2, 1, "No words in the system's tree"),
+        ("", "", 2, 0, "No words in the system's tree"),
+    ],
+)
+def test_sentences_that_cannot_be_scored(gold, system, status, length, problem):
+    s = score_sentence(tree(gold), tree(system))
+    assert (s.status, s.length, s.problem) == (status, length, problem)
+    assert (s.matched, s.gold, s.system, s.words, s.complete) == (0, 0, 0, 0, False)
+
+
+QUOTED = "(S (NP (NNS dogs) (POS ')) (NP (NN b)) (NN c))"
+
+
+@pytest.mark.parametrize("swap", [False, True])
+def test_new_prm_puts_back_a_quote_that_one_side_deleted(swap):
+    gold, system = tree(QUOTED), tree(QUOTED.replace("POS", "''"))
+    if swap:
+        gold, system = system, gold
+    s = score_sentence(gold, system, NEW)
+    assert (s.matched, s.gold, s.system, s.words, s.correct_tags) == (3, 3, 3, 4, 3)
+    assert score_sentence(gold, system).status == 1
+
+
+def test_a_quote_is_put_back_inside_its_bracket():
+    gold = tree("(S (X ('' ')) (Y (NN a) ('' ')) (Z (NN b)))")
+    system = tree("(S (X (POS ')) (Y (NN a) (POS ')) (Z (NN b)))")
+    s = score_sentence(gold, system, NEW)
+    assert (s.matched, s.gold, s.system, s.words, s.correct_tags) == (4, 4, 4, 4, 2)
+
+
+# --- a corpus
+
+
+def corpus():
+    golds = [GOLD, "(S (NN a) (NN b))", "(S (NN a))", "(S (X (NN a) (NN b)) (NN c))"]
+    systems = [GOLD, "(S (NN a) (NN c))", "", "(S (NN a) (X (NN b) (NN c)))"]
+    return [tree(t) for t in golds], [tree(t) for t in systems]
+
+
+def test_corpus_scores_sum_over_the_scored_sentences():
+    scores = score(*corpus())
+    assert (scores.sentences, scores.errors, scores.skipped, scores.valid) == (4, 1, 1, 2)
+    assert scores.recall == scores.precision == scores.f1 == 80.0
+    assert scores.complete_match == 50.0
+    assert scores.average_crossing == 0.5
+    assert scores.no_crossing == 50.0
+    assert scores.two_or_less_crossing == 100.0
+    assert scores.tagging_accuracy == 100.0
+    assert [number for number, _ in scores.unscorable] == [2, 3]
+
+
+def test_scores_up_to_a_length():
+    scores = score(*corpus()).up_to(3)
+    assert (scores.sentences, scores.valid, scores.recall) == (3, 1, 50.0)
+
+
+def test_nothing_to_score_gives_zeros():
+    scores = score([tree("")], [tree("")])
+    assert scores.f1 == scores.complete_match == scores.average_crossing == 0.0
+    listing = format_evalb(scores)
+    assert "Bracketing FMeasure       =   -nan\n" in listing
+    assert "\n      0     0     0.00\n=== Summary ===\n" in listing
+
+
+def test_different_numbers_of_trees_are_refused():
+    with pytest.raises(InputError, match="sentence 2 has a gold tree but no system tree"):
+        score([tree(GOLD)] * 2, [tree(GOLD)])
+
+
+def test_more_errors_than_max_error_stop_the_evalb_listing_alone():
+    # EVALB bears MAX_ERROR + 1 errors and stops at the next
+    good, bad = tree(GOLD), tree("(S (NN a))")
+    scores = score([good] * 5, [good, bad, bad, bad, bad], Params(max_error=1))
+    listing = format_evalb(scores)
+    assert [line.split()[0] for line in listing.splitlines()[3:]] == ["1", "2", "3"]
+    assert error_lines(scores) == [f"{n} : Length unmatch (4|1)" for n in (2, 3, 4)]
+    assert json.loads(format_json(scores))["all"]["errors"] == 4
+    assert "sentence 5: error, Length unmatch (4|1)" in format_table(scores)
+
+
+def test_no_limit_on_words_sentences_and_depth():
+    word = "x" * 5000
+    gold = tree("(S " + f"(NN {word}) " * 1000 + ")")
+    s = score_sentence(gold, gold)
+    assert (s.words, s.matched, s.complete) == (1000, 1, True)
+    deep = Tree("NN", ["x"])
+    for _ in range(5000):
+        deep = Tree("NP", [deep])
+    assert score_sentence(deep, deep).matched == 5000
+
+
+@st.composite
+def trees(draw, start: int = 0, end: int = 7) -> Tree:
+    """Trees over the words start .. end-1, unary chains among them."""
+    cuts = draw(st.sets(st.integers(start, end), max_size=3)) | {start, end}
+    edges = sorted(cuts)
+    children = []
+    for left, right in pairwise(edges):
+        if draw(st.booleans()):
+            children.append(draw(trees(left, right)))
+        else:
+            children += [Tree("T", [str(word)]) for word in range(left, right)]
+    return Tree(draw(st.sampled_from("AB")), children)
+
+
+def brackets(t: Tree) -> list[tuple[str, int, int]]:
+    found, place = [], 0
+
+    def walk(node):
+        nonlocal place
+        if isinstance(node[0], str):
+            place += 1
+            return
+        start = place
+        for child in node:
+            walk(child)
+        found.append((node.label(), start, place))
+
+    walk(t)
+    return found
+
+
+@given(trees(), trees())
+def test_matches_and_crossings_agree_with_their_definitions(gold, system):
+    a, b = brackets(gold), brackets(system)
+    s = score_sentence(gold, system, Params())
+    assert s.matched == sum(min(a.count(x), b.count(x)) for x in set(a))
+    assert s.crossing == sum(
+        any(i < start < j < end or start < i < end < j for _, i, j in a) for _, start, end in b
+    )

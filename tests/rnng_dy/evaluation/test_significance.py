@@ -1,0 +1,68 @@
+"""Bootstrap and growth with samples against what is known of simple cases."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from rnng_dy.evaluation.evalb import Scores, SentenceScore
+from rnng_dy.evaluation.significance import (
+    f1_difference,
+    mean_and_deviation,
+    perplexity_difference,
+)
+
+
+def scores(matched):
+    return Scores(tuple(SentenceScore(0, 20, int(m), 10, 10) for m in matched))
+
+
+def test_equal_systems_do_not_differ():
+    same = scores([9, 7, 10, 3] * 20)
+    d = f1_difference(same, same)
+    assert (d.value, d.low, d.high, d.p) == (0, 0, 0, 1)
+
+
+def test_a_clear_difference_is_clear_and_its_sign_right():
+    random = np.random.default_rng(1)
+    worse, better = random.integers(5, 9, 200), random.integers(6, 11, 200)
+    d = f1_difference(scores(worse), scores(better))
+    assert d.value == pytest.approx(10 * (better.mean() - worse.mean()))
+    assert 0 < d.low < d.value < d.high
+    assert d.p < 0.001
+    back = f1_difference(scores(better), scores(worse))
+    assert back.value == pytest.approx(-d.value)
+    # the interval of a mean difference, which F1 is here
+    spread = 10 * (better - worse).std() / math.sqrt(200)
+    assert d.high - d.low == pytest.approx(2 * 1.96 * spread, rel=0.1)
+
+
+def test_sentences_that_cannot_be_scored_in_both_are_left_out():
+    a, b = list(scores([5] * 50).per_sentence), list(scores([6] * 50).per_sentence)
+    a[7] = SentenceScore(2, 20)
+    assert f1_difference(Scores(tuple(a)), Scores(tuple(b))).value == pytest.approx(10)
+
+
+def test_perplexity_differences_leave_out_impossible_sentences():
+    first, second = [-10.0, -20.0, -math.inf] * 30, [-12.0, -20.0, -5.0] * 30
+    lengths = [5, 10, 4] * 30
+    d = perplexity_difference(first, second, lengths)
+    assert d.value == pytest.approx(math.exp(32 / 15) - math.exp(30 / 15))
+    assert d.low > 0
+    assert d.p < 0.01
+    with pytest.raises(ValueError, match="2 and 3"):
+        from rnng_dy.evaluation.significance import _paired_bootstrap
+
+        _paired_bootstrap(np.ones((2, 1)), np.ones((3, 1)), lambda s: s, 1)
+
+
+def test_nothing_to_compare_is_not_a_number():
+    d = perplexity_difference([-math.inf], [-1.0], [4])
+    assert all(math.isnan(x) for x in (d.value, d.low, d.high, d.p))
+
+
+def test_the_deviation_of_one_value_is_unknown():
+    assert mean_and_deviation([3.0])[0] == 3.0
+    assert math.isnan(mean_and_deviation([3.0])[1])

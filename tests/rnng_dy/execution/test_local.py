@@ -1,0 +1,173 @@
+"""Working processes: the same results in the same order as one process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from oracle.errors import RnngError
+from oracle.files import open_output, write_oracle
+from rnng_dy.cli import main
+from rnng_dy.execution import memory
+from rnng_dy.execution.batches import as_fits
+from rnng_dy.execution.local import local_executor
+
+from ..conftest import make_generator, make_parser
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+
+
+def open_power(exponent):
+    return partial(_power, exponent)
+
+
+def _power(exponent, x):
+    return x**exponent
+
+
+def open_kill():
+    return _kill
+
+
+def _kill(x):
+    if x == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return x
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 5])
+def test_results_come_in_order(jobs):
+    items = list(range(40))
+    assert list(local_executor(jobs).map(partial(open_power, 2), items)) == [x * x for x in items]
+    assert list(local_executor(jobs).map(partial(open_power, 2), [])) == []
+
+
+def test_a_killed_process_is_told():
+    with pytest.raises(RnngError, match=r"killed.*--resume"):
+        list(local_executor(2).map(open_kill, range(10)))
+
+
+PARENT = """
+import time
+from tests.rnng_dy.execution.test_local import open_sleep
+from rnng_dy.execution.local import local_executor
+next(local_executor(2).map(open_sleep, range(100)))
+time.sleep(60)
+"""
+
+
+def open_sleep():
+    return _sleep
+
+
+def _sleep(x):
+    time.sleep(0.1 if x == 0 else 60)
+
+
+def test_workers_end_with_a_killed_parent():
+    process = subprocess.Popen([sys.executable, "-c", PARENT], cwd=CHECKOUT)
+    workers = []
+    deadline = time.monotonic() + 60
+    while len(workers) < 2 and time.monotonic() < deadline:
+        time.sleep(0.2)
+        listing = subprocess.run(
+            ["pgrep", "-P", str(process.pid), "-f", "spawn_main"], capture_output=True, text=True
+        )
+        workers = listing.stdout.split()
+    time.sleep(2)
+    process.kill()
+    process.wait()
+    while any(Path("/proc", worker).exists() for worker in workers):
+        assert time.monotonic() < deadline, "a worker lives on"
+        time.sleep(0.1)
+    assert len(workers) == 2
+
+
+def test_batches_are_halved_until_they_fit():
+    calls = []
+
+    def work(batch):
+        calls.append(list(batch))
+        if sum(batch) > 10:
+            raise MemoryError
+        return [2 * x for x in batch]
+
+    assert as_fits(work, [1, 2, 30, 4, 5, 6]) == [2, 4, None, 8, 10, 12]
+    assert calls[0] == [1, 2, 30, 4, 5, 6]
+
+
+@pytest.fixture(scope="module")
+def models(sentences, generative_sentences, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models")
+    make_parser(sentences).save(folder / "parser")
+    make_generator(generative_sentences).save(folder / "generator")
+    with open_output(folder / "some.oracle") as stream:
+        write_oracle(sentences[:25], stream)
+    return folder
+
+
+def run(*arguments):
+    result = CliRunner().invoke(main, list(map(str, arguments)))
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def test_output_does_not_depend_on_the_number_of_processes(models):
+    for jobs in (1, 3):
+        out = models / f"jobs{jobs}"
+        common = ("--jobs", jobs)
+        parser = ("--model", models / "parser", models / "some.oracle", *common)
+        run("parse", *parser, "-o", f"{out}.trees")
+        run("sample", *parser, "--samples", 7, "-o", f"{out}.props")
+        scored = ("--model", models / "generator", f"{out}.props", *common)
+        run("score", *scored, "-o", f"{out}.likelihoods")
+    for suffix in ("trees", "props", "likelihoods"):
+        one, three = (Path(f"{models}/jobs{jobs}.{suffix}").read_bytes() for jobs in (1, 3))
+        assert one == three and one.count(b"\n") >= 25
+
+
+def test_sentences_that_do_not_fit_are_named_and_the_others_done(models, monkeypatch):
+    from rnng_dy.execution import work
+
+    longest = []
+
+    def limited(function, batch):
+        results = function(batch)
+        for i, item in enumerate(batch):
+            if getattr(item, "index", getattr(item, "__len__", int)()) in (3, 11):
+                results[i] = None
+                longest.append(item)
+        return results
+
+    monkeypatch.setattr(work, "as_fits", limited)
+    parser = ("--model", models / "parser", models / "some.oracle")
+    result = run("parse", *parser, "-o", models / "left.trees")
+    lines = (models / "left.trees").read_text().splitlines()
+    assert [i for i, line in enumerate(lines) if not line] == [3, 11]
+    assert len(lines) == 25
+    assert "2 sentences left out" in result.stderr
+    for item in longest:
+        assert f"some.oracle:{item.sentence.line}: left out" in result.stderr
+    run("sample", *parser, "--samples", 5, "-o", models / "left.props")
+    text = (models / "left.props").read_text()
+    assert text.count("\n") == 5 * 23
+    assert not any(line.startswith(("3 ", "11 ")) for line in text.splitlines())
+
+
+def test_memory_is_limited_to_a_part_of_what_is_there(monkeypatch):
+    limits = []
+    monkeypatch.setattr(memory, "available_memory", lambda: 10 * memory.GIGABYTE)
+    monkeypatch.setattr(memory.resource, "setrlimit", lambda what, both: limits.append(both[0]))
+    memory.limit_memory()
+    memory.limit_memory(processes=3)
+    now = limits[0] - 9 * memory.GIGABYTE
+    assert 0 < now < 4 * memory.GIGABYTE
+    assert limits[1] - now == pytest.approx(3 * memory.GIGABYTE, rel=0.01)

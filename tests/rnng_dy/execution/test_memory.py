@@ -1,0 +1,63 @@
+"""Long sentences at the paper's sizes stay within a machine's means."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+PROGRAM = """
+import numpy as np
+from oracle.files import make_oracle
+from oracle.treebank import read_trees, words
+from oracle.unknown import UnknownWords, known_words
+from rnng_dy.execution.memory import peak_memory
+from rnng_dy.training.presets import PRESETS
+from rnng_dy.training.updates import Updater
+from scripts.benchmark_data import long_tree
+from tests.rnng_dy.conftest import TINY, simple_clusters
+
+trees = list(read_trees(TINY))
+unknown = UnknownWords("berkeley", known_words(words(t.tree) for t in trees))
+generative = {generative}
+sentences = list(make_oracle([*trees, long_tree(trees, 300)], unknown, generative=generative))
+assert len(sentences[-1].tokens) >= 290
+if generative:
+    from rnng_dy.models.generative import GenerativeModel
+    from rnng_dy.models.vocabulary import GeneratorVocabulary
+    model = GenerativeModel(GeneratorVocabulary.build(simple_clusters(sentences, 40), sentences))
+else:
+    from rnng_dy.models.discriminative import DiscriminativeParser
+    from rnng_dy.models.vocabulary import ParserVocabulary
+    model = DiscriminativeParser(ParserVocabulary.from_oracle(sentences, True))
+examples = [model.encode_training(s) for s in sentences]
+updater = Updater(model, examples, PRESETS["fast", model.kind])
+longest = len(examples) - 1
+update = updater.update([*range(15), longest], 1, 1e-3)
+assert update.loss > 0 and not update.left_out
+if generative:
+    from rnng_dy.search.scoring import joint_log_probs
+    assert np.isfinite(joint_log_probs(model, examples[-1].words, [examples[-1].actions]))
+else:
+    # an untrained parser would draw trees without end
+    bias = np.full(len(model.transitions), -4.0)
+    bias[:2] = 0, 4
+    model.store.dense["action_bias"].set_value(bias)
+    from rnng_dy.search.sampling import sample_batch
+    [samples] = sample_batch(model, [examples[-1].tokens], 20, 0.8, [[1]])
+    assert len(samples) == 20
+print(peak_memory())
+"""
+
+
+@pytest.mark.parametrize("generative", [False, True])
+def test_a_sentence_of_300_words_trains_and_samples(generative):
+    program = PROGRAM.format(generative=generative)
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=CHECKOUT, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) < 2.5e9

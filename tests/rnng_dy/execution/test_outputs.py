@@ -1,0 +1,91 @@
+"""Long jobs write where they are told, and lose nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from oracle.errors import RnngError
+from rnng_dy.cli.output import run_batches
+from rnng_dy.execution.outputs import content_hash
+
+BATCHES = [["a", "b"], ["c"], ["d", "e"]]
+WHOLE = "a\nb\nc\nd\ne\n"
+
+
+def run(output, resume=False, key="k", stop_at=None):
+    """Write the batches, interrupted where `stop_at` comes; gives the batches that were computed."""
+    computed = []
+
+    def lines_of(batches):
+        for batch in batches:
+            if batch[0] == stop_at:
+                raise KeyboardInterrupt
+            computed.append(batch)
+            yield batch
+
+    run_batches("test", BATCHES, lines_of, str(output), key, resume)
+    return computed
+
+
+def interrupted(output):
+    with pytest.raises(KeyboardInterrupt, match=r"out\.part, --resume goes on"):
+        run(output, stop_at="d")
+
+
+def test_a_file_appears_when_it_is_complete(tmp_path):
+    run(tmp_path / "out")
+    assert (tmp_path / "out").read_text() == WHOLE
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_an_interrupted_job_goes_on_where_it_was(tmp_path):
+    interrupted(tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    assert run(tmp_path / "out", resume=True) == [["d", "e"]]
+    assert (tmp_path / "out").read_text() == WHOLE
+
+
+def test_a_batch_that_was_cut_is_done_again(tmp_path):
+    interrupted(tmp_path / "out")
+    (tmp_path / "out.part").write_text("a\nb\nhalf")
+    assert run(tmp_path / "out", resume=True) == [["c"], ["d", "e"]]
+    assert (tmp_path / "out").read_text() == WHOLE
+
+
+def test_the_part_of_another_job_is_not_gone_on_with(tmp_path):
+    interrupted(tmp_path / "out")
+    assert len(run(tmp_path / "out", resume=True, key="other")) == 3
+    assert (tmp_path / "out").read_text() == WHOLE
+
+
+def test_a_symbolic_link_stays_one(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "target")
+    run(tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "target").read_text() == WHOLE
+
+
+def test_a_device_is_written_to_and_not_replaced(capfd):
+    run("/dev/null")
+    assert Path("/dev/null").is_char_device()
+    run("-")
+    assert capfd.readouterr().out == WHOLE
+
+
+def test_a_folder_is_refused_before_any_work(tmp_path):
+    with pytest.raises(RnngError, match="folder"):
+        run(tmp_path)
+
+
+def test_hashes_see_options_files_and_arrays(tmp_path):
+    (tmp_path / "f").write_text("x")
+    first = content_hash(1, tmp_path / "f")
+    assert first == content_hash(1, tmp_path / "f") != content_hash(2, tmp_path / "f")
+    (tmp_path / "f").write_text("y")
+    assert content_hash(1, tmp_path / "f") != first
+    # long arrays too, whose repr leaves out the middle
+    ones = np.ones(5000)
+    assert content_hash(ones) != content_hash(np.where(np.arange(5000) == 2500, 2, ones))

@@ -1,0 +1,102 @@
+"""Losses, gradients and updates against the float64 models of `float64_rnng`, which share no code with ours."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from clusters.files import read_clusters
+from oracle.files import read_oracle
+from rnng_dy.engine import dy
+from rnng_dy.interop.clab import import_generator, import_parser
+from rnng_dy.training.presets import PRESETS
+from rnng_dy.training.updates import Updater
+
+from ..conftest import make_generator, make_parser
+from .float64_rnng import Float64Rnng
+
+
+def reference_loss(model, example, arrays=None):
+    """The float64 model and its loss on one training example."""
+    composition_layers = model.sizes.layers if model.kind == "discriminative" else 1
+    other = Float64Rnng(
+        arrays or model.store.arrays(), model.sizes.layers, composition_layers, model.compose.name
+    )
+    if model.kind == "discriminative":
+        return other, other.parser_loss(example.tokens.words, example.tokens.tags, example.actions)
+    return other, other.generator_loss(example.words, example.actions, model.vocabulary.clusters)
+
+
+@pytest.mark.parametrize("composition", ["corrected", "buggy"])
+@pytest.mark.parametrize("kind", ["discriminative", "generative"])
+def test_gradient_of_every_parameter(sentences, generative_sentences, kind, composition):
+    """Minibatch of three, autobatched, against three single sentences in float64."""
+    if kind == "discriminative":
+        model, data = make_parser(sentences, composition), sentences
+    else:
+        model, data = make_generator(generative_sentences, composition), generative_sentences
+    examples = [model.encode_training(s) for s in data[:3]]
+    dy.renew_cg()
+    loss = model.training_loss(examples, 0.0)
+    value = loss.value()
+    loss.backward()
+    expected = {name: 0 for name in model.store.arrays()}
+    total = 0.0
+    for example in examples:
+        other, other_loss = reference_loss(model, example)
+        other_loss.run_backward()
+        total += float(other_loss.data)
+        for name in expected:
+            expected[name] = expected[name] + other.p[name].grad
+    assert value == pytest.approx(total, rel=1e-5)
+    for name, parameter in {**model.store.dense, **model.store.lookups}.items():
+        difference = np.abs(parameter.grad_as_array() - expected[name]).max()
+        assert difference <= 1e-3 * np.abs(expected[name]).max() + 1e-7, name
+
+
+@pytest.mark.parametrize("composition", ["corrected", "buggy"])
+@pytest.mark.parametrize("kind", ["discriminative", "generative"])
+def test_twenty_updates_from_a_checkpoint_of_the_original(shared, kind, composition):
+    """SGD on the first 20 sentences, with a decay that float32 can show, against the rule in float64."""
+    reference = shared / "clab_reference"
+    if kind == "discriminative":
+        data = read_oracle(reference / "train.oracle")
+        model = import_parser(reference / composition / "disc.params", data, True, composition)
+    else:
+        data = read_oracle(reference / "train.gen.oracle")
+        clusters = read_clusters(reference / "clusters.paths")
+        model = import_generator(
+            reference / composition / "gen.params", data, clusters, composition
+        )
+    eta, clip, decay = 0.1, 5.0, 1e-3
+    settings = replace(
+        PRESETS["paper", kind],
+        learning_rate=eta,
+        clip=clip,
+        l2=decay,
+        dropout=0.0,
+        unknown_probability=0.0,
+    )
+    examples = [model.encode_training(s) for s in data[:20]]
+    before = {name: a.astype(np.float64) for name, a in model.store.arrays().items()}
+    arrays = {name: a.copy() for name, a in before.items()}
+    updater = Updater(model, examples, settings)
+    for i, example in enumerate(examples):
+        value = updater.update([i], i, eta).loss
+        other, loss = reference_loss(model, example, arrays)
+        assert value == pytest.approx(float(loss.data), rel=1e-4)
+        loss.run_backward()
+        gradients = {name: other.p[name].grad for name in arrays}
+        norm = np.sqrt(sum((g**2).sum() for g in gradients.values()))
+        rows = model.touched_rows([example])
+        for name, g in gradients.items():
+            shrink = np.full_like(g, decay)
+            if name in rows or name in model.store.lookups:
+                shrink[:] = 0
+                shrink[sorted(rows.get(name, ()))] = decay
+            arrays[name] = arrays[name] - eta * min(1, clip / norm) * g - shrink * arrays[name]
+    for name, ours in model.store.arrays().items():
+        changed = np.abs(arrays[name] - before[name]).max()
+        assert np.abs(ours - arrays[name]).max() <= 2e-3 * changed + 1e-6, name

@@ -1,0 +1,190 @@
+"""The distributions are distributions: everything that can happen, counted up."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from clusters.files import ClusteredWord
+from oracle.blocks import OracleSentence
+from oracle.transitions import SHIFT
+from rnng_dy.engine import dy
+from rnng_dy.models.vocabulary import GeneratorVocabulary, ParserVocabulary
+from rnng_dy.search.importance import estimate
+from rnng_dy.search.sampling import sample_batch
+from rnng_dy.search.scoring import joint_log_probs
+
+from ..conftest import (
+    GENERATOR_SIZES,
+    PARSER_SIZES,
+    DiscriminativeParser,
+    GenerativeModel,
+    log_q,
+    make_generator,
+    make_parser,
+)
+
+COMPOSITIONS = ["corrected", "buggy"]
+WORDS = ("a", "b", "c")
+
+
+def tiny_oracle(generative):
+    """Two nonterminals and three words, one of them alone in its cluster."""
+    actions = ("NT(S)", "SHIFT", "NT(X)", "SHIFT", "SHIFT", "REDUCE", "REDUCE")
+    more = None if generative else WORDS
+    return [OracleSentence("", more, WORDS, more, WORDS, actions, 1)]
+
+
+def make_tiny_parser(composition, max_open):
+    vocabulary = ParserVocabulary.from_oracle(tiny_oracle(False), use_tags=True)
+    parser = DiscriminativeParser(vocabulary, PARSER_SIZES, composition, seed=3)
+    parser.transitions.max_open = max_open
+    return parser
+
+
+def make_tiny_generator(composition, max_open):
+    clusters = [ClusteredWord("0", "a", 1), ClusteredWord("1", "b", 1), ClusteredWord("0", "c", 1)]
+    vocabulary = GeneratorVocabulary.build(clusters, tiny_oracle(True))
+    model = GenerativeModel(vocabulary, GENERATOR_SIZES, composition, seed=3)
+    model.transitions.max_open = max_open
+    return model
+
+
+def all_trees(system, words):
+    """Every complete action sequence of the parser over a number of words."""
+    finished, frontier = [], [((), system.start(words))]
+    while frontier:
+        actions, state = frontier.pop()
+        for action in np.flatnonzero(system.masks[system.mask_number(state)]).tolist():
+            after = state.after(action)
+            target = finished if after.is_finished else frontier
+            target.append((*actions, action) if after.is_finished else ((*actions, action), after))
+    return finished
+
+
+def tokens_of(parser, words):
+    return parser.encode(words, words, words)
+
+
+@pytest.mark.parametrize("composition", COMPOSITIONS)
+@pytest.mark.parametrize("alpha", [1.0, 0.8])
+def test_q_over_all_trees_of_a_sentence_sums_to_one(composition, alpha):
+    parser = make_tiny_parser(composition, max_open=1)
+    trees = all_trees(parser.transitions, 3)
+    assert len(trees) > 50
+    assert np.exp(exact_log_q(parser, WORDS, trees, alpha)).sum() == pytest.approx(1, abs=1e-4)
+
+
+def exact_log_q(parser, words, trees, alpha):
+    return log_q(parser, tokens_of(parser, words), trees, alpha)
+
+
+@pytest.mark.parametrize("composition", COMPOSITIONS)
+def test_generator_mass_of_finished_and_unfinished_sequences_is_one(composition):
+    """All sequences of at most 6 actions: what has ended and what goes on make up everything."""
+    model = make_tiny_generator(composition, max_open=2)
+    finished = 0.0
+    frontier = [((), (), 0.0)]
+    for _ in range(6):
+        grown = []
+        for words, actions, log_p in frontier:
+            for word, action, step in next_steps(model, words, actions):
+                words_after = words if word is None else (*words, word)
+                state = state_after(model, (*actions, action))
+                if state.is_finished:
+                    finished += np.exp(log_p + step)
+                else:
+                    grown.append((words_after, (*actions, action), log_p + step))
+        frontier = grown
+    unfinished = sum(np.exp(log_p) for _, _, log_p in frontier)
+    assert finished > 0.001
+    assert finished + unfinished == pytest.approx(1, abs=1e-5)
+
+
+def state_after(model, actions):
+    state = model.transitions.start(None)
+    for action in actions:
+        state = state.after(action)
+    return state
+
+
+def next_steps(model, words, actions):
+    """Every valid next action, with each word where it generates one, and its log probability."""
+    dy.renew_cg()
+    c, generated = model.start(), iter(words)
+    for action in actions:
+        c = model.advance(c, action, next(generated) if action == SHIFT else None)
+    step = model.step([c])
+    [log_probs], [of_words] = step.action_log_probs(), step.every_word_log_prob([0])
+    for action in np.flatnonzero(model.transitions.masks[model.transitions.mask_number(c.state)]):
+        if action != SHIFT:
+            yield None, int(action), log_probs[action]
+            continue
+        for word in np.flatnonzero(np.isfinite(of_words)).tolist():
+            yield word, SHIFT, log_probs[SHIFT] + of_words[word]
+
+
+@pytest.mark.parametrize("composition", COMPOSITIONS)
+def test_next_steps_agree_with_joint_log_probs(composition):
+    """The step by step probabilities above are those that `joint_log_probs` adds up."""
+    model = make_tiny_generator(composition, max_open=2)
+    words, actions = (1, 2), (2, SHIFT, 3, SHIFT, 0, 0)
+    total, used = 0.0, 0
+    for i, action in enumerate(actions):
+        word = words[used] if action == SHIFT else None
+        steps = {(w, a): step for w, a, step in next_steps(model, words[:used], actions[:i])}
+        total += steps[word, action]
+        used += action == SHIFT
+    assert joint_log_probs(model, words, [actions])[0] == pytest.approx(total, rel=1e-5)
+
+
+@pytest.mark.parametrize("composition", COMPOSITIONS)
+def test_importance_sampling_converges_to_the_exact_marginal(composition):
+    parser, model = make_tiny_parser(composition, 1), make_tiny_generator(composition, 1)
+    trees = all_trees(parser.transitions, 3)
+    ids = model.vocabulary.word_ids(WORDS)
+    joint = dict(zip(trees, joint_log_probs(model, ids, trees), strict=True))
+    exact = np.log(np.exp(list(joint.values())).sum())
+    [samples] = sample_batch(parser, [tokens_of(parser, WORDS)], 4000, 0.8, [[1]])
+    e = estimate([log_q for _, log_q in samples], [joint[tuple(actions)] for actions, _ in samples])
+    assert 0 < e.standard_error < 0.1
+    assert abs(e.log_marginal - exact) < 5 * e.standard_error
+
+
+def test_sampled_trees_follow_the_exact_flattened_q():
+    """Chi-square over whole trees, rare ones taken together."""
+    parser, n, alpha = make_tiny_parser("corrected", 1), 5000, 0.8
+    trees = all_trees(parser.transitions, 3)
+    expected = n * np.exp(exact_log_q(parser, WORDS, trees, alpha))
+    [samples] = sample_batch(parser, [tokens_of(parser, WORDS)], n, alpha, [[2]])
+    index = {tree: i for i, tree in enumerate(trees)}
+    observed = np.bincount([index[tuple(actions)] for actions, _ in samples], minlength=len(trees))
+    common = expected >= 5
+    pairs = [*zip(observed[common], expected[common], strict=True)]
+    pairs.append((observed[~common].sum(), expected[~common].sum()))
+    statistic = sum((o - e) ** 2 / e for o, e in pairs if e > 0)
+    freedom = len(pairs) - 1
+    assert freedom > 10
+    assert statistic < freedom + 5 * np.sqrt(2 * freedom)
+
+
+@pytest.mark.parametrize("n", [1, 16])
+def test_minibatches_and_autobatching_change_nothing(sentences, generative_sentences, n):
+    for model, data in (
+        (make_parser(sentences), sentences),
+        (make_generator(generative_sentences), generative_sentences),
+    ):
+        examples = [model.encode_training(s) for s in data[:16]]
+        losses = []
+        for autobatching in (True, False):
+            for i in range(0, 16, n):
+                dy.renew_cg(autobatching=autobatching)
+                losses.append(model.training_loss(examples[i : i + n], 0.0).value())
+        batched, plain = np.array_split(np.array(losses), 2)
+        dy.renew_cg(autobatching=True)
+        assert batched == pytest.approx(plain, rel=1e-4)
+        alone = []
+        for example in examples:
+            dy.renew_cg()
+            alone.append(model.training_loss([example], 0.0).value())
+        assert batched.sum() == pytest.approx(sum(alone), rel=1e-4)

@@ -1,0 +1,50 @@
+"""Symbols that training has not: the parser takes them for something it knows; in a tree they make p or q = 0."""
+
+from __future__ import annotations
+
+import math
+
+import nltk
+import numpy as np
+import pytest
+
+from oracle.errors import UnseenSymbolError
+from rnng_dy.models.vocabulary import UNK
+
+
+def test_an_unseen_word_is_unk(parser):
+    words = parser.encode(["zyx"], ["NN"], ["UNK-NEVER-SEEN"]).words
+    assert words == [parser.vocabulary.words.id(UNK)]
+
+
+def test_an_unseen_tag_is_the_average_tag(parser, capfd):
+    """Its embedding is the mean of the trained ones, each as often as training has the tag."""
+    tokens = [("the", "DT"), ("cat", "ZZ"), ("slept", "VBD"), (".", ".")]
+    tree = parser.parse_one(tokens)
+    assert tree.pos() == tokens
+    assert capfd.readouterr() == ("", "")
+    table = parser.store.arrays()["tag"]
+    counts = np.array(parser.vocabulary.tag_counts)
+    expected = (table * counts[:, None]).sum(axis=0) / counts.sum()
+    assert parser._unknown_tag().npvalue() == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_tree_with_an_unseen_nonterminal_has_no_probability(parser, generator):
+    tree = nltk.Tree.fromstring("(S (QQ (DT the) (NN cat)) (VP (VBD slept)) (. .))")
+    assert parser.log_prob(tree) == -math.inf
+    assert generator.log_prob(tree) == -math.inf
+
+
+def test_all_unseen_symbols_are_named(generator):
+    with pytest.raises(UnseenSymbolError) as error:
+        generator.encode(["UNK-NEVER", "the"], ["NT(QQ)", "SHIFT", "SHIFT", "REDUCE"])
+    assert error.value.symbols == ("UNK-NEVER", "QQ")
+
+
+def test_trees_of_the_api_have_the_probability_they_were_drawn_with(parser, generator):
+    parser.transitions.max_open = generator.transitions.max_open = 2
+    tokens = [("it", "PRP"), ("slept", "VBD"), (".", ".")]
+    for tree, log_q in parser.sample(tokens, n=5, alpha=1.0):
+        assert parser.log_prob(tree) == pytest.approx(log_q, rel=1e-4)
+    for tree, log_p in generator.generate(5, seed=4, max_length=30):
+        assert generator.log_prob(tree) == pytest.approx(log_p, rel=1e-4)

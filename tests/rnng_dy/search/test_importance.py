@@ -1,0 +1,67 @@
+"""Marginal likelihood, MAP tree and perplexity from samples."""
+
+import math
+
+import numpy as np
+import pytest
+
+from rnng_dy.evaluation.perplexity import likelihood
+from rnng_dy.search.importance import estimate, growth_with_samples
+
+
+def test_marginal_is_the_mean_weight_with_repeats_counted():
+    log_q = [math.log(x) for x in (0.5, 0.5, 0.25)]
+    log_p = [math.log(x) for x in (0.1, 0.1, 0.2)]
+    expected = math.log((0.1 / 0.5 + 0.1 / 0.5 + 0.2 / 0.25) / 3)
+    assert estimate(log_q, log_p).log_marginal == pytest.approx(expected)
+
+
+def test_no_underflow_far_below_zero():
+    assert estimate([-10.0] * 2, [-5000.0] * 2).log_marginal == pytest.approx(-4990.0)
+
+
+def test_map_tree_is_the_first_of_equals():
+    assert estimate([-1.0] * 3, [-5.0, -2.0, -2.0]).best == 1
+
+
+def test_equal_weights_make_every_sample_effective():
+    e = estimate([-1.0] * 4, [-3.0] * 4)
+    assert e.effective_sample_size == pytest.approx(4)
+    assert e.standard_error == pytest.approx(0)
+
+
+def test_one_dominant_weight_leaves_one_effective_sample():
+    e = estimate([-1.0] * 4, [-3.0, -500.0, -500.0, -500.0])
+    assert e.effective_sample_size == pytest.approx(1)
+    # the standard deviation of weights 1, 0, 0, 0 over their mean, divided by the root of 4
+    assert e.standard_error == pytest.approx(math.sqrt(3) / 2)
+
+
+def test_trees_without_probability():
+    e = estimate([-1.0, -2.0], [-math.inf, -math.inf])
+    assert (e.log_marginal, e.effective_sample_size, e.best) == (-math.inf, 0, 0)
+    mixed = estimate([-1.0, -1.0], [-math.inf, -2.0])
+    assert mixed.log_marginal == pytest.approx(-1 + math.log(0.5))
+    assert mixed.best == 1
+
+
+@pytest.mark.parametrize(("log_q", "log_p"), [([], []), ([-1.0], [-1.0, -2.0])])
+def test_samples_and_likelihoods_must_match(log_q, log_p):
+    with pytest.raises(ValueError, match="proposal"):
+        estimate(log_q, log_p)
+
+
+def test_growth_ends_with_the_estimate_from_all_samples():
+    random = np.random.default_rng(2)
+    q = random.normal(-5, 1, (3, 20)).tolist()
+    p = random.normal(-9, 1, (3, 20)).tolist()
+    p[1][:4] = [-math.inf] * 4
+    lengths = [4, 5, 6]
+    rows = growth_with_samples(q, p, lengths, counts=(1, 2, 20, 50))
+    assert [row.samples for row in rows] == [1, 2, 20]
+    whole = [estimate(a, b) for a, b in zip(q, p, strict=True)]
+    assert rows[-1].perplexity == likelihood([e.log_marginal for e in whole], lengths).perplexity
+    assert rows[-1].best == tuple(e.best for e in whole)
+    # sentence 1 has p = 0 with its first samples
+    some = [estimate(q[i][:2], p[i][:2]).log_marginal for i in (0, 2)]
+    assert rows[1].perplexity == pytest.approx(likelihood(some, [4, 6]).perplexity)

@@ -1,0 +1,95 @@
+"""The sampler draws from the flattened distribution and writes the log q that it drew with."""
+
+import numpy as np
+import pytest
+
+from rnng_dy.search import sampling
+from rnng_dy.search.sampling import sample_batch
+
+from ..conftest import log_q, make_parser
+
+
+@pytest.fixture
+def parser(sentences):
+    """A parser with random parameters, kept from the endless trees that it would draw without a low limit."""
+    parser = make_parser(sentences)
+    parser.transitions.max_open = 2
+    return parser
+
+
+@pytest.fixture
+def short(sentences):
+    return min(sentences, key=lambda s: len(s.tokens))
+
+
+def encode(parser, sentence):
+    return parser.encode(sentence.tokens, sentence.tags, sentence.unkified)
+
+
+def draw(parser, sentence, n, alpha, seed):
+    [samples] = sample_batch(parser, [encode(parser, sentence)], n, alpha, [[seed]])
+    return samples
+
+
+def flattened_log_q(parser, sentence, sequences, alpha):
+    return log_q(parser, encode(parser, sentence), sequences, alpha)
+
+
+@pytest.mark.parametrize("alpha", [1.0, 0.8, 0.3])
+def test_log_q_is_that_of_the_distribution_drawn_from(parser, sentences, alpha):
+    samples = draw(parser, sentences[0], 30, alpha, 1)
+    expected = flattened_log_q(parser, sentences[0], [actions for actions, _ in samples], alpha)
+    assert [log_q for _, log_q in samples] == pytest.approx(expected, rel=1e-4)
+
+
+def test_every_sample_is_counted(parser, sentences):
+    assert len(draw(parser, sentences[1], 100, 0.8, 1)) == 100
+
+
+def test_a_seed_gives_the_same_samples(parser, sentences):
+    assert draw(parser, sentences[0], 20, 0.8, 3) == draw(parser, sentences[0], 20, 0.8, 3)
+    assert draw(parser, sentences[0], 20, 0.8, 3) != draw(parser, sentences[0], 20, 0.8, 4)
+
+
+def test_sentences_draw_from_their_own_streams(parser, sentences):
+    alone = draw(parser, sentences[1], 15, 0.8, 7)
+    tokens = [encode(parser, s) for s in sentences[:3]]
+    together = sample_batch(parser, tokens, 15, 0.8, [[1], [7], [9]])
+    assert [actions for actions, _ in together[1]] == [actions for actions, _ in alone]
+
+
+def test_first_decision_follows_the_flattened_distribution(parser, short):
+    """Chi-square of the first actions of many samples against their exact probabilities."""
+    alpha, n = 0.5, 2000
+    root = np.exp(
+        [
+            flattened_log_q(parser, short, [[action]], alpha)[0]
+            for action in range(2, len(parser.transitions))
+        ]
+    )
+    assert root.sum() == pytest.approx(1, abs=1e-5)
+    first = [actions[0] for actions, _ in draw(parser, short, n, alpha, 11)]
+    observed = np.bincount(first, minlength=len(parser.transitions))[2:]
+    statistic = ((observed - n * root) ** 2 / (n * root)).sum()
+    # far beyond the 0.9999 quantile of chi-square with this many degrees of freedom
+    freedom = len(root) - 1
+    assert statistic < freedom + 6 * np.sqrt(2 * freedom)
+
+
+def test_order_is_exchangeable(parser, short):
+    """The samples of one prefix must not stand together: the first half is a fair half."""
+    samples = draw(parser, short, 1000, 0.3, 5)
+    first = np.array([actions[0] for actions, _ in samples])
+    common = np.bincount(first).argmax()
+    halves = (first[:500] == common).sum(), (first[500:] == common).sum()
+    assert abs(halves[0] - halves[1]) < 6 * np.sqrt(500 * 0.5)
+
+
+def test_a_graph_that_would_not_fit_is_split(parser, sentences, monkeypatch):
+    whole = draw(parser, sentences[0], 40, 0.8, 1)
+    monkeypatch.setattr(sampling, "MAX_STATES", 150)
+    parts = draw(parser, sentences[0], 40, 0.8, 1)
+    assert len(parts) == 40
+    assert parts != whole
+    expected = flattened_log_q(parser, sentences[0], [actions for actions, _ in parts], 0.8)
+    assert [log_q for _, log_q in parts] == pytest.approx(expected, rel=1e-4)

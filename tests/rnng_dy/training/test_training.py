@@ -1,0 +1,303 @@
+"""The training loop: the original's update, its schedule, and going on after a stop."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from oracle.errors import RnngError
+from rnng_dy import checkpoint
+from rnng_dy.engine import dy
+from rnng_dy.training.loop import Standing, Training
+from rnng_dy.training.presets import PRESETS
+
+from ..conftest import make_generator, make_parser
+
+# nothing random, and a decay that float32 can show
+PLAIN = {"dropout": 0.0, "unknown_probability": 0.0, "l2": 1e-2}
+
+
+def training(model, sentences, folder, evaluate=lambda: {"score": 0.0}, **changes):
+    settings = replace(PRESETS["paper", model.kind], **changes)
+    examples = [model.encode_training(s) for s in sentences]
+    return Training(model, examples, evaluate, settings, folder)
+
+
+def update(run):
+    """One update from all examples."""
+    return run._updater.update(range(len(run.examples)), 0, run.learning_rate())
+
+
+def gradients(model, examples):
+    """The gradient of the loss by parameter name, lookup rows included."""
+    dy.renew_cg()
+    loss = model.training_loss(examples, 0.0)
+    loss.forward()
+    loss.backward()
+    parameters = {**model.store.dense, **model.store.lookups}
+    found = {name: p.grad_as_array().astype(np.float64) for name, p in parameters.items()}
+    for parameter in parameters.values():
+        parameter.scale_gradient(0)
+    return found
+
+
+@pytest.fixture(params=["discriminative", "generative"])
+def kind_and_sentences(request, sentences, generative_sentences):
+    if request.param == "discriminative":
+        return make_parser, sentences
+    return make_generator, generative_sentences
+
+
+@pytest.mark.parametrize("clip", [0.01, 5.0, 1e6])
+def test_update_is_clipped_sgd_with_unscaled_decay(kind_and_sentences, tmp_path, clip):
+    """v -= eta * clip * g + lambda * v, for dense parameters and the lookup rows of the sentence only."""
+    make, sentences = kind_and_sentences
+    model = make(sentences)
+    run = training(model, sentences[:1], tmp_path, clip=clip, **PLAIN)
+    before = {k: v.astype(np.float64) for k, v in model.store.arrays().items()}
+    g = gradients(model, run.examples)
+    norm = np.sqrt(sum((x**2).sum() for x in g.values()))
+    value, clipped, _ = update(run)
+    assert value > 0
+    assert clipped == (norm > clip)
+    rows = model.touched_rows(run.examples)
+    for name, after in model.store.arrays().items():
+        decayed = before[name] * 1e-2
+        if name in model.store.lookups:
+            untouched = np.ones(len(decayed), bool)
+            untouched[sorted(rows[name])] = False
+            decayed[untouched] = 0
+        expected = before[name] - 0.1 * min(1, clip / norm) * g[name] - decayed
+        assert after == pytest.approx(expected, abs=2e-6), name
+
+
+def test_rows_looked_up_without_gradient_decay_too(sentences, tmp_path):
+    """The root's label and the last action cannot change the loss, but the original looks them up."""
+    model = make_parser(sentences)
+    run = training(model, sentences[:1], tmp_path, **PLAIN)
+    label = sentences[0].actions[0][3:-1]
+    row = model.transitions.nonterminals.index(label)
+    reduce_before = model.store.arrays()["action"][0]
+    before = model.store.arrays()["nonterminal"][row]
+    update(run)
+    assert (model.store.arrays()["nonterminal"][row] != before).all()
+    assert (model.store.arrays()["action"][0] != reduce_before).all()
+
+
+def test_learning_rate_is_stepped_once_an_epoch(sentences, tmp_path):
+    run = training(make_parser(sentences), sentences, tmp_path)
+    assert run.learning_rate() == 0.1
+    run.standing.epoch = 3
+    assert run.learning_rate() == pytest.approx(0.1 / (1 + 3 * 0.05))
+
+
+@pytest.mark.parametrize(
+    ("kind", "epoch_length", "due"),
+    [
+        ("discriminative", 3396, [100, 2600, 5100, 7600]),
+        ("generative", 3396, [10000, 20000]),
+        ("generative", 39832, [40000, 50000]),
+    ],
+)
+def test_evaluations_come_when_the_originals_come(kind, epoch_length, due):
+    settings = PRESETS["paper", kind]
+    standing, found = Standing(), []
+    while len(found) < len(due):
+        before = standing.sentences
+        standing.sentences += 1
+        standing.epoch = standing.sentences // epoch_length
+        if standing.is_evaluation_due(before, settings):
+            found.append(standing.sentences)
+    assert found == due
+
+
+def test_words_seen_once_become_their_class_half_of_the_time(sentences):
+    model = make_parser(sentences)
+    singletons = model.vocabulary.singletons
+    examples = [model.encode_training(s) for s in sentences]
+    example = next(e for e in examples if singletons & set(e.tokens.words))
+    random = np.random.default_rng(1)
+    replaced = total = 0
+    for _ in range(400):
+        drawn = model.with_unknowns(example, 0.5, random)
+        for old, new, unk in zip(
+            example.tokens.words, drawn.tokens.words, example.classes, strict=True
+        ):
+            if old in singletons:
+                total += 1
+                replaced += new == unk
+            else:
+                assert new == old
+    assert abs(replaced / total - 0.5) < 5 * 0.5 / np.sqrt(total)
+
+
+def score_from_parameters(model):
+    """An evaluation that depends on the parameters and nothing else."""
+    return lambda: {"score": float(model.store.arrays()["hidden_bias"].sum())}
+
+
+def run_to_end(make, sentences, folder, stops=(), **settings):
+    """Train 2 epochs with dropout, stopping after the given numbers of updates and going on anew each time."""
+    schedule = {"epochs": 2, "first_evaluation": 10, "evaluate_every": 15, "evaluate_from_epoch": 0}
+    schedule |= {"checkpoint_every": 7, "report_every": 5} | settings
+    for n, stop in enumerate([*stops, None]):
+        model = make(sentences, seed=5)
+        run = training(model, sentences[:20], folder, score_from_parameters(model), **schedule)
+        if n == 0:
+            run.create_folder()
+        else:
+            run.resume()
+        finished = run.run(lambda run=run, stop=stop: run.standing.updates == stop)
+        assert finished == (stop is None)
+    log = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+    for record in log:
+        for of_the_clock in ("seconds", "sentences_per_second", "seconds_left"):
+            record.pop(of_the_clock, None)
+    return model.store.arrays(), checkpoint.read_arrays(folder / "parameters.npz"), log
+
+
+ADAM = {"optimizer": "adam", "schedule": "linear", "learning_rate": 0.01, "batch_size": 3}
+
+
+@pytest.mark.parametrize(
+    ("settings", "stops"),
+    [({}, [3, 11, 20, 33]), (ADAM, [2, 9]), (ADAM | {"jobs": 2}, [5])],
+    ids=["sgd", "adam", "adam, two processes"],
+)
+def test_resumed_training_reaches_the_same_numbers_bit_for_bit(
+    kind_and_sentences, tmp_path, settings, stops
+):
+    make, sentences = kind_and_sentences
+    straight = run_to_end(make, sentences, tmp_path / "straight", **settings)
+    resumed = run_to_end(make, sentences, tmp_path / "resumed", stops, **settings)
+    for ours, expected in zip(resumed[:2], straight[:2], strict=True):
+        assert ours.keys() == expected.keys()
+        for name in expected:
+            assert np.array_equal(ours[name], expected[name]), name
+    assert resumed[2] == straight[2]
+
+
+def test_seeds_differ(sentences, tmp_path):
+    values = []
+    for seed in (1, 2):
+        model = make_parser(sentences, seed=1)
+        run = training(model, sentences[:3], tmp_path, seed=seed)
+        update(run)
+        values.append(model.store.arrays()["hidden_bias"])
+    assert not np.array_equal(*values)
+
+
+def test_the_best_model_is_kept(sentences, tmp_path):
+    model = make_parser(sentences)
+    scores = iter([3.0, 7.0, 7.0, 5.0])
+    kept = []
+
+    def evaluate():
+        kept.append(model.store.arrays()["hidden_bias"])
+        return {"score": next(scores)}
+
+    run = training(
+        model,
+        sentences[:8],
+        tmp_path / "m",
+        evaluate,
+        epochs=1,
+        first_evaluation=2,
+        evaluate_every=2,
+    )
+    run.create_folder()
+    assert run.run()
+    saved = checkpoint.read_arrays(tmp_path / "m" / "parameters.npz")["hidden_bias"]
+    # a new best is a strict improvement: the second of four evaluations
+    assert np.array_equal(saved, kept[1])
+    assert (run.standing.best, run.standing.best_sentences) == (7.0, 4)
+
+
+def test_other_data_or_settings_are_refused(sentences, tmp_path):
+    folder = tmp_path / "m"
+    training(make_parser(sentences), sentences[:8], folder).create_folder()
+    with pytest.raises(RnngError, match="7 sentences instead of 8"):
+        training(make_parser(sentences), sentences[:7], folder).resume()
+    with pytest.raises(RnngError, match="dropout"):
+        training(make_parser(sentences), sentences[:8], folder, dropout=0.1).resume()
+    training(make_parser(sentences), sentences[:8], folder, epochs=99).resume()
+
+
+def test_the_linear_schedule_goes_to_zero_and_keeps_its_epochs(sentences, tmp_path):
+    run = training(make_parser(sentences), sentences[:8], tmp_path / "m", epochs=4, **ADAM)
+    run.create_folder()
+    rates = []
+    for run.standing.sentences in (0, 8, 16, 31):
+        rates.append(run.learning_rate())
+    assert rates == pytest.approx([0.01, 0.0075, 0.005, 0.01 / 32])
+    with pytest.raises(RnngError, match="epochs"):
+        training(make_parser(sentences), sentences[:8], tmp_path / "m", epochs=5, **ADAM).resume()
+
+
+@pytest.mark.parametrize("batch_size", [5, 1])
+def test_two_processes_make_the_updates_of_one(kind_and_sentences, tmp_path, batch_size):
+    make, sentences = kind_and_sentences
+    found = []
+    for jobs in (1, 2):
+        model = make(sentences)
+        settings = {"epochs": 1, "batch_size": batch_size, "jobs": jobs, **PLAIN}
+        run = training(model, sentences[:17], tmp_path / str(jobs), **settings)
+        run.create_folder()
+        assert run.run()
+        found.append(model.store.arrays())
+    for name, values in found[0].items():
+        assert found[1][name] == pytest.approx(values, abs=2e-5), name
+
+
+def test_a_lost_process_ends_training_with_a_message(sentences, tmp_path):
+    def kill_helpers():
+        for process in multiprocessing.active_children():
+            process.kill()
+        return {"score": 0.0}
+
+    run = training(
+        make_parser(sentences),
+        sentences[:20],
+        tmp_path / "m",
+        kill_helpers,
+        first_evaluation=4,
+        batch_size=2,
+        jobs=2,
+    )
+    run.create_folder()
+    with pytest.raises(RnngError, match=r"code -9.*--resume"):
+        run.run()
+
+
+def test_sentences_that_do_not_fit_are_left_out_and_named(sentences, tmp_path, monkeypatch):
+    model = make_parser(sentences)
+    run = training(model, sentences[:9], tmp_path / "m", epochs=2, batch_size=4)
+    run.create_folder()
+    loss = model.training_loss
+    fits = 2 * max(model.length(e) for e in run.examples)
+    long = max(range(9), key=lambda i: model.length(run.examples[i]))
+
+    def limited(examples, dropout):
+        if examples[0].actions == run.examples[long].actions or len(examples) * 10 > fits:
+            raise MemoryError
+        return loss(examples, dropout)
+
+    monkeypatch.setattr(model, "training_loss", limited)
+    assert run.run()
+    assert run.left_out == {long}
+    log = [json.loads(line) for line in (tmp_path / "m" / "log.jsonl").read_text().splitlines()]
+    [record] = [record for record in log if record["event"] == "left_out"]
+    assert (record["sentence"], record["left_out"]) == (long, 1)
+    assert record["words"] == model.length(run.examples[long])
+
+
+def test_divergence_is_told(sentences, tmp_path):
+    model = make_parser(sentences)
+    run = training(model, sentences[:1], tmp_path)
+    model.store.dense["action_bias"].set_value(np.full(len(model.transitions), np.nan))
+    with pytest.raises(RnngError, match="learning-rate"):
+        update(run)
