@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import lzma
 import os
 from pathlib import Path
 
 import pytest
 
 CHECKOUT = Path(__file__).resolve().parent.parent
+DATA = CHECKOUT / "tests" / "data"
+TINY = CHECKOUT / "oracle" / "data" / "tiny.trees"
+# tests/data/README.md: which lines of tiny.trees the original programs had as what
+TINY_PARTS = {"train": slice(0, 500), "dev": slice(500, 550), "test": slice(550, 600)}
 
 
 @pytest.fixture(scope="session")
@@ -19,4 +24,19 @@ def shared() -> Path:
         if os.environ.get("RNNG_DY_REQUIRE_SHARED") == "1":
             pytest.fail(reason)
         pytest.skip(reason)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the original programs gave on tiny.trees, unpacked, and the parts of tiny.trees themselves."""
+    folder = tmp_path_factory.mktemp("tiny_reference")
+    packed_folder = DATA / "tiny_reference"
+    for packed in packed_folder.rglob("*.xz"):
+        path = folder / packed.relative_to(packed_folder).with_suffix("")
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(lzma.decompress(packed.read_bytes()))
+    lines = TINY.read_bytes().splitlines(keepends=True)
+    for name, part in TINY_PARTS.items():
+        (folder / f"{name}.trees").write_bytes(b"".join(lines[part]))
     return folder

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -96,6 +98,11 @@ CASES = [
     ("an oracle of other sentences", "4\t9.5\n", RERANK.format("good.props", "bad") + " --oracle good.oracle",
      "good.oracle"),
     ("an empty samples file", "", RERANK.format("bad", "bad"), "bad"),
+    # clusters and checkpoints of the original
+    ("a corpus without words", "\n", "clusters bad -o out", "the corpus is empty"),
+    ("clusters to show that are none", TREE, "clusters show bad", "bad:1"),
+    ("a checkpoint that is no archive", TREE,
+     "import-clab discriminative bad --train-oracle good.oracle --model new", "Boost"),
     # evaluation
     ("fewer trees than gold trees", TREE, EVALB.format("good.trees", "bad"), "bad"),
     ("a parameter file with an unknown statement", "NONSENSE 1\n",
@@ -116,6 +123,8 @@ CASES = [
     ("no tagger", TREE, "tag bad -o out", "one of"),
     ("other numbers of trees", TREE * 2, "compare-composition bad good.trees good.trees", "good.trees"),
     ("a treebank that is missing", None, "reproduce ptb --treebank nowhere -o new", "nowhere"),
+    ("another that is missing", None, "reproduce ctb --treebank nowhere -o new", "nowhere"),
+    ("trees that are missing", None, "reproduce trees --train bad --dev good.trees --test good.trees -o new", "bad"),
     ("seeds that are no numbers", None, "reproduce nltk --seeds 1,x -o new", "1,x"),
     ("tags that are no files", None, "reproduce nltk --tags a,b -o new", "three files"),
     ("stages that do not exist", None, "reproduce nltk --stages cook -o new", "cook"),
@@ -190,5 +199,20 @@ def test_bad_input(good, tmp_path, monkeypatch, content, command, says):
     assert not result.stdout
 
 
-def test_there_are_at_least_forty_cases():
-    assert len({case[0] for case in CASES}) == len(CASES) >= 40
+def commands(command: click.Command, *names: str) -> Iterator[tuple[str, ...]]:
+    """The names of every command below, `train discriminative` as two."""
+    if not isinstance(command, click.Group):
+        yield names
+        return
+    context = click.Context(command)
+    for name in command.list_commands(context):
+        yield from commands(command.get_command(context, name), *names, name)
+
+
+# doctor reads nothing but the machine
+WITHOUT_INPUT = {("doctor",)}
+
+
+@pytest.mark.parametrize("names", sorted(set(commands(main)) - WITHOUT_INPUT), ids=" ".join)
+def test_every_command_is_given_bad_input(names):
+    assert any(tuple(command.split()[: len(names)]) == names for _, _, command, _ in CASES)

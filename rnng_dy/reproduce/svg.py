@@ -123,7 +123,7 @@ def _ticks(low: float, high: float) -> list[float]:
     """Up to seven round numbers from low to high.
 
     >>> _ticks(0, 10), _ticks(82.3, 88.1)
-    ([0, 2, 4, 6, 8, 10], [83.0, 84.0, 85.0, 86.0, 87.0, 88.0])
+    ([0.0, 2.0, 4.0, 6.0, 8.0, 10.0], [83.0, 84.0, 85.0, 86.0, 87.0, 88.0])
     """
     power = 10.0 ** math.floor(math.log10((high - low) / 5))
     step = next(power * m for m in (1, 2, 5, 10) if (high - low) / (power * m) <= 6.5)

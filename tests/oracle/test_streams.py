@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import doctest
 import errno
-import importlib
 import io
 import os
 import sys
@@ -12,15 +10,6 @@ import sys
 import pytest
 
 from oracle.streams import open_input, open_output
-
-MODULES = ["brackets", "corpora", "samples", "streams", "transitions", "treebank", "unknown"]
-
-
-@pytest.mark.parametrize("name", MODULES)
-def test_the_examples_in_docstrings_are_true(name):
-    outcome = doctest.testmod(importlib.import_module(f"oracle.{name}"))
-    assert outcome.attempted > 0
-    assert outcome.failed == 0
 
 
 def test_lines_end_at_line_feeds_alone(tmp_path):

@@ -81,6 +81,30 @@ def log_q(parser, tokens, sequences, alpha=1.0):
     return np.array([of_decision[path].sum() for path in found.paths])
 
 
+def looked_up_rows(vocabulary, sentences):
+    """Rows of lookup tables that the original looks up, and so decays, for oracle sentences (PORTING.md, section 7).
+
+    The embedding of every action, the last one's too; the label of every constituent, the root's too, as it is opened
+    and as it is composed; words and tags; and `<s>`, with which the generative model's terms begin. Not from the code
+    under test.
+    """
+    rows = {name: set() for name in ("action", "open_nonterminal", "nonterminal", "word")}
+    for sentence in sentences:
+        labels = [a[len("NT(") : -1] for a in sentence.actions if a not in ("SHIFT", "REDUCE")]
+        ids = {vocabulary.nonterminals.index(label) for label in labels}
+        rows["open_nonterminal"] |= ids
+        rows["nonterminal"] |= ids
+        # REDUCE = 0, SHIFT = 1, then the nonterminals; no sentence is without the two
+        rows["action"] |= {0, 1, *(2 + i for i in ids)}
+        generative = sentence.tags is None
+        words = ["<s>", *sentence.unkified] if generative else sentence.tokens
+        rows["word"] |= {vocabulary.words.symbols.index(word) for word in words}
+        if not generative:
+            tags = {vocabulary.tags.symbols.index(tag) for tag in sentence.tags}
+            rows["tag"] = rows.get("tag", set()) | tags
+    return rows
+
+
 @pytest.fixture
 def parser(sentences):
     return make_parser(sentences)

@@ -15,7 +15,7 @@ from rnng_dy.engine import dy
 from rnng_dy.training.loop import Standing, Training
 from rnng_dy.training.presets import PRESETS
 
-from ..conftest import make_generator, make_parser
+from ..conftest import looked_up_rows, make_generator, make_parser
 
 # nothing random, and a decay that float32 can show
 PLAIN = {"dropout": 0.0, "unknown_probability": 0.0, "l2": 1e-2}
@@ -64,7 +64,8 @@ def test_update_is_clipped_sgd_with_unscaled_decay(kind_and_sentences, tmp_path,
     value, clipped, _ = update(run)
     assert value > 0
     assert clipped == (norm > clip)
-    rows = model.touched_rows(run.examples)
+    rows = looked_up_rows(model.vocabulary, sentences[:1])
+    assert rows.keys() == model.store.lookups.keys()
     for name, after in model.store.arrays().items():
         decayed = before[name] * 1e-2
         if name in model.store.lookups:
@@ -75,17 +76,20 @@ def test_update_is_clipped_sgd_with_unscaled_decay(kind_and_sentences, tmp_path,
         assert after == pytest.approx(expected, abs=2e-6), name
 
 
-def test_rows_looked_up_without_gradient_decay_too(sentences, tmp_path):
-    """The root's label and the last action cannot change the loss, but the original looks them up."""
-    model = make_parser(sentences)
-    run = training(model, sentences[:1], tmp_path, **PLAIN)
-    label = sentences[0].actions[0][3:-1]
-    row = model.transitions.nonterminals.index(label)
-    reduce_before = model.store.arrays()["action"][0]
-    before = model.store.arrays()["nonterminal"][row]
+def test_rows_looked_up_without_gradient_decay_too(kind_and_sentences, tmp_path):
+    """The root's label and the last action: in a flat tree they cannot change the loss, but they are looked up."""
+    make, sentences = kind_and_sentences
+    model = make(sentences)
+    length = len(sentences[0].tokens)
+    flat = replace(sentences[0], actions=(sentences[0].actions[0], *["SHIFT"] * length, "REDUCE"))
+    run = training(model, [flat], tmp_path, **PLAIN)
+    g, before = gradients(model, run.examples), model.store.arrays()
     update(run)
-    assert (model.store.arrays()["nonterminal"][row] != before).all()
-    assert (model.store.arrays()["action"][0] != reduce_before).all()
+    after = model.store.arrays()
+    [label] = looked_up_rows(model.vocabulary, [flat])["nonterminal"]
+    for table, row in (("nonterminal", label), ("action", 0)):
+        assert not g[table][row].any()
+        assert after[table][row] == pytest.approx(before[table][row] * (1 - PLAIN["l2"]), rel=1e-5)
 
 
 def test_learning_rate_is_stepped_once_an_epoch(sentences, tmp_path):

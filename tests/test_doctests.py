@@ -1,0 +1,46 @@
+"""The examples in the docstrings of every module are true."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+PACKAGES = ("oracle", "clusters", "rnng_dy", "scripts.dynet.installer")
+PROMPT = ">>> "
+
+
+def module_names() -> Iterator[str]:
+    """The packages and every module below them."""
+    for package in PACKAGES:
+        yield package
+        path = importlib.import_module(package).__path__
+        yield from (found.name for found in pkgutil.walk_packages(path, f"{package}."))
+
+
+MODULES = tuple(module_names())
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_example_of_a_module_runs_and_is_true(name: str) -> None:
+    module = importlib.import_module(name)
+    outcome = doctest.testmod(module)
+    # as many as the text has: doctest passes over what is no docstring of the module's own
+    text = Path(module.__file__).read_text(encoding="utf-8")
+    assert outcome.attempted == text.count(PROMPT)
+    assert outcome.failed == 0
+
+
+def test_no_module_is_passed_over() -> None:
+    """Every Python file of a package, and every package of the checkout but the tests, is walked."""
+    walked = {Path(importlib.import_module(name).__file__) for name in MODULES}
+    folders = {
+        path.parent for path in CHECKOUT.glob("*/__init__.py") if path.parent.name != "tests"
+    }
+    folders |= {CHECKOUT.joinpath(*package.split(".")) for package in PACKAGES}
+    assert walked == {path for folder in folders for path in folder.rglob("*.py")}

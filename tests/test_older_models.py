@@ -1,0 +1,93 @@
+"""Model folders of version 0.1.0 give what the code that wrote them gave (tests/data/README.md)."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from oracle.files import read_likelihoods
+from oracle.treebank import read_trees
+from rnng_dy import DiscriminativeParser
+from rnng_dy.cli import main
+
+from .conftest import DATA, TINY
+
+MODELS = DATA / "models-0.1.0"
+EXPECTED = json.loads((MODELS / "expected.json").read_text(encoding="utf-8"))
+# lines of tiny.trees that the models were trained, selected and asked on
+PARTS = {"train": slice(0, 40), "dev": slice(40, 60), "test": slice(60, 63)}
+# float32, summed in another order: values moved by 1e-7 before 40 updates leave the losses within 2.5e-7
+TOLERANCE = 1e-5
+
+
+def run(*arguments: object) -> Result:
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def approximately(values: object) -> object:
+    return pytest.approx(values, rel=TOLERANCE)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory) -> Path:
+    """The trees and oracles that the models were made with."""
+    folder = tmp_path_factory.mktemp("older")
+    lines = TINY.read_bytes().splitlines(keepends=True)
+    for name, part in PARTS.items():
+        trees = folder / f"{name}.trees"
+        trees.write_bytes(b"".join(lines[part]))
+        make = ["oracle", "--train", folder / "train.trees", trees]
+        run(*make, "-o", folder / f"{name}.oracle")
+        run(*make, "--generative", "-o", folder / f"{name}.gen.oracle")
+    return folder
+
+
+def test_an_older_parser_parses(data):
+    result = run("parse", "--model", MODELS / "parser", data / "test.trees")
+    assert result.stdout.splitlines() == EXPECTED["parse"]
+
+
+def test_an_older_parser_gives_the_same_log_q(data):
+    parser = DiscriminativeParser.load(str(MODELS / "parser"))
+    values = [parser.log_prob(located.tree) for located in read_trees(data / "test.trees")]
+    assert values == approximately(EXPECTED["log_q"])
+
+
+def test_an_older_generative_model_scores(data, tmp_path):
+    output = tmp_path / "likelihoods"
+    run("score", "--model", MODELS / "generator", data / "test.trees", "-o", output)
+    lengths, values = zip(*read_likelihoods(output), strict=True)
+    expected_lengths, expected_values = zip(*EXPECTED["score"], strict=True)
+    assert lengths == expected_lengths
+    assert values == approximately(expected_values)
+
+
+def test_an_older_language_model_has_the_same_perplexity(data):
+    result = run("perplexity", "--model", MODELS / "lm", data / "test.gen.oracle")
+    found = dict(re.findall(r"^(LLH|PPL)=(\S+)$", result.stdout, re.MULTILINE))
+    assert {k: float(v) for k, v in found.items()} == approximately(EXPECTED["perplexity"])
+
+
+def test_an_older_training_goes_on_to_the_same_numbers(data, tmp_path):
+    """Adam's moments and the order of the sentences too; without dropout, whose masks a graph's layout decides."""
+    shutil.copytree(MODELS / "parser", tmp_path / "parser")
+    log = tmp_path / "parser" / "log.jsonl"
+    before = log.read_text(encoding="utf-8")
+    files = ["--train", data / "train.oracle", "--dev", data / "dev.oracle"]
+    files += ["--dev-trees", data / "dev.trees", "--model", tmp_path / "parser"]
+    run("train", "discriminative", *files, "--pos", "--resume", "--epochs", 2)
+    after = log.read_text(encoding="utf-8")
+    assert after.startswith(before)
+    records = [json.loads(line) for line in after.removeprefix(before).splitlines()]
+    assert [r.pop("event") for r in records] == ["progress", "progress", "evaluation"]
+    for record, expected in zip(records, EXPECTED["resumed"], strict=True):
+        assert {name: record[name] for name in expected} == approximately(expected)
+    result = run("parse", "--model", tmp_path / "parser", data / "test.trees")
+    assert result.stdout.splitlines() == EXPECTED["resumed_parse"]
