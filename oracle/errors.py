@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 class RnngError(Exception):
@@ -32,3 +35,14 @@ class UnseenSymbolError(ImpossibleError):
 
 class UnderivableError(ImpossibleError):
     """Actions, or a tree, that a transition system cannot carry out."""
+
+
+def named(what: str, name: object, known: Mapping[str, T]) -> T:
+    """The entry of a registry. Raises RnngError for a name that none has, with those that there are.
+
+    >>> named("colour", "red", {"red": 1})
+    1
+    """
+    if name not in known:
+        raise RnngError(f"no {what} is called {name!r}: {', '.join(known)}")
+    return known[name]

@@ -62,6 +62,36 @@ class UnknownWords:
         return _berkeley(_as_bytes(word) if self.rules == "berkeley" else word, lower_known)
 
 
+def infer_unknown_words(
+    sentences: Iterable[tuple[Sequence[str], Sequence[str]]],
+) -> UnknownWords:
+    """The known words of a training oracle, given as tokens and unkified ones, and the rules of the others' classes.
+
+    The rules need not give every class: `-KNOWNLC` depends on words of the trees that the oracle was made with, of
+    which it may hold a part. Raises RnngError where none give nine classes in ten, with an example.
+    """
+    known, classes = set(), {}
+    for tokens, unkified_tokens in sentences:
+        for word, unkified in zip(tokens, unkified_tokens, strict=True):
+            if word == unkified:
+                known.add(word)
+            else:
+                classes[word] = unkified
+    candidates = [UnknownWords(rules, known) for rules in RULES]
+    different = [
+        [word for word, unkified in classes.items() if unknown.word_class(word) != unkified]
+        for unknown in candidates
+    ]
+    best = min(range(len(RULES)), key=lambda i: len(different[i]))
+    if len(different[best]) * 10 > len(classes):
+        word = different[best][0]
+        raise RnngError(
+            f"the training oracle writes {word!r} as {classes[word]!r}, which no --unk rules of "
+            "`rnng-dy oracle` give: make it with `rnng-dy oracle`"
+        )
+    return candidates[best]
+
+
 def _as_bytes(word: str) -> str:
     """As long as the word in UTF-8 bytes; a byte that is not ASCII is no letter, no digit."""
     return _NOT_ASCII.sub(lambda m: "\0" * len(m[0].encode("utf-8", "surrogateescape")), word)

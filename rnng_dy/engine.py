@@ -6,11 +6,11 @@ configuration once, while it is imported, so the first use of `dy` (or an explic
 
 from __future__ import annotations
 
-import ctypes
 import importlib
 import importlib.metadata
 import importlib.util
 import os
+import subprocess
 import sys
 import tempfile
 import types
@@ -19,13 +19,14 @@ from dataclasses import dataclass
 from oracle.errors import RnngError
 
 CPU = "cpu"
+VISIBLE = "CUDA_VISIBLE_DEVICES"
 INSTALL_HINT = (
     "run `make setup`, or `scripts/install_dynet --python PYTHON` for a Python of your own"
 )
 
 
 @dataclass(frozen=True)
-class Settings:
+class Start:
     """What DyNet is started with; memory is in MB for each of its four pools, which grow when full."""
 
     device: str = CPU
@@ -34,7 +35,7 @@ class Settings:
     profiling: bool = False
 
 
-_started: Settings | None = None
+_started: Start | None = None
 
 
 def installed_version() -> str | None:
@@ -52,16 +53,27 @@ def has_cuda_build() -> bool:
     return "+cu" in (installed_version() or "")
 
 
-def cuda_device_count() -> int:
-    """GPUs that the NVIDIA driver shows, 0 where there is no driver. Asks the driver, not DyNet."""
-    try:
-        driver = ctypes.CDLL("libcuda.so.1")
-    except OSError:
-        return 0
+# cuInit reads CUDA_VISIBLE_DEVICES once for the process, so that nobody may ask the driver before it is set
+_COUNT = """
+import ctypes
+try:
+    driver = ctypes.CDLL("libcuda.so.1")
+except OSError:
+    print(0)
+else:
     count = ctypes.c_int(0)
-    if driver.cuInit(0) != 0 or driver.cuDeviceGetCount(ctypes.byref(count)) != 0:
-        return 0
-    return count.value
+    failed = driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count))
+    print(0 if failed else count.value)
+"""
+
+
+def cuda_device_count() -> int:
+    """GPUs that the NVIDIA driver shows, 0 where there is no driver; CUDA_VISIBLE_DEVICES chooses and orders them.
+
+    Another process asks, so that this one can still choose its GPU.
+    """
+    asked = subprocess.run([sys.executable, "-c", _COUNT], capture_output=True, text=True)
+    return int(asked.stdout) if asked.stdout.strip().isdigit() else 0
 
 
 def start(
@@ -74,7 +86,7 @@ def start(
     Raises RnngError where DyNet, its CUDA backend or the GPU is missing, or where DyNet runs with other settings.
     """
     global _started
-    settings = Settings("cuda:0" if device == "cuda" else device, memory, autobatch, profiling)
+    settings = Start("cuda:0" if device == "cuda" else device, memory, autobatch, profiling)
     if _started is not None:
         if settings != _started:
             raise RnngError(f"DyNet already runs with {_started}; it cannot change to {settings}")
@@ -93,9 +105,18 @@ def start(
         requested_gpus=0 if gpu is None else 1,
     )
     if gpu is not None:
-        os.environ.setdefault("CUDA_VISIBLE_DEVICES", str(gpu))
+        os.environ[VISIBLE] = visible_device(gpu, os.environ.get(VISIBLE))
     dy._load()
     _started = settings
+
+
+def visible_device(gpu: int, visible: str | None) -> str:
+    """What CUDA_VISIBLE_DEVICES must be for GPU number `gpu` to be the only one; `visible` is what the user has set.
+
+    >>> visible_device(1, None), visible_device(1, "3,5,7")
+    ('1', '5')
+    """
+    return str(gpu) if visible is None else visible.split(",")[gpu].strip()
 
 
 def device() -> str:

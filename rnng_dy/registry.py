@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 
-from oracle.errors import InputError
+from oracle.errors import InputError, named
 from rnng_dy import checkpoint
 
 # imported when it is needed: not every command loads DyNet
@@ -18,7 +18,7 @@ KINDS = {
 
 def class_of(kind: str) -> type:
     """The class of a kind of model."""
-    module, _, name = KINDS[kind].partition(":")
+    module, _, name = named("kind of model", kind, KINDS).partition(":")
     return getattr(importlib.import_module(module), name)
 
 

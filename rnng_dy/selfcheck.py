@@ -1,7 +1,8 @@
-"""Two seconds of numerics that tell a sound DyNet from a broken one, on the device in use.
+"""A few seconds of numerics that tell a sound DyNet from a broken one, on the device in use.
 
-Models rely on three things: autobatching gives the values that one-by-one evaluation gives, it can
-be switched for each graph, and memory grows where a graph outgrows what was set aside.
+Models rely on four things: a step of the project's LSTM cell is that of the original, with its gradient; autobatching
+gives the values that one-by-one evaluation gives; it can be switched for each graph; and memory grows where a graph
+outgrows what was set aside.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rnng_dy.engine import Settings, dy
+from rnng_dy.engine import Start, dy
+from rnng_dy.models.lstm import Lstm
+from rnng_dy.parameters import LSTM_PARTS, ParameterStore
 
 TOLERANCE = 1e-4
 BARRED = -1e9
@@ -42,6 +45,8 @@ def run() -> list[Check]:
     effect = "it changes the order of evaluation" if switched else "it has no effect"
     return [
         Check("autobatching can be switched", switched, effect),
+        Check.of_difference("LSTM steps, values", lambda: cell_differences()[0]),
+        Check.of_difference("LSTM steps, gradients", lambda: cell_differences()[1]),
         Check.of_difference("autobatched equals one by one", autobatching_difference),
         Check.of_difference("memory grows under autobatching", growth_difference),
     ]
@@ -77,6 +82,58 @@ def switches() -> bool:
     return not np.array_equal(*masks)
 
 
+def cell_differences(seed: int = 1) -> tuple[float, float]:
+    """How far three steps of a two-layer LSTM are from the original's equations, in values and in gradients.
+
+    The gradient is compared along a random direction in the space of all parameters, with a central difference of the
+    equations in float64.
+    """
+    rng = np.random.default_rng(seed)
+    inputs, hidden = 5, 4
+    store = ParameterStore(seed)
+    lstm = Lstm(store, "x", 2, inputs, hidden)
+    xs = rng.normal(size=(3, inputs)).astype(np.float32)
+    weights = rng.normal(size=(3, hidden))
+    dy.renew_cg()
+    state, outputs = lstm.start(), []
+    for x in xs:
+        state = lstm.step(state, dy.inputTensor(x))
+        outputs.append(lstm.output(state))
+    loss = dy.esum(
+        [dy.dot_product(h, dy.inputTensor(w)) for h, w in zip(outputs, weights, strict=True)]
+    )
+    loss.forward()
+    values = [h.npvalue() for h in outputs]
+    loss.backward()
+    arrays = {name: values.astype(np.float64) for name, values in store.arrays().items()}
+    direction = {name: rng.normal(size=a.shape) for name, a in arrays.items()}
+    along = sum((store.dense[n].grad_as_array() * d).sum() for n, d in direction.items())
+    step = 1e-6
+    ahead, behind = (
+        (_lstm_outputs({n: a + e * direction[n] for n, a in arrays.items()}, xs) * weights).sum()
+        for e in (step, -step)
+    )
+    slope = np.array([(ahead - behind) / (2 * step)])
+    expected = list(_lstm_outputs(arrays, xs))
+    return relative_difference(values, expected), relative_difference([np.array([along])], [slope])
+
+
+def _lstm_outputs(arrays: dict[str, np.ndarray], xs: np.ndarray) -> np.ndarray:
+    """h of the second layer after each input: coupled gates, full peepholes (`cnn::LSTMBuilder`), in float64."""
+    layers = [[arrays[f"x.{i}.{part}"] for part in LSTM_PARTS] for i in range(2)]
+    states, outputs = [None, None], []
+    for x in xs:
+        for layer, (xi, hi, ci, bi, xo, ho, co, bo, xc, hc, bc) in enumerate(layers):
+            h, c = states[layer] or (np.zeros(len(bi)), np.zeros(len(bi)))
+            i = 1 / (1 + np.exp(-(bi + xi @ x + hi @ h + ci @ c)))
+            c = (1 - i) * c + i * np.tanh(bc + xc @ x + hc @ h)
+            o = 1 / (1 + np.exp(-(bo + xo @ x + ho @ h + co @ c)))
+            x = o * np.tanh(c)
+            states[layer] = x, c
+        outputs.append(x)
+    return np.array(outputs)
+
+
 def autobatching_difference(seed: int = 1) -> float:
     """How far loss and gradients of a small tagger are apart with and without autobatching."""
     rng = np.random.default_rng(seed)
@@ -88,47 +145,45 @@ def autobatching_difference(seed: int = 1) -> float:
         mask[:, 0] = 0.0
     results = []
     for autobatching in (True, False):
-        collection = dy.ParameterCollection()
-        tagger = _Tagger(collection, np.random.default_rng(seed))
+        tagger = _Tagger(seed)
         dy.renew_cg(autobatching=autobatching)
         loss = tagger.loss(sentences, masks)
         results.append([np.array(loss.value())])
         loss.backward()
-        stored = [*collection.parameters_list(), *collection.lookup_parameters_list()]
+        stored = [*tagger.store.dense.values(), *tagger.store.lookups.values()]
         results[-1] += [parameter.grad_as_array() for parameter in stored]
     return relative_difference(*results)
 
 
 class _Tagger:
-    """Lookup, coupled LSTM, affine transformation, rectifier, masked softmax: as in the models."""
+    """Lookup, LSTM, affine transformation, rectifier, masked softmax: as in the models."""
 
     WORDS, TAGS, SIZE = 20, 7, 32
 
-    def __init__(self, collection: dy.ParameterCollection, rng: np.random.Generator):
-        self.words = collection.add_lookup_parameters((self.WORDS, self.SIZE))
-        self.lstm = dy.CoupledLSTMBuilder(2, self.SIZE, self.SIZE, collection)
-        self.hidden = collection.add_parameters((self.SIZE, self.SIZE))
-        self.hidden_bias = collection.add_parameters(self.SIZE)
-        self.output = collection.add_parameters((self.TAGS, self.SIZE))
-        self.output_bias = collection.add_parameters(self.TAGS)
-        for parameter in collection.parameters_list():
-            parameter.set_value(rng.uniform(-0.3, 0.3, parameter.shape()))
-        self.words.init_from_array(rng.uniform(-0.3, 0.3, (self.WORDS, self.SIZE)))
+    def __init__(self, seed: int):
+        self.store = store = ParameterStore(seed)
+        self.lstm = Lstm(store, "lstm", 2, self.SIZE, self.SIZE)
+        self.words = store.lookup("word", self.WORDS, self.SIZE)
+        self.hidden = store.matrix("hidden", self.SIZE, self.SIZE)
+        self.hidden_bias = store.vector("hidden_bias", self.SIZE)
+        self.output = store.matrix("output", self.TAGS, self.SIZE)
+        self.output_bias = store.vector("output_bias", self.TAGS)
 
     def loss(self, sentences: list[np.ndarray], masks: list[np.ndarray]) -> dy.Expression:
         """The negative log likelihood of tag 0 everywhere."""
         losses = []
         for sentence, mask in zip(sentences, masks, strict=True):
-            state = self.lstm.initial_state()
+            state = self.lstm.start()
             for word, barred in zip(sentence, mask, strict=True):
-                state = state.add_input(self.words[int(word)])
-                inner = dy.affine_transform([self.hidden_bias, self.hidden, state.output()])
+                state = self.lstm.step(state, dy.lookup(self.words, int(word)))
+                summary = self.lstm.output(state)
+                inner = dy.affine_transform([self.hidden_bias, self.hidden, summary])
                 logits = dy.affine_transform([self.output_bias, self.output, dy.rectify(inner)])
                 losses.append(dy.pickneglogsoftmax(logits + dy.inputVector(barred), 0))
         return dy.esum(losses)
 
 
-def growth_difference(megabytes: int = Settings.memory) -> float:
+def growth_difference(megabytes: int = Start.memory) -> float:
     """How far a gradient is from its known value in a graph larger than the first memory pools.
 
     Two kinds of node feed one kind, whose batch has to gather them: there backward takes memory for

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from oracle.errors import RnngError
 from oracle.transitions.base import MAX_OPEN, REDUCE, SHIFT, State, TransitionSystem
 from oracle.transitions.top_down import TOP_DOWN, TopDown
 
@@ -15,14 +14,6 @@ __all__ = [
     "State",
     "TopDown",
     "TransitionSystem",
-    "system_named",
 ]
 
 SYSTEMS: dict[str, type[TransitionSystem]] = {TopDown.name: TopDown}
-
-
-def system_named(name: str) -> type[TransitionSystem]:
-    """The class of a transition system. Raises RnngError for a name that none has."""
-    if name not in SYSTEMS:
-        raise RnngError(f"no transition system is called {name!r}: {', '.join(SYSTEMS)}")
-    return SYSTEMS[name]

@@ -13,10 +13,10 @@ from oracle.files import OracleSentence
 from rnng_dy.engine import dy
 from rnng_dy.execution.batches import as_fits, batches
 from rnng_dy.models.lstm import Lstm
-from rnng_dy.models.saved import SavedModel
 from rnng_dy.models.vocabulary import GeneratorVocabulary
 from rnng_dy.models.word_softmax import ClassFactoredSoftmax
 from rnng_dy.parameters import ParameterStore
+from rnng_dy.saved import SavedModel
 from rnng_dy.search.generation import draw, until_drawn
 
 MAX_WORDS = 2000

@@ -59,14 +59,19 @@ class Sentence:
             later.index += 1
 
     def counted_brackets(self, params: Params) -> list[tuple[str, int, int]]:
-        """The brackets that count: over a word, label (cut at - or =) not deleted."""
-        cut = ((cut_label(label), start, end) for label, start, end in self.brackets if start < end)
-        return [bracket for bracket in cut if bracket[0] not in params.deleted_bracket_labels]
+        """The brackets that count, labels cut."""
+        cut = (counted_label(*bracket, params) for bracket in self.brackets)
+        return [
+            (label, start, end)
+            for label, (_, start, end) in zip(cut, self.brackets, strict=True)
+            if label is not None
+        ]
 
 
-def cut_label(label: str) -> str:
-    """A label without function tags, cut at - or =."""
-    return label.partition("-")[0].partition("=")[0]
+def counted_label(label: str, start: int, end: int, params: Params) -> str | None:
+    """The label of a bracket, cut at - or =; None for one that does not count: over no word, or of a deleted label."""
+    cut = label.partition("-")[0].partition("=")[0]
+    return None if start == end or cut in params.deleted_bracket_labels else cut
 
 
 def read_off(tree: Tree, params: Params) -> Sentence:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
-from oracle.errors import RnngError
 from rnng_dy.engine import dy
 from rnng_dy.models.lstm import Lstm
 from rnng_dy.parameters import ParameterStore
@@ -75,10 +74,3 @@ class BuggyComposition(CorrectedComposition):
 COMPOSITIONS = {kind.name: kind for kind in (CorrectedComposition, BuggyComposition)}
 """By name, the default first: the one list of compositions."""
 DEFAULT = next(iter(COMPOSITIONS))
-
-
-def composition_named(name: str) -> type:
-    """The class of a composition. Raises RnngError for a name that none has."""
-    if name not in COMPOSITIONS:
-        raise RnngError(f"no composition is called {name!r}: {', '.join(COMPOSITIONS)}")
-    return COMPOSITIONS[name]

@@ -137,7 +137,8 @@ class DiscriminativeParser(Rnng, ParserI):
 
     def _unknown_tag(self) -> dy.Expression:
         """What an unseen tag counts as: the mean of the tags' embeddings, weighted by how often training has them."""
-        return dy.inputVector(self.vocabulary.tag_distribution() @ self._tag_table.as_array())
+        counts = np.array(self.vocabulary.tag_counts, np.float32)
+        return dy.inputVector(counts / counts.sum() @ self._tag_table.as_array())
 
     def _input(self, word: int, tag: int | None, vector: int | None) -> dy.Expression:
         terms = [self._input_bias, self._input_word, dy.lookup(self._word_table, word)]

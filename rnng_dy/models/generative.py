@@ -150,12 +150,6 @@ class GenerativeModel(Rnng):
 
     # training
 
-    def with_unknowns(
-        self, example: GeneratorExample, probability: float, random: np.random.Generator
-    ) -> GeneratorExample:
-        """The example as it is: the generative oracle has the UNK classes already."""
-        return example
-
     def decisions_of(self, example: GeneratorExample, dropout: float) -> list[Decision]:
         """Those of a training example's tree, in the current graph."""
         root = self.start(dropout)

@@ -14,13 +14,14 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from oracle.transitions import REDUCE, SHIFT, State, system_named
+from oracle.errors import named
+from oracle.transitions import REDUCE, SHIFT, SYSTEMS, State
 from rnng_dy.engine import dy
-from rnng_dy.models.composition import Reduction, composition_named
+from rnng_dy.models.composition import COMPOSITIONS, Reduction
 from rnng_dy.models.distributions import as_rows, log_softmax
 from rnng_dy.models.lstm import Lstm, LstmState, StackCell
-from rnng_dy.models.saved import SavedModel
 from rnng_dy.parameters import ParameterStore
+from rnng_dy.saved import SavedModel
 from rnng_dy.search.trace import Decision
 
 INVALID = np.float32(-1e30)
@@ -115,13 +116,14 @@ class Rnng(SavedModel):
         """Raises RnngError for an unknown composition or transition system."""
         self.store = store
         self.sizes = sizes
-        self.transitions = system_named(transitions)(nonterminals)
+        self.transitions = named("transition system", transitions, SYSTEMS)(nonterminals)
         actions, inputs, hidden = len(self.transitions), sizes.lstm_input, sizes.hidden
         masks = self.transitions.masks
         self._penalties = store.constant(np.where(masks, np.float32(0), INVALID))
         self._stack_lstm = Lstm(store, "stack", sizes.layers, inputs, hidden)
         self._action_lstm = Lstm(store, "action", sizes.layers, sizes.action, hidden)
-        self.compose = composition_named(composition)(store, composition_layers, inputs)
+        compose = named("composition", composition, COMPOSITIONS)
+        self.compose = compose(store, composition_layers, inputs)
         self._stack_guard = store.vector("stack_guard", inputs)
         self._action_start = store.vector("action_start", sizes.action)
         self._hidden_bias = store.vector("hidden_bias", hidden)
@@ -249,6 +251,10 @@ class Rnng(SavedModel):
         return dy.pickneglogsoftmax_batch(logits, [d.action for d in decisions]), u
 
     # training
+
+    def with_unknowns(self, example, probability: float, random: np.random.Generator):
+        """The example with rare words as UNK classes: as it is, since a generative oracle has them already."""
+        return example
 
     def decisions_of(self, example, dropout: float) -> list[Decision]:
         """Those of a training example's tree, in the current graph."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-
-import numpy as np
+from itertools import chain
 
 from clusters.files import ClusteredWord
 from oracle.errors import InputError, RnngError, UnseenSymbolError
 from oracle.files import OracleSentence
 from oracle.transitions import TOP_DOWN
-from oracle.unknown import RULES, UnknownWords, lower
+from oracle.unknown import UnknownWords, infer_unknown_words, lower
 
 UNK = "UNK"
 SENTENCE_START = "<s>"
@@ -37,34 +36,6 @@ class Vocabulary:
 
     def __contains__(self, symbol: str) -> bool:
         return symbol in self._ids
-
-
-def infer_unknown_words(sentences: Sequence[OracleSentence]) -> UnknownWords:
-    """The known words of a training oracle and the rules that made the UNK classes of the others.
-
-    The rules need not give every class: `-KNOWNLC` depends on words of the trees that the oracle was made with, of
-    which it may hold a part. Raises RnngError where none give nine classes in ten, with an example.
-    """
-    known, classes = set(), {}
-    for sentence in sentences:
-        for word, unkified in zip(sentence.tokens, sentence.unkified, strict=True):
-            if word == unkified:
-                known.add(word)
-            else:
-                classes[word] = unkified
-    candidates = [UnknownWords(rules, known) for rules in RULES]
-    different = [
-        [word for word, unkified in classes.items() if unknown.word_class(word) != unkified]
-        for unknown in candidates
-    ]
-    best = min(range(len(RULES)), key=lambda i: len(different[i]))
-    if len(different[best]) * 10 > len(classes):
-        word = different[best][0]
-        raise RnngError(
-            f"the training oracle writes {word!r} as {classes[word]!r}, which no --unk rules of "
-            "`rnng-dy oracle` give: make it with `rnng-dy oracle`"
-        )
-    return candidates[best]
 
 
 @dataclass(frozen=True)
@@ -99,21 +70,14 @@ class ParserVocabulary:
                     "this is a generative oracle; the parser needs one made without --generative",
                     line=sentence.line,
                 )
-        words = Vocabulary(
-            [
-                word
-                for sentence in sentences
-                for line in (sentence.tokens, sentence.lowercased, sentence.unkified)
-                for word in line
-            ]
-            + [*more_words, UNK]
-        )
+        lines = (line for s in sentences for line in (s.tokens, s.lowercased, s.unkified))
+        words = Vocabulary([*chain.from_iterable(lines), *more_words, UNK])
         counts = Counter(word for sentence in sentences for word in sentence.tokens)
         tags = Counter(tag for sentence in sentences for tag in sentence.tags)
         return cls(
             words=words,
             nonterminals=TOP_DOWN.labels(s.actions for s in sentences),
-            unknown=infer_unknown_words(sentences),
+            unknown=infer_unknown_words((s.tokens, s.unkified) for s in sentences),
             singletons=frozenset(words.id(word) for word, count in counts.items() if count == 1),
             tags=Vocabulary(tags) if use_tags else None,
             tag_counts=tuple(tags.values()) if use_tags else (),
@@ -161,11 +125,6 @@ class ParserVocabulary:
             rows.append(self.pretrained.get(UNK) if row is None and word not in self.words else row)
         return rows
 
-    def tag_distribution(self) -> np.ndarray:
-        """Relative frequencies of the tags in training, shape (tags,)."""
-        counts = np.array(self.tag_counts, np.float32)
-        return counts / counts.sum()
-
 
 @dataclass(frozen=True)
 class GeneratorVocabulary:
@@ -202,7 +161,7 @@ class GeneratorVocabulary:
             clusters=tuple(map(tuple, members.values())),
             paths=tuple(members),
             nonterminals=TOP_DOWN.labels(s.actions for s in sentences),
-            unknown=infer_unknown_words(sentences),
+            unknown=infer_unknown_words((s.tokens, s.unkified) for s in sentences),
         )
 
     def to_json(self) -> dict[str, object]:

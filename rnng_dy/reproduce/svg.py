@@ -11,7 +11,7 @@ from nltk import Tree
 
 from rnng_dy.evaluation.comparison import Bracket, canonical
 from rnng_dy.evaluation.evalb_params import COLLINS
-from rnng_dy.evaluation.evalb_sentence import cut_label
+from rnng_dy.evaluation.evalb_sentence import counted_label
 
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 560, 300, 56, 40, 14, 14
 COLOURS = ("#1b6ca8", "#c8553d", "#3a7d44", "#8e5572", "#b08900", "#4f6d7a", "#d17a22", "#5b5ea6")
@@ -206,11 +206,10 @@ class _Drawing:
         return x
 
     def _label(self, label: str, x: float, y: float, start: int) -> str:
-        plain = cut_label(label)
-        bracket = (canonical(plain), start, self._words)
-        counts = start < self._words and plain not in COLLINS.deleted_bracket_labels
+        counted = counted_label(label, start, self._words, COLLINS)
         wrong = False
-        if self._right is not None and counts:
+        if self._right is not None and counted is not None:
+            bracket = (canonical(counted), start, self._words)
             wrong = self._right[bracket] <= 0
             self._right[bracket] -= 1
         kind, title = (

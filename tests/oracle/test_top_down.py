@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import pytest
 
-from oracle.errors import RnngError, UnderivableError, UnseenSymbolError
-from oracle.transitions import MAX_OPEN, REDUCE, SHIFT, TOP_DOWN, TopDown, system_named
+from oracle.errors import RnngError, UnderivableError, UnseenSymbolError, named
+from oracle.transitions import MAX_OPEN, REDUCE, SHIFT, SYSTEMS, TOP_DOWN, TopDown
 
 NT = 2
 
@@ -122,6 +122,6 @@ def test_reduce_takes_what_stands_above_the_open_nonterminal():
 
 
 def test_a_system_is_found_by_its_name():
-    assert system_named("top-down") is TopDown
+    assert named("system", "top-down", SYSTEMS) is TopDown
     with pytest.raises(RnngError, match=r"'sideways': top-down"):
-        system_named("sideways")
+        named("system", "sideways", SYSTEMS)

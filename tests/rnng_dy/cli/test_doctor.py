@@ -23,7 +23,7 @@ def test_a_sound_set_up_passes():
     assert (done.returncode, done.stderr) == (0, "")
     for name in ("rnng_dy", "Python", "dynet", "numpy", "nltk", "click", "CPU", "GPUs", "memory"):
         assert f"\n{name} " in "\n" + done.stdout
-    assert done.stdout.count(" ok ") == 3
+    assert done.stdout.count(" ok ") == 5
 
 
 @needs_dynet
@@ -57,6 +57,38 @@ def test_an_unknown_device():
     done = CliRunner().invoke(main, ["doctor", "--device", "tpu"])
     assert done.exit_code == 2
     assert "tpu" in done.output
+
+
+class SwappedGates:
+    """A cell that takes its input gate's parameters for those of the output gate."""
+
+    def __init__(self, parameters):
+        order = [*parameters[4:8], *parameters[:4], *parameters[8:]]
+        self.step = engine.dy.RightCell(order).step
+
+
+class NoGradient:
+    """A cell with the right values, through which no gradient comes back."""
+
+    def __init__(self, parameters):
+        self._cell = engine.dy.RightCell(parameters)
+
+    def step(self, x, before, dropout):
+        return engine.dy.nobackprop(self._cell.step(x, before, dropout))
+
+
+@needs_dynet
+@pytest.mark.parametrize(
+    ("broken", "row"), [(SwappedGates, "LSTM steps, values"), (NoGradient, "LSTM steps, gradients")]
+)
+def test_a_wrong_lstm_cell_is_noticed(monkeypatch, broken, row):
+    """The cell that models use, not DyNet's own."""
+    monkeypatch.setattr(engine.dy, "RightCell", vars(engine.dy)["CoupledLSTMCell"], raising=False)
+    monkeypatch.setitem(vars(engine.dy), "CoupledLSTMCell", broken)
+    monkeypatch.setattr(selfcheck, "growth_difference", lambda: 0.0)
+    done = CliRunner().invoke(main, ["doctor"])
+    assert done.exit_code == 1
+    assert any(row in line and "FAILED" in line for line in done.output.splitlines())
 
 
 @needs_dynet

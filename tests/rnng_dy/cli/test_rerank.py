@@ -8,11 +8,12 @@ import pytest
 from click.testing import CliRunner
 
 from rnng_dy.cli import main
+from rnng_dy.evaluation.evalb import score_files
 
 
-def run(*arguments):
+def run(*arguments, code=0):
     result = CliRunner().invoke(main, ["rerank", *map(str, arguments)])
-    assert result.exit_code == 0, result.output
+    assert result.exit_code == code, result.output
     return result
 
 
@@ -61,3 +62,41 @@ def test_map_trees_get_the_words_and_tags_of_an_oracle(tmp_path):
     (tmp_path / "o").write_text("".join(blocks))
     run(tmp_path / "p", tmp_path / "l", "-o", tmp_path / "map", "--oracle", tmp_path / "o")
     assert (tmp_path / "map").read_text() == "(S (X (DT The)) (NN cat))\n(S (VB Go))\n"
+
+
+def block(tree, words):
+    """A block of an oracle."""
+    unkified = " ".join(words)
+    return (
+        f"# {tree}\n{' '.join(['XX'] * len(words))}\n"
+        + f"{unkified}\n" * 3
+        + "NT(S)\n"
+        + ("SHIFT\n" * len(words) + "REDUCE\n\n")
+    )
+
+
+def test_sentences_without_samples_are_named_and_keep_their_places(tmp_path):
+    (tmp_path / "p").write_text("0 ||| -1 ||| (S a b)\n2 ||| -2 ||| (S c)\n")
+    (tmp_path / "l").write_text("2\t3\n1\t1\n")
+    golds = ["(S (XX a) (XX b))", "(S (XX d))", "(S (XX c))", "(S (XX e))"]
+    (tmp_path / "o").write_text("".join(block(g, g.replace(")", "").split()[2::2]) for g in golds))
+    (tmp_path / "gold").write_text("\n".join(golds) + "\n")
+    output = ("-o", tmp_path / "map")
+    for given, count, missing in (((), 3, "1"), (("--oracle", tmp_path / "o"), 4, "1, 3")):
+        arguments = (tmp_path / "p", tmp_path / "l", *output, *given)
+        result = run(*arguments, code=1)
+        assert f"sentences=2 of {count}" in result.stdout
+        assert f"no samples of {len(missing.split())} sentences: {missing}\n" in result.stderr
+        lines = (tmp_path / "map").read_text().split("\n")[:-1]
+        assert [bool(line) for line in lines] == [True, False, True, False][:count]
+        assert run(*arguments, "--allow-missing").stdout == result.stdout
+    # EVALB skips the empty lines
+    scores = score_files(str(tmp_path / "gold"), str(tmp_path / "map"))
+    assert (scores.sentences, scores.skipped, scores.valid, scores.f1) == (4, 2, 2, 100)
+
+
+def test_samples_of_a_sentence_stand_together(tmp_path):
+    (tmp_path / "p").write_text("0 ||| -1 ||| (S a)\n1 ||| -1 ||| (S b)\n0 ||| -1 ||| (S a)\n")
+    (tmp_path / "l").write_text("1\t1\n" * 3)
+    result = run(tmp_path / "p", tmp_path / "l", code=2)
+    assert f"{tmp_path / 'p'}:3: a sample of sentence 0 after those of 1" in result.output

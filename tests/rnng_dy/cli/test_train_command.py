@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 import oracle
 from clusters.files import read_clusters
-from oracle.files import open_output, write_oracle
+from oracle.files import open_output, read_oracle, write_oracle
 from oracle.treebank import read_trees
 from rnng_dy import DiscriminativeParser, GenerativeModel, checkpoint
 from rnng_dy.cli import main
@@ -140,3 +140,113 @@ def test_resume_with_other_options_is_refused(data, options, says):
     run(*PARSER, *SMALL)
     result = run(*PARSER, "--model", "m", "--resume", *options, code=2)
     assert says in result.stderr
+
+
+def deep_block(words, depth):
+    """The generative block of a tree with `depth` constituents open at its first word."""
+    shifts = "SHIFT\n" * len(words)
+    tree = "(S " * depth + " ".join(f"(XX {w})" for w in words) + ")" * depth
+    line = " ".join(words)
+    actions = "NT(S)\n" * depth + shifts + "REDUCE\n" * depth
+    return f"# {tree}\n{line}\n{line}\n{actions}\n"
+
+
+def discriminative_block(words, depth):
+    tree, tokens, unkified, *actions = deep_block(words, depth).splitlines()
+    tags = " ".join(["XX"] * len(words))
+    return "\n".join([tree, tags, tokens, tokens.lower(), unkified, *actions]) + "\n"
+
+
+def test_trees_deeper_than_101_are_left_out_of_training_named_and_counted(data):
+    """The system cannot derive them: at most 101 nonterminals can be open."""
+    words = read_oracle("good.gen.oracle")[0].tokens[:2]
+    for name, block in (("gen.oracle", deep_block), ("oracle", discriminative_block)):
+        with open(f"good.{name}", "a", encoding="utf-8") as stream:
+            stream.write(block(words, 102) + block(words, 101))
+    line = read_oracle("good.gen.oracle")[30].line
+    small = [*SMALL[:-2], "--first-evaluation", "1"]
+    result = run(*GENERATOR, *small, "--model", "g", "--evaluate-from-epoch", "0")
+    reason = "left out: action 102, 'NT(S)', opens one constituent more than the 101 that can be"
+    # of the training and of the development part, which are the same file
+    assert result.stderr.count(f"good.gen.oracle:{line}: {reason}") == 2
+    assert "1 of 32 training sentences left out" in result.stderr
+    log = [json.loads(text) for text in Path("g/log.jsonl").read_text().splitlines()]
+    evaluations = [record for record in log if record["event"] == "evaluation"]
+    assert {(r["dev_sentences"], r["dev_left_out"]) for r in evaluations} == {(31, 1)}
+    with open("good.trees", "a", encoding="utf-8") as stream:
+        for depth in (102, 101):
+            stream.write(deep_block(words, depth).partition("\n")[0][2:] + "\n")
+    result = run(*PARSER, *SMALL)
+    assert "1 of 32 training sentences left out" in result.stderr
+
+
+def test_trees_deeper_than_101_are_scored_as_impossible(data):
+    run(*GENERATOR, *SMALL)
+    words = read_oracle("good.gen.oracle")[0].tokens[:2]
+    trees = "".join(
+        f"0 ||| -1 ||| {'(S ' * depth}{' '.join(words)}{')' * depth}\n" for depth in (102, 101)
+    )
+    Path("deep.props").write_text(trees)
+    result = run("score", "--model", "m", "deep.props", "-o", "-")
+    assert result.stdout.startswith("2\tinf\n2\t")
+    assert "inf" not in result.stdout.splitlines()[1]
+    assert "sentence 0: p = 0, action 102, 'NT(S)', opens one constituent more" in result.stderr
+    assert "1 of 1 sentences have trees with p = 0" in result.stderr
+
+
+def other_sentence(path):
+    """Exchange two sentences of an oracle: as many sentences, other data."""
+    blocks = Path(path).read_text(encoding="utf-8").split("\n\n")
+    Path(path).write_text("\n\n".join([blocks[1], blocks[0], *blocks[2:]]), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("command", "change", "says"),
+    [
+        (PARSER, lambda: other_sentence("train.oracle"), "--train"),
+        (PARSER, lambda: other_sentence("dev.oracle"), "words are not those"),
+        (PARSER, lambda: Path("v.w2v").write_text("a 1 2\nthe 3 5\n"), "--pretrained"),
+        (GENERATOR, lambda: other_sentence("train.oracle"), "--train"),
+        (GENERATOR, lambda: other_sentence("dev.oracle"), "--dev"),
+        (GENERATOR, lambda: swap_clusters("c.paths"), "--clusters"),
+    ],
+)
+def test_resume_with_other_data_names_what_changed(data, command, change, says):
+    for part in ("train", "dev"):
+        kind = ".gen.oracle" if command is GENERATOR else ".oracle"
+        Path(f"{part}.oracle").write_bytes(Path(f"good{kind}").read_bytes())
+    Path("v.w2v").write_text("a 1 2\nthe 3 4\n")
+    run("clusters", "good.gen.oracle", "-c", "6", "-o", "c.paths")
+    command = [*command[:2], "--train", "train.oracle", "--dev", "dev.oracle", *command[6:]]
+    command += (
+        ["--pretrained", "v.w2v"] if "discriminative" in command else ["--clusters", "c.paths"]
+    )
+    run(*command, *SMALL)
+    before = Path("m/training.npz").read_bytes()
+    change()
+    result = run(*command, "--model", "m", "--resume", "--epochs", "2", code=2)
+    assert says in result.stderr
+    assert Path("m/training.npz").read_bytes() == before
+
+
+def swap_clusters(path):
+    """The first word and the last exchange their clusters."""
+    rows = [line.split("\t") for line in Path(path).read_text(encoding="utf-8").splitlines()]
+    rows[0][0], rows[-1][0] = rows[-1][0], rows[0][0]
+    Path(path).write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def test_resume_without_pos_is_refused_where_the_model_has_tags(data):
+    run(*PARSER, *SMALL, "--pos")
+    result = run(*PARSER, "--model", "m", "--resume", "--epochs", "2", code=2)
+    assert "m was trained with --pos" in result.stderr
+    run(*PARSER, "--model", "m", "--resume", "--epochs", "2", "--pos")
+
+
+def test_options_that_the_run_did_not_have_are_other_data_too(data):
+    run(*GENERATOR, *SMALL)
+    run("clusters", "good.gen.oracle", "-c", "6", "-o", "c.paths")
+    more = ["--model", "m", "--resume", "--epochs", "2"]
+    result = run(*GENERATOR, *more, "--clusters", "c.paths", code=2)
+    assert "other data (--clusters)" in result.stderr
+    run(*GENERATOR, *more)

@@ -18,6 +18,7 @@ from oracle.files import open_output, write_oracle
 from rnng_dy.cli import main
 from rnng_dy.execution import memory
 from rnng_dy.execution.batches import as_fits
+from rnng_dy.execution.executor import Command
 from rnng_dy.execution.local import local_executor
 
 from ..conftest import make_generator, make_parser
@@ -58,6 +59,7 @@ def test_a_killed_process_is_told():
 PARENT = """
 import time
 from tests.rnng_dy.execution.test_local import open_sleep
+from rnng_dy.execution.executor import Command
 from rnng_dy.execution.local import local_executor
 next(local_executor(2).map(open_sleep, range(100)))
 time.sleep(60)
@@ -171,3 +173,22 @@ def test_memory_is_limited_to_a_part_of_what_is_there(monkeypatch):
     now = limits[0] - 9 * memory.GIGABYTE
     assert 0 < now < 4 * memory.GIGABYTE
     assert limits[1] - now == pytest.approx(3 * memory.GIGABYTE, rel=0.01)
+
+
+def test_a_command_leaves_no_open_files_behind(tmp_path):
+    executor = local_executor(2)
+    before = len(os.listdir("/proc/self/fd"))
+    log, printed = tmp_path / "log", tmp_path / "printed"
+    for _ in range(3):
+        running = executor.start(Command(("--version",), tmp_path, log, printed))
+        assert running.wait() == running.poll() == 0
+    assert len(os.listdir("/proc/self/fd")) == before
+    assert "version" in printed.read_text() and log.read_text() == ""
+    assert executor.start(Command(("nonsense",), tmp_path, log)).wait() == 2
+    assert "nonsense" in log.read_text()
+
+
+def test_several_processes_are_for_the_cpu():
+    with pytest.raises(RnngError, match="one process keeps a GPU busy"):
+        local_executor(2, "cuda:0")
+    assert local_executor(1, "cuda:0").jobs == 1

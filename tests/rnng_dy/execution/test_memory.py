@@ -8,6 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from rnng_dy.execution import memory
+
+GB = 1 << 30
+
 CHECKOUT = Path(__file__).resolve().parents[3]
 PROGRAM = """
 import numpy as np
@@ -61,3 +65,48 @@ def test_a_sentence_of_300_words_trains_and_samples(generative):
     )
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) < 2.5e9
+
+
+@pytest.mark.parametrize(
+    ("line", "root", "limit", "used"),
+    [
+        ("0::/batch/job/step\n", "", "memory.max", "memory.current"),
+        (
+            "5:cpu:/x\n4:memory:/batch/job/step\n0::/\n",
+            "memory",
+            "memory.limit_in_bytes",
+            "memory.usage_in_bytes",
+        ),
+    ],
+)
+def test_the_tightest_of_nested_control_groups_counts(
+    tmp_path, monkeypatch, line, root, limit, used
+):
+    """A batch scheduler limits a group inside others, of which some have no limit."""
+    (tmp_path / "cgroup").write_text(line)
+    for group, most in (
+        ("", "max"),
+        ("batch", 9 * GB),
+        ("batch/job", 2 * GB),
+        ("batch/job/step", "max"),
+    ):
+        folder = tmp_path / "sys" / root / group
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / limit).write_text(f"{most}\n")
+        (folder / used).write_text(f"{GB // 2}\n")
+    (tmp_path / "meminfo").write_text(
+        f"MemTotal: {16 * GB // 1024} kB\nMemAvailable: {8 * GB // 1024} kB\n"
+    )
+    monkeypatch.setattr(memory, "CGROUPS", tmp_path / "cgroup")
+    monkeypatch.setattr(memory, "CGROUP_ROOT", tmp_path / "sys")
+    monkeypatch.setattr(memory, "MEMINFO", tmp_path / "meminfo")
+    assert memory.available_memory() == 3 * GB // 2
+    (tmp_path / "sys" / root / "batch" / "job" / limit).write_text("max\n")
+    assert memory.available_memory() == 8 * GB
+
+
+def test_without_control_groups_the_system_says_what_is_left(tmp_path, monkeypatch):
+    monkeypatch.setattr(memory, "CGROUPS", tmp_path / "none")
+    (tmp_path / "meminfo").write_text("MemAvailable: 1000 kB\n")
+    monkeypatch.setattr(memory, "MEMINFO", tmp_path / "meminfo")
+    assert memory.available_memory() == 1_024_000

@@ -15,10 +15,14 @@ import time
 import pytest
 from click.testing import CliRunner
 
+from oracle.files import open_input, open_output
 from oracle.treebank import read_trees
 from rnng_dy.cli import main
 from rnng_dy.evaluation import evalb
 from rnng_dy.evaluation.comparison import brackets
+from rnng_dy.reproduce.plan import Experiment
+from rnng_dy.reproduce.report import write
+from rnng_dy.reproduce.results import collect
 
 from ..conftest import TINY
 
@@ -257,6 +261,22 @@ def test_there_are_no_columns_of_the_paper_where_it_has_no_numbers(done):
         assert all(len(row) == len(t.header) for t in tables for row in t.rows)
     text = (done / "out" / "report.md").read_text(encoding="utf-8")
     assert "| paper |" not in text
+
+
+def test_odd_bytes_and_line_separators_in_words_stay_in_their_lines(done, tmp_path):
+    """A word may hold U+2028, which Python takes for the end of a line, and bytes that are not UTF-8."""
+    out = shutil.copytree(done / "out", tmp_path / "out")
+    line = "(S (XX a\u2028b) (XX caf\udce9) (XX c\x85d))"
+    for name in ("buggy-1.generated.trees", "lstm-1.generated.txt"):
+        with open_output(out / name) as stream:
+            stream.write(f"{line}\n\n{line}\n")
+    found = collect(out, Experiment("trees", seeds=(1, 2), tags="gold"))
+    assert found["generated"]["RNNG, buggy"] == found["generated"]["LSTM"] == [line, line]
+    found["made"] = results(done)["made"]
+    for path in write(tmp_path, found):
+        assert b"caf\xe9" in path.read_bytes() or path.suffix == ".json"
+    with open_input(tmp_path / "report.html") as stream:
+        assert line in stream.read().replace("&gt;", ">")
 
 
 FRAME = """<body><iframe id="f" src="{page}" style="width:390px;height:800px;border:0"></iframe>

@@ -12,8 +12,11 @@ import pytest
 from oracle.errors import RnngError
 from rnng_dy import checkpoint
 from rnng_dy.engine import dy
+from rnng_dy.search.scoring import joint_log_probs
+from rnng_dy.training.development import GeneratorEvaluation
 from rnng_dy.training.loop import Standing, Training
 from rnng_dy.training.presets import PRESETS
+from rnng_dy.training.replicas import Replicas
 
 from ..conftest import looked_up_rows, make_generator, make_parser
 
@@ -297,6 +300,58 @@ def test_sentences_that_do_not_fit_are_left_out_and_named(sentences, tmp_path, m
     [record] = [record for record in log if record["event"] == "left_out"]
     assert (record["sentence"], record["left_out"]) == (long, 1)
     assert record["words"] == model.length(run.examples[long])
+
+
+def test_left_out_sentences_are_remembered(sentences, tmp_path, monkeypatch):
+    model = make_parser(sentences)
+    run = training(model, sentences[:9], tmp_path / "m", epochs=2)
+    run.create_folder()
+    loss, long = model.training_loss, 4
+
+    def limited(examples, dropout):
+        if examples[0].actions == run.examples[long].actions:
+            raise MemoryError
+        return loss(examples, dropout)
+
+    monkeypatch.setattr(model, "training_loss", limited)
+    assert not run.run(stop=lambda: run.standing.sentences == 9)
+    again = training(make_parser(sentences), sentences[:9], tmp_path / "m", epochs=2)
+    again.resume()
+    assert again.left_out == {long}
+
+
+def test_an_updater_goes_on_alone_when_its_helpers_are_gone(sentences, tmp_path):
+    run = training(make_parser(sentences), sentences[:8], tmp_path / "m", batch_size=4, jobs=2)
+    run.create_folder()
+    replicas = Replicas(run._updater, run.folder, 2)
+    first = replicas.update(range(4), 0, 0.1)
+    replicas.close()
+    assert 0 < run._updater.update(range(4), 1, 0.1).loss < first.loss + 5
+
+
+def test_half_written_files_are_removed_by_the_main_process_alone(sentences, tmp_path):
+    run = training(make_parser(sentences), sentences[:8], tmp_path / "m", jobs=2)
+    run.create_folder()
+    half = tmp_path / "m" / ".training.npz.123"
+    half.write_bytes(b"half")
+    # a helper reads the same state at any time, while the main process may be writing
+    checkpoint.load_training(run.model.store, run.folder, run._updater.optimizer)
+    assert half.exists()
+    run.resume()
+    assert not half.exists()
+
+
+def test_gold_trees_are_evaluated_many_to_a_graph(generative_sentences, monkeypatch):
+    model = make_generator(generative_sentences)
+    evaluation = GeneratorEvaluation(model, generative_sentences[:30])
+    graphs = []
+    renew_cg = dy.renew_cg
+    monkeypatch.setattr(dy, "renew_cg", lambda **kw: graphs.append(renew_cg(**kw)))
+    found = evaluation()
+    assert len(graphs) == 1
+    alone = [model.encode_training(s) for s in generative_sentences[:30]]
+    expected = sum(joint_log_probs(model, e.words, [e.actions])[0] for e in alone)
+    assert found["log_likelihood"] == pytest.approx(expected, rel=1e-5)
 
 
 def test_divergence_is_told(sentences, tmp_path):

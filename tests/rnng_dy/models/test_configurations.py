@@ -1,0 +1,147 @@
+"""Configurations are immutable: branches go on from one without a trace in each other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from oracle.transitions import REDUCE, SHIFT
+from rnng_dy.engine import dy
+from rnng_dy.models.composition import COMPOSITIONS, CorrectedComposition
+from rnng_dy.search.scoring import joint_log_probs
+from rnng_dy.training.presets import PRESETS
+from rnng_dy.training.updates import Updater
+
+from ..conftest import make_generator, make_parser
+
+NT = 2
+
+
+def walk(model, root, steps):
+    """The configuration after (action, word) pairs."""
+    for action, word in steps:
+        root = model.advance(root, action, word)
+    return root
+
+
+def next_log_probs(model, configurations):
+    step = model.step(configurations)
+    everyone = range(len(configurations))
+    return step.action_log_probs(), step.every_word_log_prob(everyone)
+
+
+def test_branches_that_generate_different_words_at_one_position_differ(generator):
+    """Each branch has the distributions that it has alone in a graph, whatever stands beside it."""
+    opened = [(NT, None), (NT + 1, None)]
+    one, other = ([*opened, (SHIFT, word), (REDUCE, None), (SHIFT, 5)] for word in (3, 4))
+    alone = []
+    for steps in (one, other):
+        dy.renew_cg()
+        alone.append(next_log_probs(generator, [walk(generator, generator.start(), steps)]))
+    dy.renew_cg()
+    root = walk(generator, generator.start(), opened)
+    both = [walk(generator, root, steps[2:]) for steps in (one, other)]
+    together = next_log_probs(generator, both)
+    for i in range(2):
+        for shared, single in zip(together, alone[i], strict=True):
+            assert shared[i] == pytest.approx(single[0], rel=1e-4)
+    assert np.abs(alone[0][1][0, 1:] - alone[1][1][0, 1:]).max() > 1e-3
+
+
+def test_branches_share_what_is_equal(generator):
+    dy.renew_cg()
+    root = generator.advance(generator.start(), NT)
+    first, again, other = (generator.advance(root, SHIFT, word) for word in (3, 3, 4))
+    assert first.words is again.words is not other.words
+    closed = [generator.advance(c, REDUCE) for c in (first, again, other)]
+    assert closed[0].stack.vector is closed[1].stack.vector is not closed[2].stack.vector
+
+
+def test_a_configuration_is_not_changed_by_what_follows_it(generator):
+    dy.renew_cg()
+    c = walk(generator, generator.start(), [(NT, None), (SHIFT, 3)])
+    before = next_log_probs(generator, [c])
+    for word in (4, 5):
+        walk(generator, c, [(SHIFT, word), (REDUCE, None)])
+    after = next_log_probs(generator, [c])
+    for a, b in zip(before, after, strict=True):
+        assert np.array_equal(a, b)
+
+
+def test_a_given_word_has_its_share_of_every_word(generator):
+    dy.renew_cg()
+    root = generator.advance(generator.start(), NT)
+    configurations = [root, generator.advance(root, SHIFT, 3)]
+    step = generator.step(configurations)
+    table = step.every_word_log_prob([1, 0, 1])
+    assert np.exp(table).sum(axis=1) == pytest.approx(np.ones(3), rel=1e-5)
+    # `<s>` is never generated
+    assert np.isneginf(table[:, 0]).all()
+    given = step.word_log_probs([1, 0, 1], [2, 7, 9])
+    assert given == pytest.approx(table[[0, 1, 2], [2, 7, 9]], rel=1e-5)
+
+
+class StateComposition(CorrectedComposition):
+    """Adds the parser state to the label, so that a constituent depends on what is below it."""
+
+    name = "state"
+    depends_on_state = True
+
+    def __call__(self, reduction, dropout=0.0):
+        size = reduction.label.dim()[0][0]
+        rest = size - reduction.state.dim()[0][0]
+        u = dy.concatenate([reduction.state, dy.zeros(rest)]) if rest else reduction.state
+        return super().__call__(reduction._replace(label=reduction.label + u), dropout)
+
+
+@pytest.fixture
+def state_dependent(monkeypatch):
+    monkeypatch.setitem(COMPOSITIONS, StateComposition.name, StateComposition)
+
+
+def trees_with_an_equal_constituent():
+    """Over words a b c: X over a alone, in S or in S over another S."""
+    inner = [NT + 1, SHIFT, REDUCE]
+    return [NT, *inner, SHIFT, SHIFT, REDUCE], [NT, NT, *inner, SHIFT, REDUCE, SHIFT, REDUCE]
+
+
+def test_a_constituent_is_shared_unless_its_composition_looks_below_it(
+    state_dependent, generative_sentences
+):
+    for name, shared in (("corrected", True), ("buggy", True), ("state", False)):
+        model = make_generator(generative_sentences, name)
+        dy.renew_cg()
+        root, vectors = model.start(), []
+        for actions in trees_with_an_equal_constituent():
+            steps = [(a, 3 if a == SHIFT else None) for a in actions]
+            closed = walk(model, root, steps[: actions.index(REDUCE) + 1])
+            vectors.append(closed.stack.vector)
+        assert (vectors[0] is vectors[1]) == shared
+        assert np.allclose(vectors[0].npvalue(), vectors[1].npvalue()) == shared
+
+
+@pytest.mark.parametrize("name", ["corrected", "state"])
+def test_a_tree_has_the_same_score_alone_and_among_others(
+    state_dependent, generative_sentences, name
+):
+    model = make_generator(generative_sentences, name)
+    trees = trees_with_an_equal_constituent()
+    together = joint_log_probs(model, [3, 4, 5], trees)
+    alone = [joint_log_probs(model, [3, 4, 5], [tree])[0] for tree in trees]
+    assert together == pytest.approx(alone, rel=1e-5)
+
+
+def test_the_state_that_a_composition_sees_is_the_one_that_the_reduce_came_from(
+    state_dependent, sentences
+):
+    """One u a configuration, dropout masks included; and it trains."""
+    model = make_parser(sentences, "state")
+    dy.renew_cg()
+    root = model.start(model.encode_training(sentences[0]).tokens, 0.5)
+    c = walk(model, root, [(NT, None), (SHIFT, None)])
+    c = model.advance(c, SHIFT, dropout=0.5)
+    assert np.array_equal(model.hidden([c], 0.5).npvalue(), c.u.npvalue())
+    data = [model.encode_training(s) for s in sentences[:3]]
+    updater = Updater(model, data, PRESETS["paper", "discriminative"])
+    losses = [updater.update(range(3), i, 0.1).loss for i in range(8)]
+    assert losses[-1] < losses[0]

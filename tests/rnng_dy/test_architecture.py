@@ -1,0 +1,191 @@
+"""docs/architecture.md: nothing imports in a circle, and its examples work."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+
+import nltk
+import pytest
+
+from oracle.transitions import SYSTEMS, TOP_DOWN
+from rnng_dy import DiscriminativeParser
+from rnng_dy.execution.work import Work
+from rnng_dy.models.composition import COMPOSITIONS
+from rnng_dy.search.greedy import parse_batch
+from rnng_dy.training.presets import PRESETS
+from rnng_dy.training.updates import Updater
+
+from .conftest import PARSER_SIZES, ParserVocabulary, make_parser
+from .models.test_distributions import (
+    WORDS,
+    all_trees,
+    exact_log_q,
+    make_tiny_parser,
+    tokens_of,
+)
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+PACKAGES = ("oracle", "clusters", "rnng_dy")
+PAGE = CHECKOUT / "docs" / "architecture.md"
+
+
+def modules() -> dict[str, Path]:
+    found = {}
+    for package in PACKAGES:
+        for path in (CHECKOUT / package).rglob("*.py"):
+            parts = path.relative_to(CHECKOUT).with_suffix("").parts
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imported(path: Path, known: dict[str, Path]) -> Iterator[str]:
+    """The modules of ours that a file imports anywhere, in functions and for types too."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in known)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path}: a relative import"
+            for alias in node.names:
+                name = f"{node.module}.{alias.name}"
+                if name in known:
+                    yield name
+                elif node.module in known:
+                    yield node.module
+
+
+def circle(graph: dict[str, set[str]]) -> list[str] | None:
+    """A way through the graph that ends where it began."""
+    done: set[str] = set()
+
+    def visit(node: str, way: list[str]) -> list[str] | None:
+        if node in way:
+            return [*way[way.index(node) :], node]
+        if node not in done:
+            for target in sorted(graph[node]):
+                if found := visit(target, [*way, node]):
+                    return found
+            done.add(node)
+        return None
+
+    return next((found for node in sorted(graph) if (found := visit(node, []))), None)
+
+
+@pytest.fixture(scope="module")
+def drawing():
+    known = modules()
+    return {name: set(imported(path, known)) - {name} for name, path in known.items()}
+
+
+def test_a_circle_would_be_seen():
+    assert circle({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c", "b"]
+    assert circle({"a": {"b", "c"}, "b": {"c"}, "c": set()}) is None
+
+
+def test_no_module_imports_in_a_circle(drawing):
+    assert len(drawing) > 80
+    assert circle(drawing) is None
+
+
+def test_no_room_imports_in_a_circle(drawing):
+    """Rooms: packages and, where they are alone, modules; `rnng_dy` itself only hands on its classes."""
+
+    def room(name: str) -> str:
+        parts = name.split(".")
+        return parts[0] if parts[0] != "rnng_dy" else ".".join(parts[:2])
+
+    rooms: dict[str, set[str]] = {}
+    for name, targets in drawing.items():
+        if name != "rnng_dy":
+            found = {room(target) for target in targets} - {room(name), "rnng_dy"}
+            rooms.setdefault(room(name), set()).update(found)
+    assert circle(rooms) is None
+    assert rooms["oracle"] == set()
+    assert rooms["clusters"] == {"oracle"}
+    assert rooms["rnng_dy.evaluation"] <= {"oracle"}
+    assert not rooms["rnng_dy.search"] & {"rnng_dy.models", "rnng_dy.checkpoint"}
+    assert "rnng_dy.models" not in rooms["rnng_dy.checkpoint"]
+
+
+def test_dynet_is_imported_by_the_engine_alone():
+    for name, path in modules().items():
+        text = path.read_text(encoding="utf-8")
+        if re.search(r"^\s*(import|from) _?dynet", text, re.MULTILINE):
+            assert name == "rnng_dy.engine"
+
+
+def test_the_parser_can_be_read_in_one_sitting():
+    files = [*(CHECKOUT / "rnng_dy" / "models").glob("*.py")]
+    files.append(CHECKOUT / "oracle" / "transitions" / "top_down.py")
+    assert sum(path.read_text(encoding="utf-8").count("\n") for path in files) < 1300
+
+
+@pytest.fixture
+def examples(monkeypatch):
+    """The names that the page's examples define."""
+    monkeypatch.setattr("rnng_dy.models.composition.COMPOSITIONS", COMPOSITIONS)
+    before = dict(COMPOSITIONS), dict(SYSTEMS)
+    names: dict[str, object] = {}
+    for block in re.findall(
+        r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.S | re.M
+    ):
+        exec(block, names)
+    yield names
+    for registry, old in zip((COMPOSITIONS, SYSTEMS), before, strict=True):
+        registry.clear()
+        registry.update(old)
+
+
+def test_a_composition_that_is_added_trains_and_is_saved(examples, sentences, tmp_path):
+    model = make_parser(sentences, "max")
+    data = [model.encode_training(s) for s in sentences[:4]]
+    updater = Updater(model, data, PRESETS["paper", "discriminative"])
+    losses = [updater.update(range(4), i, 0.1).loss for i in range(12)]
+    assert losses[-1] < 0.8 * losses[0]
+    model.save(tmp_path / "m")
+    again = DiscriminativeParser.load(tmp_path / "m")
+    tokens = list(zip(sentences[0].tokens, sentences[0].tags, strict=True))
+    assert again.parse_one(tokens) == model.parse_one(tokens)
+    assert isinstance(again.compose, examples["MaxComposition"])
+
+
+def test_a_transition_system_that_is_added_parses_and_is_saved(examples, sentences, tmp_path):
+    vocabulary = ParserVocabulary.from_oracle(sentences, use_tags=False)
+    model = DiscriminativeParser(vocabulary, PARSER_SIZES, transitions="short-runs")
+    # without the limit it would open all that can be open
+    bias = model.store.dense["action_bias"]
+    bias.set_value([0.0, 0.0] + [4.0] * (len(model.transitions) - 2))
+    model.save(tmp_path / "m")
+    tree = DiscriminativeParser.load(tmp_path / "m").parse_one(["it", "works"])
+    assert TOP_DOWN.actions_of(tree)[:5] == [*[TOP_DOWN.actions_of(tree)[0]] * 4, "SHIFT"]
+    deep = nltk.Tree.fromstring("(S (S (S (S (S (XX a) (XX b))))))")
+    assert model.log_prob(deep) == -float("inf") < model.log_prob(deep[0])
+
+
+def test_a_search_that_is_added_finds_the_best_of_all_trees(examples):
+    parser, better = make_tiny_parser("corrected", max_open=1), 0
+    for words in product(WORDS, repeat=3):
+        trees = all_trees(parser.transitions, 3)
+        best = max(zip(exact_log_q(parser, words, trees, 1.0), trees, strict=True))
+        ids = tokens_of(parser, words)
+        actions, log_q = examples["beam_search"](parser, ids, len(trees))
+        assert (log_q, actions) == (pytest.approx(best[0], rel=1e-5), best[1])
+        [(greedy, greedy_log_q)] = parse_batch(parser, [ids])
+        assert examples["beam_search"](parser, ids, 1) == (
+            tuple(greedy),
+            pytest.approx(greedy_log_q),
+        )
+        better += log_q > greedy_log_q + 1e-3
+    assert better
+
+
+def squares():
+    return lambda batch: [[str(x * x)] for x in batch]
+
+
+def test_a_place_that_is_added_gives_the_same_output(examples):
+    work = Work(examples["Backwards"](), squares, lambda item: [])
+    assert list(work.lines_of([[1, 2], [3], [4]])) == [["1", "4"], ["9"], ["16"]]
