@@ -35,6 +35,11 @@ class Bigrams:
         """Words of the corpus."""
         return int(self.counts.sum())
 
+    def pairs(self, within_sentences: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Left words, right words and counts of the pairs of the running text, or inside sentences."""
+        pairs = self.left, self.right, self.pair_counts
+        return tuple(a[self.inside] for a in pairs) if within_sentences else pairs
+
 
 class BigramCounter:
     """Counts sentence after sentence. Words are UTF-8 bytes (surrogates escaped)."""

@@ -7,20 +7,38 @@ import numpy as np
 from clusters.bigrams import Bigrams
 
 
-def average_mutual_information(bigrams: Bigrams, class_of: np.ndarray) -> float:
-    """Average mutual information, in nats, of the classes of words adjacent within a sentence.
+def average_mutual_information(
+    bigrams: Bigrams, class_of: np.ndarray, *, within_sentences: bool = True
+) -> float:
+    """Average mutual information, in nats, of the classes of adjacent words.
 
-    `class_of[rank]` is the class of a word (Brown et al. 1992, equation 8).
+    `class_of[rank]` is the class of a word (Brown et al. 1992, equation 8). Without
+    `within_sentences`, the last word of a sentence and the first of the next are adjacent too.
     """
-    counts = bigrams.pair_counts[bigrams.inside]
+    left, right, counts = bigrams.pairs(within_sentences)
     if not len(counts):
         return 0.0
     classes = int(class_of.max()) + 1
-    left, right = (
-        class_of[side[bigrams.inside]].astype(np.int64) for side in (bigrams.left, bigrams.right)
-    )
+    left, right = (class_of[side].astype(np.int64) for side in (left, right))
     joint = np.bincount(left * classes + right, counts, minlength=classes**2)
     joint = joint.reshape(classes, classes) / counts.sum()
     independent = joint.sum(axis=1)[:, None] * joint.sum(axis=0)
     seen = joint > 0
     return float((joint[seen] * np.log(joint[seen] / independent[seen])).sum())
+
+
+def n_log_n(counts: np.ndarray) -> np.ndarray:
+    """n log n of whole numbers; 0 for 0.
+
+    >>> n_log_n(np.array([0.0, 1.0, 2.0])).round(4).tolist()
+    [0.0, 0.0, 1.3863]
+    """
+    return counts * np.log(np.maximum(counts, 1.0))
+
+
+def tolerance(tokens: int) -> float:
+    """By how much equal sums of n log n may differ, of counts that add up to `tokens`.
+
+    They go up to T log T, and rounding alone makes a difference.
+    """
+    return 1e-13 * tokens * float(np.log(tokens + 1))

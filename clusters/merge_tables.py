@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from clusters.information import n_log_n
+
 
 class MergeTables:
     """Pairwise merge losses of the clusters in a window of slots (Liang 2005, section 4.2).
@@ -49,14 +51,14 @@ class MergeTables:
         slots = self.slots
         for offset, there, back in ((0, right, left), (slots, left, right)):
             self.contexts[offset : offset + slots, slot] = there
-            self._f[offset : offset + slots, slot] = _f(there)
+            self._f[offset : offset + slots, slot] = n_log_n(there)
             self.contexts[offset + slot] = back
-            self._f[offset + slot] = _f(back)
+            self._f[offset + slot] = n_log_n(back)
             self._share_context(offset + slot, slot)
         self._active[slot] = True
         seen = np.flatnonzero(self.contexts[:, slot])
         n, f = self.contexts[seen, slot][:, None], self._f[seen, slot][:, None]
-        shared = (self._f[seen] + f - _f(self.contexts[seen] + n)).sum(axis=0)
+        shared = (self._f[seen] + f - n_log_n(self.contexts[seen] + n)).sum(axis=0)
         self._shared[slot] = self._shared[:, slot] = shared
         self._ends += right + left
         self._ends[slot] = right.sum() + left.sum()
@@ -95,17 +97,17 @@ class MergeTables:
         seen = np.flatnonzero(self.contexts[context])
         seen = seen[seen != slot]
         n, f = self.contexts[context, seen], self._f[context, seen]
-        self._shared[np.ix_(seen, seen)] += f[:, None] + f - _f(n[:, None] + n)
+        self._shared[np.ix_(seen, seen)] += f[:, None] + f - n_log_n(n[:, None] + n)
 
     def _merge_counts(self, kept: int, freed: int) -> None:
         """Add the counts of one cluster to the other's, contexts as they are."""
         seen = np.flatnonzero(self.contexts[:, freed])
         before = self.contexts[seen, kept]
         after = before + self.contexts[seen, freed]
-        f_after = _f(after)
+        f_after = n_log_n(after)
         others = self.contexts[seen]
         change = (f_after - self._f[seen, kept])[:, None]
-        change = change - _f(others + after[:, None]) + _f(others + before[:, None])
+        change = change - n_log_n(others + after[:, None]) + n_log_n(others + before[:, None])
         self._shared[kept] += change.sum(axis=0)
         self._shared[:, kept] = self._shared[kept]
         self.contexts[seen, kept], self._f[seen, kept] = after, f_after
@@ -116,11 +118,11 @@ class MergeTables:
         n_freed, n_kept = self.contexts[freed], self.contexts[kept]
         seen = np.flatnonzero(n_freed)
         n = n_freed + n_kept
-        f = _f(n)
+        f = n_log_n(n)
         rise, f_freed, n_seen = f - self._f[kept], self._f[freed, seen], n_freed[seen]
         change = rise[seen][:, None] + rise
-        change += _f(n_kept[seen][:, None] + n_kept) - _f(n[seen][:, None] + n)
-        change[:, seen] += _f(n_seen[:, None] + n_seen) - f_freed[:, None] - f_freed
+        change += n_log_n(n_kept[seen][:, None] + n_kept) - n_log_n(n[seen][:, None] + n)
+        change[:, seen] += n_log_n(n_seen[:, None] + n_seen) - f_freed[:, None] - f_freed
         # pairs of two that are in `seen` come twice, once as row and once as column
         change[:, seen] *= 0.5
         self._shared[seen] += change
@@ -148,11 +150,6 @@ class MergeTables:
         """
         ss, st, ts = self.contexts[s, s], self.contexts[: self.slots, s], self.contexts[s]
         tt = np.diagonal(self.contexts)
-        pairs = _f(np.stack([ss + st, ts + tt, ss + ts, st + tt])).sum(axis=0)
+        pairs = n_log_n(np.stack([ss + st, ts + tt, ss + ts, st + tt])).sum(axis=0)
         singles = self._f[s, s] + self._f[: self.slots, s] + self._f[s] + np.diagonal(self._f)
-        return pairs - singles - _f(ss + st + ts + tt)
-
-
-def _f(counts: np.ndarray) -> np.ndarray:
-    """n log n of whole numbers; 0 for 0."""
-    return counts * np.log(np.maximum(counts, 1.0))
+        return pairs - singles - n_log_n(ss + st + ts + tt)

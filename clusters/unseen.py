@@ -7,8 +7,7 @@ from itertools import product
 
 from clusters.files import ClusteredWord
 from oracle.errors import RnngError
-
-_SUFFIXES = ("ed", "ing", "ion", "er", "est", "ly", "ity", "y", "al", "s")
+from oracle.unknown import SUFFIXES
 
 
 def unknown_classes(rules: str | None) -> list[str]:
@@ -35,7 +34,7 @@ def unknown_classes(rules: str | None) -> list[str]:
         # letters, while a letter without case can begin a word that has Unicode's
         with_suffix = case or rules == "berkeley-unicode"
         any_suffix = not dash and (not number or case == "-LC")
-        suffixes = _SUFFIXES if any_suffix else ("s",)
+        suffixes = (*SUFFIXES, "s") if any_suffix else ("s",)
         stem = f"UNK{case}{number}{dash}"
         classes += [stem, *(f"{stem}-{suffix}" for suffix in suffixes if with_suffix)]
     return classes

@@ -11,8 +11,10 @@ from oracle.errors import RnngError
 RULES = ("berkeley", "berkeley-unicode", "single")
 """ASCII's letters and digits on UTF-8 bytes (the original, Python 2); Unicode's; one class."""
 
+SUFFIXES = ("ed", "ing", "ion", "er", "est", "ly", "ity", "y", "al")
+"""Endings that make classes, the first that fits; -s has conditions of its own."""
+
 _UNK = "UNK"
-_SUFFIXES = ("ed", "ing", "ion", "er", "est", "ly", "ity", "y", "al")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
@@ -111,7 +113,7 @@ def _berkeley(word: str, lower_known: bool) -> str:
         if suffixed[-2] not in "siu":
             parts.append("-s")
     elif len(suffixed) >= 5 and not dash and not (digit and capitals):
-        parts.append(next((f"-{end}" for end in _SUFFIXES if suffixed.endswith(end)), ""))
+        parts.append(next((f"-{end}" for end in SUFFIXES if suffixed.endswith(end)), ""))
     return "".join(parts)
 
 

@@ -74,6 +74,11 @@ class _MakeOrShow(click.Command):
     type=click.Choice([*RULES, "none"]),
     help="Rules whose classes of unknown words all get a cluster.  [default: as the corpus has them]",
 )
+@click.option(
+    "--refine",
+    is_flag=True,
+    help="Then move words between clusters where that makes them more informative.",
+)
 @click.option("--resume", is_flag=True, help="Go on where an interrupted run was.")
 def clusters(
     corpus: str,
@@ -83,6 +88,7 @@ def clusters(
     min_count: int,
     within_sentences: bool,
     unk: str | None,
+    refine: bool,
     resume: bool,
 ) -> None:
     """Make Brown clusters of the words of CORPUS: a generative oracle, trees or one sentence a line.
@@ -93,7 +99,7 @@ def clusters(
 
     Example: rnng-dy clusters train.gen.oracle -c 140 -o clusters.paths
     """
-    options = (corpus_format, classes, min_count, within_sentences, unk)
+    options = (corpus_format, classes, min_count, within_sentences, unk, refine)
     try:
         run = _Run(corpus, output, options, resume)
         counter = run.count(corpus_format, RULES[0] if unk in (None, "none") else unk)
@@ -103,6 +109,7 @@ def clusters(
             classes or default_classes(bigrams),
             min_count=min_count,
             within_sentences=within_sentences,
+            refine=refine,
         )
         run.cluster(clustering, counter)
     except KeyboardInterrupt:
@@ -117,6 +124,7 @@ def clusters(
         "classes": clustering.classes,
         "min_count": min_count,
         "within_sentences": within_sentences,
+        "refine": refine,
         "average_mutual_information": average_mutual_information(bigrams, clustering.class_of),
         "unseen": [entry.word for entry in entries if not entry.count],
     }

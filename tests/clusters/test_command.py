@@ -14,7 +14,8 @@ import pytest
 from click.testing import CliRunner
 
 from clusters.bigrams import BigramCounter
-from clusters.brown import BrownClustering
+from clusters.brown import SWEEPS, BrownClustering
+from clusters.exchanges import Exchanges
 from clusters.files import read_clusters
 from rnng_dy.cli import clusters as command
 from rnng_dy.cli import main
@@ -75,6 +76,7 @@ def test_output_report_and_what_is_said(corpus, tmp_path):
         "classes": 12,
         "min_count": 1,
         "within_sentences": False,
+        "refine": False,
     }
     assert sorted(p.name for p in tmp_path.iterdir()) == [
         "corpus.txt",
@@ -108,6 +110,7 @@ def test_options_reach_the_algorithm(corpus):
     plain = run(corpus, "-c", 6).stdout
     assert run(corpus, "-c", 6, "--within-sentences").stdout != plain
     assert run(corpus, "-c", 6, "--min-count", 20).stdout != plain
+    assert run(corpus, "-c", 6, "--refine").stdout != plain
     single = run(corpus, "-c", 6, "--unk", "single")
     assert len(single.stdout.splitlines()) == 61
 
@@ -136,6 +139,25 @@ def test_ctrl_c_leaves_what_resume_goes_on_from(
     total = 200 if owner is BigramCounter else 60 + 11
     assert len(done) == total - calls
     assert not (tmp_path / "out.resume").exists()
+
+
+@pytest.mark.parametrize("sweeps_before", [0, 1, 4])
+def test_ctrl_c_in_an_exchange_leaves_what_resume_goes_on_from(
+    corpus, tmp_path, monkeypatch, sweeps_before
+):
+    whole, output = tmp_path / "whole", tmp_path / "out"
+    options = ("-c", 12, "--refine", "-o")
+    assert run(corpus, *options, whole).exit_code == 0
+    with monkeypatch.context() as patch:
+        interrupt_at(patch, Exchanges, "sweep", sweeps_before + 1)
+        assert run(corpus, *options, output).exit_code == 130
+    sweeps = []
+    original = Exchanges.sweep
+    monkeypatch.setattr(Exchanges, "sweep", lambda e: sweeps.append(1) or original(e))
+    assert run(corpus, *options, output, "--resume").exit_code == 0
+    assert len(sweeps) == SWEEPS - sweeps_before - 1
+    assert output.read_bytes() == whole.read_bytes()
+    assert json.loads((tmp_path / "out.json").read_text())["refine"] is True
 
 
 def test_a_state_is_kept_while_it_runs_and_survives_a_kill(corpus, tmp_path, monkeypatch):
@@ -184,6 +206,7 @@ def stop_after_30_steps(corpus: Path, output: Path, monkeypatch) -> None:
     [
         (["-c", 13], "belongs to another corpus or other options"),
         (["-c", 12, "--within-sentences"], "belongs to another corpus or other options"),
+        (["-c", 12, "--refine"], "belongs to another corpus or other options"),
     ],
 )
 def test_the_state_of_other_options_is_refused(corpus, tmp_path, monkeypatch, change, message):

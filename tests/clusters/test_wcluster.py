@@ -162,6 +162,23 @@ def test_clusters_are_as_informative_as_wclusters(reference, within_sentences):
     assert information >= average_mutual_information(bigrams, theirs)
 
 
+@pytest.mark.parametrize("order", ["ours", "wcluster"])
+def test_refined_clusters_are_more_informative_than_wclusters_in_either_order(reference, order):
+    sentences, entries, classes = reference
+    bigrams = count_bigrams(sentences)
+    path_of = {entry.word: entry.path for entry in entries}
+    _, theirs = np.unique([path_of[word] for word in bigrams.words], return_inverse=True)
+    information = average_mutual_information(bigrams, theirs)
+    if order == "wcluster":
+        first_occurrence = list(dict.fromkeys(word for sentence in sentences for word in sentence))
+        bigrams = in_order_of_wcluster(bigrams, first_occurrence)
+    refined = BrownClustering(bigrams, classes, refine=True)
+    refined.run()
+    assert len(set(refined.paths())) == classes
+    # the order of equal frequencies makes less of a difference
+    assert average_mutual_information(bigrams, refined.class_of) > information + 0.01
+
+
 @pytest.mark.parametrize(("name", "nats"), [("clusters", 0.72669), ("nltk.c140", 1.29654)])
 def test_information_is_measured_as_the_reference_says(request, shared, name, nats):
     corpus = next(corpus for corpus, file, _ in CORPORA if file == f"{name}.paths")

@@ -1,0 +1,132 @@
+"""Exchanges: words move, one at a time, to the cluster that makes adjacent clusters tell most of each other."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clusters.information import n_log_n, tolerance
+
+
+class Exchanges:
+    """The exchange algorithm of Martin, Liermann and Ney (1998), from any clusters on.
+
+    "Algorithms for bigram and trigram word clustering", Speech Communication 24. Everything is in
+    counts: with f(n) = n log n, n(s, t) the pairs of a word of cluster s and one of t, a dot for the
+    sum over all clusters and T pairs, T times the average mutual information is
+
+        f(T) + sum over s, t of f(n(s, t)) - sum over s of f(n(s, .)) - sum over t of f(n(., t))
+
+    A word is taken out and put where this rises most; of clusters where it rises the same, into the
+    one with the earliest word. That costs (contexts of the word) x (clusters), a context being a
+    cluster to the right or one to the left. The last word of a cluster does not leave it, so that
+    the number of clusters stays.
+
+    >>> from clusters.bigrams import count_bigrams
+    >>> pairs = count_bigrams([["a", "x", "b", "y", "a", "y", "b", "x"]]).pairs(True)
+    >>> exchanges = Exchanges(pairs, np.array([0, 1, 1, 1]), slots=2)
+    >>> exchanges.sweep(), exchanges.class_of.tolist(), exchanges.sweep()
+    (1, [0, 1, 0, 1], 0)
+    """
+
+    def __init__(
+        self,
+        pairs: tuple[np.ndarray, np.ndarray, np.ndarray],
+        class_of: np.ndarray,
+        slots: int,
+    ):
+        """`class_of` has the slot of each word and is changed in place; slots may be empty.
+
+        Pairs are left words, right words and counts; those of other words do not count.
+        """
+        known = np.maximum(pairs[0], pairs[1]) < len(class_of)
+        left, right, counts = (a[known].astype(np.int64) for a in pairs)
+        words = len(class_of)
+        self.class_of, self._slots = class_of, slots
+        self._size = np.bincount(class_of, minlength=slots)
+        self._tolerance = tolerance(int(counts.sum()))
+        # the context that a word makes where it follows, then where it precedes
+        self._context_of = np.concatenate([class_of, class_of + slots]).astype(np.int64)
+        cells = self._context_of[left] * slots + self._context_of[right]
+        joint = _count(cells, counts, slots**2).reshape(slots, slots)
+        # context x cluster: row y < slots is "followed by y", row slots + y is "preceded by y"
+        self._contexts = np.concatenate([joint.T, joint])
+        self.joint = self._contexts[slots:]
+        """n(s, t) of every two slots."""
+        self._within = self.joint.diagonal()
+        self._ends = np.stack([joint.sum(axis=1), joint.sum(axis=0)])
+        self._word_ends = np.stack([_count(left, counts, words), _count(right, counts, words)])
+        twice = left == right
+        self._after_itself = _count(left[twice], counts[twice], words)
+        left, right, counts = left[~twice], right[~twice], counts[~twice]
+        word = np.concatenate([left, right])
+        order = np.argsort(word, kind="stable")
+        self._start = np.searchsorted(word[order], np.arange(words + 1)).tolist()
+        self._neighbour = np.concatenate([right, words + left])[order]
+        self._counts = np.tile(counts, 2)[order].astype(np.float64)
+
+    def sweep(self) -> int:
+        """Try every word once, in the order of ranks; how many moved."""
+        return sum(self._exchange(word) for word in range(len(self.class_of)))
+
+    def gains(self, word: int) -> np.ndarray:
+        """T times what the information gains, in nats, if the word moves to each slot."""
+        own, beside = int(self.class_of[word]), self._beside(word)
+        self._put(word, own, beside, -1)
+        rises = self._rises(word, beside)
+        self._put(word, own, beside, 1)
+        return rises - rises[own]
+
+    def _exchange(self, word: int) -> bool:
+        own = int(self.class_of[word])
+        if self._size[own] == 1:
+            return False
+        gains = self.gains(word)
+        gains[self._size == 0] = -np.inf
+        highest = gains.max()
+        if highest <= self._tolerance:
+            return False
+        best = np.flatnonzero(gains >= highest - self._tolerance)
+        chosen = min(best.tolist(), key=lambda slot: np.argmax(self.class_of == slot))
+        beside = self._beside(word)
+        self._put(word, own, beside, -1)
+        self._put(word, chosen, beside, 1)
+        self._size[own] -= 1
+        self._size[chosen] += 1
+        self.class_of[word] = chosen
+        self._context_of[[word, len(self.class_of) + word]] = chosen, self._slots + chosen
+        return True
+
+    def _beside(self, word: int) -> np.ndarray:
+        """How often other words are in each context of the word, by slot."""
+        part = slice(self._start[word], self._start[word + 1])
+        contexts = self._context_of[self._neighbour[part]]
+        return _count(contexts, self._counts[part], 2 * self._slots)
+
+    def _put(self, word: int, slot: int, beside: np.ndarray, sign: int) -> None:
+        """Add the word's counts to a cluster's (sign 1), or take them out (-1)."""
+        slots, counts = self._slots, sign * beside
+        self._contexts[:, slot] += counts
+        # the cluster is a context too
+        self._contexts[slot] += counts[slots:]
+        self._contexts[slots + slot] += counts[:slots]
+        if after_itself := sign * self._after_itself[word]:
+            self._contexts[slot, slot] += after_itself
+            self._contexts[slots + slot, slot] += after_itself
+        self._ends[:, slot] += sign * self._word_ends[:, word]
+
+    def _rises(self, word: int, beside: np.ndarray) -> np.ndarray:
+        """How much the sum rises where a word that is taken out comes into each slot."""
+        seen = beside.nonzero()[0]
+        before = self._contexts[seen]
+        rises = (n_log_n(before + beside[seen, None]) - n_log_n(before)).sum(axis=0)
+        # of the cluster's pairs with itself both kinds of contexts make one count
+        within, right, left = self._within, beside[: self._slots], beside[self._slots :]
+        both = n_log_n(within + (right + left + self._after_itself[word])) + n_log_n(within)
+        rises += both - n_log_n(within + right) - n_log_n(within + left)
+        ends = n_log_n(self._ends + self._word_ends[:, word, None]) - n_log_n(self._ends)
+        return rises - ends[0] - ends[1]
+
+
+def _count(keys: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
+    # bincount of nothing has whole numbers
+    return np.bincount(keys, counts, minlength=length).astype(np.float64, copy=False)
