@@ -13,6 +13,7 @@ import numpy as np
 from clusters.bigrams import BigramCounter
 from clusters.brown import BrownClustering
 from oracle.errors import RnngError
+from oracle.streams import replacing
 
 
 def fingerprint(corpus: str | os.PathLike, *options: object) -> str:
@@ -40,7 +41,8 @@ class SavedState:
         """Take away what is saved."""
         for path in (self._merges, self._counts):
             path.unlink(missing_ok=True)
-            path.with_suffix(".part").unlink(missing_ok=True)
+            for half_written in self.folder.glob(f".{path.name}.*"):
+                half_written.unlink(missing_ok=True)
         # a file that is not ours keeps the folder
         with suppress(OSError):
             self.folder.rmdir()
@@ -75,12 +77,8 @@ class SavedState:
 
     def _save(self, path: Path, arrays: dict[str, np.ndarray]) -> None:
         self.folder.mkdir(exist_ok=True)
-        temporary = path.with_suffix(".part")
-        with open(temporary, "wb") as stream:
+        with replacing(path, binary=True) as stream:
             np.savez(stream, fingerprint=np.array(self._key), **arrays)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(temporary, path)
 
     def _load(self, path: Path) -> dict[str, np.ndarray] | None:
         try:

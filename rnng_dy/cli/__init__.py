@@ -48,6 +48,9 @@ class LazyGroup(click.Group):
             return super().invoke(ctx)
         except RnngError as error:
             fail(str(error))
+        except KeyboardInterrupt as stop:
+            click.echo(f"\n{stop or 'stopped'}", err=True)
+            sys.exit(130)
         except BrokenPipeError:
             # the reader of our standard output went away (`| head`): not an error
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -175,7 +175,7 @@ def test_a_state_is_kept_while_it_runs_and_survives_a_kill(corpus, tmp_path, mon
         patch.setattr(BrownClustering, "step", killed)
         assert isinstance(run(corpus, "-c", 12, "-o", output).exception, SystemError)
     # as a kill in the middle of saving leaves it
-    (tmp_path / "out.resume" / "merges.part").write_bytes(b"half")
+    (tmp_path / "out.resume" / ".merges.npz.123").write_bytes(b"half")
     done = []
     monkeypatch.setattr(BrownClustering, "step", lambda c: done.append(c.done) or step(c))
     assert run(corpus, "-c", 12, "-o", output, "--resume").exit_code == 0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-import importlib
 from itertools import pairwise
 
 import numpy as np
@@ -14,15 +12,6 @@ from clusters.brown import SWEEPS, BrownClustering
 from clusters.exchanges import Exchanges
 from clusters.information import average_mutual_information
 from tests.clusters.test_brown import BruteForce, clusters_of, inner_nodes, random_corpus
-
-MODULES = ["bigrams", "brown", "exchanges", "information", "unseen"]
-
-
-@pytest.mark.parametrize("name", MODULES)
-def test_the_examples_in_docstrings_are_true(name):
-    outcome = doctest.testmod(importlib.import_module(f"clusters.{name}"))
-    assert outcome.attempted > 0
-    assert outcome.failed == 0
 
 
 def small_bigrams(seed: int) -> Bigrams:
