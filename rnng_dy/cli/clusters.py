@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from itertools import islice
 
 import click
@@ -24,6 +22,7 @@ from clusters.unseen import place_unseen, rules_of, unknown_classes
 from oracle.streams import open_output
 from oracle.unknown import RULES
 from rnng_dy.cli.progress import Progress
+from rnng_dy.cli.stopping import stopping
 
 SAVE_EVERY = 45.0
 
@@ -190,7 +189,7 @@ class _Run:
         progress = _Bytes("reading", size)
         with (
             open_corpus(self._corpus, corpus_format, rules, progress.advance) as sentences,
-            _stopping() as stopped,
+            stopping() as stopped,
         ):
             for sentence in islice(sentences, counter.sentences, None):
                 counter.add(sentence)
@@ -203,7 +202,7 @@ class _Run:
             self._state.load_merges(clustering)
         progress = Progress("clustering", clustering.total, "steps")
         progress.skip(clustering.done)
-        with _stopping() as stopped:
+        with stopping() as stopped:
             while clustering.done < clustering.total:
                 clustering.step()
                 progress.advance()
@@ -226,23 +225,6 @@ class _Run:
             click.echo(f"\nstopped; {how}", err=True)
             sys.exit(128 + stopped[0])
         self._saved = time.monotonic()
-
-
-@contextmanager
-def _stopping() -> Iterator[list[int]]:
-    """Signals that came, Ctrl-C among them: the step that runs is finished; a second one ends at once."""
-    stopped: list[int] = []
-
-    def stop(number: int, frame: object) -> None:
-        stopped.append(number)
-        signal.signal(number, signal.SIG_DFL)
-
-    before = {n: signal.signal(n, stop) for n in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield stopped
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 class _Bytes:

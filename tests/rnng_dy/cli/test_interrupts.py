@@ -1,0 +1,44 @@
+"""Ctrl-C: exit code 130, one line, no traceback."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from rnng_dy.cli import evalb, main
+
+COMMAND = [sys.executable, "-c", "from rnng_dy.cli import main; main()"]
+
+
+@pytest.mark.parametrize("said", ["", "stopped; what is done is in x.part, --resume goes on"])
+def test_an_interrupt_in_a_command_ends_with_130(monkeypatch, tmp_path, said):
+    def interrupted(*_):
+        raise KeyboardInterrupt(*filter(None, [said]))
+
+    monkeypatch.setattr(evalb, "score_files", interrupted)
+    result = CliRunner().invoke(main, ["evalb", "a", "b"])
+    assert result.exit_code == 130
+    assert result.stderr == f"\n{said or 'stopped'}\n"
+
+
+def test_ctrl_c_while_a_command_waits_for_its_input(tmp_path):
+    process = subprocess.Popen(
+        [*COMMAND, "prepare", "--from", "trees", "-", "-o", str(tmp_path / "out")],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    # it reads when its output stands under a temporary name
+    while not list(tmp_path.iterdir()):
+        time.sleep(0.05)
+    os.kill(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
+    assert (process.returncode, errors.strip()) == (130, "stopped")
+    assert list(Path(tmp_path).iterdir()) == []
