@@ -49,7 +49,7 @@ class LazyGroup(click.Group):
         except RnngError as error:
             fail(str(error))
         except KeyboardInterrupt as stop:
-            click.echo(f"\n{stop or 'stopped'}", err=True)
+            click.echo(f"\n{str(stop) or 'stopped'}", err=True)
             sys.exit(130)
         except BrokenPipeError:
             # the reader of our standard output went away (`| head`): not an error
