@@ -52,5 +52,5 @@ setup(
     package_data={"oracle": ["data/*"]},
     install_requires=[f"dyNET=={DYNET}", "numpy", "nltk", "click"],
     extras_require={"test": ["pytest", "hypothesis", "ruff"]},
-    entry_points={"console_scripts": ["rnng-dy = rnng_dy.cli:main"]},
+    entry_points={"console_scripts": ["rnng-dy = rnng_dy.__main__:main"]},
 )

@@ -14,6 +14,7 @@ from nltk import Tree
 from oracle.brackets import parse_line
 from oracle.errors import InputError
 from oracle.streams import WHITE_SPACE, open_bytes, open_input
+from oracle.treebank import words
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +88,16 @@ def read_likelihoods(path: str | os.PathLike) -> list[tuple[int, float]]:
                 path,
                 line,
             )
-        words = _number(fields[0], "the number of words", path, line)
-        rows.append((words, _float(fields[1], "the negative log joint", path, line)))
+        length = _number(fields[0], "the number of words", path, line)
+        negative = _float(fields[1], "the negative log joint", path, line)
+        # rounding aside
+        if negative < -1e-3:
+            raise InputError(
+                f"the negative log joint is {negative:g}, below 0: a probability above 1",
+                path,
+                line,
+            )
+        rows.append((length, negative))
     return rows
 
 
@@ -104,10 +113,10 @@ def read_scored_samples(
             f"{len(scores)} likelihoods for the {len(samples)} samples of {samples_path}: score these samples again",
             likelihoods_path,
         )
-    for number, (sample, (words, _)) in enumerate(zip(samples, scores, strict=True), 1):
-        if words != len(sample.tree.leaves()):
+    for number, (sample, (length, _)) in enumerate(zip(samples, scores, strict=True), 1):
+        if length != len(words(sample.tree)):
             raise InputError(
-                f"{words} words, but the tree at {samples_path}:{sample.line} has {len(sample.tree.leaves())}: "
+                f"{length} words, but the tree at {samples_path}:{sample.line} has {len(words(sample.tree))}: "
                 "score these samples again",
                 likelihoods_path,
                 number,
@@ -126,17 +135,17 @@ def read_scored_samples(
 
 def write_likelihoods(rows: Iterable[tuple[int, float]], stream: TextIO) -> None:
     """Write words and negative log joint in nats, one tree a line."""
-    for words, negative_log_joint in rows:
-        stream.write(format_likelihood(words, negative_log_joint) + "\n")
+    for length, negative_log_joint in rows:
+        stream.write(format_likelihood(length, negative_log_joint) + "\n")
 
 
-def format_likelihood(words: int, negative_log_joint: float) -> str:
+def format_likelihood(length: int, negative_log_joint: float) -> str:
     """The line of a likelihood.
 
     >>> format_likelihood(2, float("inf"))
     '2\\tinf'
     """
-    return f"{words}\t{negative_log_joint:.9g}"
+    return f"{length}\t{negative_log_joint:.9g}"
 
 
 def _lines(path: str | os.PathLike) -> Iterator[tuple[int, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import io
 import os
 import re
@@ -41,7 +42,7 @@ def open_input(path: str | os.PathLike) -> Iterator[TextIO]:
         with open(path, **_TEXT) as stream:
             yield stream
         return
-    stream = io.TextIOWrapper(sys.stdin.buffer, **_TEXT)
+    stream = io.TextIOWrapper(_standard_input(), **_TEXT)
     try:
         yield stream
     finally:
@@ -55,11 +56,12 @@ def open_output(path: str | os.PathLike) -> Iterator[TextIO]:
     After an error the file is as it was before. Raises OSError naming `path`.
     """
     path = os.fspath(path)
-    if path == "-":
-        opened = _standard_output()
+    descriptor = 1 if path == "-" else descriptor_of(path)
+    if descriptor is not None:
+        opened = _descriptor_stream(descriptor)
     elif os.path.exists(path) and not os.path.isfile(path):
         # a device or a pipe must be written to, not replaced; a folder is refused
-        opened = _write_in_place(path)
+        opened = _in_place(path)
     else:
         # through a symbolic link, so that the link stays one
         opened = replacing(os.path.realpath(path))
@@ -67,13 +69,53 @@ def open_output(path: str | os.PathLike) -> Iterator[TextIO]:
         with opened as stream:
             yield stream
     except OSError as error:
-        # a full disk has no name, the temporary file has one that nobody knows
+        # a full disk has no name, a missing folder that of the temporary file
         if error.filename in (None, _temporary_name(os.path.realpath(path))):
-            error.filename = path
+            error.filename = "standard output" if path == "-" else path
         raise
 
 
-def _write_in_place(path: str) -> TextIO:
+_DESCRIPTORS = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
+_NUMBERED = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
+
+
+def descriptor_of(path: str) -> int | None:
+    """The number of the open file that a path names, such as 1 for /dev/stdout; None for any other path.
+
+    What standard output is redirected to must be written to, not replaced, though it may be a file.
+
+    >>> descriptor_of("/dev/stdout"), descriptor_of("/dev/fd/3"), descriptor_of("out.trees")
+    (1, 3, None)
+    """
+    for _ in range(40):
+        if path in _DESCRIPTORS:
+            return _DESCRIPTORS[path]
+        if numbered := _NUMBERED.fullmatch(path):
+            return int(numbered[1])
+        if not os.path.islink(path):
+            return None
+        path = os.path.normpath(os.path.join(os.path.dirname(path), os.readlink(path)))
+    return None
+
+
+def is_replaced(path: str | os.PathLike) -> bool:
+    """Whether an output with this name becomes a file of its own; `-`, devices and pipes are written to."""
+    path = os.fspath(path)
+    if path == "-" or descriptor_of(path) is not None:
+        return False
+    return not os.path.exists(path) or os.path.isfile(path)
+
+
+def refuse_input_as_output(output: str | None, *inputs: str | None) -> None:
+    """Raise RnngError where an output is one of the files that it is made from."""
+    if output is None or not is_replaced(output) or not os.path.exists(output):
+        return
+    for path in inputs:
+        if path and path != "-" and os.path.exists(path) and os.path.samefile(output, path):
+            raise RnngError(f"{output} is the input as well: name another file for the output")
+
+
+def _in_place(path: str | int) -> TextIO:
     return open(path, "w", **_TEXT)
 
 
@@ -83,20 +125,31 @@ def _temporary_name(target: str) -> str:
 
 
 @contextmanager
-def _standard_output() -> Iterator[TextIO]:
-    sys.stdout.flush()
-    stream = io.TextIOWrapper(sys.stdout.buffer, **_TEXT)
+def _descriptor_stream(descriptor: int) -> Iterator[TextIO]:
+    """An open file, which stays open; standard output is the one that Python knows."""
+    if descriptor == 1:
+        if sys.stdout is None:
+            raise OSError(errno.EBADF, "closed")
+        sys.stdout.flush()
+        stream = io.TextIOWrapper(sys.stdout.buffer, **_TEXT)
+    else:
+        stream = _in_place(os.dup(descriptor))
     try:
         yield stream
+        stream.flush()
     finally:
-        stream.detach()
+        if descriptor == 1:
+            with suppress(OSError):
+                stream.detach()
+        else:
+            stream.close()
 
 
 @contextmanager
 def replacing(path: str | os.PathLike, binary: bool = False) -> Iterator[IO]:
     """A stream whose file takes the name `path` when all of it is written and on the disk.
 
-    After an error, or a kill, the file is as it was before.
+    After an error, or a kill, the file is as it was before. Raises OSError naming `path`.
     """
     target = os.fspath(path)
     temporary = _temporary_name(target)
@@ -106,17 +159,25 @@ def replacing(path: str | os.PathLike, binary: bool = False) -> Iterator[IO]:
             stream.flush()
             os.fsync(stream.fileno())
         os.replace(temporary, target)
-    except BaseException:
-        with suppress(FileNotFoundError):
+    except BaseException as error:
+        with suppress(OSError):
             os.unlink(temporary)
+        if isinstance(error, OSError) and error.filename in (None, temporary):
+            error.filename = target
         raise
+
+
+def _standard_input() -> io.BufferedIOBase:
+    if sys.stdin is None:
+        raise OSError(errno.EBADF, "closed", "standard input")
+    return sys.stdin.buffer
 
 
 @contextmanager
 def open_bytes(path: str | os.PathLike) -> Iterator[io.BufferedIOBase]:
     """A binary stream to read."""
     if os.fspath(path) == "-":
-        yield sys.stdin.buffer
+        yield _standard_input()
     else:
         with open(path, "rb") as stream:
             yield stream

@@ -12,7 +12,7 @@ from nltk.tag.perceptron import PerceptronTagger
 from oracle.brackets import LocatedTree
 from oracle.errors import InputError
 from oracle.sentences import read_sentences
-from oracle.treebank import is_preterminal, subtrees, tags, words
+from oracle.treebank import copied, is_preterminal, subtrees, tags, words
 
 TaggedSentence = list[tuple[str, str]]
 ITERATIONS = 5
@@ -65,7 +65,7 @@ def jackknife(
 
 def with_tags(tree: Tree, new_tags: Sequence[str]) -> Tree:
     """A copy of the tree with other tags. Raises ValueError for another number of tags than of words."""
-    copy = tree.copy(deep=True)
+    copy = copied(tree)
     preterminals = [node for node in subtrees(copy) if is_preterminal(node)]
     for node, tag in zip(preterminals, new_tags, strict=True):
         node.set_label(tag)

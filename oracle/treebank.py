@@ -16,6 +16,7 @@ __all__ = [
     "LocatedTree",
     "PreterminalRoots",
     "clean",
+    "copied",
     "format_tree",
     "has_preterminals",
     "is_preterminal",
@@ -75,13 +76,28 @@ def tags(tree: Tree) -> list[str]:
     return [node.label() for node in subtrees(tree) if is_preterminal(node)]
 
 
+def copied(tree: Tree) -> Tree:
+    """A copy of the tree and of all that is in it, however deep it is."""
+    root = Tree(tree.label(), [])
+    agenda = [(tree, root)]
+    while agenda:
+        old, new = agenda.pop()
+        for child in old:
+            if isinstance(child, str):
+                new.append(child)
+            else:
+                new.append(Tree(child.label(), []))
+                agenda.append((child, new[-1]))
+    return root
+
+
 def with_words(tree: Tree, words: Sequence[str], tags: Sequence[str]) -> Tree:
     """A tree without preterminals, over other words that have tags. Raises ValueError for another number of either.
 
     >>> print(with_words(parse_line("(S (NP UNK UNK) sleeps)"), ["The", "cat", "sleeps"], ["DT", "NN", "VB"]))
     (S (NP (DT The) (NN cat)) (VB sleeps))
     """
-    root = tree.copy(deep=True)
+    root = copied(tree)
     places: list[tuple[Tree, int]] = []
     agenda = [(root, i) for i in reversed(range(len(root)))]
     while agenda:

@@ -13,10 +13,17 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 import types
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
+from typing import ParamSpec, TypeVar
 
 from oracle.errors import RnngError
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 CPU = "cpu"
 VISIBLE = "CUDA_VISIBLE_DEVICES"
@@ -117,6 +124,20 @@ def visible_device(gpu: int, visible: str | None) -> str:
     ('1', '5')
     """
     return str(gpu) if visible is None else visible.split(",")[gpu].strip()
+
+
+_graph_lock = threading.RLock()
+
+
+def one_graph(function: Callable[P, T]) -> Callable[P, T]:
+    """Let one thread at a time run functions that build a graph and read it: DyNet has one graph for the process."""
+
+    @wraps(function)
+    def alone(*args: P.args, **kwargs: P.kwargs) -> T:
+        with _graph_lock:
+            return function(*args, **kwargs)
+
+    return alone
 
 
 def device() -> str:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from oracle.errors import RnngError
 from rnng_dy.engine import dy
+from rnng_dy.execution.memory import require_memory
 
 # the order of dynet's CoupledLSTMBuilder, which is also that of the original's checkpoints
 LSTM_PARTS = ("x2i", "h2i", "c2i", "bi", "x2o", "h2o", "c2o", "bo", "x2c", "h2c", "bc")
+
+MAX_PARAMETERS = 100_000
+"""Matrices and vectors of a model; DyNet goes through all of them at each update."""
+CHECKED_FROM = 100_000_000
+"""Bytes below which nobody asks how much memory there is."""
 
 
 class ParameterStore:
@@ -25,6 +32,7 @@ class ParameterStore:
         self.collection = dy.ParameterCollection()
         self.dense: dict[str, dy.Parameters] = {}
         self.lookups: dict[str, dy.LookupParameters] = {}
+        self._bytes = 0
         # a table must not outlive its collection, which DyNet would then read after it is freed
         self._constants = dy.ParameterCollection()
         self._random = np.random.default_rng(seed)
@@ -39,6 +47,7 @@ class ParameterStore:
 
     def lookup(self, name: str, rows: int, size: int) -> dy.LookupParameters:
         """A new trainable table of `rows` embeddings."""
+        self._require(name, (rows, size))
         values = self._uniform((rows, size), size)
         self.lookups[name] = self.collection.lookup_parameters_from_numpy(values)
         return self.lookups[name]
@@ -56,9 +65,23 @@ class ParameterStore:
         )
 
     def _add(self, name: str, shape: tuple[int, ...]) -> dy.Parameters:
+        self._require(name, shape)
         values = self._uniform(shape, sum(shape))
         self.dense[name] = self.collection.parameters_from_numpy(values)
         return self.dense[name]
+
+    def _require(self, name: str, shape: tuple[int, ...]) -> None:
+        """Raise RnngError before a parameter is made for which there is no room."""
+        if len(self.dense) + len(self.lookups) >= MAX_PARAMETERS:
+            raise RnngError(
+                f"over {MAX_PARAMETERS:,} matrices and vectors: a model with fewer layers or clusters is needed"
+            )
+        # a value and its gradient, float32
+        self._bytes += 2 * 4 * math.prod(shape)
+        if self._bytes > CHECKED_FROM:
+            sizes = " x ".join(f"{n:,}" for n in shape)
+            what = f"a model whose parameter {name} is {sizes}"
+            require_memory(self._bytes, what, "use smaller dimensions")
 
     def _uniform(self, shape: tuple[int, ...], fan: int) -> np.ndarray:
         bound = np.sqrt(6.0 / fan)
@@ -78,6 +101,10 @@ class ParameterStore:
             shape = tuple(parameter.shape())
             if arrays[name].shape != shape:
                 raise RnngError(f"parameter {name} has shape {arrays[name].shape}, needs {shape}")
+            if not np.issubdtype(arrays[name].dtype, np.floating):
+                raise RnngError(f"parameter {name} holds {arrays[name].dtype}, no numbers")
+            if not np.isfinite(arrays[name]).all():
+                raise RnngError(f"parameter {name} holds NaN or infinity")
         for name in arrays:
             if name not in parameters:
                 raise RnngError(f"unexpected parameter {name}")

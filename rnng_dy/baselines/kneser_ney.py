@@ -8,8 +8,11 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from oracle.errors import UnseenSymbolError
+from rnng_dy.execution.memory import require_memory
 
 START, END = "<s>", "</s>"
+NGRAM_BYTES = 250
+"""Of an n-gram's tuple, its count and its place in two tables."""
 MAX_COUNT = 3
 """Counts of three and more share a discount."""
 
@@ -31,8 +34,13 @@ class KneserNey:
     def __init__(
         self, sentences: Iterable[Sequence[str]], vocabulary: Iterable[str], order: int = 5
     ):
-        """Words outside the vocabulary join it."""
+        """Words outside the vocabulary join it. Raises RnngError where the counts do not fit into memory."""
         self.order = order
+        sentences = [list(sentence) for sentence in sentences]
+        ngrams = sum(len(sentence) + 1 for sentence in sentences)
+        # every order has about as many n-grams, each a tuple of as many references in a table
+        needed = ngrams * sum(8 * n + NGRAM_BYTES for n in range(1, order + 1))
+        require_memory(needed, f"counts of n-grams of order {order:,}", "use a lower --order")
         padded = [[START] * (order - 1) + [*sentence, END] for sentence in sentences]
         self.vocabulary = {END, *vocabulary}.union(*padded) - {START}
         self._counts = self._count(padded)

@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from oracle.files import OracleSentence
-from rnng_dy.engine import dy
+from rnng_dy.engine import dy, one_graph
 from rnng_dy.execution.batches import as_fits, batches
 from rnng_dy.models.lstm import Lstm
 from rnng_dy.models.vocabulary import GeneratorVocabulary
@@ -125,6 +125,7 @@ class LstmLanguageModel(SavedModel):
         ]
         return np.array(rows, np.float64).reshape(-1, 2)
 
+    @one_graph
     def _log_probs(self, examples: Sequence[LanguageModelExample]) -> list[np.ndarray]:
         dy.renew_cg()
         losses, owners = self._losses(examples, 0.0)
@@ -146,6 +147,7 @@ class LstmLanguageModel(SavedModel):
         )
         return [[self.vocabulary.words.symbols[word] for word in words] for words in drawn]
 
+    @one_graph
     def _generate(self, random: np.random.Generator, max_length: int) -> list[int] | None:
         dy.renew_cg()
         words: list[int] = []

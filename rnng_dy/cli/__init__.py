@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from contextlib import suppress
+from typing import TextIO
 
 import click
 
@@ -53,17 +55,32 @@ class LazyGroup(click.Group):
             sys.exit(130)
         except BrokenPipeError:
             # the reader of our standard output went away (`| head`): not an error
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _to_nowhere(sys.stdout)
             sys.exit(0)
         except OSError as error:
-            if error.filename is None:
-                raise
-            fail(f"{error.filename}: {error.strerror}")
+            # what could not be written cannot be written when Python ends either
+            _to_nowhere(sys.stdout)
+            named = "" if error.filename is None else f"{error.filename}: "
+            fail(f"{named}{error.strerror or error}")
+        except MemoryError as error:
+            fail(
+                f"out of memory{f' ({error})' if str(error) else ''}: give it less to do at a time"
+            )
+
+
+def _to_nowhere(stream: TextIO | None) -> None:
+    """Let go of what a stream still holds."""
+    # a test's stream has no descriptor, a closed one is None
+    with suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def fail(message: str) -> None:
     """Print one clear message and leave with exit code 2."""
-    click.echo(f"Error: {message}", err=True)
+    try:
+        click.echo(f"Error: {message}", err=True)
+    except OSError:
+        _to_nowhere(sys.stderr)
     sys.exit(2)
 
 

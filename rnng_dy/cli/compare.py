@@ -10,7 +10,7 @@ from nltk import Tree
 
 from oracle.errors import InputError
 from oracle.files import read_scored_samples
-from oracle.treebank import format_tree, read_trees
+from oracle.treebank import format_tree, read_trees, words
 from rnng_dy.evaluation import comparison, evalb
 from rnng_dy.evaluation.perplexity import likelihood_in_all
 from rnng_dy.evaluation.significance import Difference, f1_difference, perplexity_difference
@@ -88,7 +88,7 @@ def _print_perplexity(names: Names, files: Sequence[tuple[str, str]]) -> None:
     for of_system in files:
         groups = read_scored_samples(*of_system)
         marginals.append([estimate_of(group).log_marginal for group in groups])
-        lengths.append([len(group[0][0].tree.leaves()) for group in groups])
+        lengths.append([len(words(group[0][0].tree)) for group in groups])
     if lengths[0] != lengths[1]:
         raise InputError("its sentences are not those of the other samples", files[1][0])
     values = [found.perplexity for found in likelihood_in_all(marginals, lengths[0])]

@@ -12,9 +12,10 @@ import click
 
 from oracle.errors import InputError, RnngError
 from oracle.files import SourceSentence, format_sample, open_output, read_sentences
-from oracle.treebank import NO_TAG, format_tree
+from oracle.treebank import NO_TAG, format_tree, words
 from rnng_dy import registry
 from rnng_dy.cli.options import (
+    ALPHA,
     device_option,
     jobs_option,
     model_option,
@@ -103,7 +104,7 @@ def _parse_lines(place: ModelFolder) -> Callable[[Sequence[Item]], list[Lines]]:
 )
 @click.option(
     "--alpha",
-    type=click.FloatRange(min=0),
+    type=ALPHA,
     default=0.8,
     show_default=True,
     help="Exponent that flattens the distribution drawn from; 1 leaves it as it is.",
@@ -207,7 +208,7 @@ def generate(folder, n, seed, max_length, only_words, or_none, output, device) -
                 line = " ".join(sentence)
             else:
                 tree, _ = sentence
-                line = " ".join(tree.leaves()) if only_words else format_tree(tree)
+                line = " ".join(words(tree)) if only_words else format_tree(tree)
             stream.write(f"{line}\n")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import click
@@ -9,8 +10,21 @@ import click
 from rnng_dy.models.composition import COMPOSITIONS, DEFAULT
 
 AT_LEAST_1 = click.IntRange(min=1)
-RATE = click.FloatRange(0, 1, max_open=True)
-POSITIVE = click.FloatRange(min=0, min_open=True)
+
+
+class FiniteRange(click.FloatRange):
+    """A range of numbers, without NaN and infinities, which Python's float reads too."""
+
+    def convert(self, value, param, ctx) -> float:
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is no finite number.", param, ctx)
+        return number
+
+
+RATE = FiniteRange(0, 1, max_open=True)
+POSITIVE = FiniteRange(min=0, min_open=True)
+ALPHA = FiniteRange(0, 100)
 
 # option, type, help: fields of training's Settings; what is not given stays as the preset, or the resumed model, has it
 SETTINGS = [
@@ -25,13 +39,13 @@ SETTINGS = [
     ),
     (
         "decay",
-        click.FloatRange(min=0),
+        FiniteRange(min=0),
         "With inverse: epoch e (from 0) has learning rate / (1 + e * decay).",
     ),
     ("clip", POSITIVE, "Global norm that gradients are scaled down to."),
     ("l2", RATE, "Share by which every update shrinks the parameters it uses."),
     ("batch_size", AT_LEAST_1, "Sentences in one update."),
-    ("unknown_probability", click.FloatRange(0, 1), "How often a word seen once is its UNK class."),
+    ("unknown_probability", FiniteRange(0, 1), "How often a word seen once is its UNK class."),
     ("first_evaluation", AT_LEAST_1, "Sentences before the first evaluation on the dev data."),
     ("evaluate_every", AT_LEAST_1, "Sentences between evaluations."),
     ("evaluate_from_epoch", click.IntRange(min=0), "Full epochs before any evaluation."),

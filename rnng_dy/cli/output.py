@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
@@ -39,6 +40,10 @@ def print_likelihood(
             f"{len(log_probs) - found.sentences} of {sentences} sentences have p = 0 and are left out",
             err=True,
         )
+    if math.isinf(found.perplexity):
+        click.echo("the perplexity is too large for a number: see to the likelihoods", err=True)
+    if not found.sentences:
+        click.echo("no sentence has p > 0: there is no perplexity", err=True)
     click.echo(f"sentences={found.sentences} of {sentences}")
     click.echo(f"len={found.words} words")
     click.echo(f"LLH={found.llh:.15g}")

@@ -12,7 +12,7 @@ import click
 import rnng_dy
 from oracle.errors import RnngError
 from oracle.unknown import RULES
-from rnng_dy.cli.options import AT_LEAST_1
+from rnng_dy.cli.options import ALPHA, AT_LEAST_1
 from rnng_dy.cli.progress import clock
 from rnng_dy.execution.executor import Executor
 from rnng_dy.execution.local import local_executor
@@ -80,7 +80,7 @@ def common_options(command: Callable) -> Callable:
             "--preset", type=click.Choice(["paper", "fast"]), default="paper", show_default=True
         ),
         click.option("--samples", type=AT_LEAST_1, default=100, show_default=True),
-        click.option("--alpha", type=click.FloatRange(min=0), default=0.8, show_default=True),
+        click.option("--alpha", type=ALPHA, default=0.8, show_default=True),
         click.option("--epochs", type=AT_LEAST_1, help="For all models, instead of the preset's."),
         click.option(
             "--hidden", type=AT_LEAST_1, help="For all models, instead of the paper's sizes."

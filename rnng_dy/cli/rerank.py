@@ -15,7 +15,7 @@ from oracle.files import (
     read_oracle,
     read_scored_samples,
 )
-from oracle.treebank import NO_TAG, format_tree, with_words
+from oracle.treebank import NO_TAG, format_tree, with_words, words
 from rnng_dy.cli.output import print_likelihood
 from rnng_dy.search.importance import estimate_of
 
@@ -53,7 +53,7 @@ def rerank(props, likelihoods, output, oracle_path, ess, allow_missing) -> None:
             for index in range(sentences):
                 line = _map_line(*best[index], oracle) if index in best else ""
                 stream.write(f"{line}\n")
-    lengths = [len(group[0][0].tree.leaves()) for group in groups.values()]
+    lengths = [len(words(group[0][0].tree)) for group in groups.values()]
     for length, e in zip(lengths, estimates.values(), strict=True):
         more = f" ess={e.effective_sample_size:.2f} se={e.standard_error:.4f}" if ess else ""
         click.echo(f"prob: {e.log_marginal:.15g} (len={length}){more}")
@@ -80,7 +80,7 @@ def _require_fit(
     """Raise InputError for a sample that is not of its sentence in the oracle."""
     if sample.index >= len(oracle):
         problem = f"sentence {sample.index}, but {oracle_path} has {len(oracle)} sentences"
-    elif len(oracle[sample.index].tokens) != len(sample.tree.leaves()):
+    elif len(oracle[sample.index].tokens) != len(words(sample.tree)):
         place = f"{oracle_path}:{oracle[sample.index].line}"
         problem = f"the tree does not cover the sentence at {place}"
     else:

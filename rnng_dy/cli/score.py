@@ -93,7 +93,7 @@ def _trees_to_score(source: str, model) -> Iterator[ScoredTree]:
     if is_samples_file(source):
         for s in read_samples(source):
             actions = actions_of(s.tree, preterminals=False)
-            yield ScoredTree(s.index, tuple(s.tree.leaves()), tuple(actions))
+            yield ScoredTree(s.index, tuple(words(s.tree)), tuple(actions))
     else:
         for i, (tree, *_) in enumerate(read_trees(source)):
             yield ScoredTree(i, tuple(unkify(words(tree))), tuple(actions_of(tree)))

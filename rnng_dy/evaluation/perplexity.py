@@ -13,7 +13,7 @@ class Likelihood(NamedTuple):
     llh: float
     """Log likelihood in nats."""
     perplexity: float
-    """A word; NaN where there is no sentence."""
+    """A word; NaN where there is no sentence, infinity where it is too large for a number."""
     words: int
     sentences: int
 
@@ -29,7 +29,15 @@ def likelihood(log_marginals: Iterable[float], lengths: Iterable[int]) -> Likeli
     """
     possible = [(m, n) for m, n in zip(log_marginals, lengths, strict=True) if math.isfinite(m)]
     llh, words = math.fsum(m for m, _ in possible), sum(n for _, n in possible)
-    return Likelihood(llh, math.exp(-llh / words) if words else math.nan, words, len(possible))
+    return Likelihood(llh, _exp(-llh / words) if words else math.nan, words, len(possible))
+
+
+def _exp(x: float) -> float:
+    """e to the power of x; infinity where that is too large for a number."""
+    try:
+        return math.exp(x)
+    except OverflowError:
+        return math.inf
 
 
 def likelihood_in_all(

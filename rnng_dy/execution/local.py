@@ -17,11 +17,13 @@ from typing import TypeVar
 
 from oracle.errors import RnngError
 from rnng_dy.execution.executor import Command, Executor
-from rnng_dy.execution.memory import limit_memory
+from rnng_dy.execution.memory import limit_memory, require_memory
 
 T = TypeVar("T")
 R = TypeVar("R")
 CPU = "cpu"
+PROCESS_BYTES = 120_000_000
+"""What a process takes at the least, with Python, numpy and DyNet in it."""
 
 _work: Callable | None = None
 
@@ -33,9 +35,11 @@ def local_executor(jobs: int = 1, device: str = CPU) -> Executor:
 
 
 def check_jobs(jobs: int, device: str) -> None:
-    """Raise RnngError for several processes with a GPU."""
+    """Raise RnngError for several processes with a GPU, or more than memory can hold."""
     if jobs > 1 and device != CPU:
         raise RnngError("--jobs is for the CPU: one process keeps a GPU busy")
+    if jobs > 1:
+        require_memory(jobs * PROCESS_BYTES, f"--jobs {jobs}", "use fewer")
 
 
 def prepare_process(processes: int = 1, device: str = CPU) -> None:
@@ -96,6 +100,11 @@ class LocalProcesses(_Local):
                 raise RnngError(
                     "a working process was killed, often for want of memory: go on with --resume and fewer --jobs"
                 ) from None
+            except BaseException:
+                # what they are doing is not wanted any more
+                for process in multiprocessing.active_children():
+                    process.kill()
+                raise
             finally:
                 pool.shutdown(cancel_futures=True)
 

@@ -7,6 +7,8 @@ import resource
 from collections.abc import Iterator
 from pathlib import Path
 
+from oracle.errors import RnngError
+
 MEMINFO = Path("/proc/meminfo")
 STATUS = Path("/proc/self/status")
 CGROUPS = Path("/proc/self/cgroup")
@@ -23,6 +25,19 @@ def available_memory() -> int:
     """Bytes that may be used: what the system has left, or less where a control group has a limit."""
     left = _kilobytes(MEMINFO, "MemAvailable") * 1024
     return min([left, *_left_in_control_groups()])
+
+
+def require_memory(needed: float, what: str, remedy: str) -> None:
+    """Raise RnngError where `what` needs more bytes than may be used. Does nothing where the system does not tell."""
+    try:
+        available = available_memory()
+    except OSError:
+        return
+    if needed > available:
+        raise RnngError(
+            f"{what} needs {needed / GIGABYTE:,.1f} GB of memory, and {available / GIGABYTE:,.1f} GB are there: "
+            f"{remedy}"
+        )
 
 
 def _left_in_control_groups() -> Iterator[int]:

@@ -17,7 +17,7 @@ from oracle.treebank import NO_TAG
 from oracle.treebank import tags as tags_of
 from oracle.treebank import words as words_of
 from rnng_dy import checkpoint
-from rnng_dy.engine import dy
+from rnng_dy.engine import dy, one_graph
 from rnng_dy.execution.batches import as_fits
 from rnng_dy.models.lstm import Lstm
 from rnng_dy.models.rnng import Configuration, Rnng, SentenceGraph, Sizes, Words
@@ -233,6 +233,7 @@ class DiscriminativeParser(Rnng, ParserI):
         [drawn] = sample_batch(self, [self.encode(words, tags)], n, alpha, [[seed]])
         return [(self._tree(ids, words, tags), log_q) for ids, log_q in drawn]
 
+    @one_graph
     def log_prob(self, tree: nltk.Tree) -> float:
         """log q(tree | its words) in nats; -inf where training has not its nonterminals, or it cannot be derived."""
         words, actions = words_of(tree), self.transitions.actions_of(tree)

@@ -36,7 +36,7 @@ class Trial:
         self.scores = {kind: evalb.score(golds, trees) for kind, trees in self.trees.items()}
         self.samples = read_scored_samples(folder / f"{name}.props", folder / f"{name}.likelihoods")
         self.estimates: list[Estimate] = [estimate_of(group) for group in self.samples]
-        self.lengths = [len(group[0][0].tree.leaves()) for group in self.samples]
+        self.lengths = [len(words(group[0][0].tree)) for group in self.samples]
         self.logs = {
             kind: _evaluations(folder / f"{model}-{name}" / "log.jsonl")
             for kind, model in (("discriminative", "parser"), ("generative", "generator"))
@@ -219,7 +219,7 @@ def _drawn(golds: Sequence, trial: Trial) -> list[dict]:
     """Sentences to draw: those of middle length with most to see."""
     scores = trial.scores["discriminative"].per_sentence
     every = range(len(golds))
-    short = [i for i in every if 4 <= len(golds[i].leaves()) <= 16] or every
+    short = [i for i in every if 4 <= len(words(golds[i])) <= 16] or every
     chosen = sorted(sorted(short, key=lambda i: (-comparison.errors(scores[i]), i))[:DRAWN])
     return [
         {

@@ -11,7 +11,7 @@ import numpy as np
 from oracle.errors import RnngError
 from oracle.transitions import SHIFT
 from oracle.treebank import NO_TAG
-from rnng_dy.engine import dy
+from rnng_dy.engine import dy, one_graph
 from rnng_dy.search.model import Configuration, Model
 
 TOGETHER = 100
@@ -82,6 +82,7 @@ def generate_trees(
     return trees
 
 
+@one_graph
 def _generate(
     model: Model, randoms: Sequence[np.random.Generator], max_length: int
 ) -> list[Draw | None]:

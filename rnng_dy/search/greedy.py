@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rnng_dy.engine import dy
+from rnng_dy.engine import dy, one_graph
 from rnng_dy.execution.batches import as_fits
 from rnng_dy.search.model import Model
 
@@ -15,6 +15,7 @@ Parsed = tuple[list[int], float]
 """Action ids of a tree and their log q in nats."""
 
 
+@one_graph
 def parse_batch(parser: Model, sentences: Sequence) -> list[Parsed]:
     """The greedy parse of each sentence, given as the parser's ids; all in one graph."""
     dy.renew_cg()

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rnng_dy.engine import dy
+from rnng_dy.engine import dy, one_graph
 from rnng_dy.search.model import Configuration, Model
 
 MAX_STATES = 15000
@@ -57,6 +57,7 @@ def sample_batch(
     ]
 
 
+@one_graph
 def _sample_graph(
     parser: Model,
     sentences: Sequence,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from oracle.errors import ImpossibleError
-from rnng_dy.engine import dy
+from rnng_dy.engine import dy, one_graph
 from rnng_dy.execution.batches import batches
 from rnng_dy.search.model import Model
 from rnng_dy.search.trace import Trace, log_probs, trace
@@ -17,6 +17,7 @@ MAX_STATES = 4000
 """Configurations in one scoring graph; more would need gigabytes at the paper's sizes."""
 
 
+@one_graph
 def joint_log_probs(
     model: Model, words: Sequence[int], sequences: Sequence[Sequence[int]]
 ) -> np.ndarray:
@@ -28,6 +29,7 @@ def joint_log_probs(
     return np.concatenate(values)
 
 
+@one_graph
 def example_log_probs(model: Model, examples: Sequence) -> list[float]:
     """log p(x, y) in nats of one tree of each of several sentences, as training has them; all in one graph."""
     dy.renew_cg()

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from oracle.errors import RnngError
-from rnng_dy.engine import dy
+from rnng_dy.engine import dy, one_graph
 from rnng_dy.execution.batches import as_fits
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.training.presets import Settings
@@ -120,6 +120,7 @@ class Updater:
         self.optimizer = OPTIMIZERS[settings.optimizer](model.store, settings.clip, settings.l2)
         self.exchange = exchange
 
+    @one_graph
     def update(self, members: Sequence[int], number: int, rate: float) -> Update:
         """Update number `number` from the examples with the indices `members`, at a learning rate.
 

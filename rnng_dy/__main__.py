@@ -1,0 +1,26 @@
+"""The `rnng-dy` command from its first moment; `python -m rnng_dy` is the same."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def main() -> None:
+    """Run the command line; Ctrl-C ends it with 130 while it is still being loaded, too."""
+    for descriptor in (0, 1, 2):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            # closed (`>&-`): the next file that is opened would take its place
+            os.open(os.devnull, os.O_RDWR)
+    try:
+        from rnng_dy.cli import main as command
+
+        command()
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()
