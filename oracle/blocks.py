@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from sys import intern
 from typing import TextIO
@@ -11,7 +11,15 @@ from typing import TextIO
 from oracle.brackets import LocatedTree, format_tree
 from oracle.errors import InputError, RnngError
 from oracle.streams import WHITE_SPACE, open_input, split_words
-from oracle.transitions import TOP_DOWN, TransitionSystem
+from oracle.transitions import (
+    DEFAULT,
+    SYSTEMS,
+    TOP_DOWN,
+    TransitionSystem,
+    is_action,
+    opens_constituent,
+    system_of,
+)
 from oracle.treebank import tags, words
 from oracle.unknown import UnknownWords, lower
 
@@ -32,6 +40,8 @@ class OracleSentence:
     actions: tuple[str, ...]
     line: int
     """1-based line of the tree in the oracle."""
+    transitions: str = DEFAULT
+    """The name of the transition system whose actions they are."""
 
     @property
     def word_lines(self) -> list[tuple[str, ...]]:
@@ -66,6 +76,7 @@ def make_oracle(
             unkified=tuple(unknown_words.unkify(tokens)),
             actions=actions,
             line=line,
+            transitions=transitions.name,
         )
         yield sentence
         line += 2 + len(sentence.word_lines) + len(actions)
@@ -78,26 +89,22 @@ def write_oracle(sentences: Iterable[OracleSentence], stream: TextIO) -> None:
         stream.write("\n".join(lines) + "\n\n")
 
 
-def read_oracle(
-    path: str | os.PathLike, transitions: TransitionSystem = TOP_DOWN
-) -> list[OracleSentence]:
-    """Read a discriminative or a generative oracle, of ours or of the original's scripts.
+def read_oracle(path: str | os.PathLike) -> list[OracleSentence]:
+    """Read a discriminative or a generative oracle of any transition system, of ours or of the original's scripts.
 
     Bytes that are not UTF-8 survive as lone surrogates. Raises InputError for a block whose lines
     do not fit together, and for a file without any.
     """
     with open_input(path) as stream:
-        return read_oracle_lines(stream, path, transitions)
+        return read_oracle_lines(stream, path)
 
 
-def read_oracle_lines(
-    lines: Iterable[str], path: object, transitions: TransitionSystem = TOP_DOWN
-) -> list[OracleSentence]:
+def read_oracle_lines(lines: Iterable[str], path: object) -> list[OracleSentence]:
     """Blocks of an oracle's lines; see `read_oracle`."""
     sentences: list[OracleSentence] = []
     for begin, block in _blocks(lines):
         try:
-            sentence = _read_block(block, begin, path, transitions)
+            sentence = _read_block(block, begin, path)
         except RnngError as error:
             if isinstance(error, InputError):
                 raise
@@ -112,6 +119,17 @@ def read_oracle_lines(
     if not sentences:
         raise InputError(f"no sentence in this oracle; {_REMEDY}", path)
     return sentences
+
+
+def nonterminals(sentences: Sequence[OracleSentence]) -> tuple[str, ...]:
+    """The nonterminals of an oracle in order of first appearance.
+
+    Raises RnngError for an oracle of several transition systems.
+    """
+    systems = {s.transitions for s in sentences}
+    if len(systems) > 1:
+        raise RnngError(f"an oracle of several transition systems: {', '.join(sorted(systems))}")
+    return SYSTEMS[systems.pop()].labels(s.actions for s in sentences)
 
 
 def _blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
@@ -129,9 +147,7 @@ def _blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
         yield number + 1 - len(block), block
 
 
-def _read_block(
-    block: list[str], begin: int, path: object, transitions: TransitionSystem
-) -> OracleSentence:
+def _read_block(block: list[str], begin: int, path: object) -> OracleSentence:
     # by position and not by `# `, since `#` is a word and a tag of the PTB
     if not block[0].startswith("# "):
         raise InputError(
@@ -140,9 +156,11 @@ def _read_block(
             path,
             begin,
         )
-    opening = (i for i, line in enumerate(block) if transitions.label_of(line) is not None)
-    first = next(opening, len(block))
-    if first not in _LINES_BEFORE_ACTIONS:
+    first = next((i for i in _LINES_BEFORE_ACTIONS if i < len(block) and is_action(block[i])), 0)
+    opening = next((i for i, line in enumerate(block) if opens_constituent(line)), len(block))
+    if not first or opening < first:
+        # none opens before the first action
+        first = opening
         raise InputError(
             f"{first - 1} lines between the tree and its actions, not 2 (generative) or 4 "
             f"(discriminative); {_REMEDY}",
@@ -158,8 +176,8 @@ def _read_block(
                 number,
             )
     actions = tuple(map(intern, block[first:]))
-    transitions.check(actions, len(rows[0]))
+    system = system_of(actions, len(rows[0])).name
     tree = block[0][2:]
     if len(rows) == 2:
-        return OracleSentence(tree, None, rows[0], None, rows[1], actions, begin)
-    return OracleSentence(tree, *rows, actions, begin)
+        return OracleSentence(tree, None, rows[0], None, rows[1], actions, begin, system)
+    return OracleSentence(tree, *rows, actions, begin, system)

@@ -4,7 +4,13 @@ Each has a module: oracles in `blocks`, samples and likelihoods in `samples`, se
 `sentences`, opening files in `streams`. Callers import from here.
 """
 
-from oracle.blocks import OracleSentence, make_oracle, read_oracle, write_oracle
+from oracle.blocks import (
+    OracleSentence,
+    make_oracle,
+    nonterminals,
+    read_oracle,
+    write_oracle,
+)
 from oracle.samples import (
     Sample,
     format_likelihood,
@@ -26,6 +32,7 @@ __all__ = [
     "format_sample",
     "is_samples_file",
     "make_oracle",
+    "nonterminals",
     "open_input",
     "open_output",
     "read_likelihoods",

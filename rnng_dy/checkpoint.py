@@ -12,7 +12,7 @@ import json
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,13 +24,8 @@ from oracle.errors import InputError, RnngError
 from oracle.streams import replacing
 
 FORMAT, VERSION = "rnng_dy model", 1
-CONFIG, VOCABULARY, PARAMETERS, VECTORS, TRAINING = (
-    "config.json",
-    "vocabulary.json",
-    "parameters.npz",
-    "vectors.npz",
-    "training.npz",
-)
+CONFIG, VOCABULARY = "config.json", "vocabulary.json"
+PARAMETERS, TRAINING = "parameters.npz", "training.npz"
 ALWAYS = {"format", "version", "kind", "sizes"}
 """Keys of every config.json."""
 
@@ -61,6 +56,9 @@ class Model(Protocol):
     def config(self) -> dict[str, object]:
         """The content of config.json, `kind` and `sizes` among it."""
 
+    def constants_of(self, vocabulary: Json) -> Sequence[str]:
+        """Attributes that are arrays and not trained."""
+
 
 @dataclass(frozen=True)
 class Contents:
@@ -69,6 +67,16 @@ class Contents:
     folder: Path
     config: Mapping[str, object]
     vocabulary: Mapping[str, object]
+
+    def constant(self, name: str) -> np.ndarray:
+        """An array that is not trained. Raises InputError for a missing or damaged one."""
+        path = self.folder / f"{name}.npz"
+        arrays = read_arrays(path)
+        if name not in arrays or not np.issubdtype(arrays[name].dtype, np.floating):
+            raise InputError(f"damaged: it has no numbers called {name}", path)
+        if not np.isfinite(arrays[name]).all():
+            raise InputError("damaged: it holds NaN or infinity", path)
+        return arrays[name]
 
     @contextmanager
     def blamed(self) -> Iterator[None]:
@@ -99,8 +107,8 @@ def save(
         config = {"format": FORMAT, "version": VERSION, **model.config()}
         _write_json(new / CONFIG, config)
         _write_json(new / VOCABULARY, model.vocabulary.to_json())
-        if getattr(model, "vectors", None) is not None:
-            _write_arrays(new / VECTORS, {"vectors": model.vectors})
+        for name in model.constants_of(model.vocabulary):
+            _write_arrays(new / f"{name}.npz", {name: getattr(model, name)})
         _write_arrays(new / PARAMETERS, model.store.arrays())
         if state is not None:
             save_training(model.store, new, state, optimizer)

@@ -49,20 +49,23 @@ class SavedModel:
         Raises RnngError where there is none, where it is of another kind, or where its files do not fit together.
         """
         contents = checkpoint.read(folder, cls.kind, cls.config_defaults)
-        config = contents.config
+        config, place = contents.config, Path(folder) / checkpoint.CONFIG
         unknown = set(config["sizes"]) - {field.name for field in fields(cls.sizes_type)}
         if unknown:
-            raise InputError(
-                f"unknown size {min(unknown)!r}: this version of rnng_dy cannot read it",
-                Path(folder) / checkpoint.CONFIG,
-            )
+            raise InputError(f"unknown size {min(unknown)!r}: this version cannot read it", place)
+        for name, size in config["sizes"].items():
+            if type(size) is not int or size < 1:
+                raise InputError(f"the size {name} is {size!r}, no whole number from 1 on", place)
         with contents.blamed():
             vocabulary = cls.vocabulary_type.from_json(contents.vocabulary)
-            given = {name: config[name] for name in cls.config_defaults if config[name] is not None}
-            sizes = cls.sizes_type(**config["sizes"])
-            return cls(vocabulary, sizes, **given, **cls.constants_of(contents))
+        given = {name: config[name] for name in cls.config_defaults if config[name] is not None}
+        constants = {name: contents.constant(name) for name in cls.constants_of(vocabulary)}
+        try:
+            return cls(vocabulary, cls.sizes_type(**config["sizes"]), **given, **constants)
+        except (RnngError, TypeError) as error:
+            raise InputError(f"no model can be made of it: {error}", place) from None
 
-    @classmethod
-    def constants_of(cls, contents: checkpoint.Contents) -> dict[str, object]:
-        """More arguments of the class, for arrays that are not trained."""
-        return {}
+    @staticmethod
+    def constants_of(vocabulary) -> tuple[str, ...]:
+        """Names of arrays that are not trained, which are arguments and attributes of the model."""
+        return ()

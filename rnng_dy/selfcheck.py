@@ -58,10 +58,12 @@ def relative_difference(values: list[np.ndarray], reference: list[np.ndarray]) -
     >>> relative_difference([np.array([1.0, 3.0])], [np.array([1.0, 4.0])])
     0.25
     """
-    return max(
-        float(np.abs(value - known).max() / (np.abs(known).max() or 1.0))
+    differences = [
+        np.abs(value - known).max() / (np.abs(known).max() or 1.0)
         for value, known in zip(values, reference, strict=True)
-    )
+    ]
+    # numpy's maximum is NaN where one of them is, Python's need not be
+    return float(np.max(differences))
 
 
 def switches() -> bool:

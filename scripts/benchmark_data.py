@@ -9,7 +9,7 @@ import nltk
 
 import oracle
 from oracle.corpora import read_nltk
-from oracle.errors import ImpossibleError, RnngError
+from oracle.errors import RnngError
 from oracle.files import OracleSentence, make_oracle, read_oracle, write_oracle
 from oracle.treebank import LocatedTree, PreterminalRoots, clean, read_trees, words
 from oracle.unknown import UnknownWords, known_words
@@ -68,11 +68,7 @@ def new_model(kind: str, folder: Path):
 
 def examples_of(model, part: str, folder: Path) -> list:
     """The examples of an oracle in the folder that the model can be trained on."""
+    from rnng_dy.training.development import encode_possible
+
     suffix = "oracle" if model.kind == "discriminative" else "gen.oracle"
-    examples = []
-    for sentence in read_oracle(folder / f"{part}.{suffix}"):
-        try:
-            examples.append(model.encode_training(sentence))
-        except ImpossibleError:
-            continue
-    return examples
+    return encode_possible(model, read_oracle(folder / f"{part}.{suffix}"))[0]

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from functools import cache
+
+from oracle.errors import UnderivableError
 from oracle.transitions.base import MAX_OPEN, REDUCE, SHIFT, State, TransitionSystem
-from oracle.transitions.top_down import TOP_DOWN, TopDown
+from oracle.transitions.top_down import TopDown
 
 __all__ = [
+    "DEFAULT",
     "MAX_OPEN",
     "REDUCE",
     "SHIFT",
@@ -14,6 +20,46 @@ __all__ = [
     "State",
     "TopDown",
     "TransitionSystem",
+    "is_action",
+    "opens_constituent",
+    "system_of",
+    "unlimited",
 ]
 
 SYSTEMS: dict[str, type[TransitionSystem]] = {TopDown.name: TopDown}
+"""By name, the default first."""
+DEFAULT = TopDown.name
+
+
+@cache
+def unlimited(system: type[TransitionSystem]) -> TransitionSystem:
+    """An object for trees and actions as they are written, whatever a model would make of them."""
+    return system(max_open=math.inf)
+
+
+def opens_constituent(text: str) -> bool:
+    """Whether a line is an action of some system that opens a nonterminal."""
+    return any(system.label_of(text) is not None for system in SYSTEMS.values())
+
+
+def is_action(text: str) -> bool:
+    """Whether a line is an action of some system."""
+    return opens_constituent(text) or any(text in s.structural for s in SYSTEMS.values())
+
+
+def system_of(actions: Sequence[str], length: int) -> TransitionSystem:
+    """The first system whose actions these are and that builds a tree over `length` words by them.
+
+    Raises UnderivableError, saying what is wrong for the default one, where there is none.
+    """
+    problem = None
+    for system in map(unlimited, SYSTEMS.values()):
+        try:
+            system.check(actions, length)
+            return system
+        except UnderivableError as error:
+            problem = problem or error
+    raise problem
+
+
+TOP_DOWN = unlimited(TopDown)

@@ -5,7 +5,6 @@ The parser's SHIFT and the generator's GEN(word) are both written SHIFT, as in t
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 from nltk import Tree
@@ -123,7 +122,3 @@ class TopDown(TransitionSystem):
             stack = stack.below
         children.reverse()
         return stack, children, stack.below
-
-
-TOP_DOWN = TopDown(max_open=math.inf)
-"""For trees and actions as they are written, whatever a model would make of them."""

@@ -9,12 +9,11 @@ import click
 from nltk import Tree
 
 from oracle.errors import InputError
-from oracle.files import read_scored_samples
-from oracle.treebank import format_tree, read_trees, words
+from oracle.treebank import format_tree, read_trees
 from rnng_dy.evaluation import comparison, evalb
 from rnng_dy.evaluation.perplexity import likelihood_in_all
 from rnng_dy.evaluation.significance import Difference, f1_difference, perplexity_difference
-from rnng_dy.search.importance import estimate_of
+from rnng_dy.search.importance import read_sampled
 
 Names = tuple[str, str]
 
@@ -66,7 +65,7 @@ def compare_composition(gold, first, second, names, first_samples, second_sample
     scores = [evalb.score(golds, trees) for trees in systems]
     _print_difference("F1", names, [s.f1 for s in scores], f1_difference(*scores))
     if first_samples:
-        _print_perplexity(names, (first_samples, second_samples))
+        _print_perplexity(names, (first_samples, second_samples), len(golds))
     for title, rows in (
         ("words in constituent", comparison.by_length(golds, *systems)),
         ("label", comparison.by_label(golds, *systems)),
@@ -83,16 +82,18 @@ def _print_difference(name: str, names: Names, values: Sequence[float], d: Diffe
     )
 
 
-def _print_perplexity(names: Names, files: Sequence[tuple[str, str]]) -> None:
-    marginals, lengths = [], []
-    for of_system in files:
-        groups = read_scored_samples(*of_system)
-        marginals.append([estimate_of(group).log_marginal for group in groups])
-        lengths.append([len(words(group[0][0].tree)) for group in groups])
-    if lengths[0] != lengths[1]:
+def _print_perplexity(names: Names, files: Sequence[tuple[str, str]], sentences: int) -> None:
+    first, second = (read_sampled(*of_system) for of_system in files)
+    if [(s.index, s.words) for s in first] != [(s.index, s.words) for s in second]:
         raise InputError("its sentences are not those of the other samples", files[1][0])
-    values = [found.perplexity for found in likelihood_in_all(marginals, lengths[0])]
-    _print_difference("perplexity", names, values, perplexity_difference(*marginals, lengths[0]))
+    if len(first) < sentences:
+        click.echo(
+            f"perplexity is of {len(first)} of {sentences} sentences: the others have no samples"
+        )
+    marginals = [[s.estimate.log_marginal for s in system] for system in (first, second)]
+    lengths = [s.words for s in first]
+    values = [found.perplexity for found in likelihood_in_all(marginals, lengths)]
+    _print_difference("perplexity", names, values, perplexity_difference(*marginals, lengths))
 
 
 def _print_rows(title: str, names: Names, rows: Sequence[comparison.Row]) -> None:

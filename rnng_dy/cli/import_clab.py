@@ -8,7 +8,8 @@ import click
 
 from oracle.errors import RnngError
 from oracle.files import read_oracle
-from rnng_dy.models.composition import COMPOSITIONS, DEFAULT
+from rnng_dy.cli.options import COMPOSITION
+from rnng_dy.models.composition import DEFAULT
 
 
 @click.command()
@@ -25,7 +26,7 @@ from rnng_dy.models.composition import COMPOSITIONS, DEFAULT
 @click.option("--pretrained", help="The embedding file that the parser was trained with.")
 @click.option(
     "--composition",
-    type=click.Choice(list(COMPOSITIONS)),
+    type=COMPOSITION,
     default=DEFAULT,
     show_default=True,
     help="The composition of the program that trained it; the file does not tell.",

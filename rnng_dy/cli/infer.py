@@ -12,7 +12,7 @@ import click
 
 from oracle.errors import InputError, RnngError
 from oracle.files import SourceSentence, format_sample, open_output, read_sentences
-from oracle.treebank import NO_TAG, format_tree, words
+from oracle.treebank import format_tree, words
 from rnng_dy import registry
 from rnng_dy.cli.options import (
     ALPHA,
@@ -83,9 +83,7 @@ def _parse_lines(place: ModelFolder) -> Callable[[Sequence[Item]], list[Lines]]:
         return [[line(item.sentence, ids)] for item, (ids, _) in zip(batch, results, strict=True)]
 
     def line(sentence: SourceSentence, ids: Sequence[int]) -> str:
-        tags = sentence.tags or [NO_TAG] * len(sentence.tokens)
-        actions = parser.transitions.decode(ids)
-        return format_tree(parser.transitions.tree_of(actions, sentence.tokens, tags))
+        return format_tree(parser.tree_of(ids, sentence.tokens, sentence.tags))
 
     return lines
 

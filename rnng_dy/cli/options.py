@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import click
 
+from oracle.transitions import SYSTEMS
 from rnng_dy.models.composition import COMPOSITIONS, DEFAULT
 
 AT_LEAST_1 = click.IntRange(min=1)
@@ -22,6 +23,24 @@ class FiniteRange(click.FloatRange):
         return number
 
 
+class Registered(click.ParamType):
+    """A name in a registry, which is looked at when the option is given."""
+
+    name = "name"
+
+    def __init__(self, registry: Collection[str]):
+        self._registry = registry
+
+    def convert(self, value, param, ctx) -> str:
+        if value not in self._registry:
+            self.fail(f"{value!r} is none of {', '.join(self._registry)}.", param, ctx)
+        return value
+
+    def get_metavar(self, *_, **__) -> str:
+        return f"[{'|'.join(self._registry)}]"
+
+
+COMPOSITION, TRANSITIONS = Registered(COMPOSITIONS), Registered(SYSTEMS)
 RATE = FiniteRange(0, 1, max_open=True)
 POSITIVE = FiniteRange(min=0, min_open=True)
 ALPHA = FiniteRange(0, 100)
@@ -90,9 +109,14 @@ def training_options(command: Callable) -> Callable:
         click.option("--model", "folder", required=True, help="Model folder to write."),
         click.option(
             "--composition",
-            type=click.Choice(list(COMPOSITIONS)),
+            type=COMPOSITION,
             help="The corrigendum's composition, or that of the paper's first version.  "
             f"[default: {DEFAULT}]",
+        ),
+        click.option(
+            "--transitions",
+            type=TRANSITIONS,
+            help="Transition system.  [default: that of the training oracle]",
         ),
         click.option(
             "--preset",

@@ -8,6 +8,7 @@ import click
 
 from oracle.errors import InputError
 from oracle.files import make_oracle, open_output, write_oracle
+from oracle.transitions import DEFAULT, SYSTEMS, unlimited
 from oracle.treebank import (
     LocatedTree,
     PreterminalRoots,
@@ -21,6 +22,7 @@ from oracle.treebank import (
     words,
 )
 from oracle.unknown import RULES, UnknownWords, known_words
+from rnng_dy.cli.options import TRANSITIONS
 
 skip_preterminals_option = click.option(
     "--skip-preterminals", is_flag=True, help="Leave out trees that are only a preterminal."
@@ -136,9 +138,22 @@ def _source_trees(
     show_default=True,
     help="Classes of unknown words: the original's (ASCII), with Unicode's letters, or one class.",
 )
+@click.option(
+    "--transitions",
+    type=TRANSITIONS,
+    default=DEFAULT,
+    show_default=True,
+    help="Transition system whose actions build the trees.",
+)
 @skip_preterminals_option
 def oracle(
-    trees: str, train: str, output: str, generative: bool, unk: str, skip_preterminals: bool
+    trees: str,
+    train: str,
+    output: str,
+    generative: bool,
+    unk: str,
+    transitions: str,
+    skip_preterminals: bool,
 ) -> None:
     """Make an oracle, the actions that build each tree, from a file of trees.
 
@@ -152,7 +167,9 @@ def oracle(
     counted = Counted(read_trees(trees))
     roots = PreterminalRoots(skip_preterminals)
     with open_output(output) as stream:
-        write_oracle(make_oracle(roots.without(counted), unknown_words, generative), stream)
+        system = unlimited(SYSTEMS[transitions])
+        blocks = make_oracle(roots.without(counted), unknown_words, generative, system)
+        write_oracle(blocks, stream)
         _require_trees(counted.count, (trees,))
     click.echo(f"{counted.count} trees read, {roots.count} preterminals skipped", err=True)
 

@@ -105,7 +105,7 @@ def common_options(command: Callable) -> Callable:
 def reproduce() -> None:
     """Everything from a treebank to the paper's tables, in a folder; a second run does what is missing or changed.
 
-    Both models with both compositions, the baselines, and report.md, report.json and report.html.
+    Both models with each composition, the baselines, and report.md, report.json and report.html.
     """
 
 

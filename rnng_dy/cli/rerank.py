@@ -13,18 +13,24 @@ from oracle.files import (
     format_sample,
     open_output,
     read_oracle,
-    read_scored_samples,
 )
 from oracle.treebank import NO_TAG, format_tree, with_words, words
 from rnng_dy.cli.output import print_likelihood
-from rnng_dy.search.importance import estimate_of
+from rnng_dy.search.importance import read_sampled
+
+MOST_MISSING, NAMED = 1_000_000, 30
+"""Sentences without samples that can be an accident, and those that are named."""
 
 
 @click.command()
 @click.argument("props")
 @click.argument("likelihoods")
 @click.option("-o", "--output", help="File for the MAP trees; - is standard output.")
-@click.option("--oracle", "oracle_path", help="Oracle whose words and tags the MAP trees get.")
+@click.option(
+    "--oracle",
+    "oracle_path",
+    help="Oracle whose words and tags the MAP trees get; without it, missing last sentences are not seen.",
+)
 @click.option(
     "--ess",
     is_flag=True,
@@ -39,27 +45,29 @@ def rerank(props, likelihoods, output, oracle_path, ess, allow_missing) -> None:
 
     Example: rnng-dy rerank test.props test.likelihoods -o map.trees --oracle test.oracle
     """
-    groups = {group[0][0].index: group for group in read_scored_samples(props, likelihoods)}
+    found = {of_sentence.index: of_sentence for of_sentence in read_sampled(props, likelihoods)}
     oracle = read_oracle(oracle_path) if oracle_path else None
-    estimates = {index: estimate_of(group) for index, group in groups.items()}
-    sentences = len(oracle) if oracle else max(groups) + 1
-    missing = [index for index in range(sentences) if index not in groups]
-    best = {index: group[estimates[index].best] for index, group in groups.items()}
-    if oracle:
-        for sample, _ in best.values():
-            _require_fit(sample, oracle, props, oracle_path)
+    for of_sentence in found.values() if oracle else ():
+        _require_fit(of_sentence.best[0], oracle, props, oracle_path)
+    sentences = len(oracle) if oracle else max(found) + 1
+    if sentences > MOST_MISSING + len(found):
+        raise InputError(
+            f"{sentences - len(found)} sentences have no samples: give their --oracle", props
+        )
     if output:
         with open_output(output) as stream:
             for index in range(sentences):
-                line = _map_line(*best[index], oracle) if index in best else ""
+                line = _map_line(*found[index].best, oracle) if index in found else ""
                 stream.write(f"{line}\n")
-    lengths = [len(words(group[0][0].tree)) for group in groups.values()]
-    for length, e in zip(lengths, estimates.values(), strict=True):
+    for of_sentence in found.values():
+        e = of_sentence.estimate
         more = f" ess={e.effective_sample_size:.2f} se={e.standard_error:.4f}" if ess else ""
-        click.echo(f"prob: {e.log_marginal:.15g} (len={length}){more}")
-    print_likelihood([e.log_marginal for e in estimates.values()], lengths, sentences)
+        click.echo(f"prob: {e.log_marginal:.15g} (len={of_sentence.words}){more}")
+    marginals = [of_sentence.estimate.log_marginal for of_sentence in found.values()]
+    print_likelihood(marginals, [of_sentence.words for of_sentence in found.values()], sentences)
+    missing = [index for index in range(sentences) if index not in found]
     if missing:
-        numbers = ", ".join(map(str, missing))
+        numbers = ", ".join(map(str, missing[:NAMED])) + ", ..." * (len(missing) > NAMED)
         click.echo(f"{props}: no samples of {len(missing)} sentences: {numbers}", err=True)
         if not allow_missing:
             sys.exit(1)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import click
 
-from oracle.errors import ImpossibleError
+from oracle.errors import ImpossibleError, InputError, RnngError
 from oracle.files import format_likelihood, is_samples_file, read_samples
 from oracle.treebank import read_trees, words
 from rnng_dy.cli.options import (
@@ -95,8 +95,12 @@ def _trees_to_score(source: str, model) -> Iterator[ScoredTree]:
             actions = actions_of(s.tree, preterminals=False)
             yield ScoredTree(s.index, tuple(words(s.tree)), tuple(actions))
     else:
-        for i, (tree, *_) in enumerate(read_trees(source)):
-            yield ScoredTree(i, tuple(unkify(words(tree))), tuple(actions_of(tree)))
+        for i, located in enumerate(read_trees(source)):
+            try:
+                actions = tuple(actions_of(located.tree))
+            except RnngError as error:
+                raise InputError(str(error), located.path, located.line) from None
+            yield ScoredTree(i, tuple(unkify(words(located.tree))), actions)
 
 
 def _report_impossible(model, groups: Sequence[Group]) -> None:

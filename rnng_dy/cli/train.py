@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import click
 
-from oracle.errors import RnngError
+from oracle.errors import InputError, RnngError
 from oracle.files import OracleSentence, read_oracle
 from oracle.treebank import format_tree
 from rnng_dy import engine
@@ -33,7 +33,7 @@ def discriminative(train_path, dev_path, dev_trees, pos, pretrained, device, **o
     """
     from rnng_dy.training.development import ParserEvaluation, read_golds
 
-    sentences, dev = read_oracle(train_path), read_oracle(dev_path)
+    sentences, dev = (_read_with_tags(path) for path in (train_path, dev_path))
     golds = read_golds(dev_trees, dev, dev_path)
     words, vectors = _read_vectors(pretrained)
     engine.start(device)
@@ -48,9 +48,10 @@ def discriminative(train_path, dev_path, dev_trees, pos, pretrained, device, **o
     }
     run = TrainingRun("discriminative", ParserSizes(), options, inputs, train_path)
 
-    def make(sizes: ParserSizes, composition: str, seed: int) -> DiscriminativeParser:
+    def make(sizes: ParserSizes, **more) -> DiscriminativeParser:
         vocabulary = ParserVocabulary.from_oracle(sentences, pos, words)
-        return DiscriminativeParser(vocabulary, sizes, composition, vectors, seed)
+        more = {"transitions": sentences[0].transitions} | more
+        return DiscriminativeParser(vocabulary, sizes, vectors=vectors, **more)
 
     model = run.model(make)
     has_tags = model.vocabulary.tags is not None
@@ -60,6 +61,17 @@ def discriminative(train_path, dev_path, dev_trees, pos, pretrained, device, **o
         )
     evaluation = ParserEvaluation(model, dev, golds)
     run.train(model, sentences, evaluation, lambda r: f"dev F1 {r['f1']:.2f}")
+
+
+def _read_with_tags(path: str) -> list[OracleSentence]:
+    sentences = read_oracle(path)
+    if sentences[0].tags is None:
+        raise InputError(
+            "this is a generative oracle; the parser needs one made without --generative",
+            path,
+            sentences[0].line,
+        )
+    return sentences
 
 
 def _read_vectors(path: str | None) -> tuple:
@@ -91,13 +103,12 @@ def generative(train_path, dev_path, clusters_path, device, **options) -> None:
 
     inputs = _inputs_of_words(sentences, dev, given)
     run = WordsRun("generative", GeneratorSizes(), options, inputs, train_path)
-    model = run.model_of_words(
-        lambda vocabulary, sizes, composition, seed: GenerativeModel(
-            vocabulary, sizes, composition, seed
-        ),
-        sentences,
-        given,
-    )
+
+    def make(vocabulary, sizes, **more) -> GenerativeModel:
+        more = {"transitions": sentences[0].transitions} | more
+        return GenerativeModel(vocabulary, sizes, **more)
+
+    model = run.model_of_words(make, sentences, given)
     run.train_words(
         model,
         sentences,
@@ -110,13 +121,17 @@ def generative(train_path, dev_path, clusters_path, device, **options) -> None:
 @train.command("lstm-lm")
 @training_options
 @clusters_option
-def lstm_lm(train_path, dev_path, clusters_path, device, composition, **options) -> None:
+def lstm_lm(
+    train_path, dev_path, clusters_path, device, composition, transitions, **options
+) -> None:
     """Train a sequential LSTM language model, the baseline of the paper, on the words of generative oracles.
 
     Example: rnng-dy train lstm-lm --train train.gen.oracle --dev dev.gen.oracle --clusters clusters.paths --model lm
     """
-    if composition is not None:
-        raise click.UsageError("--composition is for RNNGs: a sequential model composes nothing")
+    if composition is not None or transitions is not None:
+        raise click.UsageError(
+            "--composition and --transitions are for RNNGs: a sequential model has neither"
+        )
     sentences, dev = read_oracle(train_path), read_oracle(dev_path)
     given = _read_clusters(clusters_path)
     engine.start(device)
@@ -124,13 +139,9 @@ def lstm_lm(train_path, dev_path, clusters_path, device, composition, **options)
     from rnng_dy.training.development import LanguageModelEvaluation
 
     inputs = _inputs_of_words(sentences, dev, given)
-    sizes, options = LanguageModelSizes(), options | {"composition": None}
+    sizes, options = LanguageModelSizes(), options | {"composition": None, "transitions": None}
     run = WordsRun("lstm-lm", sizes, options, inputs, train_path)
-    model = run.model_of_words(
-        lambda vocabulary, sizes, _, seed: LstmLanguageModel(vocabulary, sizes, seed),
-        sentences,
-        given,
-    )
+    model = run.model_of_words(LstmLanguageModel, sentences, given)
     run.train_words(
         model, sentences, LanguageModelEvaluation(model, dev), dev_path, "dev perplexity"
     )

@@ -10,13 +10,12 @@ from pathlib import Path
 
 import click
 
-from oracle.errors import ImpossibleError, RnngError
+from oracle.errors import InputError, RnngError
 from oracle.files import OracleSentence, open_output
 from rnng_dy import engine, registry
 from rnng_dy.cli.progress import Progress, clock
 from rnng_dy.cli.stopping import stopping
 from rnng_dy.execution.local import prepare_process
-from rnng_dy.models.composition import DEFAULT
 
 
 class TrainingRun:
@@ -34,7 +33,11 @@ class TrainingRun:
 
         self.kind, self._inputs, self._train_path = kind, inputs, train_path
         self.folder = Path(options["folder"])
-        self._composition = options["composition"]
+        self._given = {
+            name: options[name]
+            for name in ("composition", "transitions")
+            if options[name] is not None
+        }
         self.resumes = options["resume"] and self.folder.exists()
         if self.folder.exists() and not self.resumes:
             raise RnngError(
@@ -49,12 +52,16 @@ class TrainingRun:
         self.settings = replace(settings, **_given(settings, options))
 
     def model(self, make: Callable):
-        """The model to train; `make(sizes, composition, seed)` makes a new one."""
+        """The model to train; `make(sizes, seed=, composition=, transitions=)` makes a new one.
+
+        The last two are left out where they are not given.
+        """
         if not self.resumes:
-            return make(self._sizes, self._composition or DEFAULT, self.settings.seed)
+            return make(self._sizes, seed=self.settings.seed, **self._given)
         model = registry.class_of(self.kind).build(self.folder)
-        if self._composition not in (None, model.config().get("composition")):
-            raise RnngError(f"{self.folder} has another composition: resume without --composition")
+        for name, value in self._given.items():
+            if value != model.config()[name]:
+                raise RnngError(f"{self.folder} has another {name}: resume without --{name}")
         if replace(model.sizes, **self._given_sizes) != model.sizes:
             raise RnngError(f"{self.folder} has other dimensions, {model.sizes}: resume with those")
         return model
@@ -68,10 +75,15 @@ class TrainingRun:
         add_to_folder: Callable[[], None] = lambda: None,
     ) -> None:
         """Train to the end or to Ctrl-C; `describe` words an evaluation's record."""
+        from rnng_dy.training.development import encode_possible
         from rnng_dy.training.loop import Training
 
         prepare_process(self.settings.jobs, engine.device())
-        examples, lines, impossible = _encode(model, sentences)
+        examples, lines, impossible = encode_possible(model, sentences)
+        if not examples:
+            raise InputError(
+                f"no sentence to train on: {next(iter(impossible.values()))}", self._train_path
+            )
 
         def report(record: dict) -> None:
             line = lines[record["sentence"]] if "sentence" in record else None
@@ -112,16 +124,15 @@ class WordsRun(TrainingRun):
     def model_of_words(
         self, new: Callable, sentences: Sequence[OracleSentence], given: list | None
     ):
-        """The model to train; `new` makes one from vocabulary, sizes, composition and seed.
+        """The model to train; `new` makes one from vocabulary, sizes and more arguments by name.
 
         A new one has the given clusters, or such as are made now.
         """
         from rnng_dy.models.vocabulary import GeneratorVocabulary
 
-        def make(sizes, composition: str, seed: int):
+        def make(sizes, **more):
             self._clusters = given or _make_clusters(sentences, self._train_path)
-            vocabulary = GeneratorVocabulary.build(self._clusters, sentences)
-            return new(vocabulary, sizes, composition, seed)
+            return new(GeneratorVocabulary.build(self._clusters, sentences), sizes, **more)
 
         return self.model(make)
 
@@ -131,6 +142,10 @@ class WordsRun(TrainingRun):
         """See `train`; `figure` is what the evaluation's perplexity is called."""
         for line, reason in evaluation.impossible.items():
             click.echo(f"{dev_path}:{line}: left out: {reason}", err=True)
+        if not evaluation.examples:
+            raise InputError(
+                "every sentence has p = 0: training could not be judged by it", dev_path
+            )
 
         def describe(record: dict) -> str:
             return f"{figure} {record['perplexity']:.2f}, {record['dev_words']} words"
@@ -143,23 +158,6 @@ class WordsRun(TrainingRun):
 
         with open_output(self.folder / "clusters.paths") as stream:
             write_clusters(self._clusters, stream)
-
-
-def _encode(model, sentences: Sequence[OracleSentence]) -> tuple[list, list[int], dict[int, str]]:
-    """Examples, the lines of their sentences, and by line why others cannot be any.
-
-    Raises RnngError where there is no example.
-    """
-    examples, lines, impossible = [], [], {}
-    for sentence in sentences:
-        try:
-            examples.append(model.encode_training(sentence))
-            lines.append(sentence.line)
-        except ImpossibleError as error:
-            impossible[sentence.line] = str(error)
-    if not examples:
-        raise RnngError(f"no sentence to train on: {next(iter(impossible.values()))}")
-    return examples, lines, impossible
 
 
 def _given(dataclass_instance, options: dict) -> dict:

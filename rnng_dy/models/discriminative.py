@@ -16,7 +16,6 @@ from oracle.files import OracleSentence
 from oracle.treebank import NO_TAG
 from oracle.treebank import tags as tags_of
 from oracle.treebank import words as words_of
-from rnng_dy import checkpoint
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.execution.batches import as_fits
 from rnng_dy.models.lstm import Lstm
@@ -97,12 +96,10 @@ class DiscriminativeParser(Rnng, ParserI):
             self._vector_table = store.constant(vectors)
             self._input_vector = store.matrix("input_vector", sizes.lstm_input, vectors.shape[1])
 
-    @classmethod
-    def constants_of(cls, contents: checkpoint.Contents) -> dict[str, object]:
+    @staticmethod
+    def constants_of(vocabulary: ParserVocabulary) -> tuple[str, ...]:
         """The pretrained vectors."""
-        if contents.vocabulary["pretrained"] is None:
-            return {}
-        return {"vectors": checkpoint.read_arrays(contents.folder / checkpoint.VECTORS)["vectors"]}
+        return () if vocabulary.pretrained is None else ("vectors",)
 
     # sentences as ids
 
@@ -218,10 +215,13 @@ class DiscriminativeParser(Rnng, ParserI):
             encoded = [self.encode(*sentence) for sentence in batch]
             results = as_fits(lambda part: parse_batch(self, part), encoded)
             for (words, tags), result in zip(batch, results, strict=True):
-                found = [] if result is None else [self._tree(result[0], words, tags)]
+                found = [] if result is None else [self.tree_of(result[0], words, tags)]
                 yield iter(found)
 
-    def _tree(self, ids: Iterable[int], words: Sequence[str], tags: Sequence[str] | None):
+    def tree_of(
+        self, ids: Iterable[int], words: Sequence[str], tags: Sequence[str] | None
+    ) -> nltk.Tree:
+        """The tree of action ids; its tags are XX where there are none."""
         actions = self.transitions.decode(ids)
         return self.transitions.tree_of(actions, words, tags or [NO_TAG] * len(words))
 
@@ -231,7 +231,7 @@ class DiscriminativeParser(Rnng, ParserI):
         """n trees drawn from q flattened by alpha, each with the log probability in nats it was drawn with."""
         words, tags = _split(tokens)
         [drawn] = sample_batch(self, [self.encode(words, tags)], n, alpha, [[seed]])
-        return [(self._tree(ids, words, tags), log_q) for ids, log_q in drawn]
+        return [(self.tree_of(ids, words, tags), log_q) for ids, log_q in drawn]
 
     @one_graph
     def log_prob(self, tree: nltk.Tree) -> float:

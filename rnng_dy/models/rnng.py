@@ -186,9 +186,9 @@ class Rnng(SavedModel):
     def _reduce(self, c: Configuration, dropout: float) -> StackCell:
         opened, children, below = self.transitions.constituent(c.stack)
         known = c.graph.constituents
+        key = (opened.label, *(child.name for child in children))
         # a vector that depends on the state below is this configuration's own
-        key = None if c.u is not None else (opened.label, *(child.name for child in children))
-        if key is None or key not in known:
+        if c.u is not None or key not in known:
             label = dy.lookup(self._label_table, opened.label)
             vectors = [child.vector for child in children]
             vector = self.compose(Reduction(label, opened.vector, vectors, c.u), dropout)

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from itertools import chain
 
 from clusters.files import ClusteredWord
-from oracle.errors import InputError, RnngError, UnseenSymbolError
-from oracle.files import OracleSentence
-from oracle.transitions import TOP_DOWN
+from oracle.errors import RnngError, UnseenSymbolError
+from oracle.files import OracleSentence, nonterminals
 from oracle.unknown import UnknownWords, infer_unknown_words, lower
 
 UNK = "UNK"
@@ -63,12 +62,11 @@ class ParserVocabulary:
     ) -> ParserVocabulary:
         """`more_words` join the dictionary without training; the original's holds all words of its embedding file.
 
-        Raises InputError where the oracle lacks the tags and lower-cased lines of a discriminative one."""
+        Raises RnngError where the oracle lacks the tags and lower-cased lines of a discriminative one."""
         for sentence in sentences:
             if sentence.lowercased is None:
-                raise InputError(
-                    "this is a generative oracle; the parser needs one made without --generative",
-                    line=sentence.line,
+                raise RnngError(
+                    "this is a generative oracle; the parser needs one made without --generative"
                 )
         lines = (line for s in sentences for line in (s.tokens, s.lowercased, s.unkified))
         words = Vocabulary([*chain.from_iterable(lines), *more_words, UNK])
@@ -76,7 +74,7 @@ class ParserVocabulary:
         tags = Counter(tag for sentence in sentences for tag in sentence.tags)
         return cls(
             words=words,
-            nonterminals=TOP_DOWN.labels(s.actions for s in sentences),
+            nonterminals=nonterminals(sentences),
             unknown=infer_unknown_words((s.tokens, s.unkified) for s in sentences),
             singletons=frozenset(words.id(word) for word, count in counts.items() if count == 1),
             tags=Vocabulary(tags) if use_tags else None,
@@ -160,7 +158,7 @@ class GeneratorVocabulary:
             words=words,
             clusters=tuple(map(tuple, members.values())),
             paths=tuple(members),
-            nonterminals=TOP_DOWN.labels(s.actions for s in sentences),
+            nonterminals=nonterminals(sentences),
             unknown=infer_unknown_words((s.tokens, s.unkified) for s in sentences),
         )
 

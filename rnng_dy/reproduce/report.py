@@ -59,8 +59,8 @@ def charts(results: dict) -> list[tuple[str, str]]:
             svg.line_chart(_xy(by_samples, "samples", "perplexity"), "samples", "perplexity", True),
         ),
         (
-            f"F1 by sentence length (words, {intervals})",
-            svg.line_chart(lengths, "interval of length", "F1"),
+            "F1 by sentence length",
+            svg.line_chart(lengths, f"words: {intervals}", "F1"),
         ),
         (
             "Effective sample sizes of all log marginals",

@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from oracle.errors import InputError
-from oracle.files import open_input, read_oracle, read_scored_samples
+from oracle.files import open_input, read_oracle
 from oracle.tagging import with_tags
 from oracle.treebank import LocatedTree, format_tree, read_trees, tags, with_words, words
 from rnng_dy.evaluation import comparison, evalb, significance
 from rnng_dy.evaluation.perplexity import likelihood
 from rnng_dy.execution.outputs import finite
 from rnng_dy.reproduce.plan import PARTS, Experiment
-from rnng_dy.search.importance import Estimate, estimate_of, growth_with_samples
+from rnng_dy.search.importance import growth_with_samples, read_sampled
 
 LENGTHS = (10, 20, 30, 40, 50, None)
 """F1 of sentences of up to as many words."""
@@ -34,9 +34,9 @@ class Trial:
             "generative": _with_gold_tags(folder / f"{name}.map.trees", golds),
         }
         self.scores = {kind: evalb.score(golds, trees) for kind, trees in self.trees.items()}
-        self.samples = read_scored_samples(folder / f"{name}.props", folder / f"{name}.likelihoods")
-        self.estimates: list[Estimate] = [estimate_of(group) for group in self.samples]
-        self.lengths = [len(words(group[0][0].tree)) for group in self.samples]
+        self.sampled = read_sampled(folder / f"{name}.props", folder / f"{name}.likelihoods")
+        self.estimates = [of_sentence.estimate for of_sentence in self.sampled]
+        self.lengths = [of_sentence.words for of_sentence in self.sampled]
         self.logs = {
             kind: _evaluations(folder / f"{model}-{name}" / "log.jsonl")
             for kind, model in (("discriminative", "parser"), ("generative", "generator"))
@@ -165,12 +165,13 @@ def _rows(rows: Sequence[comparison.Row]) -> list[dict]:
 
 def _growth(golds: Sequence, trial: Trial) -> dict:
     """F1, perplexity, effective sample size and standard error by number of samples."""
-    log_qs = [[sample.log_q for sample, _ in group] for group in trial.samples]
-    log_ps = [[log_p for _, log_p in group] for group in trial.samples]
+    groups = [of_sentence.samples for of_sentence in trial.sampled]
+    log_qs = [[sample.log_q for sample, _ in group] for group in groups]
+    log_ps = [[log_p for _, log_p in group] for group in groups]
     rows = growth_with_samples(log_qs, log_ps, trial.lengths)
     points = []
     for row in rows:
-        trees = [group[i][0].tree for group, i in zip(trial.samples, row.best, strict=True)]
+        trees = [group[i][0].tree for group, i in zip(groups, row.best, strict=True)]
         tagged = [_like_gold(tree, gold) for tree, gold in zip(trees, golds, strict=True)]
         points.append(
             {

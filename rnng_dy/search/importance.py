@@ -6,12 +6,14 @@ All log values are in nats.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from oracle.samples import Sample
+from oracle.samples import Sample, read_scored_samples
+from oracle.treebank import words
 from rnng_dy.evaluation.perplexity import likelihood
 
 SAMPLE_COUNTS = (1, 2, 5, 10, 20, 50, 100)
@@ -59,9 +61,30 @@ def estimate(log_q: Sequence[float], log_p: Sequence[float]) -> Estimate:
     )
 
 
-def estimate_of(scored: Sequence[tuple[Sample, float]]) -> Estimate:
-    """The estimate from a sentence's samples and their log p, as `read_scored_samples` gives them."""
-    return estimate([sample.log_q for sample, _ in scored], [log_p for _, log_p in scored])
+@dataclass(frozen=True)
+class Sampled:
+    """The samples of a sentence, their log p in nats, and what they say."""
+
+    index: int
+    """0-based number of the sentence."""
+    samples: tuple[tuple[Sample, float], ...]
+    estimate: Estimate
+    words: int
+
+    @property
+    def best(self) -> tuple[Sample, float]:
+        """The MAP tree among the samples, and its log p in nats."""
+        return self.samples[self.estimate.best]
+
+
+def read_sampled(samples: str | os.PathLike, likelihoods: str | os.PathLike) -> list[Sampled]:
+    """Of the sentences of a samples file. Raises InputError where the two files do not fit."""
+    found = []
+    for group in read_scored_samples(samples, likelihoods):
+        estimated = estimate([s.log_q for s, _ in group], [log_p for _, log_p in group])
+        first = group[0][0]
+        found.append(Sampled(first.index, tuple(group), estimated, len(words(first.tree))))
+    return found
 
 
 @dataclass(frozen=True)

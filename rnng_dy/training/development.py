@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 import nltk
@@ -68,19 +68,26 @@ class ParserEvaluation:
         }
 
 
+def encode_possible(
+    model, sentences: Iterable[OracleSentence]
+) -> tuple[list, list[int], dict[int, str]]:
+    """Examples, the lines of their sentences in the oracle, and by line why others have p = 0 and are none."""
+    examples, lines, impossible = [], [], {}
+    for sentence in sentences:
+        try:
+            examples.append(model.encode_training(sentence))
+            lines.append(sentence.line)
+        except ImpossibleError as error:
+            impossible[sentence.line] = str(error)
+    return examples, lines, impossible
+
+
 class WordsEvaluation:
     """Likelihood of development sentences; those that the model gives p = 0 are left out."""
 
     def __init__(self, model, sentences: Sequence[OracleSentence]):
         self.model = model
-        self._examples = []
-        self.impossible: dict[int, str] = {}
-        """Why p = 0, by the line of the sentence in its oracle."""
-        for sentence in sentences:
-            try:
-                self._examples.append(model.encode_training(sentence))
-            except ImpossibleError as error:
-                self.impossible[sentence.line] = str(error)
+        self.examples, _, self.impossible = encode_possible(model, sentences)
 
     def log_probs(self, examples: Sequence) -> list[float]:
         """In nats, NaN for an example that does not fit into memory."""
@@ -88,14 +95,14 @@ class WordsEvaluation:
 
     def __call__(self) -> dict[str, float]:
         """`score` is the log likelihood in nats, `perplexity` a word's."""
-        found = likelihood(self.log_probs(self._examples), map(self.model.length, self._examples))
+        found = likelihood(self.log_probs(self.examples), map(self.model.length, self.examples))
         return {
             "score": found.llh,
             "log_likelihood": found.llh,
             "perplexity": found.perplexity,
             "dev_words": found.words,
             "dev_sentences": found.sentences,
-            "dev_left_out": len(self.impossible) + len(self._examples) - found.sentences,
+            "dev_left_out": len(self.impossible) + len(self.examples) - found.sentences,
         }
 
 

@@ -67,7 +67,7 @@ class Training:
     ):
         """`model` and `examples` are of one kind; `report` is given every record of the log.
 
-        `inputs` says by name what the training depends on besides the settings, as JSON (flags, hashes of files).
+        `inputs` says by name what the training depends on besides the settings, as JSON (hashes of what was read).
         """
         self.model, self.examples, self.evaluate, self.settings = (
             model,

@@ -97,18 +97,22 @@ class Replicas:
         check_jobs(replicas, engine.device())
         self.rank, self.replicas = 0, replicas
         self._updater = updater
-        updater.exchange = self
+        self._connections, self._processes = [], []
         store = updater.model.store
         descriptor, path = tempfile.mkstemp(prefix="rnng_dy.")
         try:
             os.posix_fallocate(descriptor, 0, Slots.bytes_needed(store, replicas))
             self._slots = Slots(store, path, 0, replicas)
-            self._connections, self._processes = [], []
             for rank in range(1, replicas):
                 self._start(path, folder, rank)
             for rank in range(1, replicas):
                 self._receive(rank)
+            updater.exchange = self
+        except RnngError:
+            self.close()
+            raise
         except OSError as error:
+            self.close()
             raise RnngError(
                 f"no room for gradients in {Path(path).parent} ({error.strerror}): use fewer --jobs, "
                 "or name another folder in TMPDIR"

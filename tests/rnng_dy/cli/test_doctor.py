@@ -110,6 +110,15 @@ def test_a_difference_is_relative_to_the_largest_entry():
     assert selfcheck.relative_difference(values, reference) == 0.5 / 8.0
 
 
+def test_what_is_no_number_anywhere_is_no_small_difference():
+    for bad in ([np.nan, 1.0], [1.0, np.nan], [np.inf, 1.0]):
+        for values in ([np.array(bad), np.ones(2)], [np.ones(2), np.array(bad)]):
+            check = selfcheck.Check.of_difference(
+                "x", lambda values=values: selfcheck.relative_difference(values, [np.ones(2)] * 2)
+            )
+            assert not check.passed
+
+
 @pytest.mark.parametrize(("difference", "passed"), [(1e-4, True), (2e-4, False), (np.nan, False)])
 def test_what_passes(difference, passed):
     assert selfcheck.Check.of_difference("x", lambda: difference).passed is passed

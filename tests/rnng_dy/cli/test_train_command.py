@@ -11,6 +11,7 @@ from click.testing import CliRunner
 import oracle
 from clusters.files import read_clusters
 from oracle.files import open_output, read_oracle, write_oracle
+from oracle.transitions import SYSTEMS, TopDown
 from oracle.treebank import read_trees
 from rnng_dy import DiscriminativeParser, GenerativeModel, checkpoint
 from rnng_dy.cli import main
@@ -250,3 +251,79 @@ def test_options_that_the_run_did_not_have_are_other_data_too(data):
     result = run(*GENERATOR, *more, "--clusters", "c.paths", code=2)
     assert "other data (--clusters)" in result.stderr
     run(*GENERATOR, *more)
+
+
+def test_resume_with_other_development_data_of_the_same_words_is_refused(data):
+    """F1 goes by the gold trees: those that differ in structure alone are other data too."""
+    Path("dev.oracle").write_bytes(Path("good.oracle").read_bytes())
+    Path("dev.trees").write_bytes(Path("good.trees").read_bytes())
+    command = [*PARSER[:5], "dev.oracle", *PARSER[6:7], "dev.trees"]
+    run(*command, *SMALL)
+    text = Path("dev.oracle").read_text(encoding="utf-8")
+    Path("dev.oracle").write_text(text.replace("# (S ", "#  (S ", 1), encoding="utf-8")
+    result = run(*command, "--model", "m", "--resume", "--epochs", "2", code=2)
+    assert "other data (--dev)" in result.stderr
+    Path("dev.oracle").write_text(text, encoding="utf-8")
+    lines = Path("dev.trees").read_text(encoding="utf-8").replace("(NP ", "(XP ", 1)
+    Path("dev.trees").write_text(lines, encoding="utf-8")
+    result = run(*command, "--model", "m", "--resume", "--epochs", "2", code=2)
+    assert "other data (--dev-trees)" in result.stderr
+
+
+def test_what_cannot_be_trained_on_or_judged_by_is_named(data):
+    result = run(*PARSER[:3], "good.gen.oracle", *PARSER[4:], *SMALL, code=2)
+    assert "good.gen.oracle:1: this is a generative oracle" in result.stderr
+    Path("bad.gen.oracle").write_text(deep_block(["xyzzy", "plugh"], 2), encoding="utf-8")
+    result = run(*GENERATOR[:-1], "bad.gen.oracle", *SMALL, code=2)
+    assert "bad.gen.oracle: every sentence has p = 0" in result.stderr
+    Path("deep.gen.oracle").write_text(deep_block(["xyzzy", "plugh"], 102), encoding="utf-8")
+    Path("flat.gen.oracle").write_text(deep_block(["xyzzy", "plugh"], 1), encoding="utf-8")
+    both = ["--train", "deep.gen.oracle", "--dev", "flat.gen.oracle"]
+    result = run("train", "generative", *both, *SMALL, code=2)
+    assert "deep.gen.oracle: no sentence to train on: action 102" in result.stderr
+
+
+@pytest.fixture
+def bracketed(monkeypatch):
+    """The paper's system with other names for its actions."""
+
+    class Bracketed(TopDown):
+        name, structural, opening = "bracketed", ("CLOSE", "WORD"), "OPEN"
+
+        def actions_of(self, tree, preterminals=None):
+            names = {"REDUCE": "CLOSE", "SHIFT": "WORD"}
+            found = super().actions_of(tree, preterminals)
+            return [names.get(action, action) for action in found]
+
+    monkeypatch.setitem(SYSTEMS, "bracketed", Bracketed)
+
+
+def test_a_registered_transition_system_goes_through_all_commands(data, bracketed):
+    """One entry in the registry: oracle, train, parse, sample, score know it, and a model keeps it."""
+    common = ["--train", "good.trees", "good.trees", "--transitions", "bracketed"]
+    run("oracle", *common, "-o", "o.oracle")
+    run("oracle", *common, "--generative", "-o", "g.oracle")
+    text = Path("o.oracle").read_text(encoding="utf-8")
+    assert "OPEN(S)\n" in text and "WORD\n" in text and "NT(S)\n" not in text
+    run(*PARSER[:2], "--train", "o.oracle", "--dev", "o.oracle", *PARSER[6:], *SMALL)
+    run("train", "generative", "--train", "g.oracle", "--dev", "g.oracle", *SMALL[:-1], "g")
+    for model in ("m", "g"):
+        assert json.loads(Path(model, "config.json").read_text())["transitions"] == "bracketed"
+    run("parse", "--model", "m", "o.oracle", "-o", "parsed.trees")
+    run("sample", "--model", "m", "--samples", "2", "o.oracle", "-o", "o.props")
+    run("score", "--model", "g", "o.props", "-o", "o.likelihoods")
+    assert len(Path("parsed.trees").read_text(encoding="utf-8").splitlines()) == 30
+    assert len(Path("o.likelihoods").read_text().splitlines()) == 60
+    # another system's oracle is told, and so is another system at --resume
+    result = run(*PARSER, "--model", "m", "--resume", "--transitions", "top-down", code=2)
+    assert "another transitions" in result.stderr
+    with open("mixed.oracle", "w", encoding="utf-8") as stream:
+        stream.write(text + Path("good.oracle").read_text(encoding="utf-8"))
+    mixed = [*PARSER[:2], "--train", "mixed.oracle", *PARSER[4:], *SMALL[:-1], "x"]
+    assert "several transition systems: bracketed, top-down" in run(*mixed, code=2).stderr
+
+
+def test_an_unknown_system_or_composition_is_refused_with_those_that_there_are(data):
+    for option, known in (("--transitions", "top-down"), ("--composition", "corrected, buggy")):
+        result = run(*PARSER, *SMALL, option, "sideways", code=2)
+        assert f"'sideways' is none of {known}" in result.stderr

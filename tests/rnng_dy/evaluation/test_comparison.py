@@ -48,6 +48,30 @@ def test_the_most_different_sentences_come_first():
     assert most_different(first, second, 1) == [2]
 
 
+def test_perplexities_are_compared_of_the_same_sentences(tmp_path):
+    (tmp_path / "g").write_text(f"{GOLD}\n{GOLD}\n{GOLD}\n")
+    words = " ".join(next(iter(trees(GOLD))).leaves())
+    length = len(words.split())
+    for name, indices in (("a", (0, 2)), ("b", (0, 1)), ("c", (0, 2))):
+        (tmp_path / f"{name}.p").write_text(
+            "".join(f"{i} ||| -1 ||| (S {words})\n" for i in indices)
+        )
+        (tmp_path / f"{name}.l").write_text(f"{length}\t9\n" * 2)
+    gold = str(tmp_path / "g")
+
+    def compare(first, second):
+        samples = [[str(tmp_path / f"{name}.{part}") for part in "pl"] for name in (first, second)]
+        options = ["--first-samples", *samples[0], "--second-samples", *samples[1]]
+        return CliRunner().invoke(main, ["compare-composition", gold, gold, gold, *options])
+
+    result = compare("a", "b")
+    assert result.exit_code == 2
+    assert "its sentences are not those of the other samples" in result.output
+    result = compare("a", "c")
+    assert result.exit_code == 0
+    assert "perplexity is of 2 of 3 sentences" in result.output
+
+
 def test_the_command_prints_all_parts(tmp_path):
     for name, text in (("g", GOLD), ("b", POOR), ("c", FLAT)):
         (tmp_path / name).write_text(f"{text}\n{OTHER}\n")

@@ -36,6 +36,7 @@ def test_parse_sents_gives_iterators_of_trees_as_they_come(short, monkeypatch):
 
     def endless():
         while True:
+            assert len(read) < 50, "sentences are read long before they are parsed"
             read.append(len(read))
             yield TOKENS[: 1 + len(read) % 3]
 

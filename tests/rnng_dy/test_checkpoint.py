@@ -1,0 +1,82 @@
+"""What a model folder may say, and what is told of one that is damaged."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from oracle.errors import InputError, RnngError
+from rnng_dy import DiscriminativeParser, registry
+from rnng_dy.checkpoint import read_arrays
+
+from .conftest import make_parser
+
+
+@pytest.fixture
+def folder(sentences, tmp_path):
+    make_parser(sentences, vectors=(["the", "a"], np.ones((2, 3)))).save(tmp_path / "m")
+    return tmp_path / "m"
+
+
+def change_config(folder, change):
+    path = folder / "config.json"
+    config = json.loads(path.read_text())
+    change(config)
+    path.write_text(json.dumps(config))
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda c: c.update(wings=2), "unknown key 'wings'"),
+        (lambda c: c["sizes"].update(wings=2), "unknown size 'wings'"),
+        (lambda c: c["sizes"].update(layers="2"), "the size layers is '2'"),
+        (lambda c: c["sizes"].update(hidden=0), "the size hidden is 0"),
+        (lambda c: c.update(composition="zzz"), "no composition is called 'zzz': corrected, buggy"),
+        (lambda c: c.update(composition=["corrected"]), "no model can be made of it"),
+        (lambda c: c.update(transitions="sideways"), "no transition system is called 'sideways'"),
+        (lambda c: c.update(sizes=[1]), "sizes are no object"),
+        (lambda c: c.update(kind="dragon"), "a dragon model; a discriminative one is needed"),
+    ],
+)
+def test_a_configuration_that_cannot_be_is_told_with_its_file(folder, change, says):
+    change_config(folder, change)
+    with pytest.raises(InputError) as error:
+        DiscriminativeParser.load(folder)
+    assert says in str(error.value)
+    assert str(folder) in str(error.value)
+
+
+def test_what_an_older_folder_does_not_say_has_a_default(folder):
+    change_config(folder, lambda c: [c.pop(key) for key in ("composition", "transitions")])
+    model = DiscriminativeParser.load(folder)
+    assert (model.compose.name, model.transitions.name) == ("corrected", "top-down")
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("name", ["parameters.npz", "vectors.npz"])
+def test_numbers_that_are_none_are_refused(folder, name, value):
+    arrays = read_arrays(folder / name)
+    first = next(iter(arrays))
+    arrays[first].flat[-1] = value
+    np.savez(folder / name, **arrays)
+    with pytest.raises(InputError, match=rf"{name}: .*NaN or infinity"):
+        DiscriminativeParser.load(folder)
+
+
+def test_arrays_of_strings_are_refused(folder):
+    arrays = read_arrays(folder / "parameters.npz")
+    arrays["stack_guard"] = arrays["stack_guard"].astype(str)
+    np.savez(folder / "parameters.npz", **arrays)
+    with pytest.raises(InputError, match=r"parameters.npz: parameter stack_guard holds <U\d+"):
+        DiscriminativeParser.load(folder)
+
+
+def test_a_kind_that_nobody_knows_is_told(folder):
+    change_config(folder, lambda c: c.update(kind="dragon"))
+    with pytest.raises(RnngError, match="no kind of model is called 'dragon'"):
+        registry.load(folder)
+    with pytest.raises(RnngError, match="'dragon': discriminative, generative, lstm-lm"):
+        registry.class_of("dragon")
