@@ -175,6 +175,10 @@ def _read_block(block: list[str], begin: int, path: object) -> OracleSentence:
                 path,
                 number,
             )
+    for number, row in ((begin + 1, rows[0]),) if len(rows) == 4 else ():
+        # a tree with this tag could not be written
+        if bad := next((tag for tag in row if "(" in tag or ")" in tag), None):
+            raise InputError(f"the tag {bad!r} has a bracket: write -LRB- or -RRB-", path, number)
     actions = tuple(map(intern, block[first:]))
     system = system_of(actions, len(rows[0])).name
     tree = block[0][2:]

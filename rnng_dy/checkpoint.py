@@ -26,6 +26,8 @@ from oracle.streams import replacing
 FORMAT, VERSION = "rnng_dy model", 1
 CONFIG, VOCABULARY = "config.json", "vocabulary.json"
 PARAMETERS, TRAINING = "parameters.npz", "training.npz"
+UPDATES = "updates"
+"""Beside the parameters in their file."""
 ALWAYS = {"format", "version", "kind", "sizes"}
 """Keys of every config.json."""
 
@@ -52,6 +54,7 @@ class Model(Protocol):
 
     store: Store
     vocabulary: Json
+    updates: int | None
 
     def config(self) -> dict[str, object]:
         """The content of config.json, `kind` and `sizes` among it."""
@@ -109,7 +112,7 @@ def save(
         _write_json(new / VOCABULARY, model.vocabulary.to_json())
         for name in model.constants_of(model.vocabulary):
             _write_arrays(new / f"{name}.npz", {name: getattr(model, name)})
-        _write_arrays(new / PARAMETERS, model.store.arrays())
+        save_parameters(model, new)
         if state is not None:
             save_training(model.store, new, state, optimizer)
         if folder.exists():
@@ -153,9 +156,23 @@ def kind_of(folder: str | Path) -> str:
     return _read_config(Path(folder))["kind"]
 
 
-def save_parameters(store: Store, folder: str | Path) -> None:
-    """Replace the parameters in an existing model folder."""
-    _write_arrays(Path(folder) / PARAMETERS, store.arrays())
+def save_parameters(model: Model, folder: str | Path) -> None:
+    """Replace the parameters in an existing model folder, with the number of updates that they have had."""
+    known = {} if model.updates is None else {UPDATES: np.array(model.updates)}
+    _write_arrays(Path(folder) / PARAMETERS, {**model.store.arrays(), **known})
+
+
+def take_updates(arrays: dict[str, np.ndarray]) -> int | None:
+    """Take the number of updates out of the arrays of a model; None where an older folder does not say it.
+
+    Raises RnngError where it is no number.
+    """
+    updates = arrays.pop(UPDATES, None)
+    if updates is None:
+        return None
+    if updates.shape or not np.issubdtype(updates.dtype, np.integer):
+        raise RnngError(f"{UPDATES} holds {updates.dtype}, no whole number")
+    return int(updates)
 
 
 def save_training(

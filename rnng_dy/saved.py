@@ -21,6 +21,8 @@ class SavedModel:
     sizes_type: ClassVar[type]
     vocabulary_type: ClassVar[type]
     store: ParameterStore
+    updates: int | None = 0
+    """Updates that the parameters have had: 0 where they are random; None where nobody knows."""
 
     def config(self) -> dict[str, object]:
         """The content of config.json."""
@@ -35,7 +37,9 @@ class SavedModel:
         """Read a model folder. Raises RnngError naming the file where it is none, or of another kind."""
         model = cls.build(folder)
         try:
-            model.store.load(checkpoint.read_arrays(Path(folder) / checkpoint.PARAMETERS))
+            arrays = checkpoint.read_arrays(Path(folder) / checkpoint.PARAMETERS)
+            model.updates = checkpoint.take_updates(arrays)
+            model.store.load(arrays)
         except InputError:
             raise
         except RnngError as error:

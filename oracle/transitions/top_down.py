@@ -56,6 +56,8 @@ class TopDown(TransitionSystem):
         >>> TopDown().actions_of(Tree.fromstring("(S (NP (DT The) (NN cat)) (VBZ sleeps))"))
         ['NT(S)', 'NT(NP)', 'SHIFT', 'SHIFT', 'REDUCE', 'SHIFT', 'REDUCE']
         """
+        if not isinstance(tree, Tree) or not len(tree):
+            raise RnngError(f"{tree!r:.60} is no tree over words")
         if preterminals is None:
             # a lone word under the root is its child, since a root cannot be a POS tag
             preterminals = has_preterminals(tree) and not is_preterminal(tree)

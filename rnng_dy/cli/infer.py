@@ -23,7 +23,7 @@ from rnng_dy.cli.options import (
     resume_option,
     seed_option,
 )
-from rnng_dy.cli.output import run_batches
+from rnng_dy.cli.output import open_model, run_batches
 from rnng_dy.execution.batches import batches
 from rnng_dy.execution.local import local_executor
 from rnng_dy.execution.outputs import content_hash
@@ -61,8 +61,7 @@ def parse(folder, source, output, tagged, jobs, resume, device) -> None:
     """
     sentences = read_sentences(source, tagged=tagged)
     place, executor = ModelFolder("discriminative", folder, device), local_executor(jobs, device)
-    executor.prepare()
-    model = place.open()
+    model = open_model(place, executor)
     items = _encode(model, sentences, source)
     key = content_hash("parse", sentences, Path(folder, "parameters.npz"))
     grouped = list(batches(items, lambda item: len(item.sentence.tokens), PARSED_WORDS))
@@ -123,8 +122,7 @@ def sample(folder, source, output, n, alpha, seed, tagged, jobs, resume, device)
     """  # fmt: skip
     sentences = read_sentences(source, tagged=tagged)
     place, executor = ModelFolder("discriminative", folder, device), local_executor(jobs, device)
-    executor.prepare()
-    model = place.open()
+    model = open_model(place, executor)
     items = _encode(model, sentences, source)
     key = content_hash("sample", n, alpha, seed, sentences, Path(folder, "parameters.npz"))
     grouped = list(batches(items, lambda item: len(item.sentence.tokens), SAMPLED_WORDS))
@@ -191,8 +189,7 @@ def generate(folder, n, seed, max_length, only_words, or_none, output, device) -
     kind = registry.kind_of(folder)
     if kind == "discriminative":
         raise RnngError(f"{folder} is a parser: only models of words can generate them")
-    local_executor(1, device).prepare()
-    model = ModelFolder(kind, folder, device).open()
+    model = open_model(ModelFolder(kind, folder, device), local_executor(1, device))
     try:
         drawn = model.generate(n, seed, max_length)
     except RnngError as error:

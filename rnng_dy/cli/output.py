@@ -10,7 +10,9 @@ import click
 
 from rnng_dy.cli.progress import Progress
 from rnng_dy.evaluation.perplexity import Likelihood, likelihood
+from rnng_dy.execution.executor import Executor
 from rnng_dy.execution.outputs import write_batches
+from rnng_dy.execution.work import ModelFolder
 
 T = TypeVar("T")
 
@@ -49,3 +51,12 @@ def print_likelihood(
     click.echo(f"LLH={found.llh:.15g}")
     click.echo(f"PPL={found.perplexity:.15g}")
     return found
+
+
+def open_model(place: ModelFolder, executor: Executor):
+    """The model of a folder, in this process, which is made ready for it; says so where it is not trained."""
+    executor.prepare()
+    model = place.open()
+    if model.updates == 0:
+        click.echo(f"{place.folder}: the model is not trained, what it says is random", err=True)
+    return model

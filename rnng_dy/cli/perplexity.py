@@ -10,7 +10,7 @@ import click
 from oracle.errors import ImpossibleError
 from oracle.files import OracleSentence, open_output, read_oracle, write_likelihoods
 from rnng_dy.cli.options import device_option, json_option
-from rnng_dy.cli.output import print_likelihood
+from rnng_dy.cli.output import open_model, print_likelihood
 from rnng_dy.execution.local import local_executor
 from rnng_dy.execution.outputs import write_json
 from rnng_dy.execution.work import ModelFolder
@@ -87,9 +87,7 @@ def _kneser_ney(
 
 
 def _lstm(sentences: Sequence[OracleSentence], folder: str, device: str) -> LogProbs:
-    executor = local_executor(1, device)
-    executor.prepare()
-    model = ModelFolder("lstm-lm", folder, device).open()
+    model = open_model(ModelFolder("lstm-lm", folder, device), local_executor(1, device))
     examples = [_or_none(lambda s=sentence: model.encode(s.unkified)) for sentence in sentences]
     known = iter(model.log_probs([e for e in examples if e is not None]).tolist())
     found = [None if example is None else tuple(next(known)) for example in examples]

@@ -20,7 +20,7 @@ from rnng_dy.cli.options import (
     output_option,
     resume_option,
 )
-from rnng_dy.cli.output import run_batches
+from rnng_dy.cli.output import open_model, run_batches
 from rnng_dy.execution.local import local_executor
 from rnng_dy.execution.outputs import content_hash
 from rnng_dy.execution.work import Lines, ModelFolder, Work
@@ -51,8 +51,7 @@ def score(folder, source, output, jobs, resume, device) -> None:
     Example: rnng-dy score --model generator test.props -o test.likelihoods
     """
     place, executor = ModelFolder("generative", folder, device), local_executor(jobs, device)
-    executor.prepare()
-    model = place.open()
+    model = open_model(place, executor)
     trees = list(_trees_to_score(source, model))
     groups = [list(group) for _, group in groupby(trees, lambda tree: (tree.sentence, tree.words))]
     key = content_hash("score", trees, Path(folder, "parameters.npz"))

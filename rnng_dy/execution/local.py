@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import multiprocessing
+import os
 import signal
 import subprocess
 import sys
@@ -145,6 +146,10 @@ def end_with_parent(number: int = signal.SIGKILL) -> None:
     if sys.platform == "linux":
         pr_set_pdeathsig = 1
         ctypes.CDLL(None).prctl(pr_set_pdeathsig, number)
+    parent = multiprocessing.parent_process()
+    if parent is not None and os.getppid() != parent.pid:
+        # it was gone before it could be asked for
+        os._exit(1)
 
 
 class _RunningProcess:

@@ -15,6 +15,7 @@ import numpy as np
 
 from oracle.errors import RnngError
 from oracle.files import open_output
+from oracle.streams import is_replaced
 
 T = TypeVar("T")
 
@@ -58,6 +59,8 @@ class PartialFile:
     def __init__(self, path: str, key: str, resume: bool):
         # through a symbolic link, whose target is replaced and not the link
         self.path = Path(path).resolve()
+        if not self.path.parent.is_dir():
+            raise RnngError(f"{path}: there is no folder {self.path.parent}")
         self.part = Path(f"{self.path}.part")
         self._key_path = Path(f"{self.path}.part.key")
         counts = self._complete_batches(key) if resume else []
@@ -75,15 +78,14 @@ class PartialFile:
         """The numbers of lines of the batches that are whole in the part, if it is this job's."""
         if not (self.part.exists() and self._key_path.exists()):
             return []
-        found, *counts = self._key_path.read_text().split("\n")
+        found, *counts = self._key_path.read_bytes().split(b"\n")
         # the last one is empty, or cut
-        counts = [int(count) for count in counts[:-1]]
+        counts = counts[:-1]
+        if found != key.encode() or not all(count.isdigit() for count in counts):
+            return []
+        numbers = [int(count) for count in counts]
         whole = self.part.read_bytes().count(b"\n")
-        return [
-            n
-            for n, end in zip(counts, accumulate(counts), strict=True)
-            if found == key and end <= whole
-        ]
+        return [n for n, end in zip(numbers, accumulate(numbers), strict=True) if end <= whole]
 
     def write(self, lines: Sequence[str]) -> None:
         """Add a batch."""
@@ -127,7 +129,7 @@ def write_batches(
     if Path(output).is_dir():
         raise RnngError(f"{output} is a folder: name a file for the output")
     # a device or a pipe is written to as it is
-    if output == "-" or (Path(output).exists() and not Path(output).is_file()):
+    if not is_replaced(output):
         with open_output(output) as stream:
             for batch, lines in zip(batches, lines_of(batches), strict=True):
                 stream.writelines(f"{line}\n" for line in lines)

@@ -237,6 +237,8 @@ def _named(
 def _filled(model, arrays: dict[str, np.ndarray], path: str | Path):
     try:
         model.store.load(arrays)
+        # the archive does not say
+        model.updates = None
     except RnngError as error:
         raise InputError(f"{error}: is this the oracle it was trained on?", path) from None
     return model

@@ -236,7 +236,8 @@ class DiscriminativeParser(Rnng, ParserI):
     @one_graph
     def log_prob(self, tree: nltk.Tree) -> float:
         """log q(tree | its words) in nats; -inf where training has not its nonterminals, or it cannot be derived."""
-        words, actions = words_of(tree), self.transitions.actions_of(tree)
+        actions = self.transitions.actions_of(tree)
+        words = words_of(tree)
         try:
             self.transitions.check(actions, len(words))
             ids = self.transitions.encode(actions)
@@ -248,10 +249,11 @@ class DiscriminativeParser(Rnng, ParserI):
 
 
 def _split(tokens: Sequence[Token]) -> tuple[list[str], list[str] | None]:
-    """Words and tags of plain or tagged tokens."""
-    if not tokens:
-        raise RnngError("a sentence without words cannot be parsed")
+    """Words and tags of plain or tagged tokens. Raises RnngError for neither, for a mixture and for none."""
+    if isinstance(tokens, str) or not tokens:
+        raise RnngError("a sentence is a list of tokens, one at least")
     if all(isinstance(token, str) for token in tokens):
         return list(tokens), None
-    words, tags = zip(*tokens, strict=True)
-    return list(words), list(tags)
+    if any(isinstance(token, str) or len(token) != 2 for token in tokens):
+        raise RnngError("all tokens are words, or all are (word, tag) pairs")
+    return [word for word, _ in tokens], [tag for _, tag in tokens]

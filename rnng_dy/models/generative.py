@@ -50,7 +50,8 @@ class GeneratorStep(Step):
 
     def word_log_probs(self, members: Sequence[int], words: Sequence[int]) -> np.ndarray:
         """log p(words[i] | SHIFT, configuration members[i]) in nats, float64: shape (members,)."""
-        losses, owners = self._softmax.negative_log_probs(self._of(members), words)
+        u = dy.pick_batch_elems(self._u, list(members))
+        losses, owners = self._softmax.negative_log_probs(u, words)
         values = dy.concatenate_to_batch(losses).npvalue().ravel().astype(np.float64)
         return -np.bincount(owners, values, len(words))
 
@@ -59,10 +60,7 @@ class GeneratorStep(Step):
 
         -inf for `<s>`, which is never generated.
         """
-        return self._softmax.every_log_prob(self._of(members))
-
-    def _of(self, members: Sequence[int]) -> dy.Expression:
-        return dy.pick_batch_elems(self._u, list(members))
+        return self._softmax.every_log_prob(dy.pick_batch_elems(self._u, list(members)))
 
 
 class GenerativeModel(Rnng):
@@ -173,9 +171,9 @@ class GenerativeModel(Rnng):
 
         -inf where the tree has a nonterminal, or a word class, that training has not, or cannot be derived.
         """
-        unkified = self.vocabulary.unkify(words_of(tree))
+        actions = self.transitions.actions_of(tree)
         try:
-            example = self.encode(unkified, self.transitions.actions_of(tree))
+            example = self.encode(self.vocabulary.unkify(words_of(tree)), actions)
         except ImpossibleError:
             return float("-inf")
         return float(joint_log_probs(self, example.words, [example.actions])[0])

@@ -169,8 +169,11 @@ class GeneratorVocabulary:
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> GeneratorVocabulary:
         """What `to_json` gave. Raises KeyError, TypeError or ValueError for anything else."""
-        clusters = tuple(map(tuple, data["clusters"]))
-        return cls(**_shared_fields(data), clusters=clusters, paths=tuple(data["paths"]))
+        shared, clusters = _shared_fields(data), tuple(map(tuple, data["clusters"]))
+        # all but `<s>`, which is number 0, are in one cluster each
+        if sorted(chain.from_iterable(clusters)) != [*range(1, len(shared["words"]))]:
+            raise ValueError("the clusters are not of its words")
+        return cls(**shared, clusters=clusters, paths=tuple(data["paths"]))
 
     def unkify(self, tokens: Iterable[str]) -> list[str]:
         """Tokens with a UNK class for every word that the model does not have; UNK classes stay as they are."""
@@ -195,6 +198,8 @@ def _shared_json(v: ParserVocabulary | GeneratorVocabulary) -> dict[str, object]
 
 
 def _shared_fields(data: Mapping[str, object]) -> dict[str, object]:
+    if any(not isinstance(x, str) for key in ("words", "nonterminals") for x in data[key]):
+        raise ValueError("a word or nonterminal that is no text")
     return {
         "words": Vocabulary(data["words"]),
         "nonterminals": tuple(data["nonterminals"]),

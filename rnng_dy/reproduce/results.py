@@ -265,13 +265,17 @@ def _trees(path: Path) -> list[LocatedTree]:
 
 
 def _evaluations(log: Path) -> list[dict]:
+    found = []
     with open_input(log) as stream:
-        records = [json.loads(line) for line in stream]
-    return [
-        {key: r[key] for key in ("epoch", "seconds", "f1", "perplexity") if key in r}
-        for r in records
-        if r["event"] == "evaluation"
-    ]
+        for number, line in enumerate(stream, 1):
+            try:
+                record = json.loads(line)
+                if record["event"] == "evaluation":
+                    kept = ("epoch", "seconds", "f1", "perplexity")
+                    found.append({key: record[key] for key in kept if key in record})
+            except (KeyError, TypeError, ValueError) as error:
+                raise InputError(f"no record of a training: {error}", log, number) from None
+    return found
 
 
 def _saved_perplexity(path: Path, ends: bool) -> float:

@@ -33,8 +33,8 @@ class Runner:
         """`report` is given a line for each stage that begins, ends or is up to date."""
         self.folder, self.stages = Path(folder), list(stages)
         self._executor, self._report = executor, report
-        self._record: dict[str, dict] = _read(self.folder / RECORD)
-        self._hashes: dict[str, list] = _read(self.folder / HASHES)
+        self._record: dict[str, dict] = _read(self.folder / RECORD, dict)
+        self._hashes: dict[str, list] = _read(self.folder / HASHES, list)
         self._makers = {output: stage for stage in stages for output in stage.outputs}
         self._running: dict[Running, tuple[Stage, str, float]] = {}
 
@@ -185,8 +185,8 @@ class Runner:
             state = path.stat()
         except OSError:
             return None
-        size, time_ns, known = self._hashes.get(name, (None, None, None))
-        if (size, time_ns) != (state.st_size, state.st_mtime_ns):
+        *seen, known = self._hashes.get(name) or [None]
+        if seen != [state.st_size, state.st_mtime_ns]:
             known = hashlib.sha256(path.read_bytes()).hexdigest()
             self._hashes[name] = [state.st_size, state.st_mtime_ns, known]
         return known
@@ -197,8 +197,12 @@ class Runner:
                 stream.write(json.dumps(content, indent=1) + "\n")
 
 
-def _read(path: Path) -> dict:
+def _read(path: Path, kind: type) -> dict:
+    """An object of JSON whose values are of a kind; what is damaged counts as not known."""
     try:
-        return json.loads(path.read_text())
-    except (OSError, ValueError):
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
         return {}
+    if not isinstance(content, dict):
+        return {}
+    return {name: value for name, value in content.items() if isinstance(value, kind)}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from oracle.errors import RnngError
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.search.model import Configuration, Model
 
@@ -38,8 +40,11 @@ def sample_batch(
 
     Equal prefixes are computed once: how many of a prefix's samples take each action is multinomial, which is the
     same distribution as drawing them one by one. log q is that of the flattened distribution over valid actions, the
-    one drawn from. Every sentence draws from its own seed, whatever sentences stand beside it.
+    one drawn from. Every sentence draws from its own seed, whatever sentences stand beside it. Raises RnngError for no
+    samples or a negative alpha.
     """
+    if n < 1 or not 0 <= alpha < math.inf:
+        raise RnngError(f"{n} samples at alpha {alpha}: from 1 on, and from 0 on")
     drawn = _sample_graph(parser, sentences, n, alpha, seeds)
     if drawn is not None:
         return drawn

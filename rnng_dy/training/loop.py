@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from oracle.errors import RnngError
+from oracle.errors import InputError, RnngError
 from oracle.streams import replacing
 from rnng_dy import checkpoint
 from rnng_dy.training.presets import Settings
@@ -93,10 +93,15 @@ class Training:
         checkpoint.remove_half_written(self.folder)
         store, optimizer = self.model.store, self._updater.optimizer
         state = checkpoint.load_training(store, self.folder, optimizer)
-        self._require_same(state)
-        self.standing = Standing(**state["progress"])
-        self.standing.window = tuple(self.standing.window)
-        self.left_out = set(state.get("left_out", ()))
+        try:
+            self._require_same(state)
+            self.standing = Standing(**state["progress"])
+            self.standing.window = tuple(self.standing.window)
+            self.left_out = set(state.get("left_out", ()))
+        except (AttributeError, KeyError, TypeError) as error:
+            place = self.folder / checkpoint.TRAINING
+            raise InputError(f"damaged ({type(error).__name__}: {error})", place) from None
+        self.model.updates = self.standing.updates
         self._cut_log()
 
     def _require_same(self, state: Mapping) -> None:
@@ -150,7 +155,7 @@ class Training:
                     self._save()
                 if stop():
                     if p.best is None:
-                        checkpoint.save_parameters(self.model.store, self.folder)
+                        checkpoint.save_parameters(self.model, self.folder)
                     self._save()
                     return False
                 if p.position == 0:
@@ -172,6 +177,7 @@ class Training:
         p = self.standing
         done = update(members, p.updates, self.learning_rate())
         p.updates += 1
+        self.model.updates = p.updates
         p.sentences += len(members)
         p.position += len(members)
         p.seconds += time.perf_counter() - started
@@ -194,7 +200,7 @@ class Training:
         is_best = p.best is None or result["score"] > p.best
         if is_best:
             p.best, p.best_sentences = result["score"], p.sentences
-            checkpoint.save_parameters(self.model.store, self.folder)
+            checkpoint.save_parameters(self.model, self.folder)
         self._record("evaluation", **result, is_best=is_best, best=p.best)
         self._save()
 
@@ -242,12 +248,12 @@ class Training:
         if not path.exists():
             return
         kept = []
-        for line in path.read_text(encoding="utf-8").split("\n"):
+        for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
             try:
                 if json.loads(line)["sentences"] <= self.standing.sentences:
                     kept.append(line)
-            except ValueError:
-                break  # the killed run was writing this line
+            except (KeyError, TypeError, ValueError):
+                break  # the killed run was writing this line, or somebody else has
         with replacing(path) as stream:
             stream.writelines(f"{line}\n" for line in kept)
 

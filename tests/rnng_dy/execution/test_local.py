@@ -87,6 +87,7 @@ def test_workers_end_with_a_killed_parent():
     time.sleep(2)
     process.kill()
     process.wait()
+    deadline = time.monotonic() + 60
     while any(Path("/proc", worker).exists() for worker in workers):
         assert time.monotonic() < deadline, "a worker lives on"
         time.sleep(0.1)
