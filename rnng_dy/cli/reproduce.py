@@ -12,6 +12,7 @@ import click
 import rnng_dy
 from oracle.errors import RnngError
 from oracle.unknown import RULES
+from rnng_dy.cli.group import Group
 from rnng_dy.cli.options import ALPHA, AT_LEAST_1
 from rnng_dy.cli.progress import clock
 from rnng_dy.execution.executor import Executor
@@ -101,7 +102,7 @@ def common_options(command: Callable) -> Callable:
     return command
 
 
-@click.group()
+@click.group(cls=Group)
 def reproduce() -> None:
     """Everything from a treebank to the paper's tables, in a folder; a second run does what is missing or changed.
 
