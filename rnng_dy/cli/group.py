@@ -6,9 +6,21 @@ from difflib import get_close_matches
 
 import click
 
+from rnng_dy.cli.quiet import quiet_option
+
 
 class Group(click.Group):
-    """A group that suggests a command for a mistyped one."""
+    """A group that suggests a command for a mistyped one; --quiet may stand before and after each of its commands."""
+
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        self.params.append(quiet_option)
+
+    def add_command(self, cmd: click.Command, name: str | None = None) -> None:
+        """See click."""
+        super().add_command(cmd, name)
+        if quiet_option not in cmd.params:
+            cmd.params.append(quiet_option)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -23,6 +23,7 @@ from oracle.treebank import (
 )
 from oracle.unknown import RULES, UnknownWords, known_words
 from rnng_dy.cli.options import TRANSITIONS
+from rnng_dy.cli.quiet import say
 
 skip_preterminals_option = click.option(
     "--skip-preterminals", is_flag=True, help="Leave out trees that are only a preterminal."
@@ -95,10 +96,9 @@ def prepare(
             stream.write(f"{format_tree(located.tree)}\n")
             written += 1
         _require_trees(trees.count, source)
-    click.echo(
+    say(
         f"{trees.count} trees read, {emptied} emptied, {roots.count} preterminals skipped, "
-        f"{written} written",
-        err=True,
+        f"{written} written"
     )
 
 
@@ -171,7 +171,7 @@ def oracle(
         blocks = make_oracle(roots.without(counted), unknown_words, generative, system)
         write_oracle(blocks, stream)
         _require_trees(counted.count, (trees,))
-    click.echo(f"{counted.count} trees read, {roots.count} preterminals skipped", err=True)
+    say(f"{counted.count} trees read, {roots.count} preterminals skipped")
 
 
 def _require_trees(count: int, source: tuple[str, ...]) -> None:

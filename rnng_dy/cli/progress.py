@@ -8,6 +8,8 @@ import time
 
 import click
 
+from rnng_dy.cli.quiet import is_quiet, say
+
 
 def clock(seconds: float) -> str:
     """Seconds as `1:02:03` or `2:03`.
@@ -27,14 +29,14 @@ def takes_escapes() -> bool:
 
 
 class Progress:
-    """Shows what is done of a known number of items, with rate and time left."""
+    """Shows what is done of a known number of items, with rate and time left, unless the command is quiet."""
 
     def __init__(self, what: str, total: int, unit: str = "sentences"):
         self._what, self._total, self._unit = what, total, unit
         self._done = self._skipped = 0
         self._start = time.monotonic()
         self._shown = self._start
-        self._redraws = takes_escapes()
+        self._redraws = takes_escapes() and not is_quiet()
 
     def skip(self, n: int) -> None:
         """n items were done before."""
@@ -55,7 +57,7 @@ class Progress:
         if self._redraws:
             click.echo(f"\r\033[K{line}", nl=False, err=True)
         else:
-            click.echo(line, err=True)
+            say(line)
 
     def finish(self) -> None:
         """Say how many items took how long."""
@@ -64,4 +66,4 @@ class Progress:
         seconds = time.monotonic() - self._start
         done = self._done - self._skipped
         rate = done / max(seconds, 1e-9)
-        click.echo(f"{self._what}: {done} {self._unit} in {seconds:.1f} s, {rate:.1f}/s", err=True)
+        say(f"{self._what}: {done} {self._unit} in {seconds:.1f} s, {rate:.1f}/s")
