@@ -19,7 +19,7 @@ _TREE_BEGINS = re.compile(rf"[{WHITE_SPACE}]*\([^(){WHITE_SPACE}]*[{WHITE_SPACE}
 
 @dataclass(frozen=True, slots=True)
 class SourceSentence:
-    """A sentence to parse."""
+    """A sentence to parse; without tokens it is an empty line of a text, which keeps its place."""
 
     tokens: tuple[str, ...]
     tags: tuple[str, ...] | None
@@ -34,7 +34,8 @@ def read_sentences(path: str | os.PathLike, tagged: bool | None = None) -> list[
 
     The first line that is not empty tells which. `tagged` says whether tokens are `word_TAG`; None
     takes them as such where every token of the file has an underscore with text on both sides.
-    Brackets in tokens become -LRB- and -RRB-, as in the PTB. Raises InputError for other input.
+    Brackets in tokens become -LRB- and -RRB-, as in the PTB. An empty line between sentences is a sentence without
+    tokens. Raises InputError for other input.
     """
     with open_input(path) as stream:
         lines = stream.readlines()
@@ -73,10 +74,7 @@ def _from_tokens(lines: Sequence[str], path: object, tagged: bool | None) -> lis
             raise InputError(
                 "a tree among tokenised sentences: give a file of one format", path, number
             )
-        tokens = [escape_brackets(token) for token in split_words(line)]
-        if not tokens:
-            raise InputError("an empty line among the sentences: take it out", path, number)
-        rows.append((number, tokens))
+        rows.append((number, [escape_brackets(token) for token in split_words(line)]))
     if tagged is None:
         tagged = _are_tagged(rows, path)
     sentences = []

@@ -39,7 +39,7 @@ class Item(NamedTuple):
     index: int
     sentence: SourceSentence
     ids: object
-    """The parser's `Tokens`."""
+    """The parser's `Tokens`; None for an empty line."""
 
 
 @click.command()
@@ -57,9 +57,11 @@ class Item(NamedTuple):
 def parse(folder, source, output, tagged, jobs, resume, device) -> None:
     """Parse greedily. INPUT is an oracle, trees, or tokenised sentences, one a line, of words or word_TAG.
 
+    An empty line among sentences stays one among the trees.
+
     Example: rnng-dy parse --model parser sentences.txt -o parsed.trees
     """
-    sentences = read_sentences(source, tagged=tagged)
+    sentences = _read(source, tagged)
     place, executor = ModelFolder("discriminative", folder, device), local_executor(jobs, device)
     executor.prepare()
     model = place.open()
@@ -67,7 +69,8 @@ def parse(folder, source, output, tagged, jobs, resume, device) -> None:
     key = content_hash("parse", sentences, Path(folder, "parameters.npz"))
     grouped = list(batches(items, lambda item: len(item.sentence.tokens), PARSED_WORDS))
     # an empty line keeps the others in their places
-    work = Work(executor, partial(_parse_lines, place), lambda item: [""])
+    opened = partial(_lines_in_place, partial(_parse_lines, place), [""])
+    work = Work(executor, opened, lambda item: [""])
     run_batches("parse", grouped, work.lines_of, output, key, resume)
     _report_unseen(model, sentences)
     _report_left_out(work.left_out, source)
@@ -121,14 +124,15 @@ def sample(folder, source, output, n, alpha, seed, tagged, jobs, resume, device)
 
     Example: rnng-dy sample --model parser --samples 100 --alpha 0.8 --seed 1 test.oracle -o test.props
     """  # fmt: skip
-    sentences = read_sentences(source, tagged=tagged)
+    sentences = _read(source, tagged)
     place, executor = ModelFolder("discriminative", folder, device), local_executor(jobs, device)
     executor.prepare()
     model = place.open()
     items = _encode(model, sentences, source)
     key = content_hash("sample", n, alpha, seed, sentences, Path(folder, "parameters.npz"))
     grouped = list(batches(items, lambda item: len(item.sentence.tokens), SAMPLED_WORDS))
-    opened = partial(_sample_lines, place, n=n, alpha=alpha, seed=seed)
+    samples = partial(_sample_lines, place, n=n, alpha=alpha, seed=seed)
+    opened = partial(_lines_in_place, samples, [])
     work = Work(executor, opened, lambda item: [])
     run_batches("sample", grouped, work.lines_of, output, key, resume)
     _report_unseen(model, sentences)
@@ -210,12 +214,41 @@ def generate(folder, n, seed, max_length, only_words, or_none, output, device) -
             stream.write(f"{line}\n")
 
 
+def _read(source: str, tagged: bool | None) -> list[SourceSentence]:
+    """The sentences of INPUT; those that are empty lines are named."""
+    sentences = read_sentences(source, tagged=tagged)
+    empty = [str(sentence.line) for sentence in sentences if not sentence.tokens]
+    if empty:
+        more = ", ..." if len(empty) > 5 else ""
+        click.echo(
+            f"{source}: empty lines, whose places stay empty: {', '.join(empty[:5])}{more} ({len(empty)} in all)",
+            err=True,
+        )
+    return sentences
+
+
+def _lines_in_place(
+    open_lines: Callable[[], Callable[[Sequence[Item]], list[Lines]]], of_empty: Lines
+) -> Callable[[Sequence[Item]], list[Lines]]:
+    """The lines of sentences, and `of_empty` in the places of empty lines."""
+    lines_of = open_lines()
+
+    def lines(batch: Sequence[Item]) -> list[Lines]:
+        sentences = [item for item in batch if item.sentence.tokens]
+        found = iter(lines_of(sentences) if sentences else ())
+        return [next(found) if item.sentence.tokens else of_empty for item in batch]
+
+    return lines
+
+
 def _encode(parser, sentences: Sequence[SourceSentence], source: str) -> list[Item]:
     """The sentences with the parser's ids; an error names the sentence's line."""
     encoded = []
     for index, sentence in enumerate(sentences):
+        ids = None
         try:
-            ids = parser.encode(sentence.tokens, sentence.tags, sentence.unkified)
+            if sentence.tokens:
+                ids = parser.encode(sentence.tokens, sentence.tags, sentence.unkified)
         except RnngError as error:
             raise InputError(str(error), source, sentence.line) from None
         encoded.append(Item(index, sentence, ids))

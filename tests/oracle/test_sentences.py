@@ -57,6 +57,14 @@ def test_tokens_stand_between_ascii_white_space(tmp_path):
     ]
 
 
+@pytest.mark.parametrize("tagged", [None, True, False])
+def test_an_empty_line_between_sentences_keeps_its_place(tmp_path, tagged):
+    sentences = read(tmp_path, "\na_B c_D\n \t\n\ne_F\n\n", tagged=tagged)
+    assert [len(s.tokens) for s in sentences] == [0, 2, 0, 0, 1]
+    assert [s.line for s in sentences] == [1, 2, 3, 4, 5]
+    assert {s.tags for s in sentences if not s.tokens} == {None if tagged is False else ()}
+
+
 def test_tagged_tokens_are_seen_where_all_have_a_tag(tmp_path):
     text = "The_DT a_b_NN\n#_#\n"
     assert [(s.tokens, s.tags) for s in read(tmp_path, text)] == [
@@ -87,7 +95,6 @@ def test_where_most_tokens_are_tagged_the_others_are_an_error(tmp_path):
     [
         ("", None, "no sentence"),
         (" \n\n", None, "no sentence"),
-        ("a b\n\nc d\n", 2, "an empty line"),
         ("a b\n(S (NP c) d)\n", 2, "a tree among tokenised sentences"),
         ("a b\n( (S (NN x)))\n", 2, "a tree among tokenised sentences"),
         ("(S (NN a))\nb c\n", 2, "'b' stands beside the brackets"),
