@@ -42,15 +42,19 @@ class Item(NamedTuple):
     """The parser's `Tokens`; None for an empty line."""
 
 
+tagged_option = click.option(
+    "--tagged/--untagged",
+    default=None,
+    help="Whether tokens are word_TAG.  [default: they are where each has an underscore with a tag in capitals or "
+    "marks after it; where that may be part of a word, as in snake_case, the text is refused]",
+)
+
+
 @click.command()
 @model_option
 @click.argument("source", metavar="INPUT")
 @output_option
-@click.option(
-    "--tagged/--untagged",
-    default=None,
-    help="Whether tokens are word_TAG.  [default: see for itself]",
-)
+@tagged_option
 @jobs_option
 @resume_option
 @device_option
@@ -61,10 +65,10 @@ def parse(folder, source, output, tagged, jobs, resume, device) -> None:
 
     Example: rnng-dy parse --model parser sentences.txt -o parsed.trees
     """
-    sentences = _read(source, tagged)
     place, executor = ModelFolder("discriminative", folder, device), local_executor(jobs, device)
     executor.prepare()
     model = place.open()
+    sentences = _read(source, tagged, model)
     items = _encode(model, sentences, source)
     key = content_hash("parse", sentences, Path(folder, "parameters.npz"))
     grouped = list(batches(items, lambda item: len(item.sentence.tokens), PARSED_WORDS))
@@ -111,11 +115,7 @@ def _parse_lines(place: ModelFolder) -> Callable[[Sequence[Item]], list[Lines]]:
     help="Exponent that flattens the distribution drawn from; 1 leaves it as it is.",
 )
 @seed_option
-@click.option(
-    "--tagged/--untagged",
-    default=None,
-    help="Whether tokens are word_TAG.  [default: see for itself]",
-)
+@tagged_option
 @jobs_option
 @resume_option
 @device_option
@@ -124,10 +124,10 @@ def sample(folder, source, output, n, alpha, seed, tagged, jobs, resume, device)
 
     Example: rnng-dy sample --model parser --samples 100 --alpha 0.8 --seed 1 test.oracle -o test.props
     """  # fmt: skip
-    sentences = _read(source, tagged)
     place, executor = ModelFolder("discriminative", folder, device), local_executor(jobs, device)
     executor.prepare()
     model = place.open()
+    sentences = _read(source, tagged, model)
     items = _encode(model, sentences, source)
     key = content_hash("sample", n, alpha, seed, sentences, Path(folder, "parameters.npz"))
     grouped = list(batches(items, lambda item: len(item.sentence.tokens), SAMPLED_WORDS))
@@ -214,9 +214,9 @@ def generate(folder, n, seed, max_length, only_words, or_none, output, device) -
             stream.write(f"{line}\n")
 
 
-def _read(source: str, tagged: bool | None) -> list[SourceSentence]:
+def _read(source: str, tagged: bool | None, parser) -> list[SourceSentence]:
     """The sentences of INPUT; those that are empty lines are named."""
-    sentences = read_sentences(source, tagged=tagged)
+    sentences = read_sentences(source, tagged, parser.vocabulary.tags)
     empty = [str(sentence.line) for sentence in sentences if not sentence.tokens]
     if empty:
         more = ", ..." if len(empty) > 5 else ""

@@ -48,3 +48,18 @@ def test_nothing_is_sampled_for_an_empty_line_and_the_others_keep_their_numbers(
     result = infer("sample", f"{FIRST}\n\n{SECOND}\n", "--samples", 3)
     assert [line.split(" ", 1)[0] for line in result.stdout.splitlines()] == 3 * ["0"] + 3 * ["2"]
     assert "places stay empty: 2 (1 in all)\n" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["parse", "sample"])
+@pytest.mark.parametrize(("text", "tag"), [("snake_case", "case"), ("MAX_VALUE", "VALUE")])
+def test_underscores_that_may_belong_to_words_are_asked_about(command, text, tag):
+    refused = infer(command, f"{text}\n", code=2)
+    assert refused.stderr.startswith(f"Error: in.txt:1: every token has an underscore, but {tag!r}")
+    assert refused.stdout == ""
+    taken = infer(command, f"{text}\n", "--tagged")
+    assert taken.stderr == f"POS tags unseen in training, taken for an average tag: {tag} (1)\n"
+
+
+def test_unseen_tags_here_and_there_are_not_asked_about():
+    result = infer("parse", "the_DT dog_ODD ran_VBD\n")
+    assert result.stderr == "POS tags unseen in training, taken for an average tag: ODD (1)\n"
