@@ -80,26 +80,35 @@ def _from_tokens(
 ) -> list[SourceSentence]:
     while not lines[-1].strip(WHITE_SPACE):
         lines = lines[:-1]
-    rows = []
-    for number, line in enumerate(lines, 1):
-        if _TREE_BEGINS.match(line):
-            raise InputError(
-                "a tree among tokenised sentences: give a file of one format", path, number
-            )
-        rows.append((number, [escape_brackets(token) for token in split_words(line)]))
+    rows = [(number, _tokens(line, path, number)) for number, line in enumerate(lines, 1)]
     if tagged is None:
         tagged = _are_tagged(rows, path, known_tags)
-    sentences = []
-    for number, tokens in rows:
-        tags_of_line = None
-        if tagged:
-            untagged = next((token for token in tokens if not _has_tag(token)), None)
-            if untagged is not None:
-                raise InputError(f"the token {untagged!r} is not word_TAG", path, number)
-            pairs = [token.rpartition("_") for token in tokens]
-            tokens, tags_of_line = [p[0] for p in pairs], tuple(p[2] for p in pairs)
-        sentences.append(SourceSentence(tuple(tokens), tags_of_line, None, number))
-    return sentences
+    return [_from_row(tokens, path, number, tagged) for number, tokens in rows]
+
+
+def read_sentence(text: str, path: object, line: int, tagged: bool) -> SourceSentence:
+    """The tokenised sentence of one line. Raises InputError for a line without words and for other input."""
+    require_utf8(text, path, line)
+    tokens = _tokens(text.removeprefix("\ufeff") if line == 1 else text, path, line)
+    if not tokens:
+        raise InputError("a line without words", path, line)
+    return _from_row(tokens, path, line, tagged)
+
+
+def _tokens(text: str, path: object, line: int) -> list[str]:
+    if _TREE_BEGINS.match(text):
+        raise InputError("a tree among tokenised sentences: give a file of one format", path, line)
+    return [escape_brackets(token) for token in split_words(text)]
+
+
+def _from_row(tokens: Sequence[str], path: object, line: int, tagged: bool) -> SourceSentence:
+    if not tagged:
+        return SourceSentence(tuple(tokens), None, None, line)
+    untagged = next((token for token in tokens if not _has_tag(token)), None)
+    if untagged is not None:
+        raise InputError(f"the token {untagged!r} is not word_TAG", path, line)
+    pairs = [token.rpartition("_") for token in tokens]
+    return SourceSentence(tuple(p[0] for p in pairs), tuple(p[2] for p in pairs), None, line)
 
 
 def _has_tag(token: str) -> bool:
