@@ -1,4 +1,4 @@
-"""The files of the Penn Treebank, the Chinese Treebank and NLTK's sample."""
+"""The files of the Penn Treebank, the Chinese Treebank, IcePaHC and NLTK's sample."""
 
 from __future__ import annotations
 
@@ -63,6 +63,14 @@ def read_ctb(
         yield from read_trees(path, encoding=encoding or _ctb_encoding(path))
 
 
+def read_icepahc(
+    paths: Iterable[str | os.PathLike], *, encoding: str = "utf-8"
+) -> Iterator[LocatedTree]:
+    """Trees of IcePaHC's files, of folders all `.psd` files by name; so are those of PPCHE."""
+    for path in _select(paths, None, _is_psd, lambda path: None):
+        yield from read_trees(path, encoding=encoding)
+
+
 def read_nltk(sections: str | None = None) -> Iterator[LocatedTree]:
     """Trees of NLTK's Penn Treebank sample; `sections` are file numbers, 1 to 199.
 
@@ -100,7 +108,9 @@ def _select(paths, sections, is_parsed, section_of) -> list[str]:
         if os.path.isdir(path):
             found = sorted(str(f) for f in Path(path).rglob("*") if f.is_file() and is_parsed(f))
             if not found:
-                raise InputError("this folder has no .mrg (PTB) or chtb_NNN.* (CTB) file", path)
+                raise InputError(
+                    "this folder has no .mrg (PTB), chtb_NNN.* (CTB) or .psd (IcePaHC) file", path
+                )
         files += found
     selected = [file for file in files if _in(ranges, section_of(Path(file)))]
     if not selected:
@@ -111,6 +121,10 @@ def _select(paths, sections, is_parsed, section_of) -> list[str]:
 
 def _is_ptb(path: Path) -> bool:
     return path.suffix.lower() == ".mrg"
+
+
+def _is_psd(path: Path) -> bool:
+    return path.suffix.lower() == ".psd"
 
 
 def _ptb_section(path: Path) -> int | None:

@@ -21,7 +21,7 @@ from oracle.samples import (
     read_scored_samples,
     write_likelihoods,
 )
-from oracle.sentences import SourceSentence, read_sentences
+from oracle.sentences import SourceSentence, read_sentence, read_sentences
 from oracle.streams import open_input, open_output
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "read_oracle",
     "read_samples",
     "read_scored_samples",
+    "read_sentence",
     "read_sentences",
     "write_likelihoods",
     "write_oracle",

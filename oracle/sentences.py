@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from oracle.blocks import read_oracle_lines
@@ -19,7 +19,7 @@ _TREE_BEGINS = re.compile(rf"[{WHITE_SPACE}]*\([^(){WHITE_SPACE}]*[{WHITE_SPACE}
 
 @dataclass(frozen=True, slots=True)
 class SourceSentence:
-    """A sentence to parse."""
+    """A sentence to parse; without tokens it is an empty line of a text, which keeps its place."""
 
     tokens: tuple[str, ...]
     tags: tuple[str, ...] | None
@@ -29,12 +29,20 @@ class SourceSentence:
     """1-based line where it begins."""
 
 
-def read_sentences(path: str | os.PathLike, tagged: bool | None = None) -> list[SourceSentence]:
+def read_sentences(
+    path: str | os.PathLike, tagged: bool | None = None, known_tags: Container[str] | None = None
+) -> list[SourceSentence]:
     """Sentences of an oracle, of bracketed trees, or one tokenised sentence a line.
 
-    The first line that is not empty tells which. `tagged` says whether tokens are `word_TAG`; None
-    takes them as such where every token of the file has an underscore with text on both sides.
-    Brackets in tokens become -LRB- and -RRB-, as in the PTB. Raises InputError for other input.
+    The first line that is not empty tells which. Brackets in tokens become -LRB- and -RRB-, as in the PTB. An empty
+    line between tokenised sentences is a sentence without tokens.
+
+    `tagged` says whether tokens are `word_TAG`. None takes them as such where each has an underscore with text on
+    both sides, and what follows the last one is written as tags are: ASCII, no lower-case letter, no digit first; for
+    words where at most half of them have one. What is between is refused, and so is a text most of whose tags are
+    not among `known_tags`, those of a model.
+
+    Raises InputError for other input.
     """
     with open_input(path) as stream:
         lines = stream.readlines()
@@ -52,7 +60,7 @@ def read_sentences(path: str | os.PathLike, tagged: bool | None = None) -> list[
         require_utf8(line, path, number)
     if first.lstrip(WHITE_SPACE).startswith("("):
         return _from_trees(lines, path)
-    return _from_tokens(lines, path, tagged)
+    return _from_tokens(lines, path, tagged, known_tags)
 
 
 def _from_trees(lines: Sequence[str], path: object) -> list[SourceSentence]:
@@ -64,32 +72,43 @@ def _from_trees(lines: Sequence[str], path: object) -> list[SourceSentence]:
     ]
 
 
-def _from_tokens(lines: Sequence[str], path: object, tagged: bool | None) -> list[SourceSentence]:
+def _from_tokens(
+    lines: Sequence[str],
+    path: object,
+    tagged: bool | None,
+    known_tags: Container[str] | None,
+) -> list[SourceSentence]:
     while not lines[-1].strip(WHITE_SPACE):
         lines = lines[:-1]
-    rows = []
-    for number, line in enumerate(lines, 1):
-        if _TREE_BEGINS.match(line):
-            raise InputError(
-                "a tree among tokenised sentences: give a file of one format", path, number
-            )
-        tokens = [escape_brackets(token) for token in split_words(line)]
-        if not tokens:
-            raise InputError("an empty line among the sentences: take it out", path, number)
-        rows.append((number, tokens))
+    rows = [(number, _tokens(line, path, number)) for number, line in enumerate(lines, 1)]
     if tagged is None:
-        tagged = _are_tagged(rows, path)
-    sentences = []
-    for number, tokens in rows:
-        tags_of_line = None
-        if tagged:
-            untagged = next((token for token in tokens if not _has_tag(token)), None)
-            if untagged is not None:
-                raise InputError(f"the token {untagged!r} is not word_TAG", path, number)
-            pairs = [token.rpartition("_") for token in tokens]
-            tokens, tags_of_line = [p[0] for p in pairs], tuple(p[2] for p in pairs)
-        sentences.append(SourceSentence(tuple(tokens), tags_of_line, None, number))
-    return sentences
+        tagged = _are_tagged(rows, path, known_tags)
+    return [_from_row(tokens, path, number, tagged) for number, tokens in rows]
+
+
+def read_sentence(text: str, path: object, line: int, tagged: bool) -> SourceSentence:
+    """The tokenised sentence of one line. Raises InputError for a line without words and for other input."""
+    require_utf8(text, path, line)
+    tokens = _tokens(text.removeprefix("\ufeff") if line == 1 else text, path, line)
+    if not tokens:
+        raise InputError("a line without words", path, line)
+    return _from_row(tokens, path, line, tagged)
+
+
+def _tokens(text: str, path: object, line: int) -> list[str]:
+    if _TREE_BEGINS.match(text):
+        raise InputError("a tree among tokenised sentences: give a file of one format", path, line)
+    return [escape_brackets(token) for token in split_words(text)]
+
+
+def _from_row(tokens: Sequence[str], path: object, line: int, tagged: bool) -> SourceSentence:
+    if not tagged:
+        return SourceSentence(tuple(tokens), None, None, line)
+    untagged = next((token for token in tokens if not _has_tag(token)), None)
+    if untagged is not None:
+        raise InputError(f"the token {untagged!r} is not word_TAG", path, line)
+    pairs = [token.rpartition("_") for token in tokens]
+    return SourceSentence(tuple(p[0] for p in pairs), tuple(p[2] for p in pairs), None, line)
 
 
 def _has_tag(token: str) -> bool:
@@ -97,16 +116,46 @@ def _has_tag(token: str) -> bool:
     return bool(word and tag)
 
 
-def _are_tagged(rows: Sequence[tuple[int, list[str]]], path: object) -> bool:
-    """Are the tokens word_TAG? Raises InputError where most but not all of them are."""
-    total = sum(len(tokens) for _, tokens in rows)
-    untagged = [(line, token) for line, tokens in rows for token in tokens if not _has_tag(token)]
-    if untagged and 2 * len(untagged) < total:
+def _is_written_as_a_tag(text: str) -> bool:
+    """Is it like the tags of PTB, CTB and Universal Dependencies: NN, PRP$, -LRB-, a comma, but not `case` or 1?"""
+    return text.isascii() and text == text.upper() and not text[0].isdigit()
+
+
+def _are_tagged(
+    rows: Sequence[tuple[int, list[str]]], path: object, known_tags: Container[str] | None
+) -> bool:
+    """Are the tokens word_TAG? Raises InputError where that cannot be told."""
+    located = [(line, token) for line, tokens in rows for token in tokens]
+    untagged = [(line, token) for line, token in located if not _has_tag(token)]
+    if 2 * len(untagged) >= len(located):
+        return False
+    if untagged:
         line, token = untagged[0]
         raise InputError(
-            f"{total - len(untagged)} of {total} tokens are word_TAG, but {token!r} is not: give "
-            "every token a tag, or none",
+            f"{len(located) - len(untagged)} of {len(located)} tokens are word_TAG, but {token!r} is not: give "
+            "every token a tag, or none, or say --untagged where the underscores belong to words",
             path,
             line,
         )
-    return not untagged
+    _require_tags([(line, token.rpartition("_")[2]) for line, token in located], path, known_tags)
+    return True
+
+
+def _require_tags(
+    located: Sequence[tuple[int, str]], path: object, known_tags: Container[str] | None
+) -> None:
+    """Raise InputError where what follows the underscores of all tokens may be parts of words."""
+    doubtful = [(line, tag) for line, tag in located if not _is_written_as_a_tag(tag)]
+    why = "is not written as POS tags are"
+    if not doubtful and known_tags is not None:
+        unknown = [(line, tag) for line, tag in located if tag not in known_tags]
+        if 2 * len(unknown) > len(located):
+            doubtful, why = unknown, "is, as most of the others, no POS tag of the parser"
+    if doubtful:
+        line, tag = doubtful[0]
+        raise InputError(
+            f"every token has an underscore, but {tag!r} {why}: say --tagged if tokens are "
+            "word_TAG, --untagged if they are words",
+            path,
+            line,
+        )

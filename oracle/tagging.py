@@ -75,9 +75,12 @@ def with_tags(tree: Tree, new_tags: Sequence[str]) -> Tree:
 def tags_of_file(path: str, trees: Sequence[LocatedTree]) -> Iterator[Sequence[str]]:
     """Tags of a file of one sentence of word_TAG tokens a line, for the trees in order.
 
-    Raises InputError where a line's words are not those of its tree.
+    Raises InputError where a line is empty, or its words are not those of its tree.
     """
     sentences = read_sentences(path, tagged=True)
+    for sentence in sentences:
+        if not sentence.tokens:
+            raise InputError("an empty line among the sentences: take it out", path, sentence.line)
     if len(sentences) != len(trees):
         raise InputError(
             f"{len(sentences)} sentences for {len(trees)} trees of {trees[0].path}", path

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from nltk import Tree
 
 from oracle.brackets import LocatedTree, format_tree, parse_line, read_trees
-from oracle.corpora import read_ctb, read_nltk, read_ptb
+from oracle.corpora import read_ctb, read_icepahc, read_nltk, read_ptb
 from oracle.errors import InputError, RnngError
 
 __all__ = [
@@ -20,8 +20,10 @@ __all__ = [
     "format_tree",
     "has_preterminals",
     "is_preterminal",
+    "is_trace",
     "parse_line",
     "read_ctb",
+    "read_icepahc",
     "read_nltk",
     "read_ptb",
     "read_trees",
@@ -111,22 +113,35 @@ def with_words(tree: Tree, words: Sequence[str], tags: Sequence[str]) -> Tree:
     return root
 
 
-def clean(tree: Tree) -> Tree | None:
+def is_trace(tree: Tree) -> bool:
+    """Is it an empty element of the PTB?"""
+    return tree.label() == _TRACE
+
+
+def clean(
+    tree: Tree,
+    is_left_out: Callable[[Tree], bool] = is_trace,
+    word_of: Callable[[str], str] = str,
+) -> Tree | None:
     """The tree without function tags, indices, traces, emptied constituents and outer wrapper.
 
-    An unlabelled root over several children is called TOP. None where nothing is left.
+    An unlabelled root over several children is called TOP. None where nothing is left. Other treebanks leave out
+    other nodes, and their words are `word_of` what stands there.
 
     >>> print(clean(parse_line("( (S (NP-SBJ-1 (-NONE- *)) (VP (VB go))) )")))
     (S (VP (VB go)))
     """
+    if is_left_out(tree):
+        return None
     frames: list[tuple] = [(tree.label(), iter(tree), [])]
     while frames:
         label, children, kept = frames[-1]
-        child = None if label == _TRACE else next(children, None)
+        child = next(children, None)
         if isinstance(child, str):
-            kept.append(child)
+            kept.append(word_of(child))
         elif child is not None:
-            frames.append((child.label(), iter(child), []))
+            if not is_left_out(child):
+                frames.append((child.label(), iter(child), []))
         else:
             frames.pop()
             if frames and kept:

@@ -82,7 +82,6 @@ CASES = [
     ("a model of a later version", "VERSION", "parse --model broken good.trees", "version"),
     # input of the parser
     ("words without tags for a parser with tags", "the cat slept\n", PARSE.format("bad"), "bad:1"),
-    ("a sentence to parse that is empty", "the_DT cat_NN\n\nit_PRP ran_VBD\n", PARSE.format("bad"), "bad:2"),
     ("no sentence at all", "", SAMPLING.format("bad"), "bad"),
     ("no samples", TREE, SAMPLING.format("bad") + " --samples 0", "samples"),
     ("a negative alpha", TREE, SAMPLING.format("bad") + " --alpha -1", "alpha"),

@@ -11,6 +11,7 @@ from typing import TextIO
 import click
 
 from oracle.errors import RnngError
+from rnng_dy.cli.group import Group
 
 # command -> the module of rnng_dy.cli that defines it, under the command's name with - as _
 COMMANDS = {
@@ -33,17 +34,17 @@ COMMANDS = {
 }
 
 
-class LazyGroup(click.Group):
+class LazyGroup(Group):
     """Imports a command's module only when it is called, so that `oracle` never loads DyNet."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in COMMANDS:
-            return None
-        module = importlib.import_module(f"rnng_dy.cli.{COMMANDS[name]}")
-        return getattr(module, name.replace("-", "_"))
+        if name in COMMANDS and name not in self.commands:
+            module = importlib.import_module(f"rnng_dy.cli.{COMMANDS[name]}")
+            self.add_command(getattr(module, name.replace("-", "_")), name)
+        return super().get_command(ctx, name)
 
     def invoke(self, ctx: click.Context):
         try:
@@ -85,6 +86,6 @@ def fail(message: str) -> None:
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="rnng_dy")
+@click.version_option(None, "-V", "--version", package_name="rnng_dy")
 def main() -> None:
     """Recurrent Neural Network Grammars on DyNet."""

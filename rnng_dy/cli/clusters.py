@@ -22,6 +22,7 @@ from clusters.unseen import place_unseen, rules_of, unknown_classes
 from oracle.streams import open_output
 from oracle.unknown import RULES
 from rnng_dy.cli.progress import Progress
+from rnng_dy.cli.quiet import quiet_option, say
 from rnng_dy.cli.stopping import stopping
 
 SAVE_EVERY = 45.0
@@ -148,12 +149,9 @@ def _write(output: str, entries: list[ClusteredWord], report: dict) -> None:
 
 
 def _say(report: dict) -> None:
-    click.echo(
+    say(
         "{classes} clusters of {types} word types, {tokens} tokens in {sentences} sentences; average "
-        "mutual information {average_mutual_information:.5f} nats within sentences".format(
-            **report
-        ),
-        err=True,
+        "mutual information {average_mutual_information:.5f} nats within sentences".format(**report)
     )
     if unseen := report["unseen"]:
         click.echo(
@@ -240,7 +238,8 @@ class _Bytes:
             self._progress.advance(done)
 
 
-@click.command()
+# it is in no group that would add the option
+@click.command(params=[quiet_option])
 @click.argument("clusters_file", metavar="CLUSTERS")
 @click.option(
     "-n",

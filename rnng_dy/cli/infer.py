@@ -1,19 +1,18 @@
-"""`rnng-dy parse`, `sample`, `score` and `generate`: what trained models are used for."""
+"""`rnng-dy parse`, `sample` and `generate`: what trained models are used for."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import click
 
-from oracle.errors import InputError, RnngError
-from oracle.files import SourceSentence, format_sample, open_output, read_sentences
+from oracle.errors import RnngError
+from oracle.files import SourceSentence, format_sample, open_output
 from oracle.treebank import format_tree, words
 from rnng_dy import registry
+from rnng_dy.cli.line_by_line import parse_line_by_line
 from rnng_dy.cli.options import (
     ALPHA,
     device_option,
@@ -24,6 +23,16 @@ from rnng_dy.cli.options import (
     seed_option,
 )
 from rnng_dy.cli.output import open_model, run_batches
+from rnng_dy.cli.sentences import (
+    Item,
+    LinesOf,
+    in_places,
+    read_items,
+    report_left_out,
+    report_unseen,
+    tagged_option,
+    unseen_tags,
+)
 from rnng_dy.execution.batches import batches
 from rnng_dy.execution.local import local_executor
 from rnng_dy.execution.outputs import content_hash
@@ -33,46 +42,49 @@ PARSED_WORDS, SAMPLED_WORDS = 600, 100
 """Words in one graph; more are slower to schedule."""
 
 
-class Item(NamedTuple):
-    """A sentence to parse or sample."""
-
-    index: int
-    sentence: SourceSentence
-    ids: object
-    """The parser's `Tokens`."""
-
-
 @click.command()
 @model_option
 @click.argument("source", metavar="INPUT")
 @output_option
+@tagged_option
 @click.option(
-    "--tagged/--untagged",
-    default=None,
-    help="Whether tokens are word_TAG.  [default: see for itself]",
+    "--line-buffered",
+    is_flag=True,
+    help="Answer each line of standard input, of words or word_TAG, with its tree before the next one is read; "
+    "one that cannot be parsed with an empty line.",
 )
 @jobs_option
 @resume_option
 @device_option
-def parse(folder, source, output, tagged, jobs, resume, device) -> None:
+def parse(folder, source, output, tagged, line_buffered, jobs, resume, device) -> None:
     """Parse greedily. INPUT is an oracle, trees, or tokenised sentences, one a line, of words or word_TAG.
+
+    An empty line among sentences stays one among the trees.
 
     Example: rnng-dy parse --model parser sentences.txt -o parsed.trees
     """
-    sentences = read_sentences(source, tagged=tagged)
+    if line_buffered and ((source, output) != ("-", "-") or jobs > 1 or resume):
+        raise click.UsageError(
+            "--line-buffered goes from standard input to standard output, without --jobs and --resume"
+        )
     place, executor = ModelFolder("discriminative", folder, device), local_executor(jobs, device)
     model = open_model(place, executor)
-    items = _encode(model, sentences, source)
+    if line_buffered:
+        parse_line_by_line(model, _parse_lines(place), tagged)
+        return
+    items = read_items(model, source, tagged)
+    sentences = [item.sentence for item in items]
     key = content_hash("parse", sentences, Path(folder, "parameters.npz"))
     grouped = list(batches(items, lambda item: len(item.sentence.tokens), PARSED_WORDS))
     # an empty line keeps the others in their places
-    work = Work(executor, partial(_parse_lines, place), lambda item: [""])
+    opened = partial(in_places, partial(_parse_lines, place), [""])
+    work = Work(executor, opened, lambda item: [""])
     run_batches("parse", grouped, work.lines_of, output, key, resume)
-    _report_unseen(model, sentences)
-    _report_left_out(work.left_out, source)
+    report_unseen(unseen_tags(model, items))
+    report_left_out(work.left_out, source)
 
 
-def _parse_lines(place: ModelFolder) -> Callable[[Sequence[Item]], list[Lines]]:
+def _parse_lines(place: ModelFolder) -> LinesOf:
     from rnng_dy.search.greedy import parse_batch
 
     parser = place.open()
@@ -107,11 +119,7 @@ def _parse_lines(place: ModelFolder) -> Callable[[Sequence[Item]], list[Lines]]:
     help="Exponent that flattens the distribution drawn from; 1 leaves it as it is.",
 )
 @seed_option
-@click.option(
-    "--tagged/--untagged",
-    default=None,
-    help="Whether tokens are word_TAG.  [default: see for itself]",
-)
+@tagged_option
 @jobs_option
 @resume_option
 @device_option
@@ -120,22 +128,21 @@ def sample(folder, source, output, n, alpha, seed, tagged, jobs, resume, device)
 
     Example: rnng-dy sample --model parser --samples 100 --alpha 0.8 --seed 1 test.oracle -o test.props
     """  # fmt: skip
-    sentences = read_sentences(source, tagged=tagged)
     place, executor = ModelFolder("discriminative", folder, device), local_executor(jobs, device)
     model = open_model(place, executor)
-    items = _encode(model, sentences, source)
+    items = read_items(model, source, tagged)
+    sentences = [item.sentence for item in items]
     key = content_hash("sample", n, alpha, seed, sentences, Path(folder, "parameters.npz"))
     grouped = list(batches(items, lambda item: len(item.sentence.tokens), SAMPLED_WORDS))
-    opened = partial(_sample_lines, place, n=n, alpha=alpha, seed=seed)
+    samples = partial(_sample_lines, place, n=n, alpha=alpha, seed=seed)
+    opened = partial(in_places, samples, [])
     work = Work(executor, opened, lambda item: [])
     run_batches("sample", grouped, work.lines_of, output, key, resume)
-    _report_unseen(model, sentences)
-    _report_left_out(work.left_out, source)
+    report_unseen(unseen_tags(model, items))
+    report_left_out(work.left_out, source)
 
 
-def _sample_lines(
-    place: ModelFolder, n: int, alpha: float, seed: int
-) -> Callable[[Sequence[Item]], list[Lines]]:
+def _sample_lines(place: ModelFolder, n: int, alpha: float, seed: int) -> LinesOf:
     from rnng_dy.search.sampling import sample_batch
 
     parser = place.open()
@@ -205,37 +212,3 @@ def generate(folder, n, seed, max_length, only_words, or_none, output, device) -
                 tree, _ = sentence
                 line = " ".join(words(tree)) if only_words else format_tree(tree)
             stream.write(f"{line}\n")
-
-
-def _encode(parser, sentences: Sequence[SourceSentence], source: str) -> list[Item]:
-    """The sentences with the parser's ids; an error names the sentence's line."""
-    encoded = []
-    for index, sentence in enumerate(sentences):
-        try:
-            ids = parser.encode(sentence.tokens, sentence.tags, sentence.unkified)
-        except RnngError as error:
-            raise InputError(str(error), source, sentence.line) from None
-        encoded.append(Item(index, sentence, ids))
-    return encoded
-
-
-def _report_unseen(parser, sentences: Sequence[SourceSentence]) -> None:
-    """Name the tags that the parser had to take for an unknown one."""
-    tags = parser.vocabulary.tags
-    if tags is None:
-        return
-    unseen = Counter(tag for s in sentences for tag in s.tags if tag not in tags)
-    if unseen:
-        names = ", ".join(f"{tag} ({count})" for tag, count in unseen.most_common())
-        click.echo(f"POS tags unseen in training, taken for an average tag: {names}", err=True)
-
-
-def _report_left_out(items: Sequence[Item], source: str) -> None:
-    """Name the sentences that do not fit into memory."""
-    for item in items:
-        click.echo(
-            f"{source}:{item.sentence.line}: left out: {len(item.sentence.tokens)} words do not fit into memory",
-            err=True,
-        )
-    if items:
-        click.echo(f"{len(items)} sentences left out", err=True)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 import click
+from nltk import Tree
 
 from oracle.errors import InputError
 from oracle.files import make_oracle, open_output, write_oracle
+from oracle.ppche import is_no_text, without_lemma
 from oracle.transitions import DEFAULT, SYSTEMS, unlimited
 from oracle.treebank import (
     LocatedTree,
@@ -15,7 +18,9 @@ from oracle.treebank import (
     clean,
     format_tree,
     is_preterminal,
+    is_trace,
     read_ctb,
+    read_icepahc,
     read_nltk,
     read_ptb,
     read_trees,
@@ -23,6 +28,7 @@ from oracle.treebank import (
 )
 from oracle.unknown import RULES, UnknownWords, known_words
 from rnng_dy.cli.options import TRANSITIONS
+from rnng_dy.cli.quiet import say
 
 skip_preterminals_option = click.option(
     "--skip-preterminals", is_flag=True, help="Leave out trees that are only a preterminal."
@@ -47,9 +53,10 @@ class Counted:
 @click.option(
     "--from",
     "kind",
-    type=click.Choice(["ptb", "ctb", "nltk", "trees"]),
+    type=click.Choice(["ptb", "ctb", "nltk", "icepahc", "trees"]),
     required=True,
-    help="What SOURCE is: files or folders of the PTB (.mrg) or CTB, tree files; nltk needs none.",
+    help="What SOURCE is: files or folders of the PTB (.mrg), the CTB or IcePaHC (.psd, with --strip-ids and "
+    "--strip-lemmas), tree files; nltk needs none.",
 )
 @click.option(
     "--sections",
@@ -61,6 +68,17 @@ class Counted:
     metavar="NAME",
     help="Of the files.  [default: utf-8; ctb: utf-8, else gb18030]",
 )
+@click.option(
+    "--strip-ids",
+    is_flag=True,
+    help="Leave out what PPCHE's treebanks have beside the words: (ID ...), (CODE ...), (METADATA ...), comments, and "
+    "bare traces such as *T*-1, *con* and 0.",
+)
+@click.option(
+    "--strip-lemmas",
+    is_flag=True,
+    help="Take words from word-lemma: what is before the last hyphen.",
+)
 @click.option("-o", "--output", default="-", metavar="OUT.trees", help="[default: -]")
 @skip_preterminals_option
 def prepare(
@@ -68,6 +86,8 @@ def prepare(
     kind: str,
     sections: str | None,
     encoding: str | None,
+    strip_ids: bool,
+    strip_lemmas: bool,
     output: str,
     skip_preterminals: bool,
 ) -> None:
@@ -78,13 +98,14 @@ def prepare(
     Example: rnng-dy prepare wsj --from ptb --sections 2-21 -o train.trees
     """
     trees = Counted(_source_trees(source, kind, sections, encoding))
+    cleaner = _cleaner(strip_ids or kind == "icepahc", strip_lemmas or kind == "icepahc")
     emptied = written = 0
     roots = PreterminalRoots(skip_preterminals)
 
     def cleaned() -> Iterator[LocatedTree]:
         nonlocal emptied
         for located in trees:
-            tree = clean(located.tree)
+            tree = cleaner(located.tree)
             if tree is None:
                 emptied += 1
             else:
@@ -95,10 +116,17 @@ def prepare(
             stream.write(f"{format_tree(located.tree)}\n")
             written += 1
         _require_trees(trees.count, source)
-    click.echo(
+    say(
         f"{trees.count} trees read, {emptied} emptied, {roots.count} preterminals skipped, "
-        f"{written} written",
-        err=True,
+        f"{written} written"
+    )
+
+
+def _cleaner(strip_ids: bool, strip_lemmas: bool) -> Callable[[Tree], Tree | None]:
+    return partial(
+        clean,
+        is_left_out=is_no_text if strip_ids else is_trace,
+        word_of=without_lemma if strip_lemmas else str,
     )
 
 
@@ -118,6 +146,8 @@ def _source_trees(
         return read_ptb(source, sections, encoding=encoding)
     if sections:
         raise click.UsageError("--sections needs --from ptb, ctb or nltk")
+    if kind == "icepahc":
+        return read_icepahc(source, encoding=encoding)
     return (located for path in source for located in read_trees(path, encoding=encoding))
 
 
@@ -171,7 +201,7 @@ def oracle(
         blocks = make_oracle(roots.without(counted), unknown_words, generative, system)
         write_oracle(blocks, stream)
         _require_trees(counted.count, (trees,))
-    click.echo(f"{counted.count} trees read, {roots.count} preterminals skipped", err=True)
+    say(f"{counted.count} trees read, {roots.count} preterminals skipped")
 
 
 def _require_trees(count: int, source: tuple[str, ...]) -> None:

@@ -1,11 +1,14 @@
-"""Progress of long work on standard error: one line redrawn on a terminal, a plain line now and then elsewhere."""
+"""What is said of work on standard error: progress, redrawn on a terminal and a plain line now and then elsewhere."""
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 
 import click
+
+from rnng_dy.cli.quiet import is_quiet, say
 
 
 def clock(seconds: float) -> str:
@@ -19,15 +22,21 @@ def clock(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
 
 
+def takes_escapes() -> bool:
+    """Is standard error a terminal that a line can be redrawn on? Not a dumb one, nor with NO_COLOR set."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") in ("", "dumb")
+    return sys.stderr.isatty() and not plain
+
+
 class Progress:
-    """Shows what is done of a known number of items, with rate and time left."""
+    """Shows what is done of a known number of items, with rate and time left, unless the command is quiet."""
 
     def __init__(self, what: str, total: int, unit: str = "sentences"):
         self._what, self._total, self._unit = what, total, unit
         self._done = self._skipped = 0
         self._start = time.monotonic()
         self._shown = self._start
-        self._terminal = sys.stderr.isatty()
+        self._redraws = takes_escapes() and not is_quiet()
 
     def skip(self, n: int) -> None:
         """n items were done before."""
@@ -37,7 +46,7 @@ class Progress:
         """n more items are done."""
         self._done += n
         now = time.monotonic()
-        if now - self._shown >= (0.2 if self._terminal else 10.0):
+        if now - self._shown >= (0.2 if self._redraws else 10.0):
             self._shown = now
             self._show(now)
 
@@ -45,16 +54,16 @@ class Progress:
         rate = (self._done - self._skipped) / max(now - self._start, 1e-9)
         left = clock((self._total - self._done) / rate) if rate else "?"
         line = f"{self._what}: {self._done}/{self._total} {self._unit}, {rate:.1f}/s, {left} left"
-        if self._terminal:
+        if self._redraws:
             click.echo(f"\r\033[K{line}", nl=False, err=True)
         else:
-            click.echo(line, err=True)
+            say(line)
 
     def finish(self) -> None:
         """Say how many items took how long."""
-        if self._terminal:
+        if self._redraws:
             click.echo("\r\033[K", nl=False, err=True)
         seconds = time.monotonic() - self._start
         done = self._done - self._skipped
         rate = done / max(seconds, 1e-9)
-        click.echo(f"{self._what}: {done} {self._unit} in {seconds:.1f} s, {rate:.1f}/s", err=True)
+        say(f"{self._what}: {done} {self._unit} in {seconds:.1f} s, {rate:.1f}/s")

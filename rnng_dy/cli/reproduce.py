@@ -12,8 +12,10 @@ import click
 import rnng_dy
 from oracle.errors import RnngError
 from oracle.unknown import RULES
+from rnng_dy.cli.group import Group
 from rnng_dy.cli.options import ALPHA, AT_LEAST_1
 from rnng_dy.cli.progress import clock
+from rnng_dy.cli.quiet import say
 from rnng_dy.execution.executor import Executor
 from rnng_dy.execution.local import local_executor
 from rnng_dy.models.composition import COMPOSITIONS
@@ -101,7 +103,7 @@ def common_options(command: Callable) -> Callable:
     return command
 
 
-@click.group()
+@click.group(cls=Group)
 def reproduce() -> None:
     """Everything from a treebank to the paper's tables, in a folder; a second run does what is missing or changed.
 
@@ -182,7 +184,7 @@ def _reproduce(corpus: str, sources: Mapping[str, str], unk: str, **options) -> 
         raise RnngError(f"{folder} is no folder: name another --output")
     planned = stages(experiment)
     executor = local_executor(options["jobs"])
-    runner = Runner(folder, planned, executor, lambda line: click.echo(line, err=True))
+    runner = Runner(folder, planned, executor, say)
     chosen = [stage for stage in planned if stage.group in groups]
     if options["dry_run"]:
         _dry_run(runner, chosen, experiment, executor)

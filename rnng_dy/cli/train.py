@@ -10,12 +10,13 @@ from oracle.errors import InputError, RnngError
 from oracle.files import OracleSentence, read_oracle
 from oracle.treebank import format_tree
 from rnng_dy import engine
+from rnng_dy.cli.group import Group
 from rnng_dy.cli.options import PARSER_SIZES, number_options, training_options
 from rnng_dy.cli.training_run import TrainingRun, WordsRun
 from rnng_dy.execution.outputs import content_hash
 
 
-@click.group()
+@click.group(cls=Group)
 def train() -> None:
     """Train a model. Ctrl-C stops it so that --resume can go on."""
 

@@ -14,6 +14,7 @@ from oracle.errors import InputError, RnngError
 from oracle.files import OracleSentence, open_output
 from rnng_dy import engine, registry
 from rnng_dy.cli.progress import Progress, clock
+from rnng_dy.cli.quiet import say
 from rnng_dy.cli.stopping import stopping
 from rnng_dy.execution.local import prepare_process
 
@@ -86,16 +87,20 @@ class TrainingRun:
             )
 
         def report(record: dict) -> None:
-            line = lines[record["sentence"]] if "sentence" in record else None
-            place = f"{self._train_path}:{line}"
-            click.echo(f"{self.folder.name}: {_line(record, describe, place)}", err=True)
+            number = lines[record["sentence"]] if "sentence" in record else None
+            place = f"{self._train_path}:{number}"
+            line = f"{self.folder.name}: {_line(record, describe, place)}"
+            if record["event"] == "left_out":
+                click.echo(line, err=True)
+            else:
+                say(line)
 
         run = Training(
             model, examples, evaluation, self.settings, self.folder, report, self._inputs
         )
         if self.resumes:
             run.resume()
-            click.echo(f"going on after {run.standing.sentences} sentences", err=True)
+            say(f"going on after {run.standing.sentences} sentences")
         else:
             run.create_folder()
             add_to_folder()
@@ -187,7 +192,7 @@ def _make_clusters(sentences: Sequence[OracleSentence], path: str) -> list:
     """Brown clusters of a training oracle, as `rnng-dy clusters` makes them."""
     from clusters.brown import brown_clusters
 
-    click.echo(f"no --clusters: making Brown clusters of {path}", err=True)
+    say(f"no --clusters: making Brown clusters of {path}")
     progress = None
 
     def show(clustering) -> None:
@@ -198,5 +203,5 @@ def _make_clusters(sentences: Sequence[OracleSentence], path: str) -> list:
     entries = brown_clusters([s.unkified for s in sentences], on_step=show)
     progress.finish()
     classes = len({entry.path for entry in entries})
-    click.echo(f"{classes} clusters of {len(entries)} words, kept in the model folder", err=True)
+    say(f"{classes} clusters of {len(entries)} words, kept in the model folder")
     return entries

@@ -68,6 +68,7 @@ def test_the_command_takes_tags_from_a_tagger_or_a_file(tmp_path):
     [
         ("the_A thing_B\n", "1 sentences for 2 trees"),
         ("the_A cat_B\na_C dog_D\n", "tags:2: its words are not those of the tree at"),
+        ("the_A cat_B\n\na_C dog_D\n", "tags:2: an empty line among the sentences"),
         ("the_A cat\na_C dog_D\n", "tags:1: the token 'cat' is not word_TAG"),
     ],
 )

@@ -1,0 +1,37 @@
+"""What every group of commands does."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+import click
+
+from rnng_dy.cli.quiet import quiet_option
+
+
+class Group(click.Group):
+    """A group that suggests a command for a mistyped one; --quiet may stand before and after each of its commands."""
+
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        self.params.append(quiet_option)
+
+    def add_command(self, cmd: click.Command, name: str | None = None) -> None:
+        """See click."""
+        super().add_command(cmd, name)
+        if quiet_option not in cmd.params:
+            cmd.params.append(quiet_option)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """See click. Raises UsageError for a command that there is not, naming one that it begins or is nearest to."""
+        name = args[0]
+        refusable = not (name.startswith("-") or ctx.resilient_parsing)
+        if refusable and self.get_command(ctx, name) is None:
+            known = self.list_commands(ctx)
+            begun = [other for other in known if other.startswith(name)]
+            near = begun or get_close_matches(name, known)
+            suggestion = "".join(f" Did you mean {other!r}?" for other in near[:1])
+            ctx.fail(f"No such command {name!r}.{suggestion}")
+        return super().resolve_command(ctx, args)

@@ -1,0 +1,55 @@
+"""Answers to standard input line by line, for programs that keep a parser running beside them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import click
+
+from oracle.errors import InputError, RnngError
+from oracle.files import open_input, open_output, read_sentence
+from rnng_dy.cli.sentences import LinesOf, make_item, report_unseen, unseen_tags
+from rnng_dy.execution.batches import as_fits
+
+
+def answer_lines(answer: Callable[[str, int], str]) -> None:
+    """Write the answer to each line of standard input, given with its number, before the next line is read.
+
+    A line that `answer` raises RnngError for is answered by an empty line, and a message.
+    """
+    with open_input("-") as questions, open_output("-") as answers:
+        for number, line in enumerate(questions, 1):
+            try:
+                found = answer(line, number)
+            except RnngError as error:
+                click.echo(str(error), err=True)
+                found = ""
+            answers.write(f"{found}\n")
+            answers.flush()
+
+
+def parse_line_by_line(parser, lines_of: LinesOf, tagged: bool | None) -> None:
+    """Parse each line of standard input, words or word_TAG as the parser needs them where `tagged` does not say.
+
+    `lines_of` gives the tree of a sentence as its one line. Raises RnngError where the parser needs tags that no line
+    is to have.
+    """
+    needs_tags = parser.vocabulary.tags is not None
+    tagged = needs_tags if tagged is None else tagged
+    if needs_tags and not tagged:
+        raise RnngError("this parser was trained with POS tags: it cannot parse lines --untagged")
+    unseen: Counter[str] = Counter()
+
+    def tree(text: str, number: int) -> str:
+        sentence = read_sentence(text, "-", number, tagged)
+        item = make_item(parser, number - 1, sentence, "-")
+        unseen.update(unseen_tags(parser, [item]))
+        [lines] = as_fits(lines_of, [item])
+        if lines is None:
+            words = len(sentence.tokens)
+            raise InputError(f"{words} words do not fit into memory", "-", number)
+        return lines[0]
+
+    answer_lines(tree)
+    report_unseen(unseen)

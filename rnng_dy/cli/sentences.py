@@ -1,0 +1,102 @@
+"""Sentences for the parser, as commands read them, and what they say of those that are odd."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import click
+
+from oracle.errors import InputError, RnngError
+from oracle.files import SourceSentence, read_sentences
+from rnng_dy.execution.work import Lines
+
+SHOWN_LINES = 5
+"""Empty lines whose numbers are shown."""
+
+tagged_option = click.option(
+    "--tagged/--untagged",
+    default=None,
+    help="Whether tokens are word_TAG.  [default: they are where each has an underscore with a tag in capitals or "
+    "marks after it; where that may be part of a word, as in snake_case, the text is refused]",
+)
+
+
+class Item(NamedTuple):
+    """A sentence to parse or sample."""
+
+    index: int
+    sentence: SourceSentence
+    ids: object
+    """The parser's `Tokens`; None for an empty line."""
+
+
+LinesOf = Callable[[Sequence[Item]], list[Lines]]
+"""From a batch to the lines of each of its items."""
+
+
+def read_items(parser, source: str, tagged: bool | None) -> list[Item]:
+    """The sentences of INPUT; those that are empty lines are named. Raises InputError that names the line."""
+    sentences = read_sentences(source, tagged, parser.vocabulary.tags)
+    _report_empty(sentences, source)
+    return [make_item(parser, i, sentence, source) for i, sentence in enumerate(sentences)]
+
+
+def make_item(parser, index: int, sentence: SourceSentence, source: str) -> Item:
+    """A sentence with the parser's ids. Raises InputError where the parser needs tags and it has none."""
+    if not sentence.tokens:
+        return Item(index, sentence, None)
+    try:
+        ids = parser.encode(sentence.tokens, sentence.tags, sentence.unkified)
+    except RnngError as error:
+        raise InputError(str(error), source, sentence.line) from None
+    return Item(index, sentence, ids)
+
+
+def in_places(open_lines: Callable[[], LinesOf], of_empty: Lines) -> LinesOf:
+    """The lines of sentences, and `of_empty` in the places of empty lines."""
+    lines_of = open_lines()
+
+    def lines(batch: Sequence[Item]) -> list[Lines]:
+        sentences = [item for item in batch if item.sentence.tokens]
+        found = iter(lines_of(sentences) if sentences else ())
+        return [next(found) if item.sentence.tokens else of_empty for item in batch]
+
+    return lines
+
+
+def _report_empty(sentences: Sequence[SourceSentence], source: str) -> None:
+    lines = [str(sentence.line) for sentence in sentences if not sentence.tokens]
+    if lines:
+        shown = ", ".join(lines[:SHOWN_LINES]) + (", ..." if len(lines) > SHOWN_LINES else "")
+        click.echo(
+            f"{source}: empty lines, whose places stay empty: {shown} ({len(lines)} in all)",
+            err=True,
+        )
+
+
+def unseen_tags(parser, items: Sequence[Item]) -> Counter[str]:
+    """How often the parser has to take a tag for an unknown one."""
+    known = parser.vocabulary.tags
+    if known is None:
+        return Counter()
+    return Counter(tag for item in items for tag in item.sentence.tags if tag not in known)
+
+
+def report_unseen(unseen: Counter[str]) -> None:
+    """Name the tags that the parser had to take for an unknown one."""
+    if unseen:
+        names = ", ".join(f"{tag} ({count})" for tag, count in unseen.most_common())
+        click.echo(f"POS tags unseen in training, taken for an average tag: {names}", err=True)
+
+
+def report_left_out(items: Sequence[Item], source: str) -> None:
+    """Name the sentences that do not fit into memory."""
+    for item in items:
+        click.echo(
+            f"{source}:{item.sentence.line}: left out: {len(item.sentence.tokens)} words do not fit into memory",
+            err=True,
+        )
+    if items:
+        click.echo(f"{len(items)} sentences left out", err=True)

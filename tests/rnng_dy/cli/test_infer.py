@@ -1,0 +1,65 @@
+"""`rnng-dy parse` and `sample` on texts: empty lines, and underscores that may or may not begin a tag."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from rnng_dy.cli import main
+from tests.conftest import DATA
+
+PARSER = DATA / "models-0.1.0" / "parser"
+FIRST, SECOND = "the_DT dog_NN ran_VBD ._.", "a_DT cat_NN slept_VBD ._."
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exit_code == code, result.output
+    return result
+
+
+def infer(command, text, *options, code=0):
+    """The command on a text; progress is not shown."""
+    Path("in.txt").write_text(text, encoding="utf-8")
+    return run("-q", command, "--model", PARSER, "in.txt", *options, code=code)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_empty_lines_stay_empty_among_the_trees(jobs):
+    trees = infer("parse", f"{FIRST}\n{SECOND}\n").stdout.splitlines()
+    result = infer("parse", f"\n{FIRST}\n\n \n{SECOND}\n\n\n", "--jobs", jobs)
+    assert result.stdout.split("\n") == ["", trees[0], "", "", trees[1], ""]
+    assert result.stderr == "in.txt: empty lines, whose places stay empty: 1, 3, 4 (3 in all)\n"
+
+
+def test_of_many_empty_lines_the_first_are_named():
+    result = infer("parse", f"{FIRST}\n" + 8 * "\n" + SECOND)
+    assert result.stderr.endswith("places stay empty: 2, 3, 4, 5, 6, ... (8 in all)\n")
+
+
+def test_nothing_is_sampled_for_an_empty_line_and_the_others_keep_their_numbers():
+    result = infer("sample", f"{FIRST}\n\n{SECOND}\n", "--samples", 3)
+    assert [line.split(" ", 1)[0] for line in result.stdout.splitlines()] == 3 * ["0"] + 3 * ["2"]
+    assert "places stay empty: 2 (1 in all)\n" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["parse", "sample"])
+@pytest.mark.parametrize(("text", "tag"), [("snake_case", "case"), ("MAX_VALUE", "VALUE")])
+def test_underscores_that_may_belong_to_words_are_asked_about(command, text, tag):
+    refused = infer(command, f"{text}\n", code=2)
+    assert refused.stderr.startswith(f"Error: in.txt:1: every token has an underscore, but {tag!r}")
+    assert refused.stdout == ""
+    taken = infer(command, f"{text}\n", "--tagged")
+    assert taken.stderr == f"POS tags unseen in training, taken for an average tag: {tag} (1)\n"
+
+
+def test_unseen_tags_here_and_there_are_not_asked_about():
+    result = infer("parse", "the_DT dog_ODD ran_VBD\n")
+    assert result.stderr == "POS tags unseen in training, taken for an average tag: ODD (1)\n"
