@@ -14,10 +14,14 @@ def main() -> None:
         except OSError:
             # closed (`>&-`): the next file that is opened would take its place
             os.open(os.devnull, os.O_RDWR)
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     try:
         from rnng_dy.cli import main as command
+        from rnng_dy.cli import told
 
-        command()
+        with told():
+            command()
     except KeyboardInterrupt:
         sys.exit(130)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import TextIO
 
 import click
@@ -47,26 +48,32 @@ class LazyGroup(Group):
         return super().get_command(ctx, name)
 
     def invoke(self, ctx: click.Context):
-        try:
+        with told():
             return super().invoke(ctx)
-        except RnngError as error:
-            fail(str(error))
-        except KeyboardInterrupt as stop:
-            click.echo(f"\n{str(stop) or 'stopped'}", err=True)
-            sys.exit(130)
-        except BrokenPipeError:
-            # the reader of our standard output went away (`| head`): not an error
-            _to_nowhere(sys.stdout)
-            sys.exit(0)
-        except OSError as error:
-            # what could not be written cannot be written when Python ends either
-            _to_nowhere(sys.stdout)
-            named = "" if error.filename is None else f"{error.filename}: "
-            fail(f"{named}{error.strerror or error}")
-        except MemoryError as error:
-            fail(
-                f"out of memory{f' ({error})' if str(error) else ''}: give it less to do at a time"
-            )
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Turn what a user can mend, and what the system refuses, into one message and an exit code."""
+    try:
+        yield
+    except RnngError as error:
+        fail(str(error))
+    except KeyboardInterrupt as stop:
+        click.echo(f"\n{str(stop) or 'stopped'}", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        # the reader of our standard output went away (`| head`): not an error
+        _to_nowhere(sys.stdout)
+        sys.exit(0)
+    except OSError as error:
+        # what could not be written cannot be written when Python ends either
+        _to_nowhere(sys.stdout)
+        named = "" if error.filename is None else f"{error.filename}: "
+        fail(f"{named}{error.strerror or error}")
+    except MemoryError as error:
+        more = f" ({error})" if str(error) else ""
+        fail(f"out of memory{more}: give it less to do at a time")
 
 
 def _to_nowhere(stream: TextIO | None) -> None:

@@ -19,7 +19,7 @@ from clusters.information import average_mutual_information
 from clusters.page import by_cluster, html_page
 from clusters.state import SavedState, fingerprint
 from clusters.unseen import place_unseen, rules_of, unknown_classes
-from oracle.streams import open_output
+from oracle.streams import open_output, refuse_input_as_output
 from oracle.unknown import RULES
 from rnng_dy.cli.progress import Progress
 from rnng_dy.cli.quiet import quiet_option, say
@@ -99,6 +99,7 @@ def clusters(
 
     Example: rnng-dy clusters train.gen.oracle -c 140 -o clusters.paths
     """
+    refuse_input_as_output(output, corpus)
     options = (corpus_format, classes, min_count, within_sentences, unk, refine)
     try:
         run = _Run(corpus, output, options, resume)

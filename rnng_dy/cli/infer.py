@@ -10,6 +10,7 @@ import click
 
 from oracle.errors import RnngError
 from oracle.files import SourceSentence, format_sample, open_output
+from oracle.streams import refuse_input_as_output
 from oracle.treebank import format_tree, words
 from rnng_dy import registry
 from rnng_dy.cli.line_by_line import parse_line_by_line
@@ -63,6 +64,7 @@ def parse(folder, source, output, tagged, line_buffered, jobs, resume, device) -
 
     Example: rnng-dy parse --model parser sentences.txt -o parsed.trees
     """
+    refuse_input_as_output(output, source)
     if line_buffered and ((source, output) != ("-", "-") or jobs > 1 or resume):
         raise click.UsageError(
             "--line-buffered goes from standard input to standard output, without --jobs and --resume"
@@ -128,6 +130,7 @@ def sample(folder, source, output, n, alpha, seed, tagged, jobs, resume, device)
 
     Example: rnng-dy sample --model parser --samples 100 --alpha 0.8 --seed 1 test.oracle -o test.props
     """  # fmt: skip
+    refuse_input_as_output(output, source)
     place, executor = ModelFolder("discriminative", folder, device), local_executor(jobs, device)
     model = open_model(place, executor)
     items = read_items(model, source, tagged)

@@ -11,6 +11,7 @@ from nltk import Tree
 from oracle.errors import InputError
 from oracle.files import make_oracle, open_output, write_oracle
 from oracle.ppche import is_no_text, without_lemma
+from oracle.streams import refuse_input_as_output
 from oracle.transitions import DEFAULT, SYSTEMS, unlimited
 from oracle.treebank import (
     LocatedTree,
@@ -97,6 +98,7 @@ def prepare(
 
     Example: rnng-dy prepare wsj --from ptb --sections 2-21 -o train.trees
     """
+    refuse_input_as_output(output, *source)
     trees = Counted(_source_trees(source, kind, sections, encoding))
     cleaner = _cleaner(strip_ids or kind == "icepahc", strip_lemmas or kind == "icepahc")
     emptied = written = 0
@@ -189,6 +191,7 @@ def oracle(
 
     Example: rnng-dy oracle --train train.trees dev.trees -o dev.oracle
     """
+    refuse_input_as_output(output, trees, train)
     if trees == train == "-":
         raise click.UsageError("only one of the files can be standard input")
     # preterminals never count, whether skipped or refused: one vocabulary for train, dev and test

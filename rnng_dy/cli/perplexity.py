@@ -9,6 +9,7 @@ import click
 
 from oracle.errors import ImpossibleError
 from oracle.files import OracleSentence, open_output, read_oracle, write_likelihoods
+from oracle.streams import refuse_input_as_output
 from rnng_dy.cli.options import device_option, json_option
 from rnng_dy.cli.output import open_model, print_likelihood
 from rnng_dy.execution.local import local_executor
@@ -49,6 +50,7 @@ def perplexity(
 
     Example: rnng-dy perplexity test.gen.oracle --kneser-ney train.gen.oracle
     """
+    refuse_input_as_output(output, source, train_path, clusters_path)
     if (folder is None) == (train_path is None):
         raise click.UsageError("give either --model or --kneser-ney")
     if folder and clusters_path:

@@ -14,6 +14,7 @@ from oracle.files import (
     open_output,
     read_oracle,
 )
+from oracle.streams import refuse_input_as_output
 from oracle.treebank import NO_TAG, format_tree, with_words, words
 from rnng_dy.cli.output import print_likelihood
 from rnng_dy.search.importance import read_sampled
@@ -45,6 +46,7 @@ def rerank(props, likelihoods, output, oracle_path, ess, allow_missing) -> None:
 
     Example: rnng-dy rerank test.props test.likelihoods -o map.trees --oracle test.oracle
     """
+    refuse_input_as_output(output, props, likelihoods, oracle_path)
     found = {of_sentence.index: of_sentence for of_sentence in read_sampled(props, likelihoods)}
     oracle = read_oracle(oracle_path) if oracle_path else None
     for of_sentence in found.values() if oracle else ():

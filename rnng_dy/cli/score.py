@@ -12,6 +12,7 @@ import click
 
 from oracle.errors import ImpossibleError, InputError, RnngError
 from oracle.files import format_likelihood, is_samples_file, read_samples
+from oracle.streams import refuse_input_as_output
 from oracle.treebank import read_trees, words
 from rnng_dy.cli.options import (
     device_option,
@@ -50,6 +51,7 @@ def score(folder, source, output, jobs, resume, device) -> None:
 
     Example: rnng-dy score --model generator test.props -o test.likelihoods
     """
+    refuse_input_as_output(output, source)
     place, executor = ModelFolder("generative", folder, device), local_executor(jobs, device)
     model = open_model(place, executor)
     trees = list(_trees_to_score(source, model))

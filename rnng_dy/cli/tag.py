@@ -9,6 +9,7 @@ import click
 
 from oracle.errors import InputError, RnngError
 from oracle.files import open_output
+from oracle.streams import refuse_input_as_output
 from oracle.treebank import LocatedTree, format_tree, read_trees
 from rnng_dy.cli.options import AT_LEAST_1, json_option, seed_option
 from rnng_dy.execution.executor import Executor
@@ -37,6 +38,7 @@ def tag(trees_path, train_path, folds, tags_path, output, numbers, jobs, seed) -
 
     Example: rnng-dy tag train.trees --jackknife 10 -o train.tagged.trees
     """
+    refuse_input_as_output(output, trees_path, train_path, tags_path)
     from oracle import tagging
 
     if sum(x is not None for x in (train_path, folds, tags_path)) != 1:

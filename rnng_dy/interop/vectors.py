@@ -12,7 +12,7 @@ def read_vectors(path: str) -> tuple[list[str], np.ndarray]:
     """Words and their vectors, shape (words, dimension), float32.
 
     The first line, `words dimension`, may be left out. Raises InputError for a line of another length, a value that
-    is no number, a repeated word, or a file that has fewer or more words than its first line says.
+    is no finite number, a repeated word, or a file that has fewer or more words than its first line says.
     """
     words: dict[str, int] = {}
     rows: list[np.ndarray] = []
@@ -35,6 +35,8 @@ def read_vectors(path: str) -> tuple[list[str], np.ndarray]:
                 rows.append(np.array(fields[1:], np.float32))
             except ValueError as error:
                 raise InputError(f"{error} in the vector of {fields[0]!r}", path, number) from None
+            if not np.isfinite(rows[-1]).all():
+                raise InputError(f"a value that is not finite, of {fields[0]!r}", path, number)
             words[fields[0]] = number
     if not rows:
         raise InputError("no vectors", path)

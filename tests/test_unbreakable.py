@@ -1,0 +1,440 @@
+"""What tried to break it: streams, disks, numbers that are none, requests too large, damaged states, threads."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from nltk import Tree
+
+from oracle.errors import RnngError
+from oracle.files import open_output, write_oracle
+from rnng_dy import DiscriminativeParser
+from rnng_dy.cli import main
+from rnng_dy.execution import memory
+from rnng_dy.execution.outputs import PartialFile
+from rnng_dy.parameters import ParameterStore
+
+from .rnng_dy.conftest import (  # noqa: F401
+    TINY,
+    generative_sentences,
+    make_generator,
+    make_parser,
+    sentences,
+    sentences_of,
+    trees,
+)
+
+COMMAND = [sys.executable, "-m", "rnng_dy"]
+
+
+@pytest.fixture(scope="module")
+def data(trees, tmp_path_factory):  # noqa: F811
+    """A folder with untrained models, an oracle and trees."""
+    folder = tmp_path_factory.mktemp("data")
+    few = trees[:12]
+    for name, generative in (("some.oracle", False), ("some.gen.oracle", True)):
+        with open_output(folder / name) as stream:
+            write_oracle(sentences_of(few, generative), stream)
+    (folder / "some.trees").write_text("".join(t.text + "\n" for t in few), encoding="utf-8")
+    make_parser(sentences_of(trees, False)).save(folder / "parser")
+    make_generator(sentences_of(trees, True)).save(folder / "generator")
+    run(folder, "sample", "--model", "parser", "--samples", "2", "some.oracle", "-o", "some.props")
+    return folder
+
+
+def run(folder, *arguments, code=0, **options):
+    """A command in a process of its own."""
+    command = [*COMMAND, *map(str, arguments)]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, **options)
+    assert "Traceback" not in done.stderr, done.stderr
+    assert done.returncode == code, (done.returncode, done.stderr)
+    return done
+
+
+def refused(folder, *arguments):
+    """What a command in this process says that is refused."""
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        result = CliRunner().invoke(main, list(map(str, arguments)))
+    finally:
+        os.chdir(before)
+    assert result.exit_code == 2, result.output
+    assert isinstance(result.exception, SystemExit)
+    return result.stderr
+
+
+# outputs
+
+
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "link"])
+def test_what_standard_output_is_redirected_to_is_written_to_and_not_replaced(data, tmp_path, name):
+    (data / "link").unlink(missing_ok=True)
+    (data / "link").symlink_to("/dev/stdout")
+    target = tmp_path / "redirected"
+    for command in (
+        ("prepare", "--from", "trees", "some.trees"),
+        ("parse", "--model", "parser", "some.oracle"),
+    ):
+        with target.open("w") as stream:
+            stream.write("before\n")
+            stream.flush()
+            number = os.fstat(stream.fileno()).st_ino
+            done = subprocess.run(
+                [*COMMAND, *command, "-o", name], cwd=data, stdout=stream, stderr=subprocess.PIPE
+            )
+        assert done.returncode == 0, done.stderr
+        assert target.stat().st_ino == number
+        lines = target.read_text(encoding="utf-8").splitlines()
+        assert lines[0] == "before" and len(lines) == 13
+    assert (data / "link").is_symlink()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "prepare --from trees some.trees -o some.trees",
+        "oracle --train some.trees some.trees -o some.trees",
+        "tag some.trees --jackknife 3 -o some.trees",
+        "parse --model parser some.oracle -o ./some.oracle",
+        "sample --model parser some.oracle -o some.oracle",
+        "score --model generator some.props -o some.props",
+        "rerank some.props some.props -o some.props",
+        "perplexity some.gen.oracle --kneser-ney some.gen.oracle -o some.gen.oracle",
+        "clusters some.gen.oracle -o some.gen.oracle",
+    ],
+)
+def test_an_output_that_is_the_input_is_refused(data, command):
+    name = Path(command.split()[-1]).name
+    before = (data / name).read_bytes()
+    assert "is the input as well" in refused(data, *command.split())
+    assert (data / name).read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "parse --model parser some.oracle",
+        "sample --model parser --samples 2 some.oracle",
+        "score --model generator some.props",
+        "evalb some.trees some.trees",
+        "prepare --from trees some.trees",
+        "oracle --train some.trees some.trees",
+        "clusters some.gen.oracle",
+        "perplexity some.gen.oracle --kneser-ney some.gen.oracle",
+        "--help",
+    ],
+)
+def test_a_full_disk_behind_standard_output_ends_with_two(data, command):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*COMMAND, *command.split()], cwd=data, stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr, done.stderr
+    assert done.returncode == 2
+    assert "No space left" in done.stderr
+
+
+def small_disk():
+    """Files of this process may not grow beyond a hundred bytes, as on a disk that is nearly full."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        ("parse --model parser some.oracle -o full.trees", "full.trees"),
+        ("sample --model parser some.oracle -o full.props", "full.props"),
+        ("score --model generator some.props -o full.lik", "full.lik"),
+        ("oracle --train some.trees some.trees -o full.oracle", "full.oracle"),
+        ("clusters some.gen.oracle -o full.paths", "full.paths"),
+        (
+            "train generative --train some.gen.oracle --dev some.gen.oracle --hidden 8 --lstm-input 8 --model full.m",
+            "full.m",
+        ),
+    ],
+)
+def test_a_full_disk_leaves_nothing_under_the_final_name(data, command, output):
+    done = subprocess.run(
+        [*COMMAND, *command.split()],
+        cwd=data,
+        capture_output=True,
+        text=True,
+        preexec_fn=small_disk,
+    )
+    assert "Traceback" not in done.stderr, done.stderr
+    assert done.returncode == 2
+    assert "File too large" in done.stderr
+    assert not (data / output).exists()
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_standard_streams_are_no_traceback(data, tmp_path, closed):
+    for command in (
+        "parse --model parser some.oracle -o closed.trees",
+        "evalb some.trees some.trees",
+        "prepare --from trees -",
+    ):
+        line = f"{' '.join(COMMAND)} {command} {closed}"
+        done = subprocess.run(["bash", "-c", line], cwd=data, capture_output=True, text=True)
+        assert "Traceback" not in done.stderr
+        assert done.returncode in (0, 2)
+    assert len((data / "closed.trees").read_text(encoding="utf-8").splitlines()) == 12
+
+
+def test_a_missing_folder_is_named(data):
+    for command in ("parse --model parser some.oracle", "sample --model parser some.oracle"):
+        said = refused(data, *command.split(), "-o", "none/out")
+        assert "none/out: there is no folder" in said
+
+
+# numbers
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf", "1e308"])
+def test_an_alpha_that_is_none_is_refused(data, value):
+    said = refused(data, "sample", "--model", "parser", "some.oracle", "--alpha", value)
+    assert "--alpha" in said
+
+
+@pytest.mark.parametrize(
+    "option", ["clip", "unknown-probability", "learning-rate", "l2", "decay", "dropout"]
+)
+def test_training_options_that_are_no_numbers_are_refused_by_name(data, option):
+    files = [
+        "--train",
+        "some.oracle",
+        "--dev",
+        "some.oracle",
+        "--dev-trees",
+        "some.trees",
+        "--model",
+        "x",
+    ]
+    said = refused(data, "train", "discriminative", *files, f"--{option}", "nan")
+    assert f"--{option}" in said and "no finite number" in said
+
+
+@pytest.mark.parametrize("value", ["nan", "inf"])
+def test_vectors_that_are_no_numbers_are_refused(data, value):
+    (data / "v.w2v").write_text(f"the 1 2\na 1 {value}\n")
+    files = [
+        "--train",
+        "some.oracle",
+        "--dev",
+        "some.oracle",
+        "--dev-trees",
+        "some.trees",
+        "--model",
+        "x",
+    ]
+    said = refused(data, "train", "discriminative", *files, "--pretrained", "v.w2v")
+    assert "v.w2v:2: " in said and "not finite" in said
+
+
+# requests
+
+
+def test_what_does_not_fit_into_memory_is_refused_with_the_number(data, monkeypatch):
+    monkeypatch.setattr(memory, "available_memory", lambda: 2 * 10**9)
+    given = ("--kneser-ney", "some.gen.oracle", "--order", "10000000")
+    said = refused(data, "perplexity", "some.gen.oracle", *given)
+    assert "order 10,000,000 needs" in said and "2.0 GB are there" in said
+    files = ["--train", "some.gen.oracle", "--dev", "some.gen.oracle", "--model", "x"]
+    said = refused(data, "train", "generative", *files, "--hidden", "1000000")
+    assert "1,000,000" in said and "use smaller dimensions" in said
+    said = refused(data, "parse", "--model", "parser", "some.oracle", "--jobs", "1000")
+    assert "--jobs 1000 needs 120.0 GB" in said
+    assert not (data / "x").exists()
+
+
+def test_a_model_of_too_many_parameters_is_refused(monkeypatch):
+    monkeypatch.setattr("rnng_dy.parameters.MAX_PARAMETERS", 25)
+    store = ParameterStore(1)
+    store.lstm_cell("a", 3, 3)
+    store.lstm_cell("b", 3, 3)
+    with pytest.raises(RnngError, match="over 25 matrices and vectors"):
+        store.lstm_cell("c", 3, 3)
+
+
+# damaged states
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\xff\xfe", b"k\n1\nx\n", b"k\n-1\n", b"k\n1\n1\n99999\n", b"k\n\n\n", b"k"]
+)
+def test_a_damaged_key_file_begins_anew_or_goes_on_with_what_is_whole(tmp_path, content):
+    (tmp_path / "out.part").write_bytes(b"a\nb\n")
+    (tmp_path / "out.part.key").write_bytes(content)
+    file = PartialFile(str(tmp_path / "out"), "k", resume=True)
+    assert file.done in (0, 1, 2)
+    for i in range(file.done, 3):
+        file.write(["abc"[i]])
+    file.finish()
+    assert (tmp_path / "out").read_text() == "a\nb\nc\n"
+
+
+def test_an_oracle_whose_tag_is_a_bracket_is_refused_with_its_line(data):
+    text = (data / "some.oracle").read_text(encoding="utf-8").splitlines()
+    text[1] = ")" + text[1][text[1].index(" ") :]
+    (data / "bracket.oracle").write_text("\n".join(text) + "\n", encoding="utf-8")
+    said = refused(data, "parse", "--model", "parser", "bracket.oracle", "-o", "bracket.trees")
+    assert "bracket.oracle:2: the tag ')' has a bracket" in said
+    assert not list(data.glob("bracket.trees*"))
+
+
+def test_a_tree_five_thousand_deep_is_tagged(data):
+    deep = "(S " * 5000 + "(NN word)" + ")" * 5000
+    (data / "deep.trees").write_text(f"{deep}\n{deep}\n")
+    run(data, "tag", "deep.trees", "--train", "some.trees", "-o", "deep.tagged")
+    assert (data / "deep.tagged").read_text().count("(S ") == 10000
+
+
+# models and Python
+
+
+def test_an_untrained_model_says_so(data):
+    done = run(data, "parse", "--model", "parser", "some.oracle", "-o", "x.trees")
+    assert "parser: the model is not trained" in done.stderr
+    files = [
+        "--train",
+        "some.oracle",
+        "--dev",
+        "some.oracle",
+        "--dev-trees",
+        "some.trees",
+        "--model",
+        "trained",
+    ]
+    run(
+        data,
+        "train",
+        "discriminative",
+        *files,
+        "--hidden",
+        "8",
+        "--lstm-input",
+        "8",
+        "--epochs",
+        "1",
+    )
+    done = run(data, "parse", "--model", "trained", "some.oracle", "-o", "x.trees")
+    assert "not trained" not in done.stderr
+    assert DiscriminativeParser.load(data / "trained").updates == 12
+
+
+def test_threads_take_turns(data):
+    parser = DiscriminativeParser.load(data / "parser")
+    parser.transitions.max_open = 2
+    tokens = [("it", "PRP"), ("slept", "VBD"), (".", ".")]
+    expected, found, errors = parser.parse_one(tokens), [], []
+
+    def work():
+        try:
+            for _ in range(25):
+                found.append(parser.parse_one(tokens))
+                parser.sample(tokens, n=2)
+                parser.log_prob(expected)
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    assert len(found) == 100 and all(tree == expected for tree in found)
+
+
+MEMORY = """
+import sys, gc, resource
+from rnng_dy import DiscriminativeParser, GenerativeModel
+from rnng_dy.engine import dy
+from rnng_dy.parameters import ParameterStore
+
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize()
+
+def use():
+    store = ParameterStore(1)
+    store.matrix("m", 1000, 1000)
+    store.lookup("l", 1000, 1000)
+    store.arrays()
+
+for i in range(25):
+    use()
+    gc.collect()
+    if i == 4:
+        before = resident()
+print(resident() - before)
+"""
+
+
+def test_deleted_models_give_their_memory_back():
+    """Twenty times 16 MB, of which nothing stays."""
+    done = subprocess.run(
+        [sys.executable, "-c", MEMORY], capture_output=True, text=True, check=True
+    )
+    assert int(done.stdout) < 40e6
+
+
+@pytest.mark.parametrize(
+    "tokens", [[], "a sentence", [("The", "DT"), "company"], [("a",)], [("a", "b", "c")]]
+)
+def test_what_is_no_sentence_is_refused(data, tokens):
+    parser = DiscriminativeParser.load(data / "parser")
+    with pytest.raises(RnngError, match=r"list of tokens|all tokens are"):
+        parser.parse(tokens)
+
+
+def test_arguments_that_cannot_be_are_refused(data):
+    parser = DiscriminativeParser.load(data / "parser")
+    tokens = [("it", "PRP")]
+    for options in ({"alpha": -1}, {"alpha": np.nan}, {"n": 0}):
+        with pytest.raises(RnngError, match="samples at alpha"):
+            parser.sample(tokens, **options)
+    for tree in ("(S (NP it))", Tree("S", []), None):
+        with pytest.raises(RnngError, match="no tree over words"):
+            parser.log_prob(tree)
+
+
+# Ctrl-C
+
+
+def test_ctrl_c_ends_jackknifing_processes_at_once(tmp_path):
+    lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)
+    (tmp_path / "many.trees").write_text("".join(lines * 12), encoding="utf-8")
+    command = [*COMMAND, "tag", "many.trees", "--jackknife", "10", "--jobs", "2", "-o", "out"]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    deadline = time.monotonic() + 90
+    while time.monotonic() < deadline:
+        listing = subprocess.run(
+            ["pgrep", "-P", str(process.pid), "-f", "spawn_main"], capture_output=True, text=True
+        )
+        if len(listing.stdout.split()) >= 2:
+            break
+        time.sleep(0.1)
+    # they train by now, or are about to
+    time.sleep(2)
+    begin = time.monotonic()
+    # as a terminal does: to all of them
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    assert "Traceback" not in said
+    assert time.monotonic() - begin < 10
+    assert not (tmp_path / "out").exists()
