@@ -118,6 +118,7 @@ class Rnng(SavedModel):
         self.sizes = sizes
         self.transitions = named("transition system", transitions, SYSTEMS)(nonterminals)
         actions, inputs, hidden = len(self.transitions), sizes.lstm_input, sizes.hidden
+        self._opened = [self.transitions.label(action) for action in range(actions)]
         masks = self.transitions.masks
         self._penalties = store.constant(np.where(masks, np.float32(0), INVALID))
         self._stack_lstm = Lstm(store, "stack", sizes.layers, inputs, hidden)
@@ -172,12 +173,12 @@ class Rnng(SavedModel):
             stack = self._push(stack, words.vector, dropout, name=words.name)
         elif action == REDUCE:
             stack = self._reduce(c, dropout)
-        elif (label := self.transitions.label(action)) is not None:
+        elif (label := self._opened[action]) is not None:
             stack = self._push(stack, dy.lookup(self._open_table, label), dropout, label)
         x = dy.lookup(self._action_table, action)
         actions = self._action_lstm.step(c.actions, x, dropout)
         after = Configuration(c.graph, c.state.after(action), stack, actions, words)
-        return self._with_u(after, dropout)
+        return after if c.u is None else self._with_u(after, dropout)
 
     def _next_words(self, c: Configuration, word: int | None, dropout: float) -> Words:
         """The words of a configuration and the next one."""
