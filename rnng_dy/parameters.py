@@ -52,8 +52,13 @@ class ParameterStore:
         self.lookups[name] = self.collection.lookup_parameters_from_numpy(values)
         return self.lookups[name]
 
-    def constant(self, values: np.ndarray) -> dy.LookupParameters:
-        """A lookup table that is neither trained nor saved: to be looked up with `update=False`."""
+    def constant(self, values: np.ndarray, rows: int | None = None) -> dy.LookupParameters:
+        """A lookup table that is neither trained nor saved: to be looked up with `update=False`.
+
+        Raises RnngError where it is no matrix with so many rows.
+        """
+        if values.ndim != 2 or rows not in (None, len(values)) or not values.size:
+            raise RnngError(f"an array of {values.shape} where {rows} vectors are needed")
         values = np.ascontiguousarray(values, np.float32)
         return self._constants.lookup_parameters_from_numpy(values)
 

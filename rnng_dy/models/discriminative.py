@@ -93,7 +93,7 @@ class DiscriminativeParser(Rnng, ParserI):
             self._tag_table = store.lookup("tag", len(vocabulary.tags), sizes.tag)
             self._input_tag = store.matrix("input_tag", sizes.lstm_input, sizes.tag)
         if vectors is not None:
-            self._vector_table = store.constant(vectors)
+            self._vector_table = store.constant(vectors, len(vocabulary.pretrained))
             self._input_vector = store.matrix("input_vector", sizes.lstm_input, vectors.shape[1])
 
     @staticmethod

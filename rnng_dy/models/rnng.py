@@ -119,8 +119,7 @@ class Rnng(SavedModel):
         self.transitions = named("transition system", transitions, SYSTEMS)(nonterminals)
         actions, inputs, hidden = len(self.transitions), sizes.lstm_input, sizes.hidden
         self._opened = [self.transitions.label(action) for action in range(actions)]
-        masks = self.transitions.masks
-        self._penalties = store.constant(np.where(masks, np.float32(0), INVALID))
+        self._penalties = store.constant(np.where(self.transitions.masks, np.float32(0), INVALID))
         self._stack_lstm = Lstm(store, "stack", sizes.layers, inputs, hidden)
         self._action_lstm = Lstm(store, "action", sizes.layers, sizes.action, hidden)
         compose = named("composition", composition, COMPOSITIONS)

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import NoneType
 
 import numpy as np
 
@@ -39,6 +40,18 @@ class Standing:
     """Sentences at the last evaluation."""
     window: tuple[float, int, int, int] = (0.0, 0, 0, 0)
     """Since the last record: loss in nats, words, updates, clipped updates."""
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, object]) -> Standing:
+        """What `asdict` gave. Raises TypeError or ValueError for anything else."""
+        standing = cls(**data)
+        standing.window = tuple(standing.window)
+        numbers = [*asdict(standing).values(), *standing.window]
+        if len(standing.window) != 4 or not all(
+            isinstance(x, (int, float, tuple, NoneType)) for x in numbers
+        ):
+            raise ValueError("no numbers")
+        return standing
 
     def is_evaluation_due(self, before: int, settings: Settings) -> bool:
         """Whether an evaluation falls between `before` sentences and now."""
@@ -95,10 +108,9 @@ class Training:
         state = checkpoint.load_training(store, self.folder, optimizer)
         try:
             self._require_same(state)
-            self.standing = Standing(**state["progress"])
-            self.standing.window = tuple(self.standing.window)
+            self.standing = Standing.from_json(state["progress"])
             self.left_out = set(state.get("left_out", ()))
-        except (AttributeError, KeyError, TypeError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             place = self.folder / checkpoint.TRAINING
             raise InputError(f"damaged ({type(error).__name__}: {error})", place) from None
         self.model.updates = self.standing.updates
