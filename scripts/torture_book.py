@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 import threading
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 
@@ -23,6 +24,8 @@ class Failure:
     """Mutations, or the moment of a kill."""
     folder: str
     times: int = 1
+    others: list[str] = field(default_factory=list)
+    """More commands that show it."""
 
 
 class Book:
@@ -47,14 +50,20 @@ class Book:
         with self._lock:
             self.failed[kind] += 1
             if cause in self.failures:
-                self.failures[cause].times += 1
+                known = self.failures[cause]
+                known.times += 1
+                if command not in (known.command, *known.others):
+                    known.others.append(command)
                 return
             folder = self.output / f"{len(self.failures) + 1:03}"
             self.failures[cause] = Failure(cause, kind, command, how, folder.name)
+        print(f"{kind}: {cause}", file=sys.stderr, flush=True)
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         write(folder)
-        (folder / "command.txt").write_text(f"# {kind}: {how}\n# {cause}\nrnng-dy {command}\n")
+        text = f"# {kind}: {how}\n# {cause}\nrnng-dy {command}\n"
+        # an argument need not be UTF-8
+        (folder / "command.txt").write_text(text, errors="surrogateescape")
 
     def table(self) -> str:
         """Tries and failures of each kind, and the causes, as Markdown."""
@@ -64,13 +73,14 @@ class Book:
         lines += [f"| together | {total} | {failed} |", ""]
         for f in sorted(self.failures.values(), key=lambda failure: -failure.times):
             lines.append(f"- {f.times} x {f.cause} ({f.kind}; {f.folder}; {f.how})")
-            lines.append(f"  `rnng-dy {f.command}`")
+            more = f" and {len(f.others)} other commands" if f.others else ""
+            lines.append(f"  `rnng-dy {f.command}`{more}")
         return "\n".join(lines) + "\n"
 
     def write(self, **about: object) -> None:
         """report.md and report.json."""
         self.output.mkdir(parents=True, exist_ok=True)
-        (self.output / "report.md").write_text(self.table())
+        (self.output / "report.md").write_text(self.table(), errors="surrogateescape")
         content = {
             **about,
             "tried": self.tried,

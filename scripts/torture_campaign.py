@@ -31,8 +31,8 @@ T = TypeVar("T")
 STREAMS = "streams"
 REPRODUCTION_IN = 40
 """One kill in so many is of a reproduction, which takes as long as many other commands."""
-SHARES = {"inputs": 0.45, "streams": 0.6, "kills": 1.0}
-"""Of the minutes, after which each part makes way for the next."""
+SHARES = {"inputs": 0.45, "streams": 0.15, "kills": 0.4}
+"""Of the minutes, for the parts that are asked for; what one leaves is the next one's."""
 
 
 def main() -> None:
@@ -107,40 +107,43 @@ class Campaign:
         write_data(self.data, worker, with_reproduction)
         worker.close()
         self._begun = time.monotonic()
-        if self._targets:
-            self._torture_inputs()
-        if STREAMS in self.options.only:
-            self._torture_streams()
-        if self._kinds:
-            self._torture_jobs()
+        asked = {
+            "inputs": self._torture_inputs if self._targets else None,
+            "streams": self._torture_streams if STREAMS in self.options.only else None,
+            "kills": self._torture_jobs if self._kinds else None,
+        }
+        parts = {name: work for name, work in asked.items() if work}
+        together = sum(SHARES[name] for name in parts)
+        used = 0.0
+        for name, work in parts.items():
+            used += SHARES[name] / together
+            work(self._begun + 60 * self.options.minutes * used)
 
     def report(self) -> None:
         """Write the report and print it."""
         options = self.options
         seconds = round(time.monotonic() - self._begun)
         self.book.write(seed=options.seed, seconds=seconds)
-        print(self.book.table(), end="")
+        print(self.book.table().encode("utf-8", "replace").decode(), end="")
         print(f"seed {options.seed}, {seconds} s; see {self.book.output}")
 
     def _worker(self) -> Worker:
         return Worker(Limits(self.options.seconds, self.options.gigabytes))
 
-    def _torture_inputs(self) -> None:
+    def _torture_inputs(self, until: float) -> None:
         inputs = damaged_inputs(self._targets, self.data, self.options.seed, self.options.skip)
-        self._in_parallel(
-            _first(inputs, self.options.inputs), SHARES["inputs"], lambda: _InputWorker(self)
-        )
+        self._in_parallel(_first(inputs, self.options.inputs), until, lambda: _InputWorker(self))
 
-    def _torture_streams(self) -> None:
+    def _torture_streams(self, until: float) -> None:
         cases = Random(self.options.seed).sample(CASES, len(CASES))
         folders = (self.folder / f"streams-{n}" for n in range(len(cases)))
 
         def work(item: tuple) -> None:
             torture_streams(item[0], self.data, item[1], self.book)
 
-        self._in_parallel(zip(cases, folders, strict=True), SHARES["streams"], lambda: work)
+        self._in_parallel(zip(cases, folders, strict=True), until, lambda: work)
 
-    def _torture_jobs(self) -> None:
+    def _torture_jobs(self, until: float) -> None:
         straight: dict[str, Straight] = {}
         done = 0
 
@@ -165,13 +168,12 @@ class Campaign:
                 yield n
                 n += 1
 
-        self._in_parallel(numbers(), SHARES["kills"], lambda: work)
+        self._in_parallel(numbers(), until, lambda: work)
 
     def _in_parallel(
-        self, items: Iterable[T], share: float, open_work: Callable[[], Callable[[T], None]]
+        self, items: Iterable[T], until: float, open_work: Callable[[], Callable[[T], None]]
     ) -> None:
-        """Work on the items until they, or this share of the minutes, are used up."""
-        until = self._begun + 60 * self.options.minutes * share
+        """Work on the items until they, or the time until then, are used up."""
         waiting, lock = iter(items), Lock()
 
         def follow() -> None:
@@ -204,7 +206,7 @@ class _InputWorker:
         _, problem = try_input(damaged, campaign.data, folder, self._worker)
         campaign.book.add_try(target.format)
         if problem:
-            how = f"input {damaged.number}: {target.file} with {', '.join(damaged.mutations)}"
+            how = f"input {damaged.number}: {target.file or 'option'} with {', '.join(damaged.mutations)}"
             campaign.book.add_failure(
                 target.format,
                 problem.cause,
@@ -235,8 +237,6 @@ class _InputWorker:
         (example / "output.txt").write_text(
             outcome.stdout[-5000:] + outcome.stderr[-5000:] + outcome.traceback, errors="replace"
         )
-        sound = (campaign.data / damaged.target.file).stat().st_size
-        (example / "size.txt").write_text(f"{len(content)} bytes, sound {sound}\n")
 
 
 def _first(items: Iterator[T], most: int | None) -> Iterator[T]:

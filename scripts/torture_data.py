@@ -23,9 +23,8 @@ WORDS = 10
 
 SIZES = "--layers 1 --lstm-input 6 --hidden 6"
 RNNG_SIZES = f"{SIZES} --action-size 3"
-PARSER = (
-    f"--dev-trees dev.trees --pos {RNNG_SIZES} --word-size 4 --tag-size 3 --unknown-probability 0.3"
-)
+UNTAGGED = f"--dev-trees dev.trees {RNNG_SIZES} --word-size 4 --unknown-probability 0.3"
+PARSER = f"{UNTAGGED} --pos --tag-size 3"
 OFTEN = "--first-evaluation 20 --evaluate-every 20 --checkpoint-every 7 --report-every 10"
 ORACLES = "--train train.oracle --dev dev.oracle"
 GENERATIVE = "--train train.gen.oracle --dev dev.gen.oracle --clusters clusters.paths"
@@ -48,6 +47,7 @@ COMMANDS = [
       for part in ("train", "dev", "test")),
     "clusters train.gen.oracle -c 4 -o clusters.paths",
     f"train discriminative {ORACLES} {PARSER} {OFTEN} --epochs 1 --pretrained vectors.txt --model parser",
+    f"train discriminative {ORACLES} {UNTAGGED} {OFTEN} --epochs 1 --model untagged",
     f"train generative {GENERATIVE} {RNNG_SIZES} {OFTEN} --evaluate-from-epoch 0 --epochs 1 --model generator",
     f"train lstm-lm {GENERATIVE} {SIZES} {OFTEN} --evaluate-from-epoch 0 --epochs 1 --model lm",
     "parse --model parser test.oracle -o system.trees",

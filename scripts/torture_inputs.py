@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +10,8 @@ from pathlib import Path
 from random import Random
 
 from scripts.torture_judge import Problem, judge
-from scripts.torture_targets import Target
+from scripts.torture_options import change_option
+from scripts.torture_targets import OPTIONS, Target
 from scripts.torture_workers import Outcome, Worker
 
 MOST_MUTATIONS = 3
@@ -17,7 +19,7 @@ MOST_MUTATIONS = 3
 
 @dataclass(frozen=True)
 class DamagedInput:
-    """A file, damaged, for a command."""
+    """A file, damaged, for a command; or a command with an option that is."""
 
     target: Target
     content: bytes
@@ -38,10 +40,14 @@ def damaged_inputs(
         # formats in turn, so that each has its share however few commands read it
         of_format = list(formats.values())[number % len(formats)]
         target = random.choice(of_format)
-        sound = (data / target.file).read_bytes()
-        content, names = _damaged(random, target, sound)
-        if content != sound:
-            yield DamagedInput(target, content, tuple(names), number)
+        if target.format == OPTIONS:
+            command, name = change_option(random, target.command)
+            yield DamagedInput(target._replace(command=command), b"", (name,), number)
+        else:
+            sound = (data / target.file).read_bytes()
+            content, names = _damaged(random, target, sound)
+            if content != sound:
+                yield DamagedInput(target, content, tuple(names), number)
         number += 1
 
 
@@ -62,18 +68,26 @@ def _damaged(random: Random, target: Target, content: bytes) -> tuple[bytes, lis
 def set_up(damaged: DamagedInput, data: Path, folder: Path) -> list[str]:
     """Make a folder with the damaged file and all others that the command names; gives its arguments."""
     target = damaged.target
-    arguments = target.command.format(data=data).split()
+    arguments = shlex.split(target.command.replace("{data}", str(data)))
     folder.mkdir(parents=True)
     for name in dict.fromkeys([*arguments, *target.also, target.file.split("/")[0]]):
         source = data / name
-        if name.startswith(("/", "-", ".")) or not source.exists():
+        if name.startswith(("/", "-", ".", "~")) or not name or not _exists(source):
             continue
         if source.is_dir():
             shutil.copytree(source, folder / name)
         else:
             shutil.copyfile(source, folder / name)
-    (folder / target.file).write_bytes(damaged.content)
+    if target.file:
+        (folder / target.file).write_bytes(damaged.content)
     return arguments
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
 
 
 def try_input(

@@ -187,6 +187,6 @@ def torture_job(
             shutil.copytree(folder, example / "folder", symlinks=True)
 
         how = f"{kind} at {', '.join(trial.moments)}"
-        book.add_failure(f"{kind}: {job.name}", f"{job.name}: {problem}", job.command, how, write)
+        book.add_failure(f"{kind}: {job.name}", problem, job.command, how, write)
     shutil.rmtree(folder, ignore_errors=True)
     return trial.kills

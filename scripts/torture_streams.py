@@ -44,10 +44,9 @@ PRINTING = [
     COMPARE,
     REPRODUCE_ANEW,
     "doctor",
-    "--help",
-    "--version",
-    "parse --help",
 ]
+# who asks for help hears nothing, which is no result lost
+HELP = ["--help", "--version", "parse --help"]
 # whose result is a file or a folder
 WRITING = [
     "prepare --from trees test.trees -o out",
@@ -87,7 +86,9 @@ STATES = [
     State("nobody reads standard output", unread=True),
 ]
 Case = tuple[str, State]
-CASES: list[Case] = [(command, state) for state in STATES for command in (*PRINTING, *WRITING)]
+CASES: list[Case] = [
+    (command, state) for state in STATES for command in (*PRINTING, *HELP, *WRITING)
+]
 
 
 def torture_streams(case: Case, data: Path, folder: Path, book: Book) -> None:
@@ -104,7 +105,7 @@ def torture_streams(case: Case, data: Path, folder: Path, book: Book) -> None:
     book.add_try(state.name)
     problem = _problem(command, state, ended)
     if problem:
-        cause = f"{state.name}: {command.split()[0]}: {problem}"
+        cause = f"{state.name}: {problem}"
         book.add_failure(state.name, cause, f"{command} {_in_a_shell(state)}", state.name, _nothing)
     shutil.rmtree(folder)
 

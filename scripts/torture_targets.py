@@ -29,6 +29,7 @@ class Target(NamedTuple):
     """Files that the command finds without being told."""
 
 
+OPTIONS = "options"
 EPOCH = f"{OFTEN} --epochs 1 --model new"
 DISCRIMINATIVE = f"train discriminative {ORACLES} {PARSER} {EPOCH}"
 GENERATOR = f"train generative {GENERATIVE} {RNNG_SIZES} {EPOCH} --evaluate-from-epoch 0"
@@ -55,7 +56,10 @@ COMPARE = (
     "compare-composition test.trees system.trees system.trees --first-samples test.props test.likelihoods "
     "--second-samples test.props test.likelihoods"
 )
-REPRODUCE_ANEW = "reproduce trees --train train.trees --dev dev.trees --test test.trees --tags gold --dry-run -o out"
+REPRODUCE_ANEW = (
+    "reproduce trees --train train.trees --dev dev.trees --test test.trees --tags gold "
+    "--stages data --dry-run -o out"
+)
 
 TEXTS = {
     "trees": [
@@ -66,14 +70,12 @@ TEXTS = {
         ("test.trees", "evalb test.trees system.trees"),
         ("system.trees", "evalb test.trees system.trees --format evalb"),
         ("system.trees", "evalb test.trees system.trees --format json --params new"),
-        ("bare.trees", "evalb bare.trees system.trees"),
         ("test.trees", "compare-composition test.trees system.trees system.trees"),
         ("system.trees", "compare-composition test.trees system.trees test.trees"),
         ("test.trees", "parse --model parser test.trees -o out"),
-        ("bare.trees", "parse --model parser bare.trees -o out"),
+        ("bare.trees", "parse --model untagged bare.trees -o out"),
         ("test.trees", "sample --model parser --samples 2 test.trees -o out"),
         ("test.trees", "score --model generator test.trees -o out"),
-        ("bare.trees", "score --model generator bare.trees -o out"),
         ("train.trees", "clusters train.trees -c 4 -o out"),
         ("test.trees", "tag test.trees --train train.trees -o out"),
         ("train.trees", "tag test.trees --train train.trees -o out"),
@@ -109,7 +111,8 @@ TEXTS = {
         ("many.gen.oracle", IMPORT_GENERATIVE),
     ],
     "text": [
-        ("plain.txt", "parse --model parser plain.txt -o out"),
+        ("plain.txt", "parse --model untagged plain.txt -o out"),
+        ("plain.txt", "sample --model untagged --samples 2 --untagged plain.txt -o out"),
         ("tagged.txt", "parse --model parser tagged.txt -o out"),
         ("tagged.txt", "parse --model parser --tagged tagged.txt -o out"),
         ("tagged.txt", "sample --model parser --samples 2 tagged.txt -o out"),
@@ -177,6 +180,10 @@ def _targets() -> list[Target]:
             found.append(Target(name, f"results/{name}", command, JSON))
     for model in ("parser-corrected-1", "lstm-1"):
         found.append(Target("log.jsonl", f"results/{model}/log.jsonl", REPORTS[1], TEXT))
+    sound = [DISCRIMINATIVE, GENERATOR, LSTM_LM, IMPORT, IMPORT_GENERATIVE, COMPARE, REPRODUCE_ANEW]
+    sound += [command for commands in USES.values() for command in commands] + [KNESER_NEY]
+    sound += [command for pairs in (TEXTS["trees"], TEXTS["clusters"]) for _, command in pairs]
+    found += [Target(OPTIONS, "", command, ()) for command in dict.fromkeys(sound)]
     return found
 
 
