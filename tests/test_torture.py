@@ -53,9 +53,9 @@ def test_damaged_inputs_of_every_format(data, worker, tmp_path):
 
 
 def test_sound_inputs_are_no_failures(data, worker, tmp_path):
-    for n, target in enumerate(TARGETS):
-        if "results" in target.command:
-            continue
+    # one target of each command
+    targets = {target.command: target for target in TARGETS if "results" not in target.command}
+    for n, target in enumerate(targets.values()):
         content = (data / target.file).read_bytes() if target.file else b""
         outcome, problem = try_input(
             DamagedInput(target, content, ()), data, tmp_path / str(n), worker
