@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import shutil
 import sys
 import tempfile
@@ -16,7 +17,7 @@ from typing import TypeVar
 
 from scripts.torture_book import Book
 from scripts.torture_data import write_data
-from scripts.torture_inputs import DamagedInput, damaged_inputs, shows, try_input
+from scripts.torture_inputs import DamagedInput, damaged_inputs, set_up, shows, try_input
 from scripts.torture_jobs import JOBS, REPRODUCTION, Straight, straight_run
 from scripts.torture_judge import Problem
 from scripts.torture_kills import KINDS, torture_job
@@ -233,9 +234,14 @@ class _InputWorker:
             content = minimized(content, still_fails)
         shutil.rmtree(again, ignore_errors=True)
         smallest = DamagedInput(damaged.target, content, damaged.mutations, damaged.number)
-        outcome, _ = try_input(smallest, campaign.data, example / "folder", self._worker)
-        (example / "output.txt").write_text(
-            outcome.stdout[-5000:] + outcome.stderr[-5000:] + outcome.traceback, errors="replace"
+        outcome, _ = try_input(smallest, campaign.data, again, self._worker)
+        shutil.rmtree(again, ignore_errors=True)
+        set_up(smallest, campaign.data, example / "folder")
+        shown = outcome.stdout[-5000:] + outcome.stderr[-5000:] + outcome.traceback
+        (example / "output.txt").write_text(shown, errors="replace")
+        only = shlex.quote(",".join(campaign.options.only))
+        (example / "again.txt").write_text(
+            f"scripts/torture --seed {campaign.options.seed} --skip {damaged.number} --inputs 1 --only {only}\n"
         )
 
 

@@ -67,8 +67,10 @@ def _how_it_ended(outcome: Outcome) -> str:
 
 
 def _last_line(text: str) -> str:
+    """The last line that names an exception, or the last one of all."""
     lines = text.strip().splitlines()
-    return lines[-1][:80] if lines else ""
+    named = [line for line in lines if re.match(r"[\w.]+(Error|Exception|Interrupt)\b", line)]
+    return (named or lines or [""])[-1][:80]
 
 
 def _refused(
