@@ -186,7 +186,8 @@ def _sum_of_arrays(path: Path) -> float:
     """Not finite where one of the numbers is not; 0 where there are none, or none that can be read."""
     try:
         with np.load(path, allow_pickle=False) as archive:
-            arrays = [archive[name] for name in archive.files]
+            # a member that is no array comes as bytes
+            arrays = [np.asarray(archive[name]) for name in archive.files]
     except Exception:
         return 0.0
     return 0.0 if all(np.isfinite(a).all() for a in arrays if a.dtype.kind == "f") else math.nan
