@@ -204,7 +204,11 @@ class _InputWorker:
     def __call__(self, damaged: DamagedInput) -> None:
         campaign, target = self._campaign, damaged.target
         folder = campaign.folder / f"input-{damaged.number}"
-        _, problem = try_input(damaged, campaign.data, folder, self._worker)
+        try:
+            _, problem = try_input(damaged, campaign.data, folder, self._worker)
+        except Exception as error:
+            # a mistake of the campaign must not end it after hours
+            problem = Problem("the campaign itself", f"{type(error).__name__}: {error}")
         campaign.book.add_try(target.format)
         if problem:
             how = f"input {damaged.number}: {target.file or 'option'} with {', '.join(damaged.mutations)}"

@@ -161,7 +161,7 @@ def _numbers(
     if verb in ("score", "perplexity") and (folder / "out").is_file():
         for line in (folder / "out").read_text(errors="replace").splitlines():
             yield "its output", _float(line.split("\t")[-1])
-    if verb == "sample":
+    if verb == "sample" and (folder / "out").is_file():
         for line in (folder / "out").read_bytes().split(b"\n")[:-1]:
             yield "its output", _float(line.split(b" ||| ")[1].decode())
     yield from _numbers_of_models(arguments, folder)
