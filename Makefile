@@ -7,13 +7,14 @@ VENV = .venv
 RECIPE = scripts/install_dynet $(wildcard scripts/dynet/*.* scripts/dynet/patches/*.diff scripts/dynet/sources/*)
 DYNET_MODULE = $(wildcard $(VENV)/lib/python*/site-packages/_dynet.*)
 
-.PHONY: help setup parts test demo cuda-build faithfulness lint clean again
+.PHONY: help setup parts test demo cuda-build faithfulness torture lint clean again
 
 help:
 	@echo 'make demo        train and evaluate both models on a small treebank'
 	@echo 'make test        run the tests; ARGS="-k oracle" goes to pytest'
 	@echo 'make setup       make $(VENV) with DyNet, this package and its test tools'
 	@echo 'make faithfulness  write docs/faithfulness.md (needs the reference data)'
+	@echo 'make torture     damaged inputs, kills, full disks; ARGS="--minutes 60 --seed 2" goes to scripts/torture'
 	@echo 'make lint        check the style of the code'
 	@echo 'make cuda-build  compile DyNet with its CUDA backend for sm_80 and sm_90; installs nothing'
 	@echo 'make clean       remove $(VENV) and what builds and tests leave behind'
@@ -47,6 +48,9 @@ lint: setup
 faithfulness: setup
 	$(VENV)/bin/python scripts/faithfulness > docs/faithfulness.md.new
 	mv docs/faithfulness.md.new docs/faithfulness.md
+
+torture: setup
+	$(VENV)/bin/python scripts/torture $(ARGS)
 
 cuda-build:
 	$(PYTHON) scripts/install_dynet --cuda --cuda-arch 80,90 --wheel-only

@@ -1,0 +1,191 @@
+"""Which command reads what: the files that are damaged, and every command that is given them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from scripts.torture_data import (
+    GENERATIVE,
+    OFTEN,
+    ORACLES,
+    PARSER,
+    REPRODUCE,
+    RNNG_SIZES,
+    SIZES,
+)
+from scripts.torture_mutations import TEXT, Mutation
+from scripts.torture_structures import JSON, NPZ, TRAINING
+
+
+class Target(NamedTuple):
+    """A file to damage and a command that reads it."""
+
+    format: str
+    file: str
+    command: str
+    mutations: Sequence[Mutation]
+    also: tuple[str, ...] = ()
+    """Files that the command finds without being told."""
+
+
+OPTIONS = "options"
+EPOCH = f"{OFTEN} --epochs 1 --model new"
+DISCRIMINATIVE = f"train discriminative {ORACLES} {PARSER} {EPOCH}"
+GENERATOR = f"train generative {GENERATIVE} {RNNG_SIZES} {EPOCH} --evaluate-from-epoch 0"
+LSTM_LM = f"train lstm-lm {GENERATIVE} {SIZES} {EPOCH} --evaluate-from-epoch 0"
+IMPORT = (
+    "import-clab discriminative reference.disc.params --train-oracle many.oracle --pos --model new"
+)
+IMPORT_GENERATIVE = (
+    "import-clab generative reference.gen.params --train-oracle many.gen.oracle "
+    "--clusters reference.clusters.paths --model new"
+)
+RESUME = "--epochs 2 --resume --model"
+RESUME_PARSER = (
+    f"train discriminative {ORACLES} {PARSER} --pretrained vectors.txt {OFTEN} {RESUME} parser"
+)
+RESUME_GENERATOR = f"train generative {GENERATIVE} {RNNG_SIZES} {OFTEN} {RESUME} generator"
+RESUME_LM = f"train lstm-lm {GENERATIVE} {SIZES} {OFTEN} {RESUME} lm"
+PARSE = "parse --model parser test.oracle -o out"
+SAMPLE = "sample --model parser --samples 2 test.oracle -o out"
+SCORE = "score --model generator test.props -o out"
+PERPLEXITY = "perplexity test.gen.oracle --model lm -o out --json out.json"
+KNESER_NEY = "perplexity test.gen.oracle --kneser-ney train.gen.oracle -o out --json out.json"
+COMPARE = (
+    "compare-composition test.trees system.trees system.trees --first-samples test.props test.likelihoods "
+    "--second-samples test.props test.likelihoods"
+)
+REPRODUCE_ANEW = (
+    "reproduce trees --train train.trees --dev dev.trees --test test.trees --tags gold "
+    "--stages data --dry-run -o out"
+)
+
+TEXTS = {
+    "trees": [
+        ("test.trees", "prepare --from trees test.trees -o out"),
+        ("test.trees", "oracle --train train.trees test.trees -o out"),
+        ("test.trees", "oracle --train train.trees test.trees --generative --unk berkeley-unicode -o out"),
+        ("train.trees", "oracle --train train.trees test.trees -o out"),
+        ("test.trees", "evalb test.trees system.trees"),
+        ("system.trees", "evalb test.trees system.trees --format evalb"),
+        ("system.trees", "evalb test.trees system.trees --format json --params new"),
+        ("test.trees", "compare-composition test.trees system.trees system.trees"),
+        ("system.trees", "compare-composition test.trees system.trees test.trees"),
+        ("test.trees", "parse --model parser test.trees -o out"),
+        ("bare.trees", "parse --model untagged bare.trees -o out"),
+        ("test.trees", "sample --model parser --samples 2 test.trees -o out"),
+        ("test.trees", "score --model generator test.trees -o out"),
+        ("train.trees", "clusters train.trees -c 4 -o out"),
+        ("test.trees", "tag test.trees --train train.trees -o out"),
+        ("train.trees", "tag test.trees --train train.trees -o out"),
+        ("test.trees", "tag test.trees --jackknife 2 -o out --json out.json"),
+        ("dev.trees", DISCRIMINATIVE),
+        ("train.trees", REPRODUCE_ANEW),
+        ("test.trees", REPRODUCE_ANEW),
+    ],
+    "treebank": [
+        ("treebank.mrg", "prepare --from ptb treebank.mrg -o out"),
+        ("treebank.mrg", "prepare --from ptb treebank.mrg --skip-preterminals -o out"),
+        ("treebank.mrg", "prepare --from ctb treebank.mrg -o out"),
+        ("treebank.mrg", "prepare --from trees treebank.mrg -o out"),
+        ("treebank.mrg", "prepare --from ptb treebank.mrg --encoding gb18030 -o out"),
+    ],
+    "oracle": [
+        ("train.oracle", DISCRIMINATIVE),
+        ("dev.oracle", DISCRIMINATIVE),
+        ("test.oracle", PARSE),
+        ("test.oracle", SAMPLE),
+        ("test.oracle", "rerank test.props test.likelihoods -o out --oracle test.oracle"),
+        ("many.oracle", IMPORT),
+    ],
+    "generative oracle": [
+        ("train.gen.oracle", GENERATOR),
+        ("dev.gen.oracle", GENERATOR),
+        ("train.gen.oracle", LSTM_LM),
+        ("dev.gen.oracle", LSTM_LM),
+        ("train.gen.oracle", KNESER_NEY),
+        ("test.gen.oracle", KNESER_NEY),
+        ("test.gen.oracle", PERPLEXITY),
+        ("train.gen.oracle", "clusters train.gen.oracle -c 4 --refine -o out"),
+        ("many.gen.oracle", IMPORT_GENERATIVE),
+    ],
+    "text": [
+        ("plain.txt", "parse --model untagged plain.txt -o out"),
+        ("plain.txt", "sample --model untagged --samples 2 --untagged plain.txt -o out"),
+        ("tagged.txt", "parse --model parser tagged.txt -o out"),
+        ("tagged.txt", "parse --model parser --tagged tagged.txt -o out"),
+        ("tagged.txt", "sample --model parser --samples 2 tagged.txt -o out"),
+        ("plain.txt", "clusters plain.txt -c 4 --format text -o out"),
+        ("plain.txt", "clusters plain.txt -c 4 --min-count 2 --within-sentences -o out"),
+        ("tagged.txt", "tag test.trees --tags tagged.txt -o out"),
+    ],
+    "samples": [
+        ("test.props", SCORE),
+        ("test.props", "rerank test.props test.likelihoods -o out --ess"),
+        ("test.props", "rerank test.props test.likelihoods -o out --oracle test.oracle --allow-missing"),
+        ("test.props", COMPARE),
+    ],
+    "likelihoods": [
+        ("test.likelihoods", "rerank test.props test.likelihoods -o out --ess"),
+        ("test.likelihoods", COMPARE),
+    ],
+    "clusters": [
+        ("clusters.paths", "clusters show clusters.paths"),
+        ("clusters.paths", "clusters show clusters.paths --html out"),
+        ("clusters.paths", GENERATOR),
+        ("clusters.paths", LSTM_LM),
+        ("clusters.paths", f"{KNESER_NEY} --clusters clusters.paths"),
+        ("reference.clusters.paths", IMPORT_GENERATIVE),
+    ],
+    "word vectors": [("vectors.txt", f"{DISCRIMINATIVE} --pretrained vectors.txt")],
+    "EVALB parameters": [
+        ("rules.prm", f"evalb test.trees system.trees --params rules.prm --format {style}")
+        for style in ("table", "evalb", "json")
+    ],
+    "Boost archive": [("reference.disc.params", IMPORT), ("reference.gen.params", IMPORT_GENERATIVE)],
+}  # fmt: skip
+USES = {
+    "parser": [PARSE, SAMPLE],
+    "generator": [SCORE, "generate --model generator -n 2 -o out"],
+    "lm": [PERPLEXITY, "generate --model lm -n 2 -o out"],
+}
+RESUMES = {"parser": RESUME_PARSER, "generator": RESUME_GENERATOR, "lm": RESUME_LM}
+REPORTS = [f"{REPRODUCE} --dry-run", f"{REPRODUCE} --stages report"]
+
+
+def _targets() -> list[Target]:
+    found = [
+        Target(format, file, command, TEXT)
+        for format, pairs in TEXTS.items()
+        for file, command in pairs
+    ]
+    for model, commands in USES.items():
+        for command in (*commands, RESUMES[model]):
+            found += [
+                Target(name, f"{model}/{name}", command, JSON)
+                for name in ("config.json", "vocabulary.json")
+            ]
+            found.append(Target("parameters.npz", f"{model}/parameters.npz", command, NPZ))
+        resume = RESUMES[model]
+        found.append(Target("training.npz", f"{model}/training.npz", resume, TRAINING))
+        found.append(Target("log.jsonl", f"{model}/log.jsonl", resume, TEXT))
+    for command in (*USES["parser"], RESUME_PARSER):
+        found.append(Target("vectors.npz", "parser/vectors.npz", command, NPZ))
+    resume = "score --model generator test.props -o test.scores --resume"
+    part = ("test.scores.part", "test.scores.part.key")
+    found += [Target("part and key", file, resume, TEXT, part) for file in part]
+    for command in REPORTS:
+        for name in ("stages.json", "hashes.json"):
+            found.append(Target(name, f"results/{name}", command, JSON))
+    for model in ("parser-corrected-1", "lstm-1"):
+        found.append(Target("log.jsonl", f"results/{model}/log.jsonl", REPORTS[1], TEXT))
+    sound = [DISCRIMINATIVE, GENERATOR, LSTM_LM, IMPORT, IMPORT_GENERATIVE, COMPARE, REPRODUCE_ANEW]
+    sound += [command for commands in USES.values() for command in commands] + [KNESER_NEY]
+    sound += [command for pairs in (TEXTS["trees"], TEXTS["clusters"]) for _, command in pairs]
+    found += [Target(OPTIONS, "", command, ()) for command in dict.fromkeys(sound)]
+    return found
+
+
+TARGETS = _targets()
+FORMATS = tuple(dict.fromkeys(target.format for target in TARGETS))

@@ -1,0 +1,196 @@
+"""The campaign of `make torture`: a short part of it with a seed, and that it notices what it is to notice."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scripts.torture_inputs import DamagedInput, damaged_inputs, set_up, try_input
+from scripts.torture_judge import judge
+from scripts.torture_minimize import minimized
+from scripts.torture_mutations import TEXT
+from scripts.torture_structures import change_json, change_member, change_number
+from scripts.torture_targets import FORMATS, TARGETS
+from scripts.torture_workers import CHECKOUT, Limits, Outcome, Worker
+
+SEED, INPUTS = 1, 150
+NO_PROBLEM = Outcome(0)
+
+
+@pytest.fixture(scope="module")
+def worker():
+    worker = Worker(Limits(seconds=30))
+    yield worker
+    worker.close()
+
+
+@pytest.fixture(scope="module")
+def data(worker, tmp_path_factory):
+    from scripts.torture_data import write_data
+
+    folder = tmp_path_factory.mktemp("data")
+    write_data(folder, worker)
+    return folder
+
+
+def test_damaged_inputs_of_every_format(data, worker, tmp_path):
+    targets = [target for target in TARGETS if "results" not in target.command]
+    problems = []
+    for damaged, _ in zip(damaged_inputs(targets, data, SEED), range(INPUTS), strict=False):
+        _, problem = try_input(damaged, data, tmp_path / str(damaged.number), worker)
+        if problem:
+            problems.append(f"{damaged.number}, {damaged.target.command}: {problem.cause}")
+    assert problems == []
+
+
+def test_sound_inputs_are_no_failures(data, worker, tmp_path):
+    # one target of each command
+    targets = {target.command: target for target in TARGETS if "results" not in target.command}
+    for n, target in enumerate(targets.values()):
+        content = (data / target.file).read_bytes() if target.file else b""
+        outcome, problem = try_input(
+            DamagedInput(target, content, ()), data, tmp_path / str(n), worker
+        )
+        assert (outcome.code, problem) == (0, None), (target, outcome)
+
+
+def test_a_campaign_from_the_command_line(tmp_path):
+    arguments = ["--inputs", "4", "--kills", "1", "--only", "trees,samples,terminate"]
+    command = [sys.executable, str(CHECKOUT / "scripts/torture"), *arguments, "--output", "out"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    report = json.loads((tmp_path / "out/report.json").read_text())
+    assert report["tried"]["trees"] + report["tried"]["samples"] == 4
+    assert report["failures"] == []
+    assert "| together |" in (tmp_path / "out/report.md").read_text()
+
+
+def test_every_file_of_a_model_and_every_command_that_reads_files_is_a_target():
+    verbs = {target.command.split()[0] for target in TARGETS}
+    reading = "prepare oracle tag clusters train parse sample score rerank perplexity evalb"
+    others = "compare-composition generate import-clab reproduce"
+    assert verbs == {*reading.split(), *others.split()}
+    assert len(FORMATS) >= 15
+
+
+SUCCESS = {
+    "a line missing": ("parse --model parser plain.txt -o out", {"out": "(S (NN a))\n"}, "lines"),
+    "no output": ("parse --model parser plain.txt -o out", {}, "lines"),
+    "nan among likelihoods": ("score --model generator test.props -o out", {"out": "3\tnan\n"}, ""),
+    "nan of log q": ("sample --model parser --samples 1 plain.txt -o out", {"out": "0 ||| nan ||| (S a)\n"}, ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("command", "written", "sort"), SUCCESS.values(), ids=SUCCESS)
+def test_a_success_that_is_none_is_noticed(tmp_path, command, written, sort):
+    (tmp_path / "plain.txt").write_text("a b\n" * (2 if sort else 1))
+    (tmp_path / "test.props").write_text("0 ||| -1 ||| (S a b c)\n")
+    before = {path.relative_to(tmp_path) for path in tmp_path.rglob("*")}
+    for name, content in written.items():
+        (tmp_path / name).write_text(content)
+    problem = judge(command.split(), tmp_path, before, NO_PROBLEM, Limits())
+    assert problem.sort == ("lines missing" if sort else "a number that is not finite")
+
+
+def test_what_is_announced_is_no_failure(tmp_path):
+    (tmp_path / "test.props").write_text("0 ||| -1 ||| (S a b c)\n")
+    (tmp_path / "out").write_text("3\tinf\n")
+    said = Outcome(0, stderr="sentence 0: p = 0, unseen in training: QP\n")
+    command = ["score", "--model", "generator", "test.props", "-o", "out"]
+    assert judge(command, tmp_path, set(), said, Limits()) is None
+    assert judge(command, tmp_path, set(), NO_PROBLEM, Limits()) is not None
+
+
+@pytest.mark.parametrize(
+    ("outcome", "sort"),
+    [
+        (Outcome(None, where="ValueError in brackets.py parse", traceback="..."), "traceback"),
+        (Outcome(None, where="MemoryError in checkpoint.py read"), "memory"),
+        (Outcome(None, where="overtime in updates.py update"), "time"),
+        (Outcome(None, where="died: SIGSEGV"), "death"),
+        (Outcome(0, megabytes=2500), "memory"),
+        (Outcome(3), "exit code 3"),
+        (Outcome(2), "exit code 2 without a message"),
+        (Outcome(2, stderr="Error: no\n"), "left behind after exit code 2"),
+    ],
+)
+def test_every_sort_of_failure_is_noticed(tmp_path, outcome, sort):
+    (tmp_path / "out").write_text("")
+    assert judge(["evalb"], tmp_path, set(), outcome, Limits()).sort == sort
+
+
+def test_a_pickle_that_runs_is_noticed(tmp_path):
+    (tmp_path / "pwned").mkdir()
+    assert judge(["parse"], tmp_path, set(), Outcome(2), Limits()).sort == "code of a model was run"
+
+
+def test_a_worker_that_dies_or_takes_too_long_is_replaced(tmp_path):
+    worker = Worker(Limits(seconds=0.5))
+    assert worker.run(["--version"], tmp_path).code == 0
+    # a command that does not end
+    os.mkfifo(tmp_path / "pipe")
+    assert worker.run(["evalb", "pipe", "pipe"], tmp_path).where.startswith("overtime")
+    assert worker.run(["--version"], tmp_path).code == 0
+    worker.close()
+
+
+def test_the_same_seed_gives_the_same_inputs(data):
+    first, second = (
+        [d for d, _ in zip(damaged_inputs(TARGETS[:40], data, 3), range(20), strict=False)]
+        for _ in range(2)
+    )
+    assert first == second
+    (rest,) = (
+        d for d, _ in zip(damaged_inputs(TARGETS[:40], data, 3, skip=19), range(1), strict=False)
+    )
+    assert rest in first
+
+
+def test_a_folder_holds_what_the_command_names(data, tmp_path):
+    target = next(t for t in TARGETS if t.file == "parser/config.json")
+    arguments = set_up(DamagedInput(target, b"{}", ()), data, tmp_path / "a")
+    assert arguments == target.command.split()
+    assert {path.name for path in (tmp_path / "a").iterdir()} == {"parser", "test.oracle"}
+    assert (tmp_path / "a/parser/config.json").read_bytes() == b"{}"
+
+
+@given(st.binary(max_size=300), st.integers(0, 2**32), st.sampled_from(TEXT))
+def test_every_mutation_takes_any_content(content, seed, mutation):
+    assert isinstance(mutation(Random(seed), content), bytes)
+    assert mutation(Random(seed), content) == mutation(Random(seed), content)
+
+
+@given(st.binary(min_size=1, max_size=200), st.data())
+@settings(deadline=None)
+def test_what_is_minimized_still_fails_and_nothing_can_be_left_out(content, data):
+    wanted = data.draw(st.sampled_from(sorted(set(content))))
+    assert minimized(content, lambda c: wanted in c) == bytes([wanted])
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@given(JSON, st.integers(0, 2**32))
+def test_changed_json_is_json(tree, seed):
+    json.loads(change_json(Random(seed), json.dumps(tree).encode()))
+
+
+@given(st.integers(0, 2**32), st.sampled_from([change_member, change_number]))
+@settings(deadline=None)
+def test_changed_archives_are_archives(seed, change):
+    stream = io.BytesIO()
+    np.savez(stream, a=np.ones((2, 3), np.float32), state=np.array('{"a": 1}'))
+    with np.load(io.BytesIO(change(Random(seed), stream.getvalue()))) as archive:
+        assert len(archive.files) >= 1
