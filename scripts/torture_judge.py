@@ -140,7 +140,9 @@ def _count_scored(path: Path, arguments: Sequence[str]) -> int:
 COUNTS: dict[str, Callable[[Path, Sequence[str]], int]] = {
     "parse": lambda path, arguments: len(read_sentences(path)),
     "sample": lambda path, arguments: (
-        int(arguments[arguments.index("--samples") + 1]) * len(read_sentences(path))
+        # an empty line has no samples
+        int(arguments[arguments.index("--samples") + 1])
+        * sum(bool(sentence.tokens) for sentence in read_sentences(path))
     ),
     "score": _count_scored,
     "tag": lambda path, arguments: sum(1 for _ in read_trees(path)),
