@@ -145,7 +145,7 @@ def read(folder: str | Path, kind: str, defaults: Mapping[str, object]) -> Conte
             )
     try:
         text = (folder / VOCABULARY).read_text(encoding="utf-8", errors="surrogateescape")
-        vocabulary = json.loads(text)
+        vocabulary = _from_json(text)
     except ValueError as error:
         raise _damaged(folder / VOCABULARY, error) from None
     return Contents(folder, {**defaults, **config}, vocabulary)
@@ -189,7 +189,7 @@ def load_training(store: Store, folder: str | Path, optimizer: Store) -> dict[st
     path = Path(folder) / TRAINING
     arrays = read_arrays(path)
     try:
-        state = json.loads(str(arrays.pop("state")))
+        state = _from_json(str(arrays.pop("state")))
         parts = {"parameter": {}, "optimizer": {}}
         for name, values in arrays.items():
             part, _, name = name.partition("/")
@@ -211,7 +211,7 @@ def training_state(folder: str | Path) -> dict[str, object]:
     """The JSON object of a training state. Raises InputError where the folder has none."""
     path = Path(folder) / TRAINING
     try:
-        return json.loads(str(read_arrays(path)["state"]))
+        return _from_json(str(read_arrays(path)["state"]))
     except (KeyError, ValueError) as error:
         raise InputError(f"not a training state: {error}", path) from None
 
@@ -221,7 +221,7 @@ def _read_config(folder: Path) -> dict:
     if not path.is_file():
         raise RnngError(f"{folder} is no model folder: it has no {CONFIG}")
     try:
-        config = json.loads(path.read_text(encoding="utf-8"))
+        config = _from_json(path.read_text(encoding="utf-8"))
         if config["format"] != FORMAT:
             raise ValueError("not a model of rnng_dy")
         if not isinstance(config["kind"], str) or not isinstance(config["sizes"], dict):
@@ -235,6 +235,14 @@ def _read_config(folder: Path) -> dict:
             path,
         )
     return config
+
+
+def _from_json(text: str) -> object:
+    """Raises ValueError for what is no JSON, or is nested deeper than Python can follow."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deep") from None
 
 
 def _damaged(path: Path, error: Exception) -> InputError:

@@ -74,6 +74,13 @@ def test_arrays_of_strings_are_refused(folder):
         DiscriminativeParser.load(folder)
 
 
+@pytest.mark.parametrize("name", ["config.json", "vocabulary.json"])
+def test_json_nested_too_deep_is_refused(folder, name):
+    (folder / name).write_text("[" * 100_000)
+    with pytest.raises(InputError, match=f"{name}: damaged .*nested too deep"):
+        DiscriminativeParser.load(folder)
+
+
 def test_a_kind_that_nobody_knows_is_told(folder):
     change_config(folder, lambda c: c.update(kind="dragon"))
     with pytest.raises(RnngError, match="no kind of model is called 'dragon'"):
