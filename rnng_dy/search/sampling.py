@@ -82,9 +82,9 @@ def _sample_graph(
             return None
         table = parser.step([p.configuration for p in frontier], alpha).action_log_probs()
         grown = []
-        for prefix, log_probs in zip(frontier, table, strict=True):
-            counts = randoms[prefix.sentence].multinomial(prefix.count, np.exp(log_probs))
-            for action in np.flatnonzero(counts).tolist():
+        for prefix, log_probs, probs in zip(frontier, table, np.exp(table), strict=True):
+            counts = randoms[prefix.sentence].multinomial(prefix.count, probs)
+            for action in counts.nonzero()[0].tolist():
                 log_q = prefix.log_q + float(log_probs[action])
                 actions = (prefix.actions, action)
                 count = int(counts[action])
