@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from oracle.errors import UnderivableError
-from oracle.transitions.base import MAX_OPEN, REDUCE, SHIFT, State, TransitionSystem
+from oracle.transitions.base import MAX_OPEN, REDUCE, SHIFT, StackItem, State, TransitionSystem
 from oracle.transitions.top_down import TopDown
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "SHIFT",
     "SYSTEMS",
     "TOP_DOWN",
+    "StackItem",
     "State",
     "TopDown",
     "TransitionSystem",

@@ -22,6 +22,10 @@ class State(Protocol):
     """What decides the valid actions."""
 
     @property
+    def open(self) -> int:
+        """How many constituents are open."""
+
+    @property
     def is_finished(self) -> bool:
         """Whether one complete tree stands on the stack."""
 
@@ -52,6 +56,8 @@ class TransitionSystem(ABC):
     """Names of the actions without a label."""
     opening: ClassVar[str] = "NT"
     """How the actions that open a nonterminal begin."""
+    opening_needs_word: ClassVar[bool] = True
+    """Whether a nonterminal that is opened must get a word before it can be closed."""
 
     def __init__(self, nonterminals: Iterable[str] = (), max_open: float = MAX_OPEN):
         self.nonterminals = tuple(dict.fromkeys(nonterminals))

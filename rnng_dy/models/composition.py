@@ -3,24 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
+from oracle.transitions import StackItem
 from rnng_dy.engine import dy
 from rnng_dy.models.lstm import Lstm
 from rnng_dy.parameters import ParameterStore
+from rnng_dy.rows import Row, gather
+
+Parts = tuple[StackItem, Sequence[StackItem], Row | None]
+"""The open nonterminal and the children as stack items with a `vector`, and u."""
 
 
-class Reduction(NamedTuple):
-    """What a composition may look at."""
+class Reduction:
+    """What a composition may look at, for several constituents with the same number of children.
 
-    label: dy.Expression
-    """NT_up: the label's vector in the table `nonterminal`."""
-    opened: dy.Expression
-    """The vector of the open nonterminal, as it stood on the stack."""
-    children: Sequence[dy.Expression]
-    """From left to right."""
-    state: dy.Expression | None
-    """u, from which the REDUCE was predicted; None where the composition does not depend on it."""
+    Every expression has a batch element for each of them.
+    """
+
+    def __init__(self, labels: dy.LookupParameters, constituents: Sequence[Parts]):
+        self._constituents = constituents
+        opened, children, _ = zip(*constituents, strict=True)
+        self.label = dy.lookup_batch(labels, [item.label for item in opened])
+        """NT_up: the labels' vectors in the table `nonterminal`."""
+        self.children = [
+            gather([item.vector for item in column])[0] for column in zip(*children, strict=True)
+        ]
+        """From left to right."""
+
+    @property
+    def opened(self) -> dy.Expression:
+        """The vectors of the open nonterminals, as they stood on the stack."""
+        return gather([opened.vector for opened, _, _ in self._constituents])[0]
+
+    @property
+    def state(self) -> dy.Expression | None:
+        """u, from which the REDUCE was predicted; None where the composition does not depend on it."""
+        states = [u for _, _, u in self._constituents]
+        return None if states[0] is None else gather(states)[0]
 
 
 class CorrectedComposition:
@@ -43,7 +63,7 @@ class CorrectedComposition:
         return [label, *reversed(children)], [label, *children]
 
     def __call__(self, reduction: Reduction, dropout: float = 0.0) -> dy.Expression:
-        """The composed vector, shape (size,)."""
+        """The composed vectors, shape (size,)."""
         summaries = []
         for lstm, inputs in zip(
             (self._forward, self._backward), self.readings(reduction), strict=True

@@ -18,10 +18,12 @@ from oracle.treebank import tags as tags_of
 from oracle.treebank import words as words_of
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.execution.batches import as_fits
+from rnng_dy.models.configurations import Configuration, SentenceGraph, Words
 from rnng_dy.models.lstm import Lstm
-from rnng_dy.models.rnng import Configuration, Rnng, SentenceGraph, Sizes, Words
+from rnng_dy.models.rnng import Rnng, Sizes
 from rnng_dy.models.vocabulary import ParserVocabulary
 from rnng_dy.parameters import ParameterStore
+from rnng_dy.rows import Block, Row, join
 from rnng_dy.search.greedy import BATCH_SIZE, parse_batch
 from rnng_dy.search.sampling import sample_batch
 from rnng_dy.search.trace import Decision, log_probs, trace
@@ -157,10 +159,11 @@ class DiscriminativeParser(Rnng, ParserI):
         contexts = [state]
         for x in reversed(vectors):
             contexts.append(self._context_lstm.step(contexts[-1], x, dropout))
-        contexts.reverse()
-        first = words = Words(0, contexts[0], None, graph.new_name())
+        tops = [context[-1:] for context in reversed(contexts)]
+        left = Block([join(column) for column in zip(*tops, strict=True)], len(tops))
+        first = words = Words(0, Row(left, 0), None, graph.new_name())
         for i, vector in enumerate(vectors, 1):
-            following = Words(i, contexts[i], vector, graph.new_name())
+            following = Words(i, Row(left, i), Row(Block([vector]), 0), graph.new_name())
             words.following[None] = words = following
         return self._root(graph, first, len(vectors), dropout)
 

@@ -1,16 +1,8 @@
-"""Values of expressions, and distributions over them, as arrays."""
+"""Distributions as arrays."""
 
 from __future__ import annotations
 
 import numpy as np
-
-from rnng_dy.engine import dy
-
-
-def as_rows(logits: dy.Expression) -> np.ndarray:
-    """The values of an expression, shape (batch elements, size); runs the graph."""
-    size = logits.dim()[0][0]
-    return logits.npvalue().reshape(size, -1).T
 
 
 def log_softmax(logits: np.ndarray) -> np.ndarray:

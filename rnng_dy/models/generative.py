@@ -14,11 +14,13 @@ from oracle.files import OracleSentence
 from oracle.transitions import SHIFT
 from oracle.treebank import words as words_of
 from rnng_dy.engine import dy
+from rnng_dy.models.configurations import Configuration, SentenceGraph, Words
 from rnng_dy.models.lstm import Lstm
-from rnng_dy.models.rnng import Configuration, Rnng, SentenceGraph, Sizes, Step, Words
+from rnng_dy.models.rnng import Rnng, Sizes, Step
 from rnng_dy.models.vocabulary import GeneratorVocabulary
 from rnng_dy.models.word_softmax import ClassFactoredSoftmax
 from rnng_dy.parameters import ParameterStore
+from rnng_dy.rows import Block, Row, gather
 from rnng_dy.search.generation import generate_trees
 from rnng_dy.search.scoring import joint_log_probs
 from rnng_dy.search.trace import Decision, trace
@@ -115,16 +117,27 @@ class GenerativeModel(Rnng):
         graph = SentenceGraph()
         first = dy.lookup(self._word_table, 0)
         context = self._context_lstm.step(self._context_lstm.start(), first, dropout)
-        return self._root(graph, Words(0, context, None, graph.new_name()), None, dropout)
+        words = Words(0, Row(Block(context), 0), None, graph.new_name())
+        return self._root(graph, words, None, dropout)
 
-    def _next_words(self, c: Configuration, word: int, dropout: float) -> Words:
-        words = c.words
-        if word not in words.following:
-            vector = dy.lookup(self._word_table, word)
-            context = self._context_lstm.step(words.context, vector, dropout)
-            name = c.graph.new_name()
-            words.following[word] = Words(words.position + 1, context, vector, name)
-        return words.following[word]
+    def _next_words(
+        self, configurations: Sequence[Configuration], words: Sequence[int], dropout: float
+    ) -> list[Words]:
+        fresh = {
+            (c.words, word): c.graph
+            for c, word in zip(configurations, words, strict=True)
+            if word not in c.words.following
+        }
+        if fresh:
+            vectors = dy.lookup_batch(self._word_table, [word for _, word in fresh])
+            before = gather([read.context for read, _ in fresh])
+            contexts = Block(self._context_lstm.step(before, vectors, dropout), len(fresh))
+            embedded = Block([vectors], len(fresh))
+            for k, ((read, word), graph) in enumerate(fresh.items()):
+                read.following[word] = Words(
+                    read.position + 1, Row(contexts, k), Row(embedded, k), graph.new_name()
+                )
+        return super()._next_words(configurations, words, dropout)
 
     def step(self, configurations: Sequence[Configuration]) -> GeneratorStep:
         """What comes next in each configuration."""

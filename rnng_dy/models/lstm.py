@@ -1,9 +1,8 @@
-"""The LSTM of the original, and the stack that it reads (Dyer et al. 2015)."""
+"""The LSTM of the original."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from rnng_dy.engine import dy
 from rnng_dy.parameters import ParameterStore
@@ -31,7 +30,7 @@ class Lstm:
         return (None,) * len(self._cells)
 
     def step(self, state: LstmState, x: dy.Expression, dropout: float = 0.0) -> LstmState:
-        """The state after reading x."""
+        """The state after reading x; both may have a batch element for each of several sequences."""
         after = []
         for cell, before in zip(self._cells, state, strict=True):
             # a layer reads the h of the state below it
@@ -45,19 +44,5 @@ class Lstm:
         return dy.pick_range(dy.concatenate_to_batch(tops), 0, self._hidden)
 
     def output(self, state: LstmState) -> dy.Expression:
-        """The top layer's h, shape (hidden,)."""
+        """The top layer's h, shape (hidden,); batched as the state is."""
         return dy.pick_range(state[-1], 0, self._hidden)
-
-
-class StackCell(NamedTuple):
-    """A stack, seen from its top item; pushing makes a new cell, popping is going to `below`.
-
-    `vector` is the item's embedding, `label` the nonterminal's id where the item is an open nonterminal, else None.
-    `name` tells a word or constituent from the others of its sentence.
-    """
-
-    below: StackCell | None
-    lstm: LstmState
-    vector: dy.Expression | None
-    label: int | None
-    name: int | None

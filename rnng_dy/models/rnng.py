@@ -7,10 +7,10 @@ from them freely, and every distribution is computed for many configurations at 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,9 +18,18 @@ from oracle.errors import named
 from oracle.transitions import REDUCE, SHIFT, SYSTEMS, State
 from rnng_dy.engine import dy
 from rnng_dy.models.composition import COMPOSITIONS, Reduction
-from rnng_dy.models.distributions import as_rows, log_softmax
-from rnng_dy.models.lstm import Lstm, LstmState, StackCell
+from rnng_dy.models.configurations import (
+    Configuration,
+    Push,
+    SentenceGraph,
+    StackCell,
+    Words,
+    rows_of,
+)
+from rnng_dy.models.distributions import log_softmax
+from rnng_dy.models.lstm import Lstm
 from rnng_dy.parameters import ParameterStore
+from rnng_dy.rows import LAST, Block, Row, as_rows, gather, join, keep_rows
 from rnng_dy.saved import SavedModel
 from rnng_dy.search.trace import Decision
 
@@ -36,51 +45,6 @@ class Sizes:
     lstm_input: int
     hidden: int
     action: int
-
-
-class SentenceGraph:
-    """What all configurations of a sentence share in the current graph: its constituents, each computed once.
-
-    Where a constituent's vector depends on label and children alone, the many trees of a sentence that are sampled or
-    scored together share most of them.
-    """
-
-    def __init__(self):
-        self.constituents: dict[tuple, tuple[int, dy.Expression]] = {}
-        """Name and vector of each constituent, by its label and the names of its children."""
-        self._names = count()
-
-    def new_name(self) -> int:
-        """What tells a word or constituent from all others of the sentence."""
-        return next(self._names)
-
-
-class Words:
-    """The words before a configuration, generated or taken off the buffer; those with the same ones share it."""
-
-    __slots__ = ("context", "following", "name", "position", "vector")
-
-    def __init__(self, position: int, context: LstmState, vector: dy.Expression | None, name: int):
-        self.position = position
-        """How many they are."""
-        self.context = context
-        """Of the context LSTM: it reads what is left on the buffer (parser) or what was generated (generator)."""
-        self.vector, self.name = vector, name
-        """The last word's vector for the stack, None before the first, and its name there."""
-        self.following: dict[int | None, Words] = {}
-        """By the id of the next word; the parser's only next one has None."""
-
-
-class Configuration(NamedTuple):
-    """A state of the transition system with the model's view of it."""
-
-    graph: SentenceGraph
-    state: State
-    stack: StackCell
-    actions: LstmState
-    words: Words
-    u: dy.Expression | None = None
-    """The parser state, shape (hidden,), where a composition depends on it; else it is computed in batches."""
 
 
 class Step:
@@ -145,59 +109,122 @@ class Rnng(SavedModel):
 
     def _root(self, graph: SentenceGraph, words: Words, left: int | None, dropout: float):
         """The configuration before the first action, with `left` words on the buffer."""
-        stack = StackCell(None, self._stack_lstm.start(), None, None, None)
+        stack = self._stack_lstm.step(self._stack_lstm.start(), self._stack_guard, dropout)
         actions = self._action_lstm.step(self._action_lstm.start(), self._action_start, dropout)
-        stack = self._push(stack, self._stack_guard, dropout)
+        guard = StackCell(None, Row(Block(stack), 0), Row(Block([self._stack_guard]), 0))
         start = self.transitions.start(left)
-        return self._with_u(Configuration(graph, start, stack, actions, words), dropout)
+        [root] = self._with_u(
+            [Configuration(graph, start, guard, Row(Block(actions), 0), words)], dropout
+        )
+        return root
+
+    def advance(
+        self,
+        configurations: Sequence[Configuration],
+        actions: Sequence[int],
+        words: Sequence[int | None] | None = None,
+        dropout: float = 0.0,
+    ) -> list[Configuration]:
+        """The configurations that valid actions lead to, computed together.
+
+        words[i] is the id of what the generator's SHIFT generates.
+        """
+        size = len(configurations)
+        before = gather([c.actions for c in configurations])
+        x = dy.lookup_batch(self._action_table, actions)
+        read = Block(self._action_lstm.step(before, x, dropout), size)
+        read_words = [c.words for c in configurations]
+        shifts = [i for i, action in enumerate(actions) if action == SHIFT]
+        if shifts:
+            nexts = [None if words is None else words[i] for i in shifts]
+            shifted = self._next_words([configurations[i] for i in shifts], nexts, dropout)
+            for i, following in zip(shifts, shifted, strict=True):
+                read_words[i] = following
+        stacks = self._push(configurations, actions, read_words, dropout)
+        after = [
+            Configuration(c.graph, c.state.after(action), stack, Row(read, i), following)
+            for i, (c, action, stack, following) in enumerate(
+                zip(configurations, actions, stacks, read_words, strict=True)
+            )
+        ]
+        return self._with_u(after, dropout)
 
     def _push(
         self,
-        stack: StackCell,
-        vector: dy.Expression,
+        configurations: Sequence[Configuration],
+        actions: Sequence[int],
+        words: Sequence[Words],
         dropout: float,
-        label: int | None = None,
-        name: int | None = None,
-    ) -> StackCell:
-        state = self._stack_lstm.step(stack.lstm, vector, dropout)
-        return StackCell(stack, state, vector, label, name)
+    ) -> list[StackCell]:
+        """The stacks after the actions; `words` are those read then."""
+        opens = [i for i, action in enumerate(actions) if self._opened[action] is not None]
+        pushes, vectors = [], []
+        if opens:
+            labels = [self._opened[actions[i]] for i in opens]
+            vectors.append(dy.lookup_batch(self._open_table, labels))
+            block = Block(vectors[:], len(opens))
+            pushes += [
+                Push(i, configurations[i].stack, Row(block, k), label, None)
+                for k, (i, label) in enumerate(zip(opens, labels, strict=True))
+            ]
+        others = [
+            Push(i, configurations[i].stack, words[i].vector, None, words[i].name)
+            for i, action in enumerate(actions)
+            if action == SHIFT
+        ]
+        reduces = [i for i, action in enumerate(actions) if action == REDUCE]
+        if reduces:
+            others += self._reduce(configurations, reduces, dropout)
+        if others:
+            vectors += gather([push.vector for push in others])
+            pushes += others
+        stacks = [c.stack for c in configurations]
+        if pushes:
+            below = gather([push.below.lstm for push in pushes])
+            block = Block(self._stack_lstm.step(below, join(vectors), dropout), len(pushes))
+            for k, push in enumerate(pushes):
+                stacks[push.owner] = StackCell(push.below, Row(block, k), *push[2:])
+        return stacks
 
-    def advance(
-        self, c: Configuration, action: int, word: int | None = None, dropout: float = 0.0
-    ) -> Configuration:
-        """The configuration that a valid action leads to; `word` is what the generator's SHIFT generates."""
-        stack, words = c.stack, c.words
-        if action == SHIFT:
-            words = self._next_words(c, word, dropout)
-            stack = self._push(stack, words.vector, dropout, name=words.name)
-        elif action == REDUCE:
-            stack = self._reduce(c, dropout)
-        elif (label := self._opened[action]) is not None:
-            stack = self._push(stack, dy.lookup(self._open_table, label), dropout, label)
-        x = dy.lookup(self._action_table, action)
-        actions = self._action_lstm.step(c.actions, x, dropout)
-        after = Configuration(c.graph, c.state.after(action), stack, actions, words)
-        return after if c.u is None else self._with_u(after, dropout)
+    def _next_words(
+        self, configurations: Sequence[Configuration], words: Sequence[int | None], dropout: float
+    ) -> list[Words]:
+        """The words of each configuration and the next one."""
+        return [c.words.following[word] for c, word in zip(configurations, words, strict=True)]
 
-    def _next_words(self, c: Configuration, word: int | None, dropout: float) -> Words:
-        """The words of a configuration and the next one."""
-        return c.words.following[word]
+    def _reduce(
+        self, configurations: Sequence[Configuration], members: Sequence[int], dropout: float
+    ) -> list[Push]:
+        """The constituents that REDUCE makes of the stacks of some configurations."""
+        found, fresh = [], defaultdict(dict)
+        for i in members:
+            c = configurations[i]
+            opened, children, below = self.transitions.constituent(c.stack)
+            # a vector that depends on the state below is this configuration's own
+            own = (c.actions,) if self.compose.depends_on_state else ()
+            key = (opened.label, *[child.name for child in children], *own)
+            found.append((i, below, c.graph.constituents, key))
+            if key not in c.graph.constituents:
+                fresh[len(children)][c.graph, key] = (opened, children, c.u)
+        for group in fresh.values():
+            reduction = Reduction(self._label_table, list(group.values()))
+            block = Block([self.compose(reduction, dropout)], len(group))
+            for k, (graph, key) in enumerate(group):
+                graph.constituents[key] = (graph.new_name(), Row(block, k))
+        return [
+            Push(i, below, known[key][1], None, known[key][0]) for i, below, known, key in found
+        ]
 
-    def _reduce(self, c: Configuration, dropout: float) -> StackCell:
-        opened, children, below = self.transitions.constituent(c.stack)
-        known = c.graph.constituents
-        key = (opened.label, *(child.name for child in children))
-        # a vector that depends on the state below is this configuration's own
-        if c.u is not None or key not in known:
-            label = dy.lookup(self._label_table, opened.label)
-            vectors = [child.vector for child in children]
-            vector = self.compose(Reduction(label, opened.vector, vectors, c.u), dropout)
-            known[key] = (c.graph.new_name(), vector)
-        name, vector = known[key]
-        return self._push(below, vector, dropout, name=name)
+    def _with_u(self, configurations: list[Configuration], dropout: float) -> list[Configuration]:
+        if not self.compose.depends_on_state:
+            return configurations
+        block = Block([self._hidden(configurations, dropout)], len(configurations))
+        return [c._replace(u=Row(block, i)) for i, c in enumerate(configurations)]
 
-    def _with_u(self, c: Configuration, dropout: float) -> Configuration:
-        return c._replace(u=self._hidden([c], dropout)) if self.compose.depends_on_state else c
+    @staticmethod
+    def keep(configurations: Iterable[Configuration]) -> None:
+        """Let configurations outlive the current graph, with what they go on from."""
+        keep_rows(rows_of(configurations))
 
     # distributions
 
@@ -206,14 +233,14 @@ class Rnng(SavedModel):
     ) -> dy.Expression:
         """u of equation 3: shape (hidden,), one batch element a configuration."""
         if self.compose.depends_on_state:
-            return dy.concatenate_to_batch([c.u for c in configurations])
+            return gather([c.u for c in configurations])[0]
         return self._hidden(configurations, dropout)
 
     def _hidden(self, configurations: Sequence[Configuration], dropout: float) -> dy.Expression:
         summaries = [
-            self._stack_lstm.outputs([c.stack.lstm for c in configurations]),
-            self._action_lstm.outputs([c.actions for c in configurations]),
-            self._context_lstm.outputs([c.words.context for c in configurations]),
+            self._stack_lstm.output(gather([c.stack.lstm for c in configurations], LAST)),
+            self._action_lstm.output(gather([c.actions for c in configurations], LAST)),
+            self._context_lstm.output(gather([c.words.context for c in configurations], LAST)),
         ]
         if dropout:
             summaries = [dy.dropout(summary, dropout) for summary in summaries]

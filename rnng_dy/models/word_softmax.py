@@ -8,8 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from rnng_dy.engine import dy
-from rnng_dy.models.distributions import as_rows, log_softmax
+from rnng_dy.models.distributions import log_softmax
 from rnng_dy.parameters import ParameterStore
+from rnng_dy.rows import as_rows
 
 
 class ClassFactoredSoftmax:

@@ -108,7 +108,10 @@ def _generate(
             if d.configuration.state.after(action).is_finished:
                 finished[d.index] = taken
             elif len(words) <= max_length and len(taken.actions) <= 10 * max_length:
-                after = model.advance(d.configuration, action, word)
-                grown.append(taken._replace(configuration=after))
-        frontier = grown
+                grown.append((taken, action, word))
+        frontier = []
+        if grown:
+            drawn, actions, generated = zip(*grown, strict=True)
+            advanced = model.advance([d.configuration for d in drawn], actions, generated)
+            frontier = [d._replace(configuration=c) for d, c in zip(drawn, advanced, strict=True)]
     return finished

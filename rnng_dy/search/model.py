@@ -45,6 +45,9 @@ class Model(Protocol):
         """What comes next in each configuration, all computed together."""
 
     def advance(
-        self, configuration: Configuration, action: int, word: int | None = None
-    ) -> Configuration:
-        """The configuration that a valid action leads to; a generator's SHIFT needs the id of the word."""
+        self,
+        configurations: Sequence[Configuration],
+        actions: Sequence[int],
+        words: Sequence[int | None] | None = None,
+    ) -> list[Configuration]:
+        """What a valid action of each leads to, all computed together; a generator's SHIFT needs the id of its word."""

@@ -91,8 +91,14 @@ def _sample_graph(
                 if prefix.configuration.state.after(action).is_finished:
                     drawn[prefix.sentence] += [(_unlink(actions), log_q)] * count
                 else:
-                    after = parser.advance(prefix.configuration, action)
-                    grown.append(Prefix(prefix.sentence, after, count, log_q, actions))
+                    grown.append(
+                        Prefix(prefix.sentence, prefix.configuration, count, log_q, actions)
+                    )
+        if grown:
+            advanced = parser.advance(
+                [p.configuration for p in grown], [p.actions[1] for p in grown]
+            )
+            grown = [p._replace(configuration=c) for p, c in zip(grown, advanced, strict=True)]
         frontier = grown
     # the samples of one prefix stand together: shuffled, so that the first k are k independent draws
     return [

@@ -32,56 +32,59 @@ class _Node:
 
     __slots__ = ("children", "configuration", "decision")
 
-    def __init__(self, decision: int, configuration: Configuration | None):
+    def __init__(self, decision: int):
         self.decision = decision
-        self.configuration = configuration
+        self.configuration: Configuration | None = None
         self.children: dict[int, _Node] = {}
 
 
 def trace(
     model: Model,
     root: Configuration,
-    sequences: Iterable[Sequence[int]],
+    sequences: Sequence[Sequence[int]],
     words: Sequence[int] | None = None,
     dropout: float = 0.0,
 ) -> Trace:
-    """Walk action sequences from one root; `words` are those that the generator's SHIFTs generate, in order.
+    """Walk action sequences from one root, all together; `words` are what the generator's SHIFTs generate, in order.
 
     Raises ValueError where an action is not valid.
     """
-    found = Trace([], [])
-    top = _Node(-1, root)
-    for actions in sequences:
-        node, path = top, []
-        for action in actions:
-            child = node.children.get(action)
-            if child is None:
-                child = _branch(model, found, node, action, words, dropout)
-            path.append(child.decision)
-            node = child
-        found.paths.append(path)
+    found = Trace([], [[] for _ in sequences])
+    top = _Node(-1)
+    top.configuration = root
+    level = {i: top for i, actions in enumerate(sequences) if actions}
+    depth = 0
+    while level:
+        following = {}
+        for i, node in level.items():
+            action = sequences[i][depth]
+            if action not in node.children:
+                node.children[action] = _Node(len(found.decisions))
+                found.decisions.append(_decision(model, node.configuration, action, words))
+            child = node.children[action]
+            found.paths[i].append(child.decision)
+            # nothing is computed for the end of a sequence
+            if len(sequences[i]) > depth + 1:
+                following[i] = child
+        level, depth = following, depth + 1
+        _advance(model, found, dict.fromkeys(level.values()), dropout)
     return found
 
 
-def _branch(
-    model: Model,
-    found: Trace,
-    node: _Node,
-    action: int,
-    words: Sequence[int] | None,
-    dropout: float,
-) -> _Node:
-    if node.configuration is None:
-        # put off until here: nothing is computed for the end of a sequence
-        before = found.decisions[node.decision]
-        node.configuration = model.advance(*before, dropout)
-    c = node.configuration
+def _decision(model: Model, c: Configuration, action: int, words: Sequence[int] | None) -> Decision:
     if not model.transitions.is_valid(c.state, action):
         raise ValueError(f"action {action} is not valid in {c.state}")
     word = words[c.words.position] if words is not None and action == SHIFT else None
-    node.children[action] = child = _Node(len(found.decisions), None)
-    found.decisions.append(Decision(c, action, word))
-    return child
+    return Decision(c, action, word)
+
+
+def _advance(model: Model, found: Trace, nodes: Iterable[_Node], dropout: float) -> None:
+    """Give the nodes the configurations that their decisions lead to."""
+    nodes = list(nodes)
+    if nodes:
+        columns = zip(*(found.decisions[node.decision] for node in nodes), strict=True)
+        for node, c in zip(nodes, model.advance(*columns, dropout), strict=True):
+            node.configuration = c
 
 
 def log_probs(model: Model, found: Trace) -> np.ndarray:

@@ -8,6 +8,7 @@ import pytest
 from oracle.transitions import REDUCE, SHIFT
 from rnng_dy.engine import dy
 from rnng_dy.models.composition import COMPOSITIONS, CorrectedComposition
+from rnng_dy.rows import gather
 from rnng_dy.search.scoring import joint_log_probs
 from rnng_dy.training.presets import PRESETS
 from rnng_dy.training.updates import Updater
@@ -20,7 +21,7 @@ NT = 2
 def walk(model, root, steps):
     """The configuration after (action, word) pairs."""
     for action, word in steps:
-        root = model.advance(root, action, word)
+        [root] = model.advance([root], [action], [word])
     return root
 
 
@@ -50,11 +51,11 @@ def test_branches_that_generate_different_words_at_one_position_differ(generator
 
 def test_branches_share_what_is_equal(generator):
     dy.renew_cg()
-    root = generator.advance(generator.start(), NT)
-    first, again, other = (generator.advance(root, SHIFT, word) for word in (3, 3, 4))
+    root = walk(generator, generator.start(), [(NT, None)])
+    first, again, other = generator.advance([root] * 3, [SHIFT] * 3, [3, 3, 4])
     assert first.words is again.words is not other.words
-    closed = [generator.advance(c, REDUCE) for c in (first, again, other)]
-    assert closed[0].stack.vector is closed[1].stack.vector is not closed[2].stack.vector
+    closed = generator.advance([first, again, other], [REDUCE] * 3)
+    assert closed[0].stack.vector == closed[1].stack.vector != closed[2].stack.vector
 
 
 def test_a_configuration_is_not_changed_by_what_follows_it(generator):
@@ -70,8 +71,8 @@ def test_a_configuration_is_not_changed_by_what_follows_it(generator):
 
 def test_a_given_word_has_its_share_of_every_word(generator):
     dy.renew_cg()
-    root = generator.advance(generator.start(), NT)
-    configurations = [root, generator.advance(root, SHIFT, 3)]
+    root = walk(generator, generator.start(), [(NT, None)])
+    configurations = [root, walk(generator, root, [(SHIFT, 3)])]
     step = generator.step(configurations)
     table = step.every_word_log_prob([1, 0, 1])
     assert np.exp(table).sum(axis=1) == pytest.approx(np.ones(3), rel=1e-5)
@@ -91,7 +92,8 @@ class StateComposition(CorrectedComposition):
         size = reduction.label.dim()[0][0]
         rest = size - reduction.state.dim()[0][0]
         u = dy.concatenate([reduction.state, dy.zeros(rest)]) if rest else reduction.state
-        return super().__call__(reduction._replace(label=reduction.label + u), dropout)
+        reduction.label += u
+        return super().__call__(reduction, dropout)
 
 
 @pytest.fixture
@@ -116,8 +118,9 @@ def test_a_constituent_is_shared_unless_its_composition_looks_below_it(
             steps = [(a, 3 if a == SHIFT else None) for a in actions]
             closed = walk(model, root, steps[: actions.index(REDUCE) + 1])
             vectors.append(closed.stack.vector)
-        assert (vectors[0] is vectors[1]) == shared
-        assert np.allclose(vectors[0].npvalue(), vectors[1].npvalue()) == shared
+        assert (vectors[0] == vectors[1]) == shared
+        one, other = (gather([vector])[0].npvalue() for vector in vectors)
+        assert np.allclose(one, other) == shared
 
 
 @pytest.mark.parametrize("name", ["corrected", "state"])
@@ -139,8 +142,8 @@ def test_the_state_that_a_composition_sees_is_the_one_that_the_reduce_came_from(
     dy.renew_cg()
     root = model.start(model.encode_training(sentences[0]).tokens, 0.5)
     c = walk(model, root, [(NT, None), (SHIFT, None)])
-    c = model.advance(c, SHIFT, dropout=0.5)
-    assert np.array_equal(model.hidden([c], 0.5).npvalue(), c.u.npvalue())
+    [c] = model.advance([c], [SHIFT], dropout=0.5)
+    assert np.array_equal(model.hidden([c], 0.5).npvalue(), gather([c.u])[0].npvalue())
     data = [model.encode_training(s) for s in sentences[:3]]
     updater = Updater(model, data, PRESETS["paper", "discriminative"])
     losses = [updater.update(range(3), i, 0.1).loss for i in range(8)]

@@ -1,0 +1,95 @@
+"""Vectors of many configurations, computed together: what a configuration holds is a row of a block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from rnng_dy.engine import dy
+
+EVERY, LAST = slice(None), slice(-1, None)
+"""Which of a block's expressions to gather."""
+
+
+class Block:
+    """Expressions of the current graph with one batch element a configuration, such as the layers of an LSTM.
+
+    After `keep` it outlives the graph: rows that are gathered then go into the new graph as inputs.
+    """
+
+    __slots__ = ("_expressions", "_values", "size")
+
+    def __init__(self, expressions: Sequence[dy.Expression], size: int = 1):
+        self._expressions = expressions
+        self._values: list[np.ndarray] | None = None
+        self.size = size
+        """Batch elements."""
+
+    def pick(self, rows: list[int], which: slice) -> Sequence[dy.Expression]:
+        """Some rows in the current graph, one batch element each."""
+        if self._values is not None:
+            return [_inputs(values[rows]) for values in self._values[which]]
+        chosen = self._expressions[which]
+        if len(rows) == self.size and (self.size == 1 or rows == list(range(self.size))):
+            return chosen
+        return [dy.pick_batch_elems(x, rows) for x in chosen]
+
+    def keep(self) -> None:
+        """Read the values, which runs the graph, so that rows can be gathered in the graphs to come."""
+        if self._values is None:
+            self._values = [as_rows(x).astype(np.float32) for x in self._expressions]
+            self._expressions = ()
+
+
+def _inputs(rows: np.ndarray) -> dy.Expression:
+    """The rows of a matrix as batch elements."""
+    return dy.inputTensor(rows.T, batched=True) if len(rows) > 1 else dy.inputTensor(rows[0])
+
+
+class Row(NamedTuple):
+    """What a block has for one configuration."""
+
+    block: Block
+    index: int
+
+
+def gather(rows: Sequence[Row], which: slice = EVERY) -> Sequence[dy.Expression]:
+    """The expressions of some rows, one batch element a row; all blocks have the same number of them."""
+    if len(rows) == 1:
+        [(block, index)] = rows
+        return block.pick([index], which)
+    of_block: dict[Block, tuple[list[int], list[int]]] = {}
+    for place, (block, index) in enumerate(rows):
+        if block not in of_block:
+            of_block[block] = ([], [])
+        indices, places = of_block[block]
+        indices.append(index)
+        places.append(place)
+    picked = [block.pick(indices, which) for block, (indices, _) in of_block.items()]
+    if len(picked) == 1:
+        return picked[0]
+    joined = [dy.concatenate_to_batch(list(parts)) for parts in zip(*picked, strict=True)]
+    order = [place for _, places in of_block.values() for place in places]
+    if order == list(range(len(rows))):
+        return joined
+    back = np.argsort(order).tolist()
+    return [dy.pick_batch_elems(x, back) for x in joined]
+
+
+def join(parts: Sequence[dy.Expression]) -> dy.Expression:
+    """The batch elements of all parts, one after another."""
+    return parts[0] if len(parts) == 1 else dy.concatenate_to_batch(list(parts))
+
+
+def keep_rows(rows: Iterable[Row]) -> None:
+    """Let rows outlive the current graph (see `Block`)."""
+    for block in dict.fromkeys(row.block for row in rows):
+        block.keep()
+
+
+def as_rows(vectors: dy.Expression) -> np.ndarray:
+    """The values of vectors, shape (batch elements, size); runs the graph."""
+    size = vectors.dim()[0][0]
+    return vectors.npvalue().reshape(size, -1).T

@@ -1,0 +1,161 @@
+"""Word-synchronous beam search with fast-track (Stern et al. 2017, as Hale et al. 2018 used it).
+
+Analyses compete only with those that have generated as many words. `like_reference` computes what the published program
+does, its quirks included.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from oracle.errors import RnngError
+from oracle.transitions import SHIFT, TransitionSystem
+from rnng_dy.search.incremental import (
+    Configuration,
+    Expanded,
+    Hypothesis,
+    Reading,
+    Request,
+    Search,
+    finishing,
+    log_sum,
+    start_hypothesis,
+)
+
+
+@dataclass(frozen=True)
+class BeamSizes:
+    """How far a search looks."""
+
+    beam: int = 100
+    """Actions kept in a round."""
+    fast_track: int = 5
+    """SHIFTs kept besides, of those that the others would crowd out."""
+    word_beam: int = 10
+    """Analyses that go on to the next word."""
+
+
+class BeamSearch:
+    """The search; see `search.incremental.WordSearch`."""
+
+    has_shares = True
+
+    def __init__(
+        self,
+        system: TransitionSystem,
+        sizes: BeamSizes = BeamSizes(),
+        sum_all: bool = False,
+        like_reference: bool = False,
+        early_stop: bool = True,
+    ):
+        """`sum_all`: probabilities are sums over all analyses that reach a word, not over the word beam alone.
+
+        A round is the last one where as many analyses as the beam holds have reached the word or, with `early_stop`,
+        where nothing that is open can get into the word beam any more.
+        Raises RnngError for sizes that cannot be.
+        """
+        if min(sizes.beam, sizes.word_beam) < 1 or sizes.fast_track < 0:
+            raise RnngError(f"{sizes}: beam and word beam from 1 on, fast track from 0 on")
+        self._system, self._sizes = system, sizes
+        self._sum_all, self._like_reference = sum_all, like_reference
+        self._early_stop = early_stop
+
+    def start(self, configuration: Configuration) -> Reading:
+        """Before the first word."""
+        return Reading([start_hypothesis(configuration)], np.zeros(1), np.ones(1))
+
+    def read(self, reading: Reading, word: int) -> Search[Reading]:
+        """After one more word."""
+        begun = [h._replace(at_word=h.score) for h in reading.hypotheses]
+        return (yield from self._search(begun, word))
+
+    def finish(self, reading: Reading) -> Search[Reading]:
+        """After the end of the sentence: the complete trees of its analyses."""
+        begun = [h._replace(at_word=h.score, lexical=0.0) for h in reading.hypotheses]
+        return (yield from self._search(begun, None))
+
+    def ready(self, reading: Reading) -> Search[Reading]:
+        """The analyses that are about to generate a word, whatever it is."""
+        return (yield from self._search(reading.hypotheses, None, any_word=True))
+
+    def _search(
+        self, begun: list[Hypothesis], word: int | None, any_word: bool = False
+    ) -> Search[Reading]:
+        following, reached, rounds, done = begun, [], 0, 0
+        while following and not self._may_stop(following, reached):
+            answer = yield Request(following, word, reached)
+            rounds += 1
+            scores, goal, dropped = self._scores(following, answer, word, any_word)
+            kept, fast = self._select(scores, goal)
+            done += len(kept) + len(fast)
+            before, following = following, []
+            for item in np.concatenate([kept, fast]).tolist():
+                row, action = divmod(item, scores.shape[1])
+                found = before[row].then(
+                    answer.configurations[row], action, None, float(scores[row, action])
+                )
+                if goal[row, action]:
+                    lexical = float(answer.word[row]) if word is not None else 0.0
+                    reached.append(found._replace(word=word, lexical=lexical))
+                elif not dropped[row, action]:
+                    following.append(found)
+        return self._reading(reached, rounds, done)
+
+    def _scores(
+        self, hypotheses: list[Hypothesis], answer: Expanded, word: int | None, any_word: bool
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Scores of the actions, which of them reach what is looked for, and which are given up when carried out."""
+        scores = np.array([h.score for h in hypotheses])[:, None] + answer.actions
+        closing = finishing(self._system, answer)
+        goal = np.zeros(scores.shape, bool)
+        dropped = closing
+        if word is None and not any_word:
+            goal, dropped = closing, goal
+            scores[:, SHIFT] = -np.inf
+            if self._system.opening_needs_word:
+                scores[:, self._system.first_open :] = -np.inf
+        else:
+            if word is not None:
+                scores[:, SHIFT] += answer.word
+            goal[:, SHIFT] = True
+            if not self._like_reference:
+                # no word can follow, so it takes nobody's place
+                scores[closing] = -np.inf
+        return scores, goal, dropped
+
+    def _select(self, scores: np.ndarray, goal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The best actions, and those that are fast-tracked: indices in row-major order of scores.
+
+        Ties go to the better analysis, then to the lower action id.
+        """
+        flat = scores.ravel()
+        possible = np.flatnonzero(flat > -np.inf)
+        order = possible[np.argsort(-flat[possible], kind="stable")]
+        kept, behind = order[: self._sizes.beam], order[self._sizes.beam :]
+        return kept, behind[goal.ravel()[behind]][: self._sizes.fast_track]
+
+    def _may_stop(self, following: list[Hypothesis], reached: list[Hypothesis]) -> bool:
+        if len(reached) >= self._sizes.beam:
+            return True
+        if not self._early_stop or len(reached) < self._sizes.word_beam:
+            return False
+        # scores only fall
+        best = sorted((h.score for h in reached), reverse=True)
+        return max(h.score for h in following) <= best[self._sizes.word_beam - 1]
+
+    def _reading(self, reached: list[Hypothesis], rounds: int, done: int) -> Reading:
+        reached = sorted(reached, key=lambda h: -h.score)
+        beam = reached[: self._sizes.word_beam]
+        summed = reached if self._sum_all else beam
+        scores = np.array([h.score for h in beam])
+        shares = np.exp(scores - log_sum(scores)) if beam else scores
+        return Reading(
+            beam,
+            np.array([log_sum([h.score for h in summed])]),
+            shares,
+            log_sum([h.score - h.lexical for h in summed]),
+            rounds,
+            done,
+        )

@@ -1,0 +1,229 @@
+"""Word by word through a sentence with a generative model: what its searches share, and how several run together.
+
+A search is a generator: it asks for what a model says of some configurations (`Request`), is sent that (`Expanded`),
+and returns a `Reading` for each word. `run` answers the requests of many searches as one batch.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from oracle.transitions import SHIFT, TransitionSystem
+from rnng_dy.engine import dy, one_graph
+from rnng_dy.search.model import Configuration, Model
+
+MAX_STATES = 3000
+"""Configurations in one graph; then what searches go on from is carried into a new one."""
+
+T = TypeVar("T")
+
+
+class Hypothesis(NamedTuple):
+    """A derivation: a configuration, and the action that follows it but is not carried out yet."""
+
+    configuration: Configuration
+    action: int | None
+    """None where the configuration itself is meant."""
+    word: int | None
+    """The id of the word that the action generates."""
+    score: float
+    """Joint log probability of all actions and words, in nats."""
+    lexical: float
+    """log p(the last word | u), part of the score."""
+    at_word: float
+    """The score when the word before the last one had been generated."""
+    actions: tuple | None
+    """A linked list, last action first."""
+
+    def then(self, c: Configuration, action: int, word: int | None, score: float) -> Hypothesis:
+        """With one more action; c is what this hypothesis led to."""
+        actions = (self.actions, action)
+        return Hypothesis(c, action, word, score, self.lexical, self.at_word, actions)
+
+    def action_ids(self) -> list[int]:
+        """All actions, in order."""
+        ids, actions = [], self.actions
+        while actions is not None:
+            actions, action = actions
+            ids.append(action)
+        return ids[::-1]
+
+
+class Request(NamedTuple):
+    """Asks for what hypotheses lead to, and what comes next there."""
+
+    hypotheses: Sequence[Hypothesis]
+    word: int | None
+    """The id of the next word, None at the end of the sentence."""
+    held: Sequence[Hypothesis] = ()
+    """Others that are still needed."""
+
+
+class Expanded(NamedTuple):
+    """The answer to a request."""
+
+    configurations: Sequence[Configuration]
+    actions: np.ndarray
+    """log p(action) in nats, -inf where it is not valid: shape (hypotheses, actions), float64."""
+    word: np.ndarray
+    """log p(word | u) in nats, -inf where SHIFT is not valid: shape (hypotheses,), float64."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Where a search stands after a word."""
+
+    hypotheses: Sequence[Hypothesis]
+    """The analyses that it goes on with, best first; none where it found no way to the word."""
+    log_mass: np.ndarray
+    """Log of the estimated probability of the words so far in nats: shape (runs,)."""
+    shares: np.ndarray
+    """Probability of each analysis given the words so far: shape (hypotheses,)."""
+    log_syntactic: float | None = None
+    """log_mass without the last word's own probability, for searches that sum over analyses."""
+    rounds: int = 0
+    """How often the search asked the model for this word."""
+    actions: int = 0
+    """Actions carried out for this word."""
+    weights: Sequence = field(default=())
+    """What a search keeps of each hypothesis."""
+
+    @property
+    def mean_log_mass(self) -> float:
+        """Log of the mean over runs of the estimated probability, in nats."""
+        return log_sum(self.log_mass) - math.log(len(self.log_mass))
+
+
+Search = Generator[Request, Expanded, T]
+
+
+class WordSearch(Protocol):
+    """A way of searching from word to word."""
+
+    def start(self, configuration: Configuration) -> Reading:
+        """Before the first word."""
+
+    def read(self, reading: Reading, word: int) -> Search[Reading]:
+        """After one more word."""
+
+    def finish(self, reading: Reading) -> Search[Reading]:
+        """After the end of the sentence: its analyses are complete trees."""
+
+
+def start_hypothesis(configuration: Configuration) -> Hypothesis:
+    """The one from which all others come."""
+    return Hypothesis(configuration, None, None, 0.0, 0.0, 0.0, None)
+
+
+def log_sum(values: Iterable[float]) -> float:
+    """log(sum(exp(values))), -inf for none."""
+    values = np.asarray(values, np.float64)
+    top = values.max(initial=-np.inf)
+    if np.isinf(top):
+        return float(top)
+    return float(top + np.log(np.exp(values - top).sum()))
+
+
+def finishing(system: TransitionSystem, answer: Expanded) -> np.ndarray:
+    """Which valid actions would complete a tree: shape (configurations, actions)."""
+    found = np.zeros(answer.actions.shape, bool)
+    for action in range(system.first_open):
+        if action != SHIFT:
+            for i in np.flatnonzero(answer.actions[:, action] > -np.inf).tolist():
+                found[i, action] = answer.configurations[i].state.after(action).is_finished
+    return found
+
+
+def read_sentence(
+    search: WordSearch, root: Configuration, words: Sequence[int | None], end: bool
+) -> Search[list[Reading]]:
+    """The readings before the first word, after each word and, where asked for, after the end of the sentence.
+
+    They stop after a word that the model cannot give, None among the words, or that no analysis leads to.
+    """
+    readings = [search.start(root)]
+    for word in words:
+        if word is None:
+            return readings
+        readings.append((yield from search.read(readings[-1], word)))
+        if not readings[-1].hypotheses:
+            return readings
+    if end:
+        readings.append((yield from search.finish(readings[-1])))
+    return readings
+
+
+@one_graph
+def run(model: Model, open_searches: Sequence[Callable[[], Search[T]]]) -> list[T]:
+    """The results of searches, which go on side by side; each is opened in the new graph."""
+    dy.renew_cg()
+    results: dict[int, T] = {}
+    requests: dict[int, Request] = {}
+    searches = [open_search() for open_search in open_searches]
+
+    def ask(i: int, answer: Expanded | None) -> None:
+        try:
+            requests[i] = searches[i].send(answer)
+        except StopIteration as stopped:
+            results[i] = stopped.value
+
+    for i in range(len(searches)):
+        ask(i, None)
+    states = 0
+    while requests:
+        asked, requests = requests, {}
+        states += sum(len(request.hypotheses) for request in asked.values())
+        if states > MAX_STATES:
+            keep(model, [h for r in asked.values() for h in (*r.hypotheses, *r.held)])
+            dy.renew_cg()
+            states = 0
+        for i, answer in zip(asked, expand(model, list(asked.values())), strict=True):
+            ask(i, answer)
+    return [results[i] for i in range(len(searches))]
+
+
+def keep(model: Model, hypotheses: Iterable[Hypothesis]) -> None:
+    """Let hypotheses outlive the current graph."""
+    model.keep({id(h.configuration): h.configuration for h in hypotheses}.values())
+
+
+def expand(model: Model, requests: Sequence[Request]) -> list[Expanded]:
+    """The answers to all requests, from one batch."""
+    hypotheses = [h for request in requests for h in request.hypotheses]
+    configurations = carry_out(model, hypotheses)
+    system = model.transitions
+    valid = system.masks[[system.mask_number(c.state) for c in configurations]]
+    words = [request.word for request in requests for _ in request.hypotheses]
+    members = [i for i, word in enumerate(words) if word is not None and valid[i, SHIFT]]
+    step = model.step(configurations)
+    of_word = np.full(len(words), -np.inf)
+    if members:
+        # before the actions: one run of the graph gives both
+        of_word[members] = step.word_log_probs(members, [words[i] for i in members])
+    table = np.where(valid, step.action_log_probs(), -np.inf)
+    answers, begin = [], 0
+    for request in requests:
+        part = slice(begin, begin + len(request.hypotheses))
+        answers.append(Expanded(configurations[part], table[part], of_word[part]))
+        begin = part.stop
+    return answers
+
+
+def carry_out(model: Model, hypotheses: Sequence[Hypothesis]) -> list[Configuration]:
+    """The configurations that hypotheses lead to."""
+    moving = [h for h in hypotheses if h.action is not None]
+    if not moving:
+        return [h.configuration for h in hypotheses]
+    advanced = iter(
+        model.advance(
+            [h.configuration for h in moving],
+            [h.action for h in moving],
+            [h.word for h in moving],
+        )
+    )
+    return [h.configuration if h.action is None else next(advanced) for h in hypotheses]

@@ -1,0 +1,228 @@
+"""Searches whose analyses do not compete within a word: the particle filter and the variable beam."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from oracle.errors import RnngError
+from oracle.transitions import SHIFT, TransitionSystem
+from rnng_dy.search.incremental import (
+    Configuration,
+    Hypothesis,
+    Reading,
+    Request,
+    Search,
+    finishing,
+    log_sum,
+    start_hypothesis,
+)
+
+Grown = list[tuple[Hypothesis, np.ndarray]]
+"""Derivations with what each has of `weights`."""
+
+
+def _walk(
+    system: TransitionSystem,
+    reading: Reading,
+    word: int | None,
+    share_out: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]],
+) -> Search[tuple[Grown, int, int]]:
+    """Every derivation that leads to the next word, or to the end; also rounds and actions carried out.
+
+    `share_out` is given the weights of a derivation and the probabilities of its actions, shape (actions,). It gives
+    the weights after each action, shape (actions, ...), and which of them anything is left for.
+    """
+    following = [
+        (h._replace(at_word=h.score, lexical=0.0), weights)
+        for h, weights in zip(reading.hypotheses, reading.weights, strict=True)
+    ]
+    reached: Grown = []
+    rounds = done = 0
+    while following:
+        hypotheses = [h for h, _ in following]
+        answer = yield Request(hypotheses, word, [h for h, _ in reached])
+        rounds += 1
+        closing = finishing(system, answer)
+        allowed = answer.actions.copy()
+        if word is None:
+            allowed[:, SHIFT] = -np.inf
+            if system.opening_needs_word:
+                allowed[:, system.first_open :] = -np.inf
+        grown = []
+        for row, ((h, weights), c) in enumerate(zip(following, answer.configurations, strict=True)):
+            shares, left = share_out(weights, np.exp(allowed[row]))
+            for action in left.nonzero()[0].tolist():
+                done += 1
+                score = h.score + float(answer.actions[row, action])
+                after = h.then(c, action, None, score)
+                if action == SHIFT:
+                    lexical = float(answer.word[row])
+                    after = after._replace(word=word, lexical=lexical, score=score + lexical)
+                    reached.append((after, shares[action]))
+                elif not closing[row, action]:
+                    grown.append((after, shares[action]))
+                elif word is None:
+                    reached.append((after, shares[action]))
+        following = grown
+    return reached, rounds, done
+
+
+class ParticleFilter:
+    """The bootstrap filter: particles draw actions up to the next word, and its probability is their weight.
+
+    The mean over particles estimates the probability of the words without bias; its logarithm, and so a surprisal, is
+    only consistent. Equal particles of all runs are one derivation, with what each run has of it: how many, and the
+    logarithm of the weight of each in nats.
+    """
+
+    has_shares = False
+
+    def __init__(
+        self,
+        system: TransitionSystem,
+        particles: int = 1000,
+        runs: int = 1,
+        threshold: float = 0.5,
+        seed: Sequence[int] = (1,),
+    ):
+        """Runs are independent. They are resampled where their effective sample size falls below `threshold` of all."""
+        if particles < 1 or runs < 1 or not 0 <= threshold <= 1:
+            raise RnngError(
+                f"{particles} particles, {runs} runs, threshold {threshold}: from 1 on, and from 0 to 1"
+            )
+        self._system, self._particles, self._runs = system, particles, runs
+        self._threshold = threshold
+        self._seed = seed
+
+    def start(self, configuration: Configuration) -> Reading:
+        """Before the first word."""
+        weights = np.stack([np.full(self._runs, float(self._particles)), np.zeros(self._runs)])
+        return Reading(
+            [start_hypothesis(configuration)], np.zeros(self._runs), np.ones(1), weights=[weights]
+        )
+
+    def read(self, reading: Reading, word: int) -> Search[Reading]:
+        """After one more word."""
+        return (yield from self._read(reading, word))
+
+    def finish(self, reading: Reading) -> Search[Reading]:
+        """After the end of the sentence: only what completes a tree is drawn, and weighted by how probable that is."""
+        return (yield from self._read(reading, None))
+
+    def _read(self, reading: Reading, word: int | None) -> Search[Reading]:
+        # the draws of a word depend on the seed and the words before it, not on who draws beside it
+        depth = 0 if not reading.hypotheses else len(reading.hypotheses[0].action_ids())
+        random = np.random.default_rng([*self._seed, depth])
+
+        def share_out(weights: np.ndarray, probs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            counts, log_weights = weights
+            total = probs.sum()
+            if not total > 0:
+                return np.zeros((0, 2, self._runs)), np.zeros(0)
+            drawn = random.multinomial(counts.astype(np.int64), probs / total).T
+            # what may not be drawn is weighed instead; where all may, they add up to 1 but for rounding
+            weighed = log_weights if word is not None else log_weights + math.log(total)
+            shares = np.stack([drawn, np.broadcast_to(weighed, drawn.shape)], axis=1)
+            return shares, drawn.any(axis=1)
+
+        grown, rounds, done = yield from _walk(self._system, reading, word, share_out)
+        grown = [(h, w) for h, w in grown if h.lexical > -math.inf]
+        return self._resampled(grown, random, rounds, done)
+
+    def _resampled(
+        self, grown: Grown, random: np.random.Generator, rounds: int, done: int
+    ) -> Reading:
+        grown = sorted(grown, key=lambda item: -item[0].score)
+        if not grown:
+            return Reading([], np.full(self._runs, -np.inf), np.zeros(0), None, rounds, done)
+        hypotheses = [h for h, _ in grown]
+        weights = np.stack([w for _, w in grown])
+        weights[:, 1] += np.array([h.lexical for h in hypotheses])[:, None]
+        with np.errstate(divide="ignore"):
+            joint = np.log(weights[:, 0]) + weights[:, 1]
+        log_sums = np.array([log_sum(column) for column in joint.T])
+        log_mass = log_sums - math.log(self._particles)
+        total = log_sum(log_sums)
+        shares = np.exp([log_sum(row) - total for row in joint])
+        for run in np.flatnonzero(log_sums > -np.inf):
+            share = np.exp(joint[:, run] - log_sums[run])
+            each = np.exp(weights[:, 1, run] - log_sums[run])
+            effective = 1 / (share * each).sum()
+            if effective < self._threshold * self._particles:
+                weights[:, 0, run] = random.multinomial(self._particles, share / share.sum())
+                weights[:, 1, run] = log_mass[run]
+        left = weights[:, 0].any(axis=1).nonzero()[0].tolist()
+        return Reading(
+            [hypotheses[i] for i in left],
+            log_mass,
+            shares[left] / shares[left].sum(),
+            None,
+            rounds,
+            done,
+            [weights[i] for i in left],
+        )
+
+
+class VariableBeam:
+    """Deals out a budget of particles instead of drawing (Crabbé et al. 2019).
+
+    A derivation with k of them gives round(k p(action)) to each action. After a word all are dealt again in proportion
+    to the joint probabilities of the derivations that reached it. Sums over derivations are lower bounds, as a beam's.
+    """
+
+    has_shares = True
+
+    def __init__(self, system: TransitionSystem, particles: int = 1000):
+        if particles < 1:
+            raise RnngError(f"{particles} particles: from 1 on")
+        self._system, self._particles = system, particles
+
+    def start(self, configuration: Configuration) -> Reading:
+        """Before the first word."""
+        weights = [np.array(float(self._particles))]
+        return Reading([start_hypothesis(configuration)], np.zeros(1), np.ones(1), weights=weights)
+
+    def read(self, reading: Reading, word: int) -> Search[Reading]:
+        """After one more word."""
+        return (yield from self._read(reading, word))
+
+    def finish(self, reading: Reading) -> Search[Reading]:
+        """After the end of the sentence."""
+        return (yield from self._read(reading, None))
+
+    def _read(self, reading: Reading, word: int | None) -> Search[Reading]:
+        def share_out(k: np.ndarray, probs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            total = probs.sum()
+            dealt = np.rint(k * probs / total) if total > 0 else probs
+            return dealt, dealt
+
+        grown, rounds, done = yield from _walk(self._system, reading, word, share_out)
+        hypotheses = sorted((h for h, _ in grown), key=lambda h: -h.score)
+        hypotheses = [h for h in hypotheses if h.score > -math.inf]
+        scores = [h.score for h in hypotheses]
+        log_mass = log_sum(scores)
+        read = Reading(
+            hypotheses,
+            np.array([log_mass]),
+            np.exp(np.array(scores) - log_mass) if scores else np.zeros(0),
+            log_sum([h.score - h.lexical for h in hypotheses]),
+            rounds,
+            done,
+        )
+        return self._dealt_again(read)
+
+    def _dealt_again(self, read: Reading) -> Reading:
+        dealt = np.rint(self._particles * read.shares)
+        if len(dealt) and not dealt.any():
+            dealt[0] = self._particles
+        left = dealt.nonzero()[0].tolist()
+        return replace(
+            read,
+            hypotheses=[read.hypotheses[i] for i in left],
+            shares=read.shares[left] / read.shares[left].sum() if left else read.shares,
+            weights=[dealt[i] for i in left],
+        )

@@ -1,0 +1,200 @@
+"""Word-by-word measures of sentences under a generative model (Hale 2001; Roark et al. 2009; Hale et al. 2018)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from oracle.errors import RnngError, named
+from oracle.transitions import TransitionSystem
+from rnng_dy.search.beam import BeamSearch, BeamSizes
+from rnng_dy.search.incremental import Hypothesis, Reading, WordSearch, read_sentence, run
+from rnng_dy.search.model import Model
+from rnng_dy.search.particles import ParticleFilter, VariableBeam
+from rnng_dy.search.words import Analysis, WordRecord
+
+TOGETHER = 4
+"""Sentences that are searched side by side."""
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """What to search with; some options are for some searches alone."""
+
+    search: str = "beam"
+    """beam, particles or variable."""
+    beam: int = 100
+    fast_track: int = 5
+    word_beam: int = 10
+    sum_all: bool = False
+    """Probabilities are sums over all analyses that reach a word, not over the word beam alone."""
+    like_reference: bool = False
+    """As the published program, its quirks included."""
+    particles: int = 1000
+    runs: int = 1
+    threshold: float = 0.5
+    """Particles are resampled where the effective sample size falls below this share of them."""
+    seed: int = 1
+
+
+def _beam(system: TransitionSystem, o: SearchOptions, index: int) -> WordSearch:
+    sizes = BeamSizes(o.beam, o.fast_track, o.word_beam)
+    early_stop = not (o.sum_all or o.like_reference)
+    return BeamSearch(system, sizes, o.sum_all, o.like_reference, early_stop)
+
+
+def _particles(system: TransitionSystem, o: SearchOptions, index: int) -> WordSearch:
+    return ParticleFilter(system, o.particles, o.runs, o.threshold, (o.seed, index))
+
+
+def _variable(system: TransitionSystem, o: SearchOptions, index: int) -> WordSearch:
+    return VariableBeam(system, o.particles)
+
+
+SEARCHES: dict[str, Callable[[TransitionSystem, SearchOptions, int], WordSearch]] = {
+    "beam": _beam,
+    "particles": _particles,
+    "variable": _variable,
+}
+"""By name, the default first."""
+
+
+class MeasuredSentence(NamedTuple):
+    """What a search found of a sentence."""
+
+    records: list[WordRecord]
+    """Of its words and, where asked for, of its end."""
+    trees: list[Analysis]
+    """Complete ones, best first; only where the end was asked for."""
+    log_mass: float
+    """log of the estimated probability of the words, and the end where asked for, in nats."""
+    problem: str | None
+    """Why the rest of the sentence has no finite measures."""
+
+
+def open_search(model: Model, options: SearchOptions, index: int = 0) -> WordSearch:
+    """The search that the options name. Raises RnngError for options that cannot be."""
+    return named("search", options.search, SEARCHES)(model.transitions, options, index)
+
+
+def measure(
+    model: Model,
+    sentences: Sequence[Sequence[str]],
+    options: SearchOptions = SearchOptions(),
+    end: bool = False,
+    first: int = 0,
+) -> Iterator[MeasuredSentence]:
+    """The measures of sentences, lists of tokens; a word that the model does not have is read as its UNK class.
+
+    `first` is the number of the first sentence, from which a particle filter's draws depend. Raises RnngError for an
+    empty sentence.
+    """
+    for begin in range(0, len(sentences), TOGETHER):
+        part = sentences[begin : begin + TOGETHER]
+        if not all(part):
+            raise RnngError("a sentence is a list of tokens, one at least")
+        unks = [model.vocabulary.unkify(tokens) for tokens in part]
+        opened = []
+        for i, sentence in enumerate(unks, first + begin):
+            search = open_search(model, options, i)
+            words = [model.vocabulary.words.get(word) for word in sentence]
+            opened.append(partial(_read, model, search, words, end))
+        readings = run(model, opened)
+        for tokens, unk, found in zip(part, unks, readings, strict=True):
+            yield _measured(model, tokens, unk, found, end)
+
+
+def _read(model: Model, search: WordSearch, words: Sequence[int | None], end: bool):
+    return read_sentence(search, model.start(), words, end)
+
+
+def _measured(
+    model: Model,
+    tokens: Sequence[str],
+    unks: Sequence[str],
+    readings: Sequence[Reading],
+    end: bool,
+) -> MeasuredSentence:
+    names = [*zip(tokens, unks, strict=True), *([(None, None)] if end else [])]
+    records, problem = [], None
+    for (token, unk), before, after in zip(names, readings, readings[1:], strict=False):
+        records.append(record(model, token, unk, before, after))
+    missing = len(names) - len(records)
+    if missing or math.isinf(readings[-1].mean_log_mass):
+        problem = _problem(model, names, readings)
+        records += [WordRecord(token, unk, math.inf) for token, unk in names[len(records) :]]
+    complete = end and not problem
+    trees = [analysis(model, h) for h in readings[-1].hypotheses] if complete else []
+    return MeasuredSentence(records, trees, readings[-1].mean_log_mass, problem)
+
+
+def record(
+    model: Model, token: str | None, unk: str | None, before: Reading, after: Reading
+) -> WordRecord:
+    """The measures of a word, from the readings before and after it."""
+    if not after.hypotheses:
+        return WordRecord(token, unk, math.inf, rounds=after.rounds, actions=after.actions)
+    mass = before.mean_log_mass
+    surprisal = _bits(mass - after.mean_log_mass)
+    best = after.hypotheses[0]
+    entropy = _entropy(after.shares)
+    last = best.configuration.state
+    found = WordRecord(
+        token,
+        unk,
+        surprisal,
+        standard_error=_standard_error(before.log_mass, after.log_mass),
+        best_syntactic=_bits(best.at_word + best.lexical - best.score),
+        best_lexical=_bits(-best.lexical),
+        rounds=after.rounds,
+        actions=after.actions,
+        entropy=entropy,
+        entropy_delta=entropy - _entropy(before.shares),
+        open=(last if best.action is None else last.after(best.action)).open,
+        beam=[analysis(model, h) for h in after.hypotheses],
+    )
+    if after.log_syntactic is None:
+        return found
+    syntactic = _bits(mass - after.log_syntactic)
+    return replace(found, syntactic=syntactic, lexical=surprisal - syntactic)
+
+
+def analysis(model: Model, hypothesis: Hypothesis) -> Analysis:
+    """A hypothesis with its actions as an oracle writes them."""
+    return Analysis(hypothesis.score, model.transitions.decode(hypothesis.action_ids()))
+
+
+def _bits(nats: float) -> float:
+    # not -0.0
+    return nats / math.log(2) + 0.0
+
+
+def _entropy(shares: np.ndarray) -> float:
+    """In bits."""
+    positive = shares[shares > 0]
+    return float(-(positive * np.log2(positive)).sum()) + 0.0
+
+
+def _standard_error(before: np.ndarray, after: np.ndarray) -> float | None:
+    """Of log2 mean exp(before) - log2 mean exp(after) over runs, to first order; None for one run."""
+    if len(after) < 2:
+        return None
+    ratios = [np.exp(x - x.max()) / np.exp(x - x.max()).mean() for x in (before, after)]
+    return float(_bits(np.std(ratios[0] - ratios[1], ddof=1) / math.sqrt(len(after))))
+
+
+def _problem(model: Model, names: Sequence[tuple], readings: Sequence[Reading]) -> str:
+    """Why there is no reading after the last one."""
+    if not readings[-1].hypotheses:
+        token = names[len(readings) - 2][0]
+        place = "the end" if token is None else f"word {len(readings) - 1}, {token!r}"
+        return f"no analysis that the search kept leads to {place}: it needs to look further"
+    number = len(readings)
+    token, unk = names[number - 1]
+    shown = f"{token!r}" if token == unk else f"{token!r} ({unk})"
+    return f"word {number}, {shown}, has no place in the model's vocabulary"
