@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from oracle.errors import RnngError
 from rnng_dy.engine import dy
 
 EVERY, LAST = slice(None), slice(-1, None)
@@ -19,16 +20,24 @@ class Block:
     After `keep` it outlives the graph: rows that are gathered then go into the new graph as inputs.
     """
 
-    __slots__ = ("_expressions", "_values", "size")
+    __slots__ = ("_expressions", "_graph", "_values", "size")
 
     def __init__(self, expressions: Sequence[dy.Expression], size: int = 1):
         self._expressions = expressions
         self._values: list[np.ndarray] | None = None
+        self._graph = dy.cg_version()
         self.size = size
         """Batch elements."""
 
+    @property
+    def is_usable(self) -> bool:
+        """Whether it is of the current graph, or kept."""
+        return self._values is not None or self._graph == dy.cg_version()
+
     def pick(self, rows: list[int], which: slice) -> Sequence[dy.Expression]:
-        """Some rows in the current graph, one batch element each."""
+        """Some rows in the current graph, one batch element each. Raises RnngError where they are not kept for it."""
+        if not self.is_usable:
+            raise RnngError("a configuration of a graph that is gone")
         if self._values is not None:
             return [_inputs(values[rows]) for values in self._values[which]]
         chosen = self._expressions[which]

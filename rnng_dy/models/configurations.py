@@ -84,10 +84,9 @@ class Push(NamedTuple):
 
 
 def rows_of(configurations: Iterable[Configuration]) -> list[Row]:
-    """All rows that configurations go on from; the constituents of their sentences are forgotten."""
+    """All rows that configurations go on from."""
     rows, seen = [], set()
     for c in configurations:
-        c.graph.constituents.clear()
         rows += [c.actions] if c.u is None else [c.actions, c.u]
         cell, words = c.stack, [c.words]
         while cell is not None and id(cell) not in seen:
@@ -96,7 +95,7 @@ def rows_of(configurations: Iterable[Configuration]) -> list[Row]:
             cell = cell.below
         while words:
             read = words.pop()
-            if id(read) not in seen:
+            if id(read) not in seen and read.context.block.is_usable:
                 seen.add(id(read))
                 words += read.following.values()
                 rows += [read.context] if read.vector is None else [read.context, read.vector]

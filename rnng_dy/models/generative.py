@@ -22,8 +22,11 @@ from rnng_dy.models.word_softmax import ClassFactoredSoftmax
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.rows import Block, Row, gather
 from rnng_dy.search.generation import generate_trees
+from rnng_dy.search.reader import Reader
 from rnng_dy.search.scoring import joint_log_probs
+from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions, measure
 from rnng_dy.search.trace import Decision, trace
+from rnng_dy.search.words import WordRecord
 
 
 @dataclass(frozen=True)
@@ -123,11 +126,11 @@ class GenerativeModel(Rnng):
     def _next_words(
         self, configurations: Sequence[Configuration], words: Sequence[int], dropout: float
     ) -> list[Words]:
-        fresh = {
-            (c.words, word): c.graph
-            for c, word in zip(configurations, words, strict=True)
-            if word not in c.words.following
-        }
+        fresh = {}
+        for c, word in zip(configurations, words, strict=True):
+            known = c.words.following.get(word)
+            if known is None or not known.context.block.is_usable:
+                fresh[c.words, word] = c.graph
         if fresh:
             vectors = dy.lookup_batch(self._word_table, [word for _, word in fresh])
             before = gather([read.context for read, _ in fresh])
@@ -196,3 +199,20 @@ class GenerativeModel(Rnng):
     ) -> list[tuple[nltk.Tree, float]]:
         """n trees drawn from the model, tags XX, each with log p(x, y) in nats (see `search.generation`)."""
         return generate_trees(self, n, seed, max_length)
+
+    def surprisals(
+        self, tokens: Sequence[str], options: SearchOptions = DEFAULT_OPTIONS, end: bool = False
+    ) -> list[WordRecord]:
+        """What the model says of each word of a sentence and, where asked for, of its end (see `search.surprisal`)."""
+        [found] = measure(self, [tokens], options, end)
+        return found.records
+
+    def surprisals_of(
+        self, sentences: Sequence[Sequence[str]], options: SearchOptions = DEFAULT_OPTIONS
+    ) -> list[list[WordRecord]]:
+        """`surprisals` of many sentences, some of them searched together."""
+        return [found.records for found in measure(self, sentences, options)]
+
+    def reader(self, options: SearchOptions = DEFAULT_OPTIONS) -> Reader:
+        """A reader of one sentence, word by word."""
+        return Reader(self, options)

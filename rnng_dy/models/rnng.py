@@ -204,7 +204,8 @@ class Rnng(SavedModel):
             own = (c.actions,) if self.compose.depends_on_state else ()
             key = (opened.label, *[child.name for child in children], *own)
             found.append((i, below, c.graph.constituents, key))
-            if key not in c.graph.constituents:
+            known = c.graph.constituents.get(key)
+            if known is None or not known[1].block.is_usable:
                 fresh[len(children)][c.graph, key] = (opened, children, c.u)
         for group in fresh.values():
             reduction = Reduction(self._label_table, list(group.values()))

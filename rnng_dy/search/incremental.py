@@ -141,20 +141,22 @@ def finishing(system: TransitionSystem, answer: Expanded) -> np.ndarray:
 
 def read_sentence(
     search: WordSearch, root: Configuration, words: Sequence[int | None], end: bool
-) -> Search[list[Reading]]:
-    """The readings before the first word, after each word and, where asked for, after the end of the sentence.
+) -> Search[list[tuple[Reading, Reading | None]]]:
+    """The readings before and after each word and, where asked for, the end of the sentence.
 
-    They stop after a word that the model cannot give, None among the words, or that no analysis leads to.
+    A word that the model cannot give, None among the words, has None after it and is passed over. They stop after a
+    word that no analysis leads to.
     """
-    readings = [search.start(root)]
+    before, readings = search.start(root), []
     for word in words:
-        if word is None:
-            return readings
-        readings.append((yield from search.read(readings[-1], word)))
-        if not readings[-1].hypotheses:
+        after = None if word is None else (yield from search.read(before, word))
+        readings.append((before, after))
+        if after is not None:
+            before = after
+        if not before.hypotheses:
             return readings
     if end:
-        readings.append((yield from search.finish(readings[-1])))
+        readings.append((before, (yield from search.finish(before))))
     return readings
 
 

@@ -42,6 +42,9 @@ class SearchOptions:
     seed: int = 1
 
 
+DEFAULT_OPTIONS = SearchOptions()
+
+
 def _beam(system: TransitionSystem, o: SearchOptions, index: int) -> WordSearch:
     sizes = BeamSizes(o.beam, o.fast_track, o.word_beam)
     early_stop = not (o.sum_all or o.like_reference)
@@ -74,7 +77,7 @@ class MeasuredSentence(NamedTuple):
     log_mass: float
     """log of the estimated probability of the words, and the end where asked for, in nats."""
     problem: str | None
-    """Why the rest of the sentence has no finite measures."""
+    """Why not all of its measures are finite."""
 
 
 def open_search(model: Model, options: SearchOptions, index: int = 0) -> WordSearch:
@@ -85,12 +88,13 @@ def open_search(model: Model, options: SearchOptions, index: int = 0) -> WordSea
 def measure(
     model: Model,
     sentences: Sequence[Sequence[str]],
-    options: SearchOptions = SearchOptions(),
+    options: SearchOptions = DEFAULT_OPTIONS,
     end: bool = False,
     first: int = 0,
 ) -> Iterator[MeasuredSentence]:
     """The measures of sentences, lists of tokens; a word that the model does not have is read as its UNK class.
 
+    A word whose class it has not either has infinite surprisal and is passed over.
     `first` is the number of the first sentence, from which a particle filter's draws depend. Raises RnngError for an
     empty sentence.
     """
@@ -117,26 +121,45 @@ def _measured(
     model: Model,
     tokens: Sequence[str],
     unks: Sequence[str],
-    readings: Sequence[Reading],
+    readings: Sequence[tuple[Reading, Reading | None]],
     end: bool,
 ) -> MeasuredSentence:
     names = [*zip(tokens, unks, strict=True), *([(None, None)] if end else [])]
-    records, problem = [], None
-    for (token, unk), before, after in zip(names, readings, readings[1:], strict=False):
-        records.append(record(model, token, unk, before, after))
-    missing = len(names) - len(records)
-    if missing or math.isinf(readings[-1].mean_log_mass):
-        problem = _problem(model, names, readings)
-        records += [WordRecord(token, unk, math.inf) for token, unk in names[len(records) :]]
-    complete = end and not problem
-    trees = [analysis(model, h) for h in readings[-1].hypotheses] if complete else []
-    return MeasuredSentence(records, trees, readings[-1].mean_log_mass, problem)
+    found = zip(names, readings, strict=False)
+    records = [record(model, *name, before, after) for name, (before, after) in found]
+    records += [WordRecord(token, unk, math.inf) for token, unk in names[len(records) :]]
+    problem = _problem(names, readings)
+    if problem:
+        return MeasuredSentence(records, [], -math.inf, problem)
+    last = readings[-1][1]
+    trees = [analysis(model, h) for h in last.hypotheses] if end else []
+    return MeasuredSentence(records, trees, last.mean_log_mass, None)
+
+
+def _problem(
+    names: Sequence[tuple], readings: Sequence[tuple[Reading, Reading | None]]
+) -> str | None:
+    """Why a sentence has p = 0 for the search."""
+    unseen = [
+        token if token == unk else f"{token} ({unk})"
+        for (token, unk), (_, after) in zip(names, readings, strict=False)
+        if after is None
+    ]
+    if unseen:
+        return f"not in the model's vocabulary, so passed over: {', '.join(unseen)}"
+    if not readings[-1][1].hypotheses:
+        token = names[len(readings) - 1][0]
+        place = "the end" if token is None else f"word {len(readings)}, {token!r}"
+        return f"no analysis that the search kept leads to {place}: it needs to look further"
+    return None
 
 
 def record(
-    model: Model, token: str | None, unk: str | None, before: Reading, after: Reading
+    model: Model, token: str | None, unk: str | None, before: Reading, after: Reading | None
 ) -> WordRecord:
-    """The measures of a word, from the readings before and after it."""
+    """The measures of a word, from the readings before and after it, None for a word that the model cannot give."""
+    if after is None:
+        return WordRecord(token, unk, math.inf)
     if not after.hypotheses:
         return WordRecord(token, unk, math.inf, rounds=after.rounds, actions=after.actions)
     mass = before.mean_log_mass
@@ -186,15 +209,3 @@ def _standard_error(before: np.ndarray, after: np.ndarray) -> float | None:
         return None
     ratios = [np.exp(x - x.max()) / np.exp(x - x.max()).mean() for x in (before, after)]
     return float(_bits(np.std(ratios[0] - ratios[1], ddof=1) / math.sqrt(len(after))))
-
-
-def _problem(model: Model, names: Sequence[tuple], readings: Sequence[Reading]) -> str:
-    """Why there is no reading after the last one."""
-    if not readings[-1].hypotheses:
-        token = names[len(readings) - 2][0]
-        place = "the end" if token is None else f"word {len(readings) - 1}, {token!r}"
-        return f"no analysis that the search kept leads to {place}: it needs to look further"
-    number = len(readings)
-    token, unk = names[number - 1]
-    shown = f"{token!r}" if token == unk else f"{token!r} ({unk})"
-    return f"word {number}, {shown}, has no place in the model's vocabulary"

@@ -1,0 +1,112 @@
+"""A sentence read word by word: what programs ask that do not have all of it yet."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+
+import numpy as np
+
+from oracle.errors import RnngError, UnseenSymbolError
+from rnng_dy.engine import one_graph
+from rnng_dy.search.beam import BeamSearch, BeamSizes
+from rnng_dy.search.incremental import Reading, Search, keep, log_sum, run
+from rnng_dy.search.model import Model
+from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions, analysis, open_search, record
+from rnng_dy.search.words import Analysis, WordRecord
+
+
+class Reader:
+    """Takes a sentence's words one at a time. A copy goes on by itself from where the first one stands.
+
+    >>> reader = model.reader()  # doctest: +SKIP
+    >>> reader.push("The").surprisal  # doctest: +SKIP
+    """
+
+    def __init__(self, model: Model, options: SearchOptions = DEFAULT_OPTIONS):
+        self._model = model
+        self._options = options
+        self._search = open_search(model, options)
+        self._reading: Reading | None = None
+        self.tokens: tuple[str, ...] = ()
+        """The words so far."""
+
+    def __repr__(self) -> str:
+        return f"<Reader after {' '.join(self.tokens) or 'no word'!r}>"
+
+    def copy(self) -> Reader:
+        """A reader of its own after the same words."""
+        return copy.copy(self)
+
+    @property
+    def beam(self) -> list[Analysis]:
+        """The analyses of the words so far, best first."""
+        reading = self._reading
+        return [] if reading is None else [analysis(self._model, h) for h in reading.hypotheses]
+
+    def push(self, token: str) -> WordRecord:
+        """Read a word and say what the model thought of it.
+
+        Raises UnseenSymbolError where the model has neither the word nor its UNK class, RnngError where the search
+        finds no way to it; the reader stays where it is then.
+        """
+        [unk] = self._model.vocabulary.unkify([token])
+        word = self._model.vocabulary.words.get(unk)
+        if word is None:
+            raise UnseenSymbolError([unk])
+        found = self._go_on(lambda reading: self._search.read(reading, word), token, unk)
+        self.tokens = (*self.tokens, token)
+        return found
+
+    def end(self) -> tuple[WordRecord, list[Analysis]]:
+        """What the model thinks of the sentence's ending here, and its complete trees, best first.
+
+        The reader itself does not go on.
+        """
+        if not self.tokens:
+            raise RnngError("no word has been read")
+        after = self.copy()
+        return after._go_on(after._search.finish, None, None), after.beam
+
+    @one_graph
+    def next_words(self, k: int = 10) -> list[tuple[str, float]]:
+        """The k most probable next words with their probabilities, those of all words adding up to 1.
+
+        They are means over the analyses that reach a word, whatever it is, in proportion to their probabilities. UNK
+        classes are among the words.
+        """
+        model, options = self._model, self._options
+        sizes = BeamSizes(options.beam, options.fast_track, options.word_beam)
+        search = BeamSearch(model.transitions, sizes)
+        [ready] = run(model, [lambda: search.ready(self._start())])
+        if not ready.hypotheses:
+            raise RnngError("no analysis leads to a next word")
+        step = model.step([h.configuration for h in ready.hypotheses])
+        log_probs = step.every_word_log_prob(range(len(ready.hypotheses)))
+        scores = np.array([h.score for h in ready.hypotheses])
+        probs = np.exp(scores - log_sum(scores)) @ np.exp(log_probs)
+        best = np.argsort(-probs, kind="stable")[:k]
+        symbols = model.vocabulary.words.symbols
+        return [(symbols[i], float(probs[i])) for i in best if probs[i] > 0]
+
+    def _start(self) -> Reading:
+        """Where the reader stands; before the first word that is in the current graph."""
+        return self._reading or self._search.start(self._model.start())
+
+    @one_graph
+    def _go_on(
+        self, search: Callable[[Reading], Search], token: str | None, unk: str | None
+    ) -> WordRecord:
+        before: list[Reading] = []
+
+        def opened() -> Search:
+            before.append(self._start())
+            return search(before[0])
+
+        [after] = run(self._model, [opened])
+        if not after.hypotheses:
+            place = "the end" if token is None else repr(token)
+            raise RnngError(f"no analysis that the search kept leads to {place}")
+        keep(self._model, after.hypotheses)
+        self._reading = after
+        return record(self._model, token, unk, before[0], after)
