@@ -266,7 +266,9 @@ class _Parser:
     def _nested(self, part: Callable[[], _Node]) -> _Node:
         """What follows a sign or an opening bracket."""
         if self._depth == MAX_DEPTH:
-            raise FormulaError(f"more than {MAX_DEPTH} brackets and signs in one another", self._column)
+            raise FormulaError(
+                f"more than {MAX_DEPTH} brackets and signs in one another", self._column
+            )
         self._depth += 1
         self._advance()
         node = part()

@@ -116,7 +116,9 @@ def _json_pair(tokenize: Tokenize, path: str, line: int, text: str) -> Item:
     content = _read_json(text, path, line)
     for key in (_GOOD, _BAD):
         if not isinstance(content, dict) or not isinstance(content.get(key), str):
-            raise InputError(f"an object with the texts {_GOOD!r} and {_BAD!r} is needed", path, line)
+            raise InputError(
+                f"an object with the texts {_GOOD!r} and {_BAD!r} is needed", path, line
+            )
     return _pair(tokenize, path, line, content[_GOOD], content[_BAD])
 
 

@@ -167,7 +167,5 @@ def _shaded(value: float, highest: float) -> str:
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A table of cells that are HTML under names that are text."""
     names = "".join(f"<th>{escape(name)}</th>" for name in head)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows
-    )
+    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
     return f'<div class="table"><table><tr>{names}</tr>{body}</table></div>'
