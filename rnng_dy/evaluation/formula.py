@@ -173,7 +173,7 @@ class _Parser:
         if self._kind == "end":
             return FormulaError(f"the formula ends where {wanted} is needed", self._column)
         begin = self._column - 1
-        if _HALF_A_REGION.match(self._text, begin):
+        if self._kind != "region" and _HALF_A_REGION.match(self._text, begin):
             return FormulaError("a region is written (NUMBER;%CONDITION%)", self._column)
         shown = self._text[begin : self._end].strip()
         return FormulaError(f"{shown!r} stands where {wanted} is needed", self._column)
