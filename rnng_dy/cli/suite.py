@@ -28,7 +28,7 @@ SENTENCES = 32
 
 
 @click.command(
-    epilog=f"Suites of the package: {', '.join(shipped())}. A file of the same name is ./NAME."
+    epilog="\n".join(["\b", "Suites of the package; a file of such a name is ./NAME:", *shipped()])
 )
 @click.argument("sources", metavar="SUITE...", nargs=-1, required=True)
 @model_option

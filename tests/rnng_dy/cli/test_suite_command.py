@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 from click.testing import CliRunner
@@ -13,7 +14,7 @@ from rnng_dy.models.vocabulary import GeneratorVocabulary
 
 from ..conftest import make_parser, simple_clusters
 
-PAIRS = "They were here .\tThey was here .\nHe said so .\tHe say so .\n"
+PAIRS = "the train slept .\tthe train the .\nshe read a letter .\tread she letter a .\n"
 
 
 @pytest.fixture
@@ -46,8 +47,8 @@ def test_the_sums_are_the_models_and_the_accuracy_is_theirs(folder, model):
     bits = [float(row[-1]) for row in rows]
     sentences = [sentence.split() for line in PAIRS.splitlines() for sentence in line.split("\t")]
     for sentence, found in zip(sentences, bits, strict=True):
-        [records] = model.surprisals_of([sentence])
-        assert found == pytest.approx(sum(r.surprisal for r in records[:-1]), abs=1e-4)
+        [log_p, _] = model.log_probs([model.encode(sentence)])[0]
+        assert found == pytest.approx(-log_p / math.log(2), abs=1e-4)
     right = (bits[0] < bits[1]) + (bits[2] < bits[3])
     [numbers] = json.loads((folder / "r.json").read_text())
     assert (numbers["right"], numbers["of"]) == (right, 2)
@@ -72,17 +73,19 @@ def test_the_number_of_jobs_changes_nothing(folder):
 
 def test_words_that_the_model_cannot_give_are_named_and_the_items_left_out(folder):
     # no UNK class for a number with a dash and capitals is in the small training data
-    (folder / "odd.tsv").write_text("A1-S are\tA1-S is\nThey were\tA1-S was\n", encoding="utf-8")
+    (folder / "odd.tsv").write_text(
+        "A1-S slept\tA1-S read\nshe slept\tA1-S read\n", encoding="utf-8"
+    )
     result = run("odd.tsv", "--model", "lm")
-    assert "words that the model cannot give: A1-S (3)" in result.stderr
+    assert "words that the model cannot give: A1-S (2)" in result.stderr
     assert "odd: 1 of 2 items are left out" in result.stderr
     assert result.stdout.splitlines()[1].split()[-5:] == ["1", "1", "100.0", "%", "1"]
 
 
 def test_plain_text_is_split(folder):
-    (folder / "plain.tsv").write_text("They weren't here.\tThey wasn't here.\n", encoding="utf-8")
+    (folder / "plain.tsv").write_text("She didn't read.\tShe didn't slept.\n", encoding="utf-8")
     run("plain.tsv", "--model", "lm", "--plain", "--regions", "r.tsv")
-    assert "They were n't here ." in (folder / "r.tsv").read_text()
+    assert "She did n't read ." in (folder / "r.tsv").read_text()
 
 
 def test_a_parser_is_refused(folder, sentences):

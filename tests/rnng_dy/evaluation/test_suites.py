@@ -257,7 +257,7 @@ def test_a_region_that_is_there_twice_is_refused(write):
         ("", "bad.json: no test suite"),
         ("\n \n", "bad.json: no test suite"),
         ('{"items": [\n\n}', "bad.json:3: no JSON at column 1"),
-        ("\n{\n", "bad.json:2: no JSON"),
+        ("\n{x\n", "bad.json:2: no JSON at column 2"),
         ('{"items": ' + "[" * 100_000, "bad.json:1: no JSON that can be read"),
         ('{"items": ' + "9" * 5000 + "}", "bad.json:1: no JSON that can be read"),
         ('{"items": "\\ud800"}', "bad.json:1: no JSON that can be read"),
@@ -269,7 +269,7 @@ def test_a_region_that_is_there_twice_is_refused(write):
         ('{"sentence_good": "a", "sentence_bad": "b"}\n[1]\n', "bad.json:2: an object"),
         ('{"sentence_good": "a", "sentence_bad": 1}\n', "bad.json:1: an object"),
         ('{"sentence_good": "a", "sentence_bad": ""}\n', "bad.json:1: a sentence without words"),
-        ('{"sentence_good": "a", "sentence_bad": "b"}\n{"x\n', "bad.json:2: no JSON at column 2"),
+        ('{"sentence_good": "a", "sentence_bad": "b"}\n{x\n', "bad.json:2: no JSON at column 2"),
         ("caf\udce9\tb\n", "bad.json:1: not utf-8"),
     ],
 )
