@@ -151,7 +151,7 @@ class _SyntaxGym:
         if metric not in METRICS:
             raise self._error(f"the metric {metric!r} is none of {', '.join(METRICS)}")
         names = self._region_names(content)
-        predictions = self._listed(content, "predictions", "the suite")
+        predictions = self._predictions(content, meta)
         items = self._listed(content, "items", "the suite")
         return Suite(
             name,
@@ -190,6 +190,13 @@ class _SyntaxGym:
             if not _NUMBER.fullmatch(key) or not isinstance(name, str):
                 raise self._error(f"region_meta: {key!r} is no number with a text as its name")
         return {int(key): name for key, name in named.items()}
+
+    def _predictions(self, content: object, meta: object) -> list:
+        """Those of the suite; files of Hu et al. have them as texts in `meta`, with an empty list here."""
+        texts = self._field(meta, "string_predictions", list, "meta", [])
+        if texts and not self._field(content, "predictions", list, "the suite", []):
+            return [{"formula": text} for text in texts]
+        return self._listed(content, "predictions", "the suite")
 
     def _prediction(self, place: int, content: object) -> Prediction:
         where = f"prediction {place}"

@@ -130,6 +130,16 @@ def test_without_any_decision_there_is_no_accuracy(write):
     suite_report.html([result], "m")
 
 
+def test_predictions_that_are_texts_of_meta_are_known_too(write):
+    texts = [p["formula"] for p in SUITE["predictions"]]
+    meta = {**SUITE["meta"], "string_predictions": texts}
+    [first, second] = [read_suite(write(**c)) for c in ({}, {"meta": meta, "predictions": []})]
+    [first, second] = evaluate([first, second], surprisals)
+    assert first.items == second.items
+    with pytest.raises(InputError, match="prediction 1: 'formula' is not text"):
+        read_suite(write(meta={"string_predictions": [1]}, predictions=[]))
+
+
 def test_sentences_that_are_equal_are_scored_once(write):
     asked = []
 
