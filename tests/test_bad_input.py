@@ -27,6 +27,11 @@ SAMPLING = "sample --model parser {} -o out"
 SCORE = "score --model generator {} -o out"
 RERANK = "rerank {} {} -o out"
 EVALB = "evalb {} {}"
+SUITES = "suite {} --model generator --json out --html page --regions sums"
+SUITE = (
+    '{"predictions": [{"formula": "(1;%a%) > 0"}], "items": [{"item_number": 1, "conditions": '
+    '[{"condition_name": "a", "regions": [{"region_number": 1, "content": "it"}]}]}]}\n'
+)
 
 # what is wrong, the content of the file `bad`, the command, what the message must say
 CASES = [
@@ -118,6 +123,14 @@ CASES = [
     ("neither model nor n-grams", None, "perplexity good.gen.oracle", "either"),
     ("a parser as language model", None, "perplexity good.gen.oracle --model parser", "lstm-lm"),
     ("sentences from a parser", None, "generate --model parser -o out", "parser"),
+    # test suites
+    ("a suite of a region that is none", SUITE.replace("1;", "9;"), SUITES.format("bad"),
+     "bad: prediction 1, column 1: item 1 has no region 9"),
+    ("a formula that does not parse", SUITE.replace("> 0", ">"), SUITES.format("bad"), "bad: prediction 1, column 10"),
+    ("a suite that is no JSON", SUITE[:-2], SUITES.format("bad"), "bad:1"),
+    ("a pair without its other half", "the cat slept\n", SUITES.format("bad"), "bad:1"),
+    ("a suite that is missing", None, SUITES.format("nowhere"), "agreement-pp"),
+    ("a parser for suites", SUITE, "suite bad --model parser --json out", "language model"),
     ("trees without tags to tag", "(S the cat)\n", "tag bad --train good.trees -o out", "bad:1"),
     ("no tagger", TREE, "tag bad -o out", "one of"),
     ("other numbers of trees", TREE * 2, "compare-composition bad good.trees good.trees", "good.trees"),

@@ -18,6 +18,7 @@ from rnng_dy.models.word_softmax import ClassFactoredSoftmax
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.saved import SavedModel
 from rnng_dy.search.generation import draw, until_drawn
+from rnng_dy.search.words import WordRecord
 
 MAX_WORDS = 2000
 """Words in one graph."""
@@ -125,17 +126,47 @@ class LstmLanguageModel(SavedModel):
         ]
         return np.array(rows, np.float64).reshape(-1, 2)
 
+    def surprisals_of(self, sentences: Iterable[Sequence[str]]) -> list[list[WordRecord]]:
+        """A record for each token of each sentence and for its end, surprisals in bits.
+
+        A word whose UNK class the model does not have is infinitely surprising, and passed over for the words after
+        it. Surprisals are NaN in a sentence that does not fit into memory.
+        """
+        tokens = [list(sentence) for sentence in sentences]
+        seen = [self.vocabulary.unkify(sentence) for sentence in tokens]
+        # <s> has id 0, and is no word that can be given
+        ids = [[self.vocabulary.words.get(word) or None for word in words] for words in seen]
+        examples = [LanguageModelExample([i for i in of if i is not None]) for of in ids]
+        rows = [
+            row
+            for part in batches(examples, self.length, MAX_WORDS)
+            for row in as_fits(self._word_log_probs, part)
+        ]
+        return [_records(*found) for found in zip(tokens, seen, ids, rows, strict=True)]
+
+    @one_graph
+    def _word_log_probs(self, examples: Sequence[LanguageModelExample]) -> list[np.ndarray]:
+        """log p in nats of the words and the end of each sentence."""
+        log_probs, ends = self._position_log_probs(examples)
+        return np.split(log_probs, ends[:-1])
+
     @one_graph
     def _log_probs(self, examples: Sequence[LanguageModelExample]) -> list[np.ndarray]:
+        of_position, ends = self._position_log_probs(examples)
+        end = of_position[ends - 1]
+        total = np.add.reduceat(of_position, np.concatenate([[0], ends[:-1]]))
+        return list(np.stack([total - end, end], axis=1))
+
+    def _position_log_probs(
+        self, examples: Sequence[LanguageModelExample]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """log p in nats of all words and ends, one sentence after another, and where each sentence stops."""
         dy.renew_cg()
         losses, owners = self._losses(examples, 0.0)
         values = dy.concatenate_to_batch(losses).npvalue().ravel()
         # every sentence has its words and its end
         ends = np.cumsum([len(e.words) + 1 for e in examples])
-        of_position = -np.bincount(owners, values.astype(np.float64), ends[-1])
-        end = of_position[ends - 1]
-        total = np.add.reduceat(of_position, np.concatenate([[0], ends[:-1]]))
-        return list(np.stack([total - end, end], axis=1))
+        return -np.bincount(owners, values.astype(np.float64), ends[-1]), ends
 
     def generate(self, n: int, seed: int = 1, max_length: int = 200) -> list[list[str]]:
         """n sentences drawn from the model; one that grows longer than `max_length` words is drawn anew.
@@ -161,3 +192,20 @@ class LstmLanguageModel(SavedModel):
             words.append(word)
             state = self._lstm.step(state, dy.lookup(self._word_table, word))
         return None
+
+
+def _records(
+    tokens: Sequence[str],
+    seen: Sequence[str],
+    ids: Sequence[int | None],
+    log_probs: np.ndarray | None,
+) -> list[WordRecord]:
+    """Records from the log probabilities in nats of the words that have ids, and of the end; None is unknown."""
+    if log_probs is None:
+        log_probs = np.full(len(tokens) + 1, math.nan)
+    bits = iter((-log_probs / math.log(2)).tolist())
+    words = [
+        WordRecord(token, unk, math.inf if i is None else next(bits))
+        for token, unk, i in zip(tokens, seen, ids, strict=True)
+    ]
+    return [*words, WordRecord(None, None, next(bits))]

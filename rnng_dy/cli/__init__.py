@@ -26,6 +26,7 @@ COMMANDS = {
     "score": "score",
     "rerank": "rerank",
     "perplexity": "perplexity",
+    "suite": "suite",
     "evalb": "evalb",
     "compare-composition": "compare",
     "generate": "infer",

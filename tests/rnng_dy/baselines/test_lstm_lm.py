@@ -84,3 +84,41 @@ def test_generation_is_the_seeds_and_of_the_vocabulary(model):
         assert math.isfinite(model.log_probs([model.encode(sentence)]).sum())
     with pytest.raises(UnseenSymbolError):
         model.encode(["no-such-word"])
+
+
+def test_surprisals_of_words_add_up_to_the_sentences_log_probability(model, generative_sentences):
+    sentences = [s.tokens for s in generative_sentences[:9]]
+    found = model.surprisals_of(sentences)
+    log_probs = model.log_probs([model.encode_training(s) for s in generative_sentences[:9]])
+    for sentence, records, (words, end) in zip(
+        generative_sentences[:9], found, log_probs, strict=True
+    ):
+        assert [r.token for r in records] == [*sentence.tokens, None]
+        assert [r.unk for r in records] == [*sentence.unkified, None]
+        bits = [r.surprisal for r in records]
+        assert sum(bits[:-1]) * math.log(2) == pytest.approx(-words, rel=1e-5)
+        assert bits[-1] * math.log(2) == pytest.approx(-end, abs=1e-4)
+
+
+def test_a_word_that_cannot_be_given_is_infinitely_surprising_and_passed_over(model):
+    # no UNK class of digits, capitals and a dash is in the small training data; <s> is never given
+    for odd in ("A1-S", "<s>"):
+        [with_odd, without, nothing] = model.surprisals_of(
+            [["she", odd, "slept"], ["she", "slept"], [odd]]
+        )
+        bits = [r.surprisal for r in with_odd]
+        assert bits[1] == math.inf
+        assert [bits[0], *bits[2:]] == pytest.approx([r.surprisal for r in without], abs=1e-4)
+        assert nothing[0].surprisal == math.inf
+        assert math.isfinite(nothing[1].surprisal)
+    assert model.surprisals_of([]) == []
+
+
+def test_a_sentence_that_does_not_fit_into_memory_has_no_surprisals(model, monkeypatch):
+    def refuse(examples):
+        raise MemoryError
+
+    monkeypatch.setattr(model, "_word_log_probs", refuse)
+    [records] = model.surprisals_of([["she", "slept"]])
+    assert [r.token for r in records] == ["she", "slept", None]
+    assert all(math.isnan(r.surprisal) for r in records)

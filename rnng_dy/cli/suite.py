@@ -1,0 +1,137 @@
+"""`rnng-dy suite`: targeted evaluation on test suites and minimal pairs."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import click
+
+from oracle.errors import RnngError
+from oracle.files import open_output
+from oracle.streams import is_replaced, refuse_input_as_output
+from rnng_dy import registry
+from rnng_dy.cli.options import device_option, jobs_option, json_option, model_option
+from rnng_dy.cli.output import open_model
+from rnng_dy.cli.progress import Progress
+from rnng_dy.evaluation import suite_report
+from rnng_dy.evaluation.suite_files import read_suite, shipped, tokens_of, treebank_tokens
+from rnng_dy.evaluation.suite_scores import Record, Sentence, SuiteResult, Surprisals, evaluate
+from rnng_dy.execution.local import local_executor
+from rnng_dy.execution.outputs import write_json
+from rnng_dy.execution.work import ModelFolder
+
+SENTENCES = 32
+"""In one batch."""
+
+
+@click.command(
+    epilog="\n".join(["\b", "Suites of the package; a file of such a name is ./NAME:", *shipped()])
+)
+@click.argument("sources", metavar="SUITE...", nargs=-1, required=True)
+@model_option
+@click.option(
+    "--plain",
+    is_flag=True,
+    help="The sentences are plain text, to be split as the treebank is.  [default: blanks separate tokens]",
+)
+@click.option("--regions", metavar="FILE", help="Write the value of every region, with tabs.")
+@json_option
+@click.option("--html", "page", metavar="FILE", help="Write the tables as a page of HTML.")
+@jobs_option
+@device_option
+def suite(sources, folder, plain, regions, numbers, page, jobs, device) -> None:
+    """How often a model finds harder what it should: accuracy on test suites, in bits of surprisal.
+
+    SUITE is a file in SyntaxGym's JSON, of minimal pairs (a good and a bad sentence with a tab between them, or JSON
+    lines with sentence_good and sentence_bad, as BLiMP has them), or the name of a suite of the package.
+
+    Example: rnng-dy suite agreement-pp --model generator --html agreement.html
+    """
+    _check_outputs([path for path in (regions, numbers, page) if path], sources)
+    suites = [read_suite(source, treebank_tokens if plain else tokens_of) for source in sources]
+    results = evaluate(suites, open_scorer(folder, jobs, device))
+    if regions:
+        with open_output(regions) as stream:
+            stream.writelines(suite_report.region_lines(results))
+    if numbers:
+        write_json(numbers, suite_report.as_json(results))
+    if page:
+        with open_output(page) as stream:
+            stream.write(suite_report.html(results, folder))
+    click.echo(suite_report.table(results), nl=False)
+    _report_left_out(results)
+
+
+def open_scorer(folder: str, jobs: int, device: str) -> Surprisals:
+    """What gives the words of sentences surprisals under the model of a folder, whatever its kind.
+
+    Raises RnngError for a parser, which gives sentences no probability.
+    """
+    kind = registry.kind_of(folder)
+    if not hasattr(registry.class_of(kind), "surprisals_of"):
+        raise RnngError(
+            f"{folder} holds a {kind} model, which gives words no probability: a generative model or a language "
+            "model is needed"
+        )
+    place, executor = ModelFolder(kind, folder, device), local_executor(jobs, device)
+    open_model(place, executor)
+
+    def surprisals(sentences: Sequence[Sentence]) -> list[Sequence[Record]]:
+        progress = Progress("suite", len(sentences))
+        batches = [sentences[i : i + SENTENCES] for i in range(0, len(sentences), SENTENCES)]
+        found: list[Sequence[Record]] = []
+        for records in executor.map(partial(_open_surprisals, place), batches):
+            found += records
+            progress.advance(len(records))
+        progress.finish()
+        _report_impossible(found)
+        return found
+
+    return surprisals
+
+
+def _open_surprisals(place: ModelFolder) -> Callable[[Sequence[Sentence]], list[Sequence[Record]]]:
+    return place.open().surprisals_of
+
+
+def _check_outputs(outputs: Sequence[str], sources: Sequence[str]) -> None:
+    """Raise RnngError, before the work, for outputs that cannot be written after it."""
+    for path in outputs:
+        refuse_input_as_output(path, *sources)
+        if os.path.isdir(path):
+            raise RnngError(f"{path} is a folder: name a file for the output")
+        parent = os.path.dirname(os.path.realpath(path))
+        if is_replaced(path) and not os.path.isdir(parent):
+            raise RnngError(f"{path}: there is no folder {parent}")
+    named = [os.path.realpath(path) for path in outputs if is_replaced(path)]
+    twice = next((path for path, count in Counter(named).items() if count > 1), None)
+    if twice is not None:
+        raise RnngError(f"{twice} is the name of two outputs: give each its own")
+
+
+def _report_impossible(records: Sequence[Sequence[Record]]) -> None:
+    """Name the words that the model cannot give."""
+    words = Counter(
+        record.token
+        for found in records
+        for record in found
+        if record.token is not None and record.surprisal == float("inf")
+    )
+    if words:
+        shown = [f"{word} ({count})" for word, count in words.most_common(10)]
+        more = [f"and {len(words) - 10} more"] if len(words) > 10 else []
+        click.echo(f"words that the model cannot give: {', '.join(shown + more)}", err=True)
+
+
+def _report_left_out(results: Sequence[SuiteResult]) -> None:
+    for result in results:
+        count = result.accuracy.left_out
+        if count:
+            click.echo(
+                f"{result.suite.name}: {count} of {len(result.items)} items are left out: what a prediction compares "
+                "is infinite on both sides, or not known",
+                err=True,
+            )

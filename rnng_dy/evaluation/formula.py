@@ -1,0 +1,280 @@
+"""Predictions of test suites, as SyntaxGym writes them: comparisons of the sums of regions.
+
+    formula    := comparison (("&" | "|") comparison)*
+    comparison := "!" comparison | sum [("<" | ">" | "<=" | ">=" | "=") sum]
+    sum        := product (("+" | "-") product)*
+    product    := factor (("*" | "/") factor)*
+    factor     := "-" factor | region | number | "(" formula ")" | "[" formula "]"
+    region     := "(" (digits | "*") ";" "%" condition "%" ")"
+
+As in SyntaxGym, "&" and "|" bind alike, from left to right, and "=" is equality but for rounding. "*", "/", "<=", ">="
+and "!" are ours. The text is read by the parser below and never run as a program.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from oracle.errors import RnngError
+
+Values = Mapping[tuple[str, int], float]
+"""The value of each region of an item, by condition and region number."""
+Evaluate = Callable[[Values], "float | bool | None"]
+
+RELATIVE, ABSOLUTE = 1e-5, 1e-3
+"""How far numbers that are "=" may lie apart (syntaxgym's EQUALITY_RTOL and EQUALITY_ATOL)."""
+MAX_DEPTH = 50
+"""Brackets and signs in one another."""
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<region>\(\s*(?P<number>[0-9]{1,9}|\*)\s*;\s*%(?P<condition>[^%]*)%\s*\))"
+    r"|(?P<float>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)"
+    r"|(?P<sign><=|>=|[-+*/<>=&|!()\[\]])|(?P<end>$))"
+)
+_HALF_A_REGION = re.compile(r"\(\s*(?:[0-9]+|\*)\s*;")
+_CLOSING = {"(": ")", "[": "]"}
+
+
+class FormulaError(RnngError):
+    """A formula that does not parse, with the column, from 1."""
+
+    def __init__(self, message: str, column: int):
+        super().__init__(f"column {column}: {message}")
+
+
+class Reference(NamedTuple):
+    """A region that a formula names."""
+
+    condition: str
+    region: int | None
+    """None for all regions."""
+    column: int
+
+
+class _Node(NamedTuple):
+    """A part of a formula: its column, whether it is true or false or else a number, and its value."""
+
+    column: int
+    is_truth: bool
+    evaluate: Evaluate
+
+
+class Formula:
+    """A parsed prediction. Raises FormulaError for a text that is none.
+
+    >>> formula = Formula("(2;%match%) < (2;%mismatch%) & (*;%match%) > 0")
+    >>> formula.decide({("match", 1): 3.0, ("match", 2): 4.5, ("mismatch", 2): 9.0})
+    True
+    """
+
+    def __init__(self, text: str):
+        self.text = text
+        parser = _Parser(text)
+        self._evaluate = parser.whole().evaluate
+        self.references = tuple(parser.references)
+
+    def decide(self, values: Values) -> bool | None:
+        """Whether the prediction holds; None where that hangs on a comparison of nothing.
+
+        A comparison is one of nothing where both sides are infinite, or one is no number. It holds no more than its
+        opposite does; "false & nothing" is false, "true | nothing" true.
+        """
+        return self._evaluate(values)
+
+
+def _number_of(reference: Reference) -> Evaluate:
+    condition, region, _ = reference
+    if region is not None:
+        return lambda values: values[condition, region]
+    return lambda values: sum(value for (name, _), value in values.items() if name == condition)
+
+
+def _divided(a: float, b: float) -> float:
+    return a / b if b else math.nan
+
+
+_ARITHMETIC: Mapping[str, Callable[[float, float], float]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": _divided,
+}
+_COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
+    "<": lambda a, b: a < b,
+    ">": lambda a, b: a > b,
+    "<=": lambda a, b: a <= b,
+    ">=": lambda a, b: a >= b,
+    "=": lambda a, b: abs(a - b) <= ABSOLUTE + RELATIVE * abs(b),
+}
+
+
+def _compared(sign: str, a: float, b: float) -> bool | None:
+    if math.isnan(a) or math.isnan(b) or (math.isinf(a) and math.isinf(b)):
+        return None
+    return _COMPARISONS[sign](a, b)
+
+
+def _joined(sign: str, a: bool | None, b: bool | None) -> bool | None:
+    """Kleene's "and" and "or".
+
+    >>> _joined("&", None, False), _joined("&", None, True), _joined("|", None, True)
+    (False, None, True)
+    """
+    decisive = sign == "|"
+    if decisive in (a, b):
+        return decisive
+    return None if None in (a, b) else not decisive
+
+
+def _negated(a: bool | None) -> bool | None:
+    return None if a is None else not a
+
+
+class _Parser:
+    """Recursive descent: a method for each rule of the grammar."""
+
+    def __init__(self, text: str):
+        self._text, self._depth = text, 0
+        self.references: list[Reference] = []
+        self._end = 0
+        self._advance()
+
+    def _advance(self) -> None:
+        """Go on to the next token."""
+        found = _TOKEN.match(self._text, self._end)
+        if found is None:
+            rest = self._text[self._end :]
+            column = self._end + 1 + len(rest) - len(rest.lstrip())
+            raise FormulaError(f"{rest.lstrip()[:1]!r} is no part of a formula", column)
+        self._token, self._end = found, found.end()
+        self._kind = next(k for k in ("region", "float", "sign", "end") if found[k] is not None)
+        self._column = found.start(self._kind) + 1
+
+    @property
+    def _sign(self) -> str | None:
+        return self._token["sign"]
+
+    def _take(self) -> str:
+        sign = self._sign
+        self._advance()
+        return sign
+
+    def whole(self) -> _Node:
+        """All of the text. Raises FormulaError where something is left over, or it compares nothing."""
+        node = self._formula()
+        if self._kind != "end":
+            raise self._unexpected("an operator")
+        return self._truth(node)
+
+    def _unexpected(self, wanted: str) -> FormulaError:
+        if self._kind == "end":
+            return FormulaError(f"the formula ends where {wanted} is needed", self._column)
+        begin = self._column - 1
+        if self._kind != "region" and _HALF_A_REGION.match(self._text, begin):
+            return FormulaError("a region is written (NUMBER;%CONDITION%)", self._column)
+        shown = self._text[begin : self._end].strip()
+        return FormulaError(f"{shown!r} stands where {wanted} is needed", self._column)
+
+    @staticmethod
+    def _truth(node: _Node) -> _Node:
+        if not node.is_truth:
+            raise FormulaError("a number stands where a comparison is needed", node.column)
+        return node
+
+    @staticmethod
+    def _number(node: _Node) -> _Node:
+        if node.is_truth:
+            raise FormulaError("a comparison stands where a number is needed", node.column)
+        return node
+
+    def _formula(self) -> _Node:
+        return self._chain(self._comparison, "&|", self._truth, True, _joined)
+
+    def _comparison(self) -> _Node:
+        column = self._column
+        if self._sign == "!":
+            inner = self._truth(self._nested(self._comparison)).evaluate
+            return _Node(column, True, lambda values: _negated(inner(values)))
+        left = self._sum()
+        if self._sign not in _COMPARISONS:
+            return left
+        sign = self._take()
+        first, second = self._number(left).evaluate, self._number(self._sum()).evaluate
+        if self._sign in _COMPARISONS:
+            raise FormulaError("a second comparison: join them with & or |", self._column)
+        return _Node(column, True, lambda values: _compared(sign, first(values), second(values)))
+
+    def _sum(self) -> _Node:
+        return self._chain(self._product, "+-", self._number, False, _calculated)
+
+    def _product(self) -> _Node:
+        return self._chain(self._factor, "*/", self._number, False, _calculated)
+
+    def _chain(
+        self,
+        part: Callable[[], _Node],
+        signs: str,
+        checked: Callable[[_Node], _Node],
+        is_truth: bool,
+        apply: Callable,
+    ) -> _Node:
+        """Any number of parts with signs between them, from left to right."""
+        first = part()
+        more = []
+        while self._sign is not None and self._sign in signs:
+            checked(first)
+            sign = self._take()
+            more.append((sign, checked(part()).evaluate))
+        if not more:
+            return first
+
+        def evaluate(values: Values):
+            result = first.evaluate(values)
+            for sign, other in more:
+                result = apply(sign, result, other(values))
+            return result
+
+        return _Node(first.column, is_truth, evaluate)
+
+    def _factor(self) -> _Node:
+        column, token = self._column, self._token
+        if self._kind == "region":
+            number = token["number"]
+            region = None if number == "*" else int(number)
+            self.references.append(Reference(token["condition"], region, column))
+            self._advance()
+            return _Node(column, False, _number_of(self.references[-1]))
+        if self._kind == "float":
+            value = float(token["float"])
+            self._advance()
+            return _Node(column, False, lambda values: value)
+        if self._sign == "-":
+            inner = self._number(self._nested(self._factor)).evaluate
+            return _Node(column, False, lambda values: -inner(values))
+        if self._sign not in _CLOSING or _HALF_A_REGION.match(self._text, column - 1):
+            raise self._unexpected("a region, a number or a bracket")
+        closing = _CLOSING[self._sign]
+        node = self._nested(self._formula)
+        if self._sign != closing:
+            raise self._unexpected(f"{closing!r}")
+        self._advance()
+        return node._replace(column=column)
+
+    def _nested(self, part: Callable[[], _Node]) -> _Node:
+        """What follows a sign or an opening bracket."""
+        if self._depth == MAX_DEPTH:
+            raise FormulaError(
+                f"more than {MAX_DEPTH} brackets and signs in one another", self._column
+            )
+        self._depth += 1
+        self._advance()
+        node = part()
+        self._depth -= 1
+        return node
+
+
+def _calculated(sign: str, a: float, b: float) -> float:
+    return _ARITHMETIC[sign](a, b)

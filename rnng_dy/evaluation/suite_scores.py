@@ -1,0 +1,150 @@
+"""What a model makes of test suites: the values of regions, and which predictions hold."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from oracle.errors import RnngError
+from rnng_dy.evaluation.suites import METRICS, Condition, Item, Suite
+
+
+class Record(Protocol):
+    """What is needed of a word's record."""
+
+    @property
+    def token(self) -> str | None:
+        """None for the end of the sentence."""
+
+    @property
+    def surprisal(self) -> float:
+        """In bits; infinite for a word that the model cannot give, NaN where it is not known."""
+
+
+Sentence = tuple[str, ...]
+Surprisals = Callable[[Sequence[Sentence]], Sequence[Sequence[Record]]]
+"""From sentences to a record for each token; a record of the sentence's end may follow, which does not count."""
+
+
+class Accuracy(NamedTuple):
+    """How often a prediction holds."""
+
+    right: int
+    of: int
+    """Items that decide it."""
+    left_out: int
+    """Items that do not: infinity is compared with infinity, or a sentence has no surprisals."""
+
+    @property
+    def share(self) -> float:
+        """NaN where no item decides."""
+        return self.right / self.of if self.of else math.nan
+
+
+@dataclass(frozen=True)
+class ItemResult:
+    """An item under a model."""
+
+    item: Item
+    values: Mapping[tuple[str, int], float]
+    """By condition and region, in bits."""
+    outcomes: tuple[bool | None, ...]
+    """Of each prediction; None where the item does not decide it."""
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether all predictions hold: false where one does not, None where the rest is not decided."""
+        if False in self.outcomes:
+            return False
+        return None if None in self.outcomes else True
+
+
+@dataclass(frozen=True)
+class SuiteResult:
+    """A suite under a model."""
+
+    suite: Suite
+    items: tuple[ItemResult, ...]
+
+    @property
+    def accuracy(self) -> Accuracy:
+        """Of items on which all predictions hold."""
+        return _accuracy(result.holds for result in self.items)
+
+    def of_prediction(self, i: int) -> Accuracy:
+        """Of one prediction."""
+        return _accuracy(result.outcomes[i] for result in self.items)
+
+    def means(self) -> dict[str, dict[int, float]]:
+        """The mean value of each region by condition, over the items where it is finite; NaN where none is."""
+        found: dict[str, dict[int, list[float]]] = {}
+        for result in self.items:
+            for (condition, region), value in result.values.items():
+                of_region = found.setdefault(condition, {}).setdefault(region, [])
+                if math.isfinite(value):
+                    of_region.append(value)
+        return {
+            condition: {region: _mean(values) for region, values in sorted(regions.items())}
+            for condition, regions in found.items()
+        }
+
+
+def evaluate(suites: Sequence[Suite], surprisals: Surprisals) -> list[SuiteResult]:
+    """Results of suites; sentences that are equal are scored once.
+
+    Raises RnngError where the records are of other tokens than the sentence.
+    """
+    sentences = list(dict.fromkeys(_sentences(suites)))
+    records = dict(zip(sentences, surprisals(sentences), strict=True))
+    bits = {sentence: _bits(sentence, found) for sentence, found in records.items()}
+    return [
+        SuiteResult(suite, tuple(_item_result(suite, item, bits) for item in suite.items))
+        for suite in suites
+    ]
+
+
+def _sentences(suites: Iterable[Suite]) -> Iterator[Sentence]:
+    for suite in suites:
+        for item in suite.items:
+            yield from (condition.tokens for condition in item.conditions)
+
+
+def _bits(sentence: Sentence, records: Sequence[Record]) -> list[float]:
+    """The surprisals of the tokens."""
+    words = [record for record in records if record.token is not None]
+    if tuple(record.token for record in words) != sentence:
+        raise RnngError(f"the model's records are not of the tokens of {' '.join(sentence)!r}")
+    return [record.surprisal for record in words]
+
+
+def _item_result(suite: Suite, item: Item, bits: Mapping[Sentence, Sequence[float]]) -> ItemResult:
+    values = {
+        (condition.name, region): value
+        for condition in item.conditions
+        for region, value in region_values(condition, bits[condition.tokens], suite.metric)
+    }
+    outcomes = tuple(prediction.formula.decide(values) for prediction in suite.predictions)
+    return ItemResult(item, values, outcomes)
+
+
+def region_values(
+    condition: Condition, bits: Sequence[float], metric: str = "sum"
+) -> Iterator[tuple[int, float]]:
+    """Region numbers and values of a sentence whose tokens have these surprisals; 0 for an empty region."""
+    begin = 0
+    for region in condition.regions:
+        end = begin + len(region.tokens)
+        yield region.number, METRICS[metric](bits[begin:end]) if region.tokens else 0.0
+        begin = end
+
+
+def _accuracy(outcomes: Iterable[bool | None]) -> Accuracy:
+    found = list(outcomes)
+    left_out = found.count(None)
+    return Accuracy(found.count(True), len(found) - left_out, left_out)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values) if values else math.nan

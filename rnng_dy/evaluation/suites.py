@@ -1,0 +1,114 @@
+"""Test suites: sentences that differ in one place, and what a model should find harder (Hu et al., ACL 2020)."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from oracle.errors import InputError
+from rnng_dy.evaluation.formula import Formula, Reference
+
+Metric = Callable[[Sequence[float]], float]
+METRICS: Mapping[str, Metric] = {
+    "sum": math.fsum,
+    "mean": statistics.fmean,
+    "median": statistics.median,
+    "range": lambda values: max(values) - min(values),
+    "max": max,
+    "min": min,
+}
+"""How the surprisals of a region's words become one number."""
+GOOD, BAD = "good", "bad"
+"""The conditions of a minimal pair."""
+PAIR = f"(*;%{GOOD}%) < (*;%{BAD}%)"
+
+
+@dataclass(frozen=True)
+class Region:
+    """A part of a sentence; without tokens it is empty, and its value 0."""
+
+    number: int
+    tokens: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A sentence of an item."""
+
+    name: str
+    regions: tuple[Region, ...]
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """The sentence."""
+        return tuple(token for region in self.regions for token in region.tokens)
+
+
+@dataclass(frozen=True)
+class Item:
+    """Sentences to compare."""
+
+    number: int
+    conditions: tuple[Condition, ...]
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What should hold of every item."""
+
+    name: str
+    formula: Formula
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Items that are alike, and predictions of them. Raises InputError for a region that an item does not have."""
+
+    name: str
+    path: str
+    metric: str
+    region_names: Mapping[int, str]
+    predictions: tuple[Prediction, ...]
+    items: tuple[Item, ...]
+
+    def __post_init__(self):
+        for item in self.items:
+            regions = {c.name: {r.number for r in c.regions} for c in item.conditions}
+            for prediction in self.predictions:
+                for reference in prediction.formula.references:
+                    self._check(prediction, item, reference, regions)
+
+    def _check(
+        self,
+        prediction: Prediction,
+        item: Item,
+        reference: Reference,
+        regions: Mapping[str, set[int]],
+    ) -> None:
+        condition, region, column = reference
+        if condition not in regions:
+            missing = f"no condition {condition!r}: {', '.join(map(repr, regions))}"
+        elif region is not None and region not in regions[condition]:
+            missing = f"no region {region} in condition {condition!r}"
+        else:
+            return
+        raise InputError(
+            f"prediction {prediction.name}, column {column}: item {item.number} has {missing}",
+            self.path,
+        )
+
+
+def pair(number: int, good: Sequence[str], bad: Sequence[str]) -> Item:
+    """A minimal pair, each sentence one region."""
+    sentences = ((GOOD, good), (BAD, bad))
+    return Item(
+        number, tuple(Condition(name, (Region(1, tuple(words)),)) for name, words in sentences)
+    )
+
+
+def suite_of_pairs(name: str, path: str, pairs: Sequence[Item]) -> Suite:
+    """A suite of minimal pairs: the good sentence should be the more probable one, so a tie is wrong."""
+    predictions = (Prediction("good is more probable", Formula(PAIR)),)
+    return Suite(name, path, "sum", {1: "sentence"}, predictions, tuple(pairs))

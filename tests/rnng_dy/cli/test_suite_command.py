@@ -1,0 +1,121 @@
+"""`rnng-dy suite`: from a model folder to accuracies."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from click.testing import CliRunner
+
+from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
+from rnng_dy.cli import main
+from rnng_dy.models.vocabulary import GeneratorVocabulary
+
+from ..conftest import make_parser, simple_clusters
+
+PAIRS = "the train slept .\tthe train the .\nshe read a letter .\tread she letter a .\n"
+
+
+@pytest.fixture
+def model(generative_sentences):
+    clusters = simple_clusters(generative_sentences)
+    vocabulary = GeneratorVocabulary.build(clusters, generative_sentences)
+    return LstmLanguageModel(vocabulary, LanguageModelSizes(1, 6, 6), seed=3)
+
+
+@pytest.fixture
+def folder(model, tmp_path, monkeypatch):
+    """A folder with a language model and pairs, in which commands run."""
+    monkeypatch.chdir(tmp_path)
+    model.save("lm")
+    (tmp_path / "pairs.tsv").write_text(PAIRS, encoding="utf-8")
+    return tmp_path
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(main, ["suite", *arguments])
+    assert result.exit_code == code, result.output
+    assert "Traceback" not in result.output
+    return result
+
+
+def test_the_sums_are_the_models_and_the_accuracy_is_theirs(folder, model):
+    result = run("pairs.tsv", "--model", "lm", "--regions", "r.tsv", "--json", "r.json")
+    rows = [line.split("\t") for line in (folder / "r.tsv").read_text().splitlines()[1:]]
+    assert [row[2] for row in rows] == ["good", "bad"] * 2
+    bits = [float(row[-1]) for row in rows]
+    sentences = [sentence.split() for line in PAIRS.splitlines() for sentence in line.split("\t")]
+    for sentence, found in zip(sentences, bits, strict=True):
+        [log_p, _] = model.log_probs([model.encode(sentence)])[0]
+        assert found == pytest.approx(-log_p / math.log(2), abs=1e-4)
+    right = (bits[0] < bits[1]) + (bits[2] < bits[3])
+    [numbers] = json.loads((folder / "r.json").read_text())
+    assert (numbers["right"], numbers["of"]) == (right, 2)
+    assert f"{50 * right:.1f} %" in result.stdout
+    assert "not trained" in result.stderr
+
+
+def test_suites_of_the_package_are_known_by_name_and_files_by_path(folder):
+    both = run("agreement-pp", "./pairs.tsv", "--model", "lm", "--html", "page.html").stdout
+    assert [line.split()[0] for line in both.splitlines()[1:]] == ["agreement-pp"] * 3 + ["pairs"]
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert "prepositional phrase" in page
+
+
+def test_the_number_of_jobs_changes_nothing(folder):
+    one = run("garden-path-npz", "--model", "lm", "--regions", "1.tsv").stdout
+    two = run("garden-path-npz", "--model", "lm", "--regions", "2.tsv", "--jobs", "2").stdout
+    assert one == two
+    assert (folder / "1.tsv").read_bytes() == (folder / "2.tsv").read_bytes()
+
+
+def test_words_that_the_model_cannot_give_are_named_and_the_items_left_out(folder):
+    # no UNK class for a number with a dash and capitals is in the small training data
+    (folder / "odd.tsv").write_text(
+        "A1-S slept\tA1-S read\nshe slept\tA1-S read\n", encoding="utf-8"
+    )
+    result = run("odd.tsv", "--model", "lm")
+    assert "words that the model cannot give: A1-S (2)" in result.stderr
+    assert "odd: 1 of 2 items are left out" in result.stderr
+    assert result.stdout.splitlines()[1].split()[-5:] == ["1", "1", "100.0", "%", "1"]
+
+
+def test_plain_text_is_split(folder):
+    (folder / "plain.tsv").write_text("She didn't read.\tShe didn't slept.\n", encoding="utf-8")
+    run("plain.tsv", "--model", "lm", "--plain", "--regions", "r.tsv")
+    assert "She did n't read ." in (folder / "r.tsv").read_text()
+
+
+def test_a_parser_is_refused(folder, sentences):
+    make_parser(sentences).save("parser")
+    result = run("pairs.tsv", "--model", "parser", code=2)
+    assert "Error: parser holds a discriminative model" in result.stderr
+    assert "a generative model or a language model is needed" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--json", "pairs.tsv"), "pairs.tsv is the input as well"),
+        (("--regions", "lm"), "lm is a folder"),
+        (("--html", "nowhere/page.html"), "there is no folder"),
+        (("--html", "x", "--json", "./x"), "two outputs"),
+    ],
+)
+def test_outputs_that_cannot_be_written_are_refused_before_the_work(folder, arguments, says):
+    before = sorted(folder.rglob("*"))
+    result = run("pairs.tsv", "--model", "lm", *arguments, code=2)
+    assert says in result.stderr
+    assert not result.stdout
+    assert sorted(folder.rglob("*")) == before
+    assert (folder / "pairs.tsv").read_text(encoding="utf-8") == PAIRS
+
+
+def test_a_bad_suite_beside_a_good_one_writes_nothing(folder):
+    (folder / "bad.tsv").write_text("one\n", encoding="utf-8")
+    (folder / "old.json").write_text("kept", encoding="utf-8")
+    result = run("pairs.tsv", "bad.tsv", "--model", "lm", "--json", "old.json", code=2)
+    assert "Error: bad.tsv:1: 1 columns" in result.stderr
+    assert (folder / "old.json").read_text(encoding="utf-8") == "kept"

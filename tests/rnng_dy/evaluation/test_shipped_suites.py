@@ -1,0 +1,82 @@
+"""The package's own suites: their words are the treebank's, their conditions differ where they should."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from rnng_dy.evaluation.suite_files import read_suite, shipped
+
+NAMES = ["agreement-pp", "agreement-relative", "filler-gap", "garden-path-nps", "garden-path-npz"]
+
+
+@pytest.fixture(scope="module")
+def treebank_words():
+    """Every word of NLTK's sample of the Penn Treebank, as it is written."""
+    from nltk.corpus import treebank
+
+    try:
+        sentences = treebank.parsed_sents()
+        return {w for tree in sentences for w, tag in tree.pos() if tag != "-NONE-"}
+    except LookupError:
+        pytest.skip("NLTK's treebank sample is not there")
+
+
+def test_these_come_with_the_package():
+    assert list(shipped()) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_word_is_the_treebanks(name, treebank_words):
+    tokens = {t for item in read_suite(name).items for c in item.conditions for t in c.tokens}
+    assert not tokens - treebank_words
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_items_are_whole(name):
+    suite = read_suite(name)
+    assert suite.name == name
+    assert len(suite.items) >= 12
+    assert [item.number for item in suite.items] == [*range(1, 1 + len(suite.items))]
+    conditions = {tuple(c.name for c in item.conditions) for item in suite.items}
+    assert len(conditions) == 1
+    for item in suite.items:
+        sentences = [c.tokens for c in item.conditions]
+        assert len(set(sentences)) == len(sentences)
+        for condition in item.conditions:
+            assert [r.number for r in condition.regions] == list(suite.region_names)
+            assert condition.tokens[0][0].isupper()
+            assert condition.tokens[-1] == "."
+            assert condition.tokens.count(".") == 1
+    used = {r.condition for p in suite.predictions for r in p.formula.references}
+    assert used == set(*conditions)
+
+
+@pytest.mark.parametrize("name", ["agreement-pp", "agreement-relative"])
+def test_agreement_differs_in_the_verb_alone_and_takes_both_forms(name):
+    suite = read_suite(name)
+    [verb] = [number for number, called in suite.region_names.items() if called == "verb"]
+    for item in suite.items:
+        regions = {c.name: {r.number: r.tokens for r in c.regions} for c in item.conditions}
+        for condition, contents in regions.items():
+            if "mismatch" not in condition:
+                other = regions[condition.replace("match", "mismatch")]
+                assert [n for n in contents if contents[n] != other[n]] == [verb]
+        forms = Counter(contents[verb] for contents in regions.values())
+        assert len(set(forms.values())) == 1 and len(forms) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "region", "optional"),
+    [("garden-path-nps", 5, {"that"}), ("garden-path-npz", 6, {","})],
+)
+def test_garden_paths_have_the_same_words_but_for_verb_and_sign(name, region, optional):
+    for item in read_suite(name).items:
+        contents = [{r.number: r.tokens for r in c.regions} for c in item.conditions]
+        assert len({c[region] for c in contents}) == 1
+        assert len(contents[0][region]) == 1
+        differing = {n for n in contents[0] if len({c[n] for c in contents}) > 1}
+        signs = {t for c in contents for n in differing for t in c[n] if t in optional}
+        assert len(differing) == 2
+        assert signs == optional

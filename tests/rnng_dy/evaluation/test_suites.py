@@ -1,0 +1,367 @@
+"""Test suites: what files say, and results computed by hand from surprisals that are given."""
+
+from __future__ import annotations
+
+import json
+import math
+from html.parser import HTMLParser
+from typing import NamedTuple
+
+import pytest
+
+from oracle.errors import InputError, RnngError
+from rnng_dy.evaluation import suite_report
+from rnng_dy.evaluation.suite_files import read_suite, treebank_tokens
+from rnng_dy.evaluation.suite_scores import evaluate, region_values
+from rnng_dy.evaluation.suites import METRICS, Condition, Region
+
+SUITE = {
+    "meta": {"name": "number", "metric": "sum"},
+    "region_meta": {"1": "subject", "2": "gap", "3": "verb", "4": "rest"},
+    "predictions": [
+        {"type": "formula", "formula": "(3;%match%) < (3;%mismatch%)"},
+        {"type": "formula", "formula": "(*;%match%) < 17"},
+    ],
+    "items": [],
+}
+
+
+def item(number, *sentences):
+    """An item whose conditions are (name, contents of the regions)."""
+    return {
+        "item_number": number,
+        "conditions": [
+            {
+                "condition_name": name,
+                "regions": [
+                    {"region_number": i, "content": content}
+                    for i, content in enumerate(contents, 1)
+                ],
+            }
+            for name, contents in sentences
+        ],
+    }
+
+
+def pair_of(number, subject, right, wrong):
+    return item(
+        number,
+        ("match", (subject, "", right, "here .")),
+        ("mismatch", (subject, "", wrong, "here .")),
+    )
+
+
+ITEMS = [
+    pair_of(1, "The dogs", "are", "is"),
+    pair_of(2, "The dog", "is", "are"),
+    pair_of(3, "The yak", "is", "are"),
+]
+# a word's surprisal, whatever comes before: "here ." has 3 bits
+BITS = {"The": 1.0, "dogs": 4.0, "dog": 9.5, "yak": math.inf, "are": 2.0, "is": 2.5, "here": 2.5, ".": 0.5}  # fmt: skip
+
+
+class Record(NamedTuple):
+    token: str | None
+    surprisal: float
+
+
+def surprisals(sentences):
+    """Of each word, as the table has it, and of the end."""
+    return [[*(Record(w, BITS[w]) for w in words), Record(None, 7.0)] for words in sentences]
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Writes a suite with some of its parts changed; gives the path."""
+
+    def write_suite(content=None, **changed):
+        path = tmp_path / "bad.json"
+        whole = {**SUITE, "items": ITEMS, **changed} if content is None else content
+        text = whole if isinstance(whole, str) else json.dumps(whole)
+        path.write_bytes(text.encode("utf-8", "surrogateescape"))
+        return str(path)
+
+    return write_suite
+
+
+# results
+
+
+def test_accuracies_and_sums_are_those_computed_by_hand(write):
+    [result] = evaluate([read_suite(write())], surprisals)
+    # 1: are < is, 5 + 2 + 3 < 17; 2: is > are, 10.5 + 2.5 + 3 < 17; 3: is > are, infinite
+    assert [r.outcomes for r in result.items] == [(True, True), (False, True), (False, False)]
+    assert result.of_prediction(0) == (1, 3, 0)
+    assert result.of_prediction(1) == (2, 3, 0)
+    assert result.accuracy == (1, 3, 0)
+    assert result.accuracy.share == pytest.approx(1 / 3)
+    values = result.items[0].values
+    assert [values["mismatch", i] for i in (1, 2, 3, 4)] == [5.0, 0.0, 2.5, 3.0]
+    # the infinite subject is in no mean
+    assert result.means()["match"] == pytest.approx({1: 7.75, 2: 0.0, 3: 7 / 3, 4: 3.0})
+
+
+def test_items_that_decide_nothing_are_left_out(write):
+    predictions = [{"formula": "(*;%match%) < (*;%mismatch%)"}, {"formula": "(3;%match%) < 2.2"}]
+    [result] = evaluate([read_suite(write(predictions=predictions))], surprisals)
+    assert result.items[2].outcomes == (None, False)
+    assert result.of_prediction(0) == (1, 2, 1)
+    # the other prediction decides item 3: it is wrong
+    assert result.accuracy == (1, 3, 0)
+    assert result.items[2].holds is False
+
+
+def test_without_any_decision_there_is_no_accuracy(write):
+    suite = read_suite(
+        write(items=ITEMS[2:], predictions=[{"formula": "(1;%match%) > (1;%mismatch%)"}])
+    )
+    [result] = evaluate([suite], surprisals)
+    assert result.accuracy[:2] == (0, 0)
+    assert math.isnan(result.accuracy.share)
+    assert suite_report.table([result]).splitlines()[1].split() == [
+        "number",
+        "1",
+        "0",
+        "0",
+        "-",
+        "1",
+    ]
+    assert math.isnan(result.means()["match"][1])
+    suite_report.html([result], "m")
+
+
+def test_predictions_that_are_texts_of_meta_are_known_too(write):
+    texts = [p["formula"] for p in SUITE["predictions"]]
+    meta = {**SUITE["meta"], "string_predictions": texts}
+    [first, second] = [read_suite(write(**c)) for c in ({}, {"meta": meta, "predictions": []})]
+    [first, second] = evaluate([first, second], surprisals)
+    assert first.items == second.items
+    with pytest.raises(InputError, match="prediction 1: 'formula' is not text"):
+        read_suite(write(meta={"string_predictions": [1]}, predictions=[]))
+
+
+def test_sentences_that_are_equal_are_scored_once(write):
+    asked = []
+
+    def noted(sentences):
+        asked.extend(sentences)
+        return surprisals(sentences)
+
+    suite = read_suite(write(items=[ITEMS[0], pair_of(4, "The dogs", "is", "are")]))
+    first, second = evaluate([suite, suite], noted)
+    assert asked == [("The", "dogs", "are", "here", "."), ("The", "dogs", "is", "here", ".")]
+    assert first == second
+
+
+def test_records_of_other_tokens_are_refused(write):
+    with pytest.raises(RnngError, match="records are not of the tokens"):
+        evaluate([read_suite(write())], lambda sentences: [[]] * len(sentences))
+
+
+@pytest.mark.parametrize(
+    ("metric", "value"),
+    [("sum", 9.0), ("mean", 3.0), ("median", 2.0), ("range", 5.0), ("max", 6.0), ("min", 1.0)],
+)
+def test_metrics(metric, value):
+    condition = Condition("c", (Region(2, ()), Region(1, ("a", "b", "c"))))
+    assert list(region_values(condition, [1.0, 6.0, 2.0], metric)) == [(2, 0.0), (1, value)]
+
+
+def test_metrics_are_syntaxgyms():
+    assert set(METRICS) == {"sum", "mean", "median", "range", "max", "min"}
+
+
+# minimal pairs
+
+
+def test_pairs_with_tabs_and_in_json_lines_are_the_same(tmp_path):
+    pairs = [
+        ("The dogs are .", "The dogs is ."),
+        ("The dog is .", "The dog are ."),
+        ("The .", "The ."),
+    ]
+    tabs, lines = tmp_path / "pairs.tsv", tmp_path / "pairs.jsonl"
+    tabs.write_text("".join(f"{good}\t{bad}\n" for good, bad in pairs) + "\n", encoding="utf-8")
+    blimp = [{"sentence_good": g, "sentence_bad": b, "UID": "x", "pairID": 0} for g, b in pairs]
+    lines.write_text("\n".join(map(json.dumps, blimp)) + "\n", encoding="utf-8")
+    first, second = evaluate([read_suite(str(tabs)), read_suite(str(lines))], surprisals)
+    assert first.suite.name == "pairs"
+    assert first.items == second.items
+    # the last pair is a tie, which is wrong
+    assert [r.outcomes for r in first.items] == [(True,), (False,), (False,)]
+    assert first.accuracy == (1, 3, 0)
+    # neither the end, of 7 bits, nor anything else is added
+    assert first.items[0].values == {("good", 1): 7.5, ("bad", 1): 8.0}
+
+
+def test_plain_text_is_split_as_the_treebank_is(tmp_path):
+    path = tmp_path / "pairs"
+    path.write_text('"It doesn\'t rain," (he) said.\tIt.\n', encoding="utf-8")
+    [pair] = read_suite(str(path), treebank_tokens).items
+    tokens = "`` It does n't rain , '' -LRB- he -RRB- said ."
+    assert list(pair.conditions[0].tokens) == tokens.split()
+
+
+def test_tokens_are_separated_by_blanks_and_brackets_written_as_in_the_treebank(tmp_path):
+    path = tmp_path / "pairs"
+    path.write_text("﻿He ( too )  rests.\tHe .\r\n", encoding="utf-8")
+    [pair] = read_suite(str(path)).items
+    assert pair.conditions[0].tokens == ("He", "-LRB-", "too", "-RRB-", "rests.")
+    assert pair.conditions[1].tokens == ("He", ".")
+
+
+# bad input
+
+
+def without(content, key):
+    return {k: v for k, v in content.items() if k != key}
+
+
+BAD_SUITES = [
+    ({"predictions": [{"formula": "(9;%match%) < 1"}]}, "prediction 1, column 1: item 1 has no region 9"),
+    ({"predictions": [{"formula": "1 < (3;%nomatch%)"}]}, "column 5: item 1 has no condition 'nomatch'"),
+    ({"items": [*ITEMS, item(4, ("match", ("The",)), ("mismatch", ("The",)))]}, "item 4 has no region 3"),
+    ({"items": [*ITEMS, item(4, ("match", ("The", "", "is")))]}, "item 4 has no condition 'mismatch'"),
+    ({"predictions": [{"formula": "1 < 2"}, {"formula": "(3;%match%) <"}]}, "prediction 2, column 14"),
+    ({"predictions": [{"type": "code", "formula": "1 < 2"}]}, "prediction 1: its type is 'code'"),
+    ({"predictions": ["1 < 2"]}, "prediction 1 is no object"),
+    ({"predictions": [{}]}, "prediction 1 has no 'formula'"),
+    ({"predictions": []}, "an empty list of predictions"),
+    ({"items": []}, "an empty list of items"),
+    ({"items": {}}, "'items' is not a list"),
+    ({"items": None}, "has no 'items'"),
+    ({"items": [without(ITEMS[0], "item_number")]}, "the 1. item has no 'item_number'"),
+    ({"items": [{**ITEMS[0], "item_number": True}]}, "'item_number' is not a whole number"),
+    ({"items": [without(ITEMS[0], "conditions")]}, "item 1 has no 'conditions'"),
+    ({"items": [item(7, ("match", ("a",)), ("match", ("b",)))]}, "item 7 has the condition 'match' twice"),
+    ({"items": [item(7, ("match", ("", " ")))]}, "item 7, condition 'match': a sentence without words"),
+    ({"items": [item(7, ("match", "abcde"))]}, "item 7, condition 'match': region_meta has no region 5"),
+    ({"items": [item(7, ("match", (3,)))]}, "item 7, condition 'match', region 1: 'content' is not text"),
+    ({"region_meta": {"x": "y"}}, "region_meta: 'x'"),
+    ({"meta": {"metric": "product"}}, "the metric 'product' is none of sum"),
+    ({"meta": {"metric": "all"}}, "the metric 'all'"),
+    ({"meta": []}, "'meta' is not an object"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("changed", "says"), BAD_SUITES)
+def test_a_bad_suite_is_refused_with_its_file_and_place(write, changed, says):
+    with pytest.raises(InputError) as told:
+        read_suite(write(**changed))
+    assert "bad.json:" in str(told.value)
+    assert says in str(told.value)
+
+
+REGION_TWICE = item(1, ("match", ("a", "b")))
+REGION_TWICE["conditions"][0]["regions"][1]["region_number"] = 1
+
+
+def test_a_region_that_is_there_twice_is_refused(write):
+    with pytest.raises(InputError, match="condition 'match' has the region 1 twice"):
+        read_suite(write(items=[REGION_TWICE]))
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "bad.json: no test suite"),
+        ("\n \n", "bad.json: no test suite"),
+        ('{"items": [\n\n}', "bad.json:3: no JSON at column 1"),
+        ("\n{x\n", "bad.json:2: no JSON at column 2"),
+        ('{"items": ' + "[" * 100_000, "bad.json:1: no JSON that can be read"),
+        ('{"items": ' + "9" * 5000 + "}", "bad.json:1: no JSON that can be read"),
+        ('{"items": "\\ud800"}', "bad.json:1: no JSON that can be read"),
+        ('{"meta": {}}', "has no 'predictions'"),
+        ("a b\n", "bad.json:1: 1 columns"),
+        ("a\tb\n\nc\td\te\n", "bad.json:3: 3 columns"),
+        ("a\tb\n \tc\n", "bad.json:2: a sentence without words"),
+        ('{"sentence_good": "a"}\n', "bad.json:1: an object"),
+        ('{"sentence_good": "a", "sentence_bad": "b"}\n[1]\n', "bad.json:2: an object"),
+        ('{"sentence_good": "a", "sentence_bad": 1}\n', "bad.json:1: an object"),
+        ('{"sentence_good": "a", "sentence_bad": ""}\n', "bad.json:1: a sentence without words"),
+        ('{"sentence_good": "a", "sentence_bad": "b"}\n{x\n', "bad.json:2: no JSON at column 2"),
+        ("caf\udce9\tb\n", "bad.json:1: not utf-8"),
+    ],
+)
+def test_a_file_that_is_no_suite_is_refused_with_its_line(write, text, says):
+    with pytest.raises(InputError) as told:
+        read_suite(write(text))
+    assert says in str(told.value)
+
+
+def test_a_name_that_nothing_has_is_told_with_those_that_there_are():
+    with pytest.raises(
+        RnngError, match="agreement-pq is no file and none of the suites agreement-pp"
+    ):
+        read_suite("agreement-pq")
+
+
+# what is told
+
+
+class Balanced(HTMLParser):
+    """Counts tags that are open."""
+
+    def __init__(self):
+        super().__init__()
+        self.stack, self.seen = [], set()
+
+    def handle_starttag(self, tag, attributes):
+        self.seen.add(tag)
+        assert tag not in ("script", "link", "img")
+        if tag != "meta":
+            self.stack.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.stack.pop() == tag
+
+
+def test_the_table_has_a_row_a_prediction_and_one_for_all(write):
+    results = evaluate([read_suite(write())], surprisals)
+    rows = [line.split() for line in suite_report.table(results).splitlines()]
+    assert rows[1:] == [
+        ["number", "1", "1", "3", "33.3", "%", "0"],
+        ["number", "2", "2", "3", "66.7", "%", "0"],
+        ["number", "all", "predictions", "1", "3", "33.3", "%", "0"],
+    ]
+
+
+def test_the_values_behind_it_are_told_with_tabs(write):
+    [found] = evaluate([read_suite(write())], surprisals)
+    lines = [line.rstrip("\n").split("\t") for line in suite_report.region_lines([found])]
+    assert lines[0] == ["suite", "item", "condition", "region", "name", "content", "bits"]
+    assert lines[1] == ["number", "1", "match", "1", "subject", "The dogs", "5.000000"]
+    assert lines[2] == ["number", "1", "match", "2", "gap", "", "0.000000"]
+    assert lines[17] == ["number", "3", "match", "1", "subject", "The yak", "inf"]
+    assert len(lines) == 1 + 3 * 2 * 4
+
+
+def test_names_cannot_break_the_table_the_columns_or_the_page(write):
+    name = "<b>a\tb\n&"
+    path = write(
+        meta={"name": name},
+        region_meta={"1": name},
+        predictions=[{"formula": f"(1;%{name}%) > 0"}],
+        items=[item(1, (name, ("The",)))],
+    )
+    results = evaluate([read_suite(path)], surprisals)
+    assert len(suite_report.table(results).splitlines()) == 2
+    assert [line.count("\t") for line in suite_report.region_lines(results)] == [6, 6]
+    page = suite_report.html(results, name)
+    assert "<b>" not in page
+    parsed = Balanced()
+    parsed.feed(page)
+    assert not parsed.stack
+    assert {"table", "style"} <= parsed.seen
+
+
+def test_the_page_and_json_have_accuracies_and_means(write):
+    results = evaluate([read_suite(write())], surprisals)
+    page = suite_report.html(results, "lm")
+    for shown in ("33.3 %", "66.7 %", "7.75", "3 verb", "(3;%match%) &lt; (3;%mismatch%)"):
+        assert shown in page
+    [numbers] = suite_report.as_json(results)
+    assert (numbers["right"], numbers["of"], numbers["left_out"]) == (1, 3, 0)
+    assert numbers["predictions"][1]["accuracy"] == pytest.approx(2 / 3)
+    assert numbers["means"]["mismatch"][3] == pytest.approx((2.5 + 2 + 2) / 3)
+    assert numbers["outcomes"][1] == {"item": 2, "predictions": (False, True)}
