@@ -170,7 +170,7 @@ class TransitionSystem(ABC):
         '(S (NP The cat) (VP sat'
         """
         self._after(actions, None)
-        taken = sum(self._kind(name) == SHIFT for name in actions)
+        taken = actions.count(self.structural[SHIFT])
         if taken != len(words):
             raise UnderivableError(f"the actions take {taken} words, not {len(words)}")
         stack, still_open = self._stack(actions, iter(words)), 0

@@ -221,10 +221,12 @@ def _shares(log_probs: Sequence[float]) -> list[float]:
 
 def _percent(share: float) -> str:
     """
-    >>> _percent(0.4567), _percent(0.0004), _percent(1.0)
-    ('45.7 %', '< 0.1 %', '100.0 %')
+    >>> _percent(0.4567), _percent(0.0234), _percent(0.0004)
+    ('46 %', '2.3 %', '< 0.1 %')
     """
-    return f"{100 * share:.1f} %" if share >= 0.0005 else "< 0.1 %"
+    if share < 0.0005:
+        return "< 0.1 %"
+    return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.1f} %"
 
 
 def _visible(text: str) -> str:
