@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 
 from oracle.errors import InputError
 from oracle.streams import WHITE_SPACE
@@ -141,7 +141,7 @@ def _token_begins(line: _Line, tokens: Sequence[str]) -> list[int]:
     return begins
 
 
-@cache
+@lru_cache(maxsize=1 << 16)
 def _written_as(token: str) -> re.Pattern:
     """What a token may be in the raw text, white space apart."""
     pieces = _PIECE.findall("".join(token.split()))
