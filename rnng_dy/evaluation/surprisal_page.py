@@ -105,7 +105,8 @@ def _section(number: int, records: Sequence[Record], scale: _Scale) -> str:
     bits = sum(record.surprisal for record in records)
     words = sum(record.token is not None for record in records)
     cells = "".join(_cell(record, scale) for record in records)
-    return f'<section><h2>{number}: {words} words, {_bits(bits)}</h2><ol class="words">\n{cells}</ol></section>\n'
+    heading = f"{number}: {words} word{'s' * (words != 1)}, {_bits(bits)}"
+    return f'<section><h2>{heading}</h2><ol class="words">\n{cells}</ol></section>\n'
 
 
 def _cell(record: Record, scale: _Scale) -> str:
@@ -149,7 +150,7 @@ def _numbers(record: Record, token: str) -> Iterator[str]:
         change = "" if record.entropy_delta is None else f" ({record.entropy_delta:+.2f})"
         yield f"entropy {record.entropy:.2f} bits{change}"
     if record.open is not None:
-        yield f"{record.open} open constituents"
+        yield f"open constituents: {record.open}"
     if record.rounds is not None and record.actions is not None:
         yield f"{record.rounds} rounds, {record.actions} actions"
     if record.unk not in (None, record.token):

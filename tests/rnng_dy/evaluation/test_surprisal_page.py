@@ -92,10 +92,10 @@ def test_a_tooltip_has_the_numbers():
     titles = [unescape(title) for title in re.findall(r'<li [^>]*title="(.*?)"', text, re.DOTALL)]
     assert titles[:3] == [
         "The\n2.50 bits\n0.50 syntactic + 2.00 lexical\nbest analysis: 0.40 + 1.90\n"
-        "entropy 0.00 bits (+0.00)\n2 open constituents\n3 rounds, 20 actions",
+        "entropy 0.00 bits (+0.00)\nopen constituents: 2\n3 rounds, 20 actions",
         "c\U0001f600t\n10.00 bits\n1.00 syntactic + 9.00 lexical\nentropy 0.84 bits (+0.84)\n"
-        "2 open constituents\nread as UNK",
-        "sat\n23.00 ± 0.25 bits\n2 open constituents",
+        "open constituents: 2\nread as UNK",
+        "sat\n23.00 ± 0.25 bits\nopen constituents: 2",
     ]
 
 
