@@ -49,7 +49,10 @@ setup(
     license="Apache-2.0",
     python_requires=">=3.10,<3.14",
     packages=find_packages(include=["oracle*", "clusters*", "rnng_dy*"]),
-    package_data={"oracle": ["data/*"], "rnng_dy.evaluation": ["data/*"]},
+    package_data={
+        "oracle": ["data/*"],
+        "rnng_dy.evaluation": ["data/*", "*.html", "*.css", "*.js"],
+    },
     install_requires=[f"dyNET=={DYNET}", "numpy", "nltk", "click"],
     extras_require={"test": ["pytest", "hypothesis", "ruff"]},
     entry_points={"console_scripts": ["rnng-dy = rnng_dy.__main__:main"]},

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from nltk import Tree
 
+from oracle.brackets import format_tree
 from oracle.errors import RnngError, UnderivableError, UnseenSymbolError
 
 REDUCE, SHIFT = 0, 1
@@ -144,12 +145,7 @@ class TransitionSystem(ABC):
 
     def check(self, actions: Sequence[str], length: int) -> None:
         """Raise UnderivableError, saying which action, unless the actions build one tree over `length` words."""
-        state = self.start(length)
-        for number, name in enumerate(actions, 1):
-            action = self._kind(name, number)
-            if not self.is_valid(state, action):
-                raise UnderivableError(f"action {number}, {name!r}, {self.why_not(state, action)}")
-            state = state.after(action)
+        state = self._after(actions, length)
         if not actions:
             raise UnderivableError("no actions")
         if not state.is_finished:
@@ -166,17 +162,59 @@ class TransitionSystem(ABC):
         if tags is not None and len(tags) != len(words):
             raise RnngError(f"{len(tags)} POS tags for {len(words)} words")
         leaves = iter(words) if tags is None else map(_preterminal, tags, words)
+        return self._stack(actions, leaves).tree
+
+    def partial_brackets(self, actions: Sequence[str], words: Sequence[str]) -> str:
+        """What the first actions of a derivation have built; a constituent that is open lacks its closing bracket.
+
+        `words` are those so far. Raises UnderivableError for actions that no derivation begins with or that take
+        another number of words, RnngError for a word with white space.
+
+        >>> from oracle.transitions import TOP_DOWN
+        >>> actions = ["NT(S)", "NT(NP)", "SHIFT", "SHIFT", "REDUCE", "NT(VP)", "SHIFT"]
+        >>> TOP_DOWN.partial_brackets(actions, ["The", "cat", "sat"])
+        '(S (NP The cat) (VP sat'
+        """
+        self._after(actions, None)
+        taken = actions.count(self.structural[SHIFT])
+        if taken != len(words):
+            raise UnderivableError(f"the actions take {taken} words, not {len(words)}")
+        stack, still_open = self._stack(actions, iter(words)), 0
+        # as if all that is open were closed now: its brackets are then the last ones
+        while _is_any_open(stack):
+            stack, still_open = self._reduced(stack), still_open + 1
+        items = []
+        while stack is not None:
+            items.insert(0, stack.tree)
+            stack = stack.below
+        return format_tree(Tree("", items))[2 : -1 - still_open]
+
+    def _after(self, actions: Sequence[str], words: int | None) -> State:
+        """The state after the actions. Raises UnderivableError at the first that is not valid."""
+        state = self.start(words)
+        for number, name in enumerate(actions, 1):
+            action = self._kind(name, number)
+            if not self.is_valid(state, action):
+                raise UnderivableError(f"action {number}, {name!r}, {self.why_not(state, action)}")
+            state = state.after(action)
+        return state
+
+    def _stack(self, actions: Sequence[str], leaves: Iterator[Tree | str]) -> _Node | None:
+        """The stack after valid actions."""
         stack = None
         for name in actions:
             action = self._kind(name)
             if action == SHIFT:
                 stack = _Node(stack, None, next(leaves))
             elif action == REDUCE:
-                opened, children, below = self.constituent(stack)
-                stack = _Node(below, None, Tree(opened.label, [child.tree for child in children]))
+                stack = self._reduced(stack)
             elif action == self.first_open:
                 stack = _Node(stack, self.label_of(name), None)
-        return stack.tree
+        return stack
+
+    def _reduced(self, stack: _Node) -> _Node:
+        opened, children, below = self.constituent(stack)
+        return _Node(below, None, Tree(opened.label, [child.tree for child in children]))
 
     def _kind(self, name: str, number: int | None = None) -> int:
         """The id of a structural action, that of the first for one that opens a nonterminal."""
@@ -192,6 +230,12 @@ class TransitionSystem(ABC):
 
 def _preterminal(tag: str, word: str) -> Tree:
     return Tree(tag, [word])
+
+
+def _is_any_open(stack: StackItem | None) -> bool:
+    while stack is not None and stack.label is None:
+        stack = stack.below
+    return stack is not None
 
 
 class _Node(NamedTuple):

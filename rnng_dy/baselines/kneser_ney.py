@@ -8,7 +8,10 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from oracle.errors import UnseenSymbolError
+from oracle.files import read_oracle
+from oracle.unknown import UnknownWords, infer_unknown_words
 from rnng_dy.execution.memory import require_memory
+from rnng_dy.search.words import WordRecord
 
 START, END = "<s>", "</s>"
 NGRAM_BYTES = 250
@@ -43,9 +46,18 @@ class KneserNey:
         require_memory(needed, f"counts of n-grams of order {order:,}", "use a lower --order")
         padded = [[START] * (order - 1) + [*sentence, END] for sentence in sentences]
         self.vocabulary = {END, *vocabulary}.union(*padded) - {START}
+        self._unknown: UnknownWords | None = None
         self._counts = self._count(padded)
         self._followers = [_followers(counts) for counts in self._counts]
         self._discounts = [discounts(counts.values()) for counts in self._counts]
+
+    @classmethod
+    def of_oracle(cls, path: str, order: int, vocabulary: Iterable[str] = ()) -> KneserNey:
+        """n-grams of a generative training oracle, with its UNK classes."""
+        sentences = read_oracle(path)
+        model = cls([s.unkified for s in sentences], vocabulary, order)
+        model._unknown = infer_unknown_words((s.tokens, s.unkified) for s in sentences)
+        return model
 
     def _count(self, padded: list[list[str]]) -> list[Counter]:
         """Counts of the n-grams of each order, shortest first."""
@@ -87,6 +99,39 @@ class KneserNey:
             for i, word in enumerate([*words, END])
         ]
         return math.fsum(logs[:-1]), logs[-1]
+
+
+    def surprisals_of(
+        self,
+        sentences: Iterable[Sequence[str]],
+        unkified: Sequence[Sequence[str] | None] | None = None,
+    ) -> list[list[WordRecord]]:
+        """A record for each token of each sentence and for its end, surprisals in bits.
+
+        `unkified` are the words that the model is to see where they are known. A word whose UNK class it does not
+        have is infinitely surprising, and passed over for the words after it.
+        """
+        sentences = [list(sentence) for sentence in sentences]
+        given = unkified or [None] * len(sentences)
+        return [
+            self._records(tokens, seen or self._unkify(tokens))
+            for tokens, seen in zip(sentences, given, strict=True)
+        ]
+
+    def _unkify(self, tokens: Sequence[str]) -> list[str]:
+        if self._unknown is None:
+            return list(tokens)
+        return [w if w in self.vocabulary else self._unknown.word_class(w) for w in tokens]
+
+    def _records(self, tokens: Sequence[str], seen: Sequence[str]) -> list[WordRecord]:
+        history, records = [START] * (self.order - 1), []
+        for token, word in [*zip(tokens, seen, strict=True), (None, END)]:
+            surprisal = math.inf
+            if word in self.vocabulary:
+                surprisal = -math.log2(self.probability(word, history))
+                history.append(word)
+            records.append(WordRecord(token, None if token is None else word, surprisal))
+        return records
 
 
 def _followers(counts: Counter) -> dict[tuple[str, ...], Followers]:

@@ -126,14 +126,22 @@ class LstmLanguageModel(SavedModel):
         ]
         return np.array(rows, np.float64).reshape(-1, 2)
 
-    def surprisals_of(self, sentences: Iterable[Sequence[str]]) -> list[list[WordRecord]]:
+    def surprisals_of(
+        self,
+        sentences: Iterable[Sequence[str]],
+        unkified: Sequence[Sequence[str] | None] | None = None,
+    ) -> list[list[WordRecord]]:
         """A record for each token of each sentence and for its end, surprisals in bits.
+
+        `unkified` are the words that the model is to see where they are known.
 
         A word whose UNK class the model does not have is infinitely surprising, and passed over for the words after
         it. Surprisals are NaN in a sentence that does not fit into memory.
         """
         tokens = [list(sentence) for sentence in sentences]
-        seen = [self.vocabulary.unkify(sentence) for sentence in tokens]
+        given = unkified or [None] * len(tokens)
+        unkify = self.vocabulary.unkify
+        seen = [words or unkify(of) for words, of in zip(given, tokens, strict=True)]
         # <s> has id 0, and is no word that can be given
         ids = [[self.vocabulary.words.get(word) or None for word in words] for words in seen]
         examples = [LanguageModelExample([i for i in of if i is not None]) for of in ids]

@@ -25,6 +25,7 @@ COMMANDS = {
     "sample": "infer",
     "score": "score",
     "rerank": "rerank",
+    "surprisal": "surprisal",
     "perplexity": "perplexity",
     "suite": "suite",
     "evalb": "evalb",

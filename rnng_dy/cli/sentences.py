@@ -39,7 +39,7 @@ LinesOf = Callable[[Sequence[Item]], list[Lines]]
 def read_items(parser, source: str, tagged: bool | None) -> list[Item]:
     """The sentences of INPUT; those that are empty lines are named. Raises InputError that names the line."""
     sentences = read_sentences(source, tagged, parser.vocabulary.tags)
-    _report_empty(sentences, source)
+    report_empty(sentences, source)
     return [make_item(parser, i, sentence, source) for i, sentence in enumerate(sentences)]
 
 
@@ -66,7 +66,8 @@ def in_places(open_lines: Callable[[], LinesOf], of_empty: Lines) -> LinesOf:
     return lines
 
 
-def _report_empty(sentences: Sequence[SourceSentence], source: str) -> None:
+def report_empty(sentences: Sequence[SourceSentence], source: str) -> None:
+    """Name the lines that have no sentence."""
     lines = [str(sentence.line) for sentence in sentences if not sentence.tokens]
     if lines:
         shown = ", ".join(lines[:SHOWN_LINES]) + (", ..." if len(lines) > SHOWN_LINES else "")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -11,10 +10,9 @@ import click
 
 from oracle.errors import RnngError
 from oracle.files import open_output
-from oracle.streams import is_replaced, refuse_input_as_output
 from rnng_dy import registry
 from rnng_dy.cli.options import device_option, jobs_option, json_option, model_option
-from rnng_dy.cli.output import open_model
+from rnng_dy.cli.output import check_files, open_model
 from rnng_dy.cli.progress import Progress
 from rnng_dy.evaluation import suite_report
 from rnng_dy.evaluation.suite_files import read_suite, shipped, tokens_of, treebank_tokens
@@ -50,7 +48,7 @@ def suite(sources, folder, plain, regions, numbers, page, jobs, device) -> None:
 
     Example: rnng-dy suite agreement-pp --model generator --html agreement.html
     """
-    _check_outputs([path for path in (regions, numbers, page) if path], sources)
+    check_files([path for path in (regions, numbers, page) if path], sources)
     suites = [read_suite(source, treebank_tokens if plain else tokens_of) for source in sources]
     results = evaluate(suites, open_scorer(folder, jobs, device))
     if regions:
@@ -95,21 +93,6 @@ def open_scorer(folder: str, jobs: int, device: str) -> Surprisals:
 
 def _open_surprisals(place: ModelFolder) -> Callable[[Sequence[Sentence]], list[Sequence[Record]]]:
     return place.open().surprisals_of
-
-
-def _check_outputs(outputs: Sequence[str], sources: Sequence[str]) -> None:
-    """Raise RnngError, before the work, for outputs that cannot be written after it."""
-    for path in outputs:
-        refuse_input_as_output(path, *sources)
-        if os.path.isdir(path):
-            raise RnngError(f"{path} is a folder: name a file for the output")
-        parent = os.path.dirname(os.path.realpath(path))
-        if is_replaced(path) and not os.path.isdir(parent):
-            raise RnngError(f"{path}: there is no folder {parent}")
-    named = [os.path.realpath(path) for path in outputs if is_replaced(path)]
-    twice = next((path for path, count in Counter(named).items() if count > 1), None)
-    if twice is not None:
-        raise RnngError(f"{twice} is the name of two outputs: give each its own")
 
 
 def _report_impossible(records: Sequence[Sequence[Record]]) -> None:

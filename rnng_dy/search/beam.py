@@ -40,8 +40,6 @@ class BeamSizes:
 class BeamSearch:
     """The search; see `search.incremental.WordSearch`."""
 
-    has_shares = True
-
     def __init__(
         self,
         system: TransitionSystem,

@@ -79,8 +79,6 @@ class ParticleFilter:
     logarithm of the weight of each in nats.
     """
 
-    has_shares = False
-
     def __init__(
         self,
         system: TransitionSystem,
@@ -173,8 +171,6 @@ class VariableBeam:
     A derivation with k of them gives round(k p(action)) to each action. After a word all are dealt again in proportion
     to the joint probabilities of the derivations that reached it. Sums over derivations are lower bounds, as a beam's.
     """
-
-    has_shares = True
 
     def __init__(self, system: TransitionSystem, particles: int = 1000):
         if particles < 1:

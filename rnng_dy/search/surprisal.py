@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from rnng_dy.search.beam import BeamSearch, BeamSizes
 from rnng_dy.search.incremental import Hypothesis, Reading, WordSearch, read_sentence, run
 from rnng_dy.search.model import Model
 from rnng_dy.search.particles import ParticleFilter, VariableBeam
-from rnng_dy.search.words import Analysis, WordRecord
+from rnng_dy.search.words import Analysis, MeasuredSentence, WordRecord
 
 TOGETHER = 4
 """Sentences that are searched side by side."""
@@ -45,6 +44,15 @@ class SearchOptions:
 DEFAULT_OPTIONS = SearchOptions()
 
 
+def measures_of(options: SearchOptions) -> list[str]:
+    """The measures that the records of a search can have, by their names."""
+    shares = [] if options.search == "particles" else ["syntactic", "lexical"]
+    error = ["standard_error"] if options.search == "particles" and options.runs > 1 else []
+    best = ["best_syntactic", "best_lexical"]
+    counts = ["rounds", "actions", "entropy", "entropy_delta", "open"]
+    return ["surprisal", *error, *shares, *best, *counts]
+
+
 def _beam(system: TransitionSystem, o: SearchOptions, index: int) -> WordSearch:
     sizes = BeamSizes(o.beam, o.fast_track, o.word_beam)
     early_stop = not (o.sum_all or o.like_reference)
@@ -67,19 +75,6 @@ SEARCHES: dict[str, Callable[[TransitionSystem, SearchOptions, int], WordSearch]
 """By name, the default first."""
 
 
-class MeasuredSentence(NamedTuple):
-    """What a search found of a sentence."""
-
-    records: list[WordRecord]
-    """Of its words and, where asked for, of its end."""
-    trees: list[Analysis]
-    """Complete ones, best first; only where the end was asked for."""
-    log_mass: float
-    """log of the estimated probability of the words, and the end where asked for, in nats."""
-    problem: str | None
-    """Why not all of its measures are finite."""
-
-
 def open_search(model: Model, options: SearchOptions, index: int = 0) -> WordSearch:
     """The search that the options name. Raises RnngError for options that cannot be."""
     return named("search", options.search, SEARCHES)(model.transitions, options, index)
@@ -90,27 +85,30 @@ def measure(
     sentences: Sequence[Sequence[str]],
     options: SearchOptions = DEFAULT_OPTIONS,
     end: bool = False,
-    first: int = 0,
+    unkified: Sequence[Sequence[str] | None] | None = None,
+    numbers: Sequence[int] | None = None,
 ) -> Iterator[MeasuredSentence]:
     """The measures of sentences, lists of tokens; a word that the model does not have is read as its UNK class.
 
-    A word whose class it has not either has infinite surprisal and is passed over.
-    `first` is the number of the first sentence, from which a particle filter's draws depend. Raises RnngError for an
-    empty sentence.
+    A word whose class it has not either has infinite surprisal and is passed over. `unkified` are the words that the
+    model is to see where they are known; `numbers` are those of the sentences, by which a particle filter draws.
+    Raises RnngError for an empty sentence.
     """
-    for begin in range(0, len(sentences), TOGETHER):
-        part = sentences[begin : begin + TOGETHER]
-        if not all(part):
-            raise RnngError("a sentence is a list of tokens, one at least")
-        unks = [model.vocabulary.unkify(tokens) for tokens in part]
-        opened = []
-        for i, sentence in enumerate(unks, first + begin):
-            search = open_search(model, options, i)
-            words = [model.vocabulary.words.get(word) for word in sentence]
+    unkified = unkified or [None] * len(sentences)
+    numbers = numbers or range(len(sentences))
+    columns = list(zip(sentences, unkified, numbers, strict=True))
+    for begin in range(0, len(columns), TOGETHER):
+        opened, names = [], []
+        for tokens, seen, number in columns[begin : begin + TOGETHER]:
+            if not tokens or isinstance(tokens, str):
+                raise RnngError("a sentence is a list of tokens, one at least")
+            unks = seen or model.vocabulary.unkify(tokens)
+            words = [model.vocabulary.words.get(word) for word in unks]
+            search = open_search(model, options, number)
             opened.append(partial(_read, model, search, words, end))
-        readings = run(model, opened)
-        for tokens, unk, found in zip(part, unks, readings, strict=True):
-            yield _measured(model, tokens, unk, found, end)
+            names.append([*zip(tokens, unks, strict=True), *([(None, None)] if end else [])])
+        for of_sentence, readings in zip(names, run(model, opened), strict=True):
+            yield _measured(model, of_sentence, readings, end)
 
 
 def _read(model: Model, search: WordSearch, words: Sequence[int | None], end: bool):
@@ -119,12 +117,10 @@ def _read(model: Model, search: WordSearch, words: Sequence[int | None], end: bo
 
 def _measured(
     model: Model,
-    tokens: Sequence[str],
-    unks: Sequence[str],
+    names: Sequence[tuple],
     readings: Sequence[tuple[Reading, Reading | None]],
     end: bool,
 ) -> MeasuredSentence:
-    names = [*zip(tokens, unks, strict=True), *([(None, None)] if end else [])]
     found = zip(names, readings, strict=False)
     records = [record(model, *name, before, after) for name, (before, after) in found]
     records += [WordRecord(token, unk, math.inf) for token, unk in names[len(records) :]]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 
@@ -50,3 +51,31 @@ class WordRecord:
     """Open constituents of the best analysis."""
     beam: Sequence[Analysis] = ()
     """The analyses after the word, best first."""
+
+
+class MeasuredSentence(NamedTuple):
+    """What was found of a sentence."""
+
+    records: Sequence[WordRecord]
+    """Of its words and, where asked for, of its end."""
+    trees: Sequence[Analysis] = ()
+    """Complete ones, best first; only where the end was asked for."""
+    log_mass: float | None = None
+    """log of the estimated probability of the words, and the end where asked for, in nats."""
+    problem: str | None = None
+    """Why not all of its measures are finite."""
+
+    def to_json(self) -> str:
+        """All of it on one line, for `from_json`."""
+        names = [field.name for field in fields(WordRecord)]
+        records = [[getattr(record, name) for name in names] for record in self.records]
+        return json.dumps(self._replace(records=records))
+
+    @classmethod
+    def from_json(cls, text: str) -> MeasuredSentence:
+        """What `to_json` wrote."""
+        records, trees, log_mass, problem = json.loads(text)
+        read = []
+        for *measures, beam in records:
+            read.append(WordRecord(*measures, beam=[Analysis(*item) for item in beam]))
+        return cls(read, [Analysis(*tree) for tree in trees], log_mass, problem)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nltk import Tree
 
+from oracle.brackets import format_tree
 from oracle.errors import RnngError
 from oracle.transitions import TOP_DOWN, TopDown
 from oracle.treebank import parse_line, tags, with_words, words
@@ -91,6 +94,51 @@ def test_what_builds_no_tree_is_refused(actions, length, message):
     with pytest.raises(RnngError) as caught:
         TOP_DOWN.check(actions.split(), length)
     assert message in str(caught.value)
+
+
+@given(constituents(st.recursive(WORDS, constituents, max_leaves=15)))
+def test_partial_brackets_grow_into_those_of_the_tree(tree):
+    actions, words = actions_of(tree, preterminals=False), tree.leaves()
+    begun = ""
+    for end in range(len(actions) + 1):
+        taken = words[: actions[:end].count("SHIFT")]
+        text = TOP_DOWN.partial_brackets(actions[:end], taken)
+        assert text.startswith(begun)
+        begun = text
+        if end and not actions[end - 1].startswith("NT"):
+            still_open = sum(1 - 2 * (a == "REDUCE") for a in actions[:end] if a != "SHIFT")
+            closed = tree_of([*actions[:end], *["REDUCE"] * still_open], taken)
+            assert text + ")" * still_open == format_tree(closed)
+    assert begun == format_tree(tree)
+
+
+@pytest.mark.parametrize(
+    ("actions", "words", "expected"),
+    [
+        ("", [], ""),
+        ("NT(S)", [], "(S"),
+        ("NT(S) NT(NP) SHIFT", ["The"], "(S (NP The"),
+        ("NT(S) NT(NP) SHIFT NT(PP)", ["a"], "(S (NP a (PP"),
+        ("NT(S) SHIFT SHIFT", ["(", "b)"], "(S -LRB- b-RRB-"),
+        ("NT(S) SHIFT REDUCE", ["a"], "(S a)"),
+    ],
+)
+def test_what_is_open_lacks_its_bracket(actions, words, expected):
+    assert TOP_DOWN.partial_brackets(actions.split(), words) == expected
+
+
+@pytest.mark.parametrize(
+    ("actions", "words", "message"),
+    [
+        ("SHIFT", ["a"], "action 1, 'SHIFT', puts a word outside all constituents"),
+        ("NT(S) GEN", ["a"], "action 2, 'GEN', is none of NT(X), REDUCE, SHIFT"),
+        ("NT(S) SHIFT", [], "the actions take 1 words, not 0"),
+        ("NT(S) SHIFT", ["a", "b"], "the actions take 1 words, not 2"),
+    ],
+)
+def test_what_no_derivation_begins_with_is_refused(actions, words, message):
+    with pytest.raises(RnngError, match=re.escape(message)):
+        TOP_DOWN.partial_brackets(actions.split(), words)
 
 
 def test_tags_must_be_as_many_as_words():

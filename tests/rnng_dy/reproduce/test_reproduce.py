@@ -24,6 +24,7 @@ from rnng_dy.reproduce.plan import Experiment
 from rnng_dy.reproduce.report import write
 from rnng_dy.reproduce.results import collect
 
+from ...conftest import browse
 from ..conftest import TINY
 
 SMALL = "--preset fast --epochs 2 --hidden 10 --lstm-input 10 --samples 5 --seeds 1,2 --jobs 2"
@@ -179,26 +180,6 @@ def test_a_kill_leaves_no_process_behind_and_loses_no_finished_stage(tmp_path):
     assert result.exit_code == 0, result.output
     again = states(result)
     assert all(again[name] == "up to date" for name in finished)
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    found = shutil.which("chromium")
-    if found is None:
-        message = "chromium is not installed: apt-get install chromium"
-        if os.environ.get("RNNG_DY_REQUIRE_SHARED"):
-            pytest.fail(message)
-        pytest.skip(message)
-    return found
-
-
-def browse(chromium, profile, *arguments):
-    options = (
-        "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-        "--disable-component-update --disable-sync"
-    )
-    command = [chromium, *options.split(), f"--user-data-dir={profile}", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
 
 
 def test_a_browser_shows_the_report(done, chromium, tmp_path):

@@ -1,0 +1,92 @@
+"""Options of the searches with a generative model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from functools import wraps
+
+import click
+
+from rnng_dy.cli.options import AT_LEAST_1, FiniteRange
+from rnng_dy.search.surprisal import SEARCHES, SearchOptions
+
+_OPTIONS = [
+    click.option(
+        "--search",
+        type=click.Choice(list(SEARCHES)),
+        default="beam",
+        show_default=True,
+        help="Word-synchronous beam, particle filter (unbiased), or variable beam.",
+    ),
+    click.option(
+        "--beam", type=AT_LEAST_1, default=100, show_default=True, help="Beam: actions in a round."
+    ),
+    click.option(
+        "--fast-track",
+        type=click.IntRange(min=0),
+        default=5,
+        show_default=True,
+        help="Beam: words that are kept besides.",
+    ),
+    click.option(
+        "--word-beam",
+        type=AT_LEAST_1,
+        default=10,
+        show_default=True,
+        help="Beam: analyses that go on to the next word.",
+    ),
+    click.option(
+        "--sum",
+        "summed",
+        type=click.Choice(["beam", "all"]),
+        default="beam",
+        show_default=True,
+        help="Beam: probabilities are sums over the word beam, or over all analyses that reach a word.",
+    ),
+    click.option(
+        "--like-reference",
+        is_flag=True,
+        help="Beam: the numbers of the published program, its quirks included.",
+    ),
+    click.option(
+        "--particles",
+        type=AT_LEAST_1,
+        default=1000,
+        show_default=True,
+        help="Particles, or variable: how many.",
+    ),
+    click.option(
+        "--runs",
+        type=AT_LEAST_1,
+        default=1,
+        show_default=True,
+        help="Particles: independent runs; from 2 on there are standard errors.",
+    ),
+    click.option(
+        "--threshold",
+        type=FiniteRange(0, 1),
+        default=0.5,
+        show_default=True,
+        help="Particles are resampled where the effective sample size is below this share of them.",
+    ),
+]
+_NAMES = {field.name for field in fields(SearchOptions)} - {"seed", "sum_all"}
+
+
+def search_options(command: Callable) -> Callable:
+    """Adds the options; the command gets them together, as `options`: fields of `SearchOptions`, but for the seed."""
+
+    @wraps(command)
+    def with_options(*args, summed: str, **kwargs):
+        found = {name: kwargs.pop(name) for name in _NAMES} | {"sum_all": summed == "all"}
+        if found["search"] == "beam" and not found["fast_track"]:
+            click.echo(
+                "--fast-track 0: words lose against ever deeper trees, which takes long and finds little",
+                err=True,
+            )
+        return command(*args, options=found, **kwargs)
+
+    for option in reversed(_OPTIONS):
+        with_options = option(with_options)
+    return with_options

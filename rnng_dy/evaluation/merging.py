@@ -1,0 +1,181 @@
+"""Written words that are several tokens, `can't` or `word,`: their measures, by alignment with the raw text."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from oracle.errors import InputError
+from oracle.streams import WHITE_SPACE
+from rnng_dy.evaluation.records import Record
+
+_WAYS = {
+    "-LRB-": ["("],
+    "-RRB-": [")"],
+    "-LCB-": ["{"],
+    "-RCB-": ["}"],
+    "-LSB-": ["["],
+    "-RSB-": ["]"],
+    "\\/": ["/"],
+    "\\*": ["*"],
+    "...": ["…"],
+    "``": ['"', "“", "„", "«", "''", "‘‘"],
+    "''": ['"', "”", "“", "»", "’’"],
+    '"': ["“", "”", "„", "«", "»", "``", "''"],
+    "`": ["'", "‘", "‚", "‹"],
+    "'": ["’", "‘", "›", "`"],
+    "--": ["—", "–"],
+    "-": ["‐", "‑", "–", "−"],
+}
+"""What a token has, and how else it may be written. No way to write one thing begins another, so that the first that
+fits is right."""
+
+_PIECE = re.compile("|".join(map(re.escape, _WAYS)) + "|.", re.DOTALL)
+_WRITTEN = re.compile(rf"[^{WHITE_SPACE}]+")
+
+
+@dataclass(frozen=True)
+class MergedWord:
+    """A written word, or the end of a sentence, with the measures of the tokens that it covers.
+
+    Surprisal, its shares, rounds, actions and the change of entropy are sums, None where a token has none. Entropy and
+    open constituents are those after the last token. The standard error is that of a single token, None for more:
+    the errors of neighbours are not independent.
+    """
+
+    token: str | None
+    """As it is written in the raw text; the words of a token that covers several are joined by a space."""
+    first: int
+    """Number of the first token, from 1."""
+    last: int
+    surprisal: float
+    standard_error: float | None
+    syntactic: float | None
+    lexical: float | None
+    best_syntactic: float | None
+    best_lexical: float | None
+    rounds: int | None
+    actions: int | None
+    entropy: float | None
+    entropy_delta: float | None
+    open: int | None
+    unk: str | None = None
+    """The model's form of a single token."""
+    beam: tuple = ()
+
+    @property
+    def token_ids(self) -> str:
+        """`3`, or `3-4` for several tokens."""
+        return f"{self.first}" if self.first == self.last else f"{self.first}-{self.last}"
+
+
+def merge(raw: str, records: Sequence[Record], path: object, line: int) -> list[MergedWord]:
+    """The written words of a raw line with the measures of their tokens; a record without a token stays alone.
+
+    Characters are compared, white space apart. A token may have PTB's -LRB-, ``, '', \\/, ... and -- for brackets,
+    quotes, /, … and dashes. Raises InputError with the column, from 1, where tokens and text cannot be aligned.
+    """
+    tokens = [(i, r.token) for i, r in enumerate(records) if r.token is not None]
+    rows = []
+    for text, first, last in _aligned(_Line(raw, path, line), [token for _, token in tokens]):
+        rows.append(_merged(text, records, tokens[first][0], tokens[last][0]))
+    ends = [_merged(None, records, i, i) for i, r in enumerate(records) if r.token is None]
+    return sorted(rows + ends, key=lambda row: row.first)
+
+
+class _Line:
+    """A raw line without its white space, and where everything stood."""
+
+    def __init__(self, raw: str, path: object, number: int):
+        self._path, self._number = path, number
+        columns = [i for i, character in enumerate(raw) if not character.isspace()]
+        self.text = "".join(raw[i] for i in columns)
+        self._columns = [*columns, len(raw)]
+        spans = [match.span() for match in _WRITTEN.finditer(raw) if match[0].strip()]
+        self.words = [raw[begin:end] for begin, end in spans]
+        self.begins = [bisect_left(columns, begin) for begin, _ in spans]
+        """Where each written word begins in `text`."""
+
+    def error(self, place: int, message: str) -> InputError:
+        """An error at a place in `text`."""
+        return InputError(f"column {self._columns[place] + 1}: {message}", self._path, self._number)
+
+
+def _aligned(line: _Line, tokens: Sequence[str]) -> Iterator[tuple[str, int, int]]:
+    """Written words, each with its first and last token, counted from 0."""
+    begins = _token_begins(line, tokens)
+    if not tokens:
+        return
+    common = sorted(set(begins) & set(line.begins))
+    for begin, end in zip(common, [*common[1:], len(line.text)], strict=True):
+        covered = [i for i, place in enumerate(begins) if begin <= place < end]
+        written = [i for i, place in enumerate(line.begins) if begin <= place < end]
+        if len(covered) > 1 and len(written) > 1:
+            across = max(i for i in covered if begins[i] < line.begins[written[1]])
+            words = " ".join(line.words[i] for i in written)
+            raise line.error(
+                begins[across],
+                f"token {across + 1}, {tokens[across]!r}, is a part of several words of {words!r}: "
+                "tokenise the line again, or write the words as one",
+            )
+        yield " ".join(line.words[i] for i in written), covered[0], covered[-1]
+
+
+def _token_begins(line: _Line, tokens: Sequence[str]) -> list[int]:
+    """Where each token begins in the text of the line."""
+    begins, place = [], 0
+    for number, token in enumerate(tokens, 1):
+        begins.append(place)
+        match = _written_as(token).match(line.text, place)
+        if match is None or match.end() == place:
+            there = line.text[place : place + 20]
+            found = f"{there!r} stands here" if there else "the line ends here"
+            raise line.error(place, f"expected token {number}, {token!r}, but {found}")
+        place = match.end()
+    if place < len(line.text):
+        rest = line.text[place : place + 20]
+        raise line.error(place, f"{rest!r} is in none of the {len(tokens)} tokens")
+    return begins
+
+
+@lru_cache(maxsize=1 << 16)
+def _written_as(token: str) -> re.Pattern:
+    """What a token may be in the raw text, white space apart."""
+    pieces = _PIECE.findall("".join(token.split()))
+    ways = ("|".join(map(re.escape, [piece, *_WAYS.get(piece, ())])) for piece in pieces)
+    return re.compile("".join(f"(?:{way})" for way in ways))
+
+
+def _merged(text: str | None, records: Sequence[Record], first: int, last: int) -> MergedWord:
+    covered = records[first : last + 1]
+    alone = first == last
+
+    def total(name: str) -> float | None:
+        values = [getattr(record, name) for record in covered]
+        return None if None in values else sum(values)
+
+    return MergedWord(
+        token=text,
+        first=first + 1,
+        last=last + 1,
+        standard_error=covered[0].standard_error if alone else None,
+        entropy=covered[-1].entropy,
+        open=covered[-1].open,
+        unk=covered[0].unk if alone else None,
+        **{name: total(name) for name in _SUMS},
+    )
+
+
+_SUMS = (
+    "surprisal",
+    "syntactic",
+    "lexical",
+    "best_syntactic",
+    "best_lexical",
+    "rounds",
+    "actions",
+    "entropy_delta",
+)

@@ -1,0 +1,128 @@
+"""Word-by-word measures as text: a table, JSON, and the analyses in the beam."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from oracle.transitions import TOP_DOWN, TransitionSystem
+from rnng_dy.evaluation.records import END, Record, one_word, tokens_so_far
+
+PLACE = ("sentence_id", "token_id", "token", "unk")
+"""The columns that every table begins with."""
+MEASURES = (
+    "surprisal",
+    "standard_error",
+    "syntactic",
+    "lexical",
+    "best_syntactic",
+    "best_lexical",
+    "rounds",
+    "actions",
+    "entropy",
+    "entropy_delta",
+    "open",
+)
+"""The columns that may follow, in order; of the record's attributes of these names."""
+
+_NOT_IN_JSON_LINES = re.compile("[\ud800-\udfff\x7f\x85\u2028\u2029]")
+
+
+def header(columns: Iterable[str] = MEASURES) -> str:
+    """The first line of a table with these measures, which are those that the kind of model and search can have.
+
+    >>> header(["surprisal"]).split("\\t")
+    ['sentence_id', 'token_id', 'token', 'unk', 'surprisal']
+    """
+    return "\t".join((*PLACE, *_in_order(columns)))
+
+
+def line(
+    record: Record, sentence_id: int, token_id: object, columns: Iterable[str] = MEASURES
+) -> str:
+    """The line of a record, with as many columns as the header.
+
+    Bits have six digits after the point, or are `inf`. What a record does not have is empty. The end of a sentence
+    has the token `</s>`. White space and control characters in a token are escaped, as `one_word` says.
+    """
+    token = END if record.token is None else one_word(record.token)
+    unk = "" if record.unk is None else one_word(record.unk)
+    measures = (_cell(getattr(record, name)) for name in _in_order(columns))
+    return "\t".join((str(sentence_id), str(token_id), token, unk, *measures))
+
+
+def json_line(
+    records: Sequence[Record],
+    sentence_id: int,
+    columns: Iterable[str] = MEASURES,
+    transitions: TransitionSystem = TOP_DOWN,
+) -> str:
+    """A sentence as a JSON object on one line: `sentence_id`, and `words`, a list.
+
+    A word has the columns of the table by name, tokens as they are (null at the end of the sentence), and where there
+    is one its `beam`: `log_prob` in nats, the `tree` so far in brackets, and its `actions`. JSON has no infinity: an
+    infinite surprisal is null, and `"infinite": true` says that it is; a measure that is missing is null alone.
+    """
+    columns = _in_order(columns)
+    words = [_json_word(records, i, columns, transitions) for i in range(len(records))]
+    text = json.dumps({"sentence_id": sentence_id, "words": words}, ensure_ascii=False)
+    # lone surrogates, bytes that are not UTF-8, are no text, and some readers end a line at the others
+    return _NOT_IN_JSON_LINES.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def beam_lines(
+    records: Sequence[Record], sentence_id: int, transitions: TransitionSystem = TOP_DOWN
+) -> Iterator[str]:
+    """For each word a line `word SENTENCE TOKEN word`, then its analyses, best first.
+
+    Of an analysis: its rank, log probability in nats with nine digits, and tree in brackets, in which constituents
+    that are open lack the closing one.
+    """
+    for i, record in enumerate(records):
+        token = END if record.token is None else one_word(record.token)
+        yield f"word {sentence_id} {i + 1} {token}"
+        words = tokens_so_far(records, i + 1)
+        for rank, analysis in enumerate(record.beam, 1):
+            tree = transitions.partial_brackets(analysis.actions, words)
+            yield f"{rank} {analysis.log_prob:.9g} {tree}"
+
+
+def _in_order(columns: Iterable[str]) -> list[str]:
+    wanted = set(columns)
+    if unknown := wanted.difference(MEASURES):
+        raise ValueError(f"no measures: {sorted(unknown)}")
+    return [name for name in MEASURES if name in wanted]
+
+
+def _cell(value: float | int | None) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, int):
+        return str(value)
+    # nothing added: no minus before a zero
+    return f"{round(value, 6) + 0.0:.6f}" if math.isfinite(value) else str(value)
+
+
+def _json_word(
+    records: Sequence[Record], index: int, columns: list[str], transitions: TransitionSystem
+) -> dict:
+    record = records[index]
+    word: dict[str, object] = {"token_id": index + 1, "token": record.token, "unk": record.unk}
+    for name in columns:
+        value = getattr(record, name)
+        word[name] = value if value is None or math.isfinite(value) else None
+    if math.isinf(record.surprisal):
+        word["infinite"] = True
+    if record.beam:
+        words = tokens_so_far(records, index + 1)
+        word["beam"] = [
+            {
+                "log_prob": analysis.log_prob,
+                "tree": transitions.partial_brackets(analysis.actions, words),
+                "actions": list(analysis.actions),
+            }
+            for analysis in record.beam
+        ]
+    return word

@@ -1,0 +1,112 @@
+"""Word-by-word measures as lines of text."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rnng_dy.evaluation.surprisal_table import MEASURES, beam_lines, header, json_line, line
+from rnng_dy.search.words import Analysis, WordRecord
+
+THE = (
+    Analysis(-5.09817553, ["NT(S)", "NT(NP)", "SHIFT"]),
+    Analysis(-5.7619711234567, ["NT(S)", "SHIFT"]),
+)
+CAT = (Analysis(-12.25, ["NT(S)", "NT(NP)", "SHIFT", "SHIFT"]),)
+END = (Analysis(-20.0, ["NT(S)", "NT(NP)", "SHIFT", "SHIFT", "REDUCE", "REDUCE"]),)
+SENTENCE = [
+    WordRecord(
+        "The", "The", 6.5323694, None, 0.5, 6.0323694, 0.25, 6, 6, 130, 1.5, 1.5, 2, beam=THE
+    ),
+    WordRecord("cat", "UNK-LC", math.inf, rounds=0, open=3, beam=CAT),
+    WordRecord(None, None, -0.0, beam=END),
+]
+
+
+def test_a_table_has_the_columns_of_the_kind_of_model():
+    assert header().split("\t")[:6] == (
+        ["sentence_id", "token_id", "token", "unk", "surprisal", "standard_error"]
+    )
+    assert line(SENTENCE[0], 3, 1).split("\t") == (
+        "3 1 The The 6.532369 _ 0.500000 6.032369 0.250000 6 6 130 1.500000 1.500000 2"
+    ).replace("_", "").split(" ")
+    # the order is the table's, whatever that of the columns
+    assert header(["open", "surprisal"]).split("\t")[4:] == ["surprisal", "open"]
+    assert line(SENTENCE[1], 1, "2-3", ["open", "surprisal"]) == "1\t2-3\tcat\tUNK-LC\tinf\t3"
+    assert line(SENTENCE[2], 1, 3, ["surprisal"]) == "1\t3\t</s>\t\t0.000000"
+    with pytest.raises(ValueError, match="bits"):
+        header(["bits"])
+
+
+@given(st.text(), st.none() | st.floats(allow_nan=False))
+def test_a_line_stays_one_line_of_so_many_columns(token, value):
+    text = line(WordRecord(token, token, 1.0, entropy=value), 1, 1)
+    assert text.count("\t") == header().count("\t")
+    assert text.splitlines() == [text]
+    assert len(text.split("\t")[2].split(" ")) == 1
+    [first] = beam_lines([WordRecord(token, None, 1.0)], 1)
+    assert first.splitlines() == [first]
+
+
+@pytest.mark.parametrize(
+    ("token", "written"),
+    [
+        ("a\tb", "a\\tb"),
+        ("a b\r\n", "a\\x20b\\r\\n"),
+        ("\u2028", "\\u2028"),
+        ("1\\/2", "1\\/2"),
+        ("x\u3000y", "x\u3000y"),
+        ("\udce9t\udce9", "\udce9t\udce9"),
+    ],
+)
+def test_white_space_in_a_token_is_escaped(token, written):
+    assert line(WordRecord(token, None, 1.0), 1, 1, []).split("\t")[2] == written
+
+
+def test_json_has_null_for_infinity_and_says_so():
+    columns = [name for name in MEASURES if name != "standard_error"]
+    found = json.loads(json_line(SENTENCE, 7, columns))
+    assert found["sentence_id"] == 7
+    the, cat, end = found["words"]
+    assert the["surprisal"] == 6.5323694
+    assert "infinite" not in the and "standard_error" not in the
+    assert (cat["token_id"], cat["token"], cat["unk"]) == (2, "cat", "UNK-LC")
+    assert (cat["surprisal"], cat["infinite"], cat["syntactic"]) == (None, True, None)
+    assert cat["beam"] == [
+        {"log_prob": -12.25, "tree": "(S (NP The cat", "actions": list(CAT[0].actions)}
+    ]
+    assert end["token"] is None
+    assert "beam" not in json.loads(json_line([WordRecord("a", "a", 1.0)], 1))["words"][0]
+
+
+@given(st.text(st.characters(), max_size=8))
+def test_json_keeps_every_token_on_one_line_of_utf8(token):
+    text = json_line([WordRecord(token, None, 1.0)], 1)
+    assert text.splitlines() == [text]
+    assert json.loads(text.encode("utf-8"))["words"][0]["token"] == token
+
+
+def test_bytes_that_are_not_utf8_are_lone_surrogates_in_json():
+    text = json_line([WordRecord("caf\udce9 猫", None, 1.0)], 1)
+    assert '"caf\\udce9 猫"' in text
+
+
+def test_beams_are_ranked_trees_that_are_open():
+    assert list(beam_lines(SENTENCE, 4)) == [
+        "word 4 1 The",
+        "1 -5.09817553 (S (NP The",
+        "2 -5.76197112 (S The",
+        "word 4 2 cat",
+        "1 -12.25 (S (NP The cat",
+        "word 4 3 </s>",
+        "1 -20 (S (NP The cat))",
+    ]
+
+
+def test_words_of_trees_have_no_white_space_or_brackets():
+    records = [WordRecord("(a b)", None, 1.0, beam=(Analysis(-1.0, ["NT(S)", "SHIFT"]),))]
+    assert list(beam_lines(records, 1))[1] == "1 -1 (S -LRB-a\\x20b-RRB-"
