@@ -17,7 +17,7 @@ from oracle.transitions import SHIFT, TransitionSystem
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.search.model import Configuration, Model
 
-MAX_STATES = 3000
+MAX_STATES = 1500
 """Configurations in one graph; then what searches go on from is carried into a new one."""
 
 T = TypeVar("T")
