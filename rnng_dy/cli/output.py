@@ -6,6 +6,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import TypeVar
 
 import click
@@ -29,10 +30,11 @@ def run_batches(
     key: str,
     resume: bool,
     unit: str = "sentences",
+    make: Callable[[Path], None] | None = None,
 ) -> None:
     """`write_batches` with its progress shown."""
     progress = Progress(what, sum(len(batch) for batch in batches), unit)
-    write_batches(batches, lines_of, output, key, resume, progress)
+    write_batches(batches, lines_of, output, key, resume, progress, make)
     progress.finish()
 
 

@@ -12,7 +12,14 @@ from rnng_dy.engine import one_graph
 from rnng_dy.search.beam import BeamSearch, BeamSizes
 from rnng_dy.search.incremental import Reading, Search, keep, log_sum, run
 from rnng_dy.search.model import Model
-from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions, analysis, open_search, record
+from rnng_dy.search.surprisal import (
+    DEFAULT_OPTIONS,
+    SearchOptions,
+    analysis,
+    open_search,
+    record,
+    word_id,
+)
 from rnng_dy.search.words import Analysis, WordRecord
 
 
@@ -51,7 +58,7 @@ class Reader:
         finds no way to it; the reader stays where it is then.
         """
         [unk] = self._model.vocabulary.unkify([token])
-        word = self._model.vocabulary.words.get(unk)
+        word = word_id(self._model, unk)
         if word is None:
             raise UnseenSymbolError([unk])
         found = self._go_on(lambda reading: self._search.read(reading, word), token, unk)
