@@ -13,7 +13,7 @@ from oracle.transitions import TransitionSystem
 from oracle.treebank import NO_TAG, format_tree
 from rnng_dy.cli.output import check_files
 from rnng_dy.evaluation.merging import MergedWord, merge
-from rnng_dy.evaluation.records import one_word
+from rnng_dy.evaluation.records import tokens_so_far
 from rnng_dy.evaluation.surprisal_page import write_page
 from rnng_dy.evaluation.surprisal_table import beam_lines, header, json_line, line
 from rnng_dy.search.words import MeasuredSentence, WordRecord
@@ -35,7 +35,7 @@ class Outputs(NamedTuple):
 
 
 class Measured:
-    """The sentences of a file of `MeasuredSentence.to_json`, read anew each time: analyses of a corpus fill memories."""
+    """The sentences of a file of `MeasuredSentence.to_json`, read anew each time: a corpus fills memories."""
 
     def __init__(self, path: Path):
         self._path = path
@@ -120,7 +120,7 @@ def _tree(measured: MeasuredSentence, transitions: TransitionSystem) -> str:
     if not measured.trees:
         return ""
     actions = measured.trees[0].actions
-    words = [one_word(r.token) for r in measured.records if r.token is not None]
+    words = tokens_so_far(measured.records, len(measured.records))
     return format_tree(transitions.tree_of(actions, words, [NO_TAG] * len(words)))
 
 

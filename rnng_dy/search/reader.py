@@ -80,8 +80,10 @@ class Reader:
         """The k most probable next words with their probabilities, those of all words adding up to 1.
 
         They are means over the analyses that reach a word, whatever it is, in proportion to their probabilities. UNK
-        classes are among the words.
+        classes are among the words. Raises RnngError for k below 1, and where no analysis leads to a word.
         """
+        if k < 1:
+            raise RnngError(f"{k} next words: from 1 on")
         model, options = self._model, self._options
         sizes = BeamSizes(options.beam, options.fast_track, options.word_beam)
         search = BeamSearch(model.transitions, sizes)
