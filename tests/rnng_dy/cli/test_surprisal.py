@@ -227,20 +227,26 @@ def test_marks_of_a_sentences_begin_and_end_are_words_as_others_or_none(kind):
     assert [r["surprisal"] == "inf" for r in rows] == [False, begin == "<s>", False, False, False]
 
 
-def test_a_search_that_finds_no_way_says_where_and_fast_track_0_warns():
-    result = run("--model", "generator", "s.txt", "--beam", "1", "--fast-track", "0", "--end")
+def test_fast_track_0_warns():
+    result = run(
+        "--model", "generator", "s.txt", "--beam", "1", "--fast-track", "0", "--word-beam", "1"
+    )
     assert "--fast-track 0: words lose against ever deeper trees" in result.stderr
+    assert len(table(result.stdout)) == 10
+
+
+def test_a_search_that_finds_no_way_says_where():
+    result = run(
+        "--model", "generator", "--search", "variable", "--particles", "1", "--end", "s.txt"
+    )
+    assert (
+        "s.txt:1: no analysis that the search kept leads to word 1, 'the': it needs to look"
+        in result.stderr
+    )
     rows = table(result.stdout)
-    assert len(rows) == 12
-    assert all(float(r["surprisal"]) >= 0 for r in rows)
-    for line in (1, 3):
-        first = next(
-            (r for r in rows if r["surprisal"] == "inf" and r["sentence_id"] == str(line)), None
-        )
-        if first is not None:
-            assert f"s.txt:{line}: no analysis that the search kept leads to" in result.stderr
-            after = [r for r in rows if r["sentence_id"] == str(line)][int(first["token_id"]) :]
-            assert all(r["surprisal"] == "inf" for r in after)
+    assert [r["surprisal"] for r in rows] == ["inf"] * 12
+    assert rows[0]["rounds"] and not rows[0]["open"]
+    assert not rows[1]["rounds"]
 
 
 def test_what_does_not_fit_into_memory_is_named_and_not_a_number(monkeypatch, folder):

@@ -15,7 +15,7 @@ from rnng_dy.search.words import WordRecord
 
 from ..conftest import make_generator, make_parser
 
-WORDS = ["she", "read", "no", "Lima-born", "letter", "."]
+WORDS = ["she", "read", "no", "zebra", "letter", "."]
 BEAM = SearchOptions(beam=12, fast_track=2, word_beam=4)
 OPTIONS = {
     "beam": BEAM,
@@ -54,9 +54,7 @@ def test_a_reader_agrees_with_surprisals_word_by_word(model, name):
     for word, record in zip(WORDS, words, strict=False):
         assert_equal(reader.push(word), record)
         assert reader.beam == reader.copy().beam
-        assert [a.actions for a in reader.beam] == [
-            a.actions for a in record.beam
-        ] or name == "particles"
+        assert [a.actions for a in reader.beam] == [a.actions for a in record.beam]
     assert reader.tokens == tuple(WORDS[:4])
     at_the_end, trees = reader.end()
     assert_equal(at_the_end, end)
@@ -67,12 +65,12 @@ def test_readers_and_a_parse_may_take_turns(model, parser):
     """DyNet has one graph for the process; what a reader needs outlives it."""
     others = ["the", "train", "slept", "near", "Oslo", "."]
     expected = [model.surprisals(words, BEAM) for words in (WORDS, others)]
-    tree = parser.parse(["the", "cat", "slept"])
+    tree = list(parser.parse(["the", "cat", "slept"]))
     readers = [model.reader(BEAM), model.reader(BEAM)]
     for i in range(len(WORDS)):
         for reader, words, records in zip(readers, (WORDS, others), expected, strict=True):
             assert_equal(reader.push(words[i]), records[i])
-            assert parser.parse(["the", "cat", "slept"]) == tree
+            assert list(parser.parse(["the", "cat", "slept"])) == tree
             reader.next_words(3)
             model.surprisals(["the", "cat"], BEAM)
 
@@ -101,7 +99,7 @@ def test_the_probabilities_of_all_next_words_add_up_to_1(model, name):
         probs = [p for _, p in found]
         assert probs == sorted(probs, reverse=True)
         assert math.fsum(probs) == pytest.approx(1, abs=1e-6)
-        assert reader.next_words(2) == pytest.approx(found[:2]) or reader.next_words(2) == found[:2]
+        assert [w for w, _ in reader.next_words(2)] == [w for w, _ in found[:2]]
         reader.push(word)
 
 
@@ -131,11 +129,10 @@ def test_what_a_reader_cannot_read_leaves_it_where_it_is(model):
 
 
 def test_a_search_that_finds_no_way_says_so(model):
-    reader = model.reader(SearchOptions(search="particles", particles=1))
-    with pytest.raises(RnngError, match="no analysis"):
-        for _ in range(500):
-            reader.push("she")
-            reader.end()
+    reader = model.reader(SearchOptions(search="variable", particles=1))
+    with pytest.raises(RnngError, match="no analysis that the search kept leads to 'she'"):
+        reader.push("she")
+    assert reader.tokens == ()
 
 
 @pytest.mark.parametrize("k", [0, -1])
