@@ -6,6 +6,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -69,8 +70,11 @@ def open_model(place: ModelFolder, executor: Executor):
 
 
 def check_files(outputs: Sequence[str], inputs: Sequence[str | None]) -> None:
-    """Raise RnngError, before the work, for outputs that cannot be written after it."""
+    """Raise RnngError or OSError, before the work, for outputs that cannot be written after it."""
     for path in outputs:
+        # a name that is too long
+        with suppress(FileNotFoundError, NotADirectoryError):
+            os.stat(path)
         refuse_input_as_output(path, *inputs)
         if os.path.isdir(path):
             raise RnngError(f"{path} is a folder: name a file for the output")

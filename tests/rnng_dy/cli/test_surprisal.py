@@ -444,6 +444,7 @@ def test_empty_raw_lines_at_the_end_do_not_count(folder):
         (["--html", "/dev/stdout"], "two outputs go to standard output"),
         (["-o", "nowhere/out"], "no folder"),
         (["--json", "lm"], "lm is a folder"),
+        (["-o", "out", "--html", "a" * 300], "File name too long"),
         (["-o", "out", "--json", "/dev/full"], "/dev/full: No space left on device"),
         (["-o", "/dev/full"], "/dev/full: No space left on device"),
     ],
@@ -452,6 +453,7 @@ def test_outputs_that_cannot_be_written(folder, arguments, says):
     assert says in run(*KINDS["lm"], "s.txt", *arguments, code=2).stderr
     assert (folder / "s.txt").read_text(encoding="utf-8") == TEXT
     assert not (folder / "out").exists()
+    assert (folder / "out.part").exists() == ("/dev/full" in arguments and "out" in arguments)
 
 
 def test_what_was_found_is_not_lost_where_an_output_cannot_be_written(folder, monkeypatch):
