@@ -20,9 +20,9 @@ TEXTS = [
 ]  # fmt: skip
 PLACES = ["", ".", "-", "~", "no/such/file", "a" * 300, "new/", "\udcff", "a b"]
 # more work is what a large value asks for
-WORK = {"epochs", "n", "jobs", "seeds", "batch_size"}
+WORK = {"epochs", "n", "jobs", "seeds", "batch_size", "particles", "runs"}
 # where something is written: no device, which a mistake would replace
-WRITTEN = {"output", "numbers", "html", "folder"}
+WRITTEN = {"output", "numbers", "html", "folder", "trees", "beams", "as_json", "page"}
 LEFT_ALONE = {"resume", "help", "version", "source", "corpus"}
 
 

@@ -52,6 +52,15 @@ SAMPLE = "sample --model parser --samples 2 test.oracle -o out"
 SCORE = "score --model generator test.props -o out"
 PERPLEXITY = "perplexity test.gen.oracle --model lm -o out --json out.json"
 KNESER_NEY = "perplexity test.gen.oracle --kneser-ney train.gen.oracle -o out --json out.json"
+SURPRISAL = (
+    "surprisal --model generator test.gen.oracle --beam 6 --fast-track 1 --word-beam 2 --end -o out --trees out.trees "
+    "--beams out.beams --json out.json --html out.html"
+)
+PARTICLES = "surprisal --model generator --search particles --particles 9 --runs 2 plain.txt -o out"
+LM_SURPRISAL = "surprisal --model lm plain.txt --merge plain.txt -o out --json out.json"
+KNESER_NEY_SURPRISAL = (
+    "surprisal --kneser-ney train.gen.oracle test.gen.oracle -o out --html out.html"
+)
 COMPARE = (
     "compare-composition test.trees system.trees system.trees --first-samples test.props test.likelihoods "
     "--second-samples test.props test.likelihoods"
@@ -107,6 +116,9 @@ TEXTS = {
         ("train.gen.oracle", KNESER_NEY),
         ("test.gen.oracle", KNESER_NEY),
         ("test.gen.oracle", PERPLEXITY),
+        ("test.gen.oracle", SURPRISAL),
+        ("test.gen.oracle", KNESER_NEY_SURPRISAL),
+        ("train.gen.oracle", KNESER_NEY_SURPRISAL),
         ("train.gen.oracle", "clusters train.gen.oracle -c 4 --refine -o out"),
         ("many.gen.oracle", IMPORT_GENERATIVE),
     ],
@@ -116,6 +128,8 @@ TEXTS = {
         ("tagged.txt", "parse --model parser tagged.txt -o out"),
         ("tagged.txt", "parse --model parser --tagged tagged.txt -o out"),
         ("tagged.txt", "sample --model parser --samples 2 tagged.txt -o out"),
+        ("plain.txt", PARTICLES),
+        ("plain.txt", LM_SURPRISAL),
         ("plain.txt", "clusters plain.txt -c 4 --format text -o out"),
         ("plain.txt", "clusters plain.txt -c 4 --min-count 2 --within-sentences -o out"),
         ("tagged.txt", "tag test.trees --tags tagged.txt -o out"),
@@ -147,8 +161,8 @@ TEXTS = {
 }  # fmt: skip
 USES = {
     "parser": [PARSE, SAMPLE],
-    "generator": [SCORE, "generate --model generator -n 2 -o out"],
-    "lm": [PERPLEXITY, "generate --model lm -n 2 -o out"],
+    "generator": [SCORE, SURPRISAL, "generate --model generator -n 2 -o out"],
+    "lm": [PERPLEXITY, LM_SURPRISAL, "generate --model lm -n 2 -o out"],
 }
 RESUMES = {"parser": RESUME_PARSER, "generator": RESUME_GENERATOR, "lm": RESUME_LM}
 REPORTS = [f"{REPRODUCE} --dry-run", f"{REPRODUCE} --stages report"]
@@ -181,7 +195,8 @@ def _targets() -> list[Target]:
     for model in ("parser-corrected-1", "lstm-1"):
         found.append(Target("log.jsonl", f"results/{model}/log.jsonl", REPORTS[1], TEXT))
     sound = [DISCRIMINATIVE, GENERATOR, LSTM_LM, IMPORT, IMPORT_GENERATIVE, COMPARE, REPRODUCE_ANEW]
-    sound += [command for commands in USES.values() for command in commands] + [KNESER_NEY]
+    sound += [command for commands in USES.values() for command in commands]
+    sound += [KNESER_NEY, KNESER_NEY_SURPRISAL, PARTICLES]
     sound += [command for pairs in (TEXTS["trees"], TEXTS["clusters"]) for _, command in pairs]
     found += [Target(OPTIONS, "", command, ()) for command in dict.fromkeys(sound)]
     return found

@@ -27,6 +27,7 @@ SAMPLING = "sample --model parser {} -o out"
 SCORE = "score --model generator {} -o out"
 RERANK = "rerank {} {} -o out"
 EVALB = "evalb {} {}"
+SURPRISAL = "surprisal --model generator {} -o out"
 SUITES = "suite {} --model generator --json out --html page --regions sums"
 SUITE = (
     '{"predictions": [{"formula": "(1;%a%) > 0"}], "items": [{"item_number": 1, "conditions": '
@@ -123,6 +124,17 @@ CASES = [
     ("neither model nor n-grams", None, "perplexity good.gen.oracle", "either"),
     ("a parser as language model", None, "perplexity good.gen.oracle --model parser", "lstm-lm"),
     ("sentences from a parser", None, "generate --model parser -o out", "parser"),
+    # word-by-word surprisals
+    ("surprisals of a parser", TREE, "surprisal --model parser bad -o out", "gives words no probability"),
+    ("surprisals without a model", TREE, "surprisal bad -o out", "either"),
+    ("sentences that are not UTF-8", b"the caf\xe9\n", SURPRISAL.format("bad"), "bad:1"),
+    ("no sentence to read", "\n", SURPRISAL.format("bad"), "bad"),
+    ("raw lines of other sentences", "the dog\n", SURPRISAL.format("good.trees") + " --merge bad", "bad: 1 raw lines"),
+    ("raw lines without a word", "the cat slep.\n", "surprisal --kneser-ney good.gen.oracle one.txt -o out --merge bad",
+     "bad:1: column 9: expected token 3, 'slept'"),
+    ("no particles", TREE, SURPRISAL.format("bad") + " --search particles --particles 0", "particles"),
+    ("an option of another search", TREE, SURPRISAL.format("bad") + " --runs 2", "--runs is for --search particles"),
+    ("n-grams of text", "the cat\n", "surprisal --kneser-ney bad good.trees -o out --jobs 2", "bad:1"),
     # test suites
     ("a suite of a region that is none", SUITE.replace("1;", "9;"), SUITES.format("bad"),
      "bad: prediction 1, column 1: item 1 has no region 9"),
@@ -159,6 +171,7 @@ def good(tmp_path_factory):
         with open_output(folder / name) as stream:
             write_oracle(sentences_of(trees, generative), stream)
     (folder / "good.props").write_text(SAMPLE, encoding="utf-8")
+    (folder / "one.txt").write_text("the cat slept .\n", encoding="utf-8")
     generator = make_generator(sentences_of(trees, True))
     parser = make_parser(sentences_of(trees, False))
     generator.save(folder / "generator")

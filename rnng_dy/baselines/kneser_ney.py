@@ -42,7 +42,7 @@ class KneserNey:
         sentences = [list(sentence) for sentence in sentences]
         ngrams = sum(len(sentence) + 1 for sentence in sentences)
         # every order has about as many n-grams, each a tuple of as many references in a table
-        needed = ngrams * sum(8 * n + NGRAM_BYTES for n in range(1, order + 1))
+        needed = ngrams * order * (4 * (order + 1) + NGRAM_BYTES)
         require_memory(needed, f"counts of n-grams of order {order:,}", "use a lower --order")
         padded = [[START] * (order - 1) + [*sentence, END] for sentence in sentences]
         self.vocabulary = {END, *vocabulary}.union(*padded) - {START}
@@ -120,13 +120,15 @@ class KneserNey:
     def _unkify(self, tokens: Sequence[str]) -> list[str]:
         if self._unknown is None:
             return list(tokens)
-        return [w if w in self.vocabulary else self._unknown.word_class(w) for w in tokens]
+        known, unknown = self.vocabulary, self._unknown
+        return [w if w in known and w != END else unknown.word_class(w) for w in tokens]
 
     def _records(self, tokens: Sequence[str], seen: Sequence[str]) -> list[WordRecord]:
         history, records = [START] * (self.order - 1), []
         for token, word in [*zip(tokens, seen, strict=True), (None, END)]:
             surprisal = math.inf
-            if word in self.vocabulary:
+            # </s> is no word that can stand in a sentence
+            if word in self.vocabulary and (word == END) == (token is None):
                 surprisal = -math.log2(self.probability(word, history))
                 history.append(word)
             records.append(WordRecord(token, None if token is None else word, surprisal))

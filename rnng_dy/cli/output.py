@@ -6,6 +6,8 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import TypeVar
 
 import click
@@ -29,10 +31,11 @@ def run_batches(
     key: str,
     resume: bool,
     unit: str = "sentences",
+    make: Callable[[Path], None] | None = None,
 ) -> None:
     """`write_batches` with its progress shown."""
     progress = Progress(what, sum(len(batch) for batch in batches), unit)
-    write_batches(batches, lines_of, output, key, resume, progress)
+    write_batches(batches, lines_of, output, key, resume, progress, make)
     progress.finish()
 
 
@@ -67,8 +70,11 @@ def open_model(place: ModelFolder, executor: Executor):
 
 
 def check_files(outputs: Sequence[str], inputs: Sequence[str | None]) -> None:
-    """Raise RnngError, before the work, for outputs that cannot be written after it."""
+    """Raise RnngError or OSError, before the work, for outputs that cannot be written after it."""
     for path in outputs:
+        # a name that is too long
+        with suppress(FileNotFoundError, NotADirectoryError):
+            os.stat(path)
         refuse_input_as_output(path, *inputs)
         if os.path.isdir(path):
             raise RnngError(f"{path} is a folder: name a file for the output")

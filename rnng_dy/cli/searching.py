@@ -7,6 +7,7 @@ from dataclasses import fields
 from functools import wraps
 
 import click
+from click.core import ParameterSource
 
 from oracle.files import SourceSentence, format_sample
 from oracle.treebank import NO_TAG, format_tree
@@ -32,7 +33,7 @@ _OPTIONS = [
         type=click.IntRange(min=0),
         default=5,
         show_default=True,
-        help="Beam: words that are kept besides.",
+        help="Beam: actions that generate the word, kept besides those.",
     ),
     click.option(
         "--word-beam",
@@ -56,14 +57,14 @@ _OPTIONS = [
     ),
     click.option(
         "--particles",
-        type=AT_LEAST_1,
+        type=click.IntRange(1, 10**9),
         default=1000,
         show_default=True,
         help="Particles, or variable: how many.",
     ),
     click.option(
         "--runs",
-        type=AT_LEAST_1,
+        type=click.IntRange(1, 10**4),
         default=1,
         show_default=True,
         help="Particles: independent runs; from 2 on there are standard errors.",
@@ -73,10 +74,33 @@ _OPTIONS = [
         type=FiniteRange(0, 1),
         default=0.5,
         show_default=True,
-        help="Particles are resampled where the effective sample size is below this share of them.",
+        help="Particles: resampled where the effective sample size is below this share of them.",
     ),
 ]
+_SEARCHES_OF = {
+    "beam": ["beam"],
+    "fast_track": ["beam"],
+    "word_beam": ["beam"],
+    "summed": ["beam"],
+    "like_reference": ["beam"],
+    "particles": ["particles", "variable"],
+    "runs": ["particles"],
+    "threshold": ["particles"],
+}
+"""Which searches an option is for."""
 _NAMES = {field.name for field in fields(SearchOptions)} - {"seed", "sum_all"}
+
+
+def given_search_option() -> str | None:
+    """One that stands on the command line, such as `--beam`; None where none does."""
+    return next(filter(None, map(_flag_given, ["search", *_SEARCHES_OF])), None)
+
+
+def _flag_given(name: str) -> str | None:
+    context = click.get_current_context()
+    if context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
+        return None
+    return next(p.opts[0] for p in context.command.params if p.name == name)
 
 
 def search_options(command: Callable) -> Callable:
@@ -85,6 +109,11 @@ def search_options(command: Callable) -> Callable:
     @wraps(command)
     def with_options(*args, summed: str, **kwargs):
         found = {name: kwargs.pop(name) for name in _NAMES} | {"sum_all": summed == "all"}
+        for name, searches in _SEARCHES_OF.items():
+            if found["search"] not in searches and _flag_given(name):
+                raise click.UsageError(
+                    f"{_flag_given(name)} is for --search {' or '.join(searches)}"
+                )
         if found["search"] == "beam" and not found["fast_track"]:
             click.echo(
                 "--fast-track 0: words lose against ever deeper trees, which takes long and finds little",

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
+from oracle.errors import RnngError
 from oracle.files import open_output
-from oracle.transitions import TransitionSystem, system_of
+from oracle.streams import descriptor_of
+from oracle.transitions import TransitionSystem
 from oracle.treebank import NO_TAG, format_tree
 from rnng_dy.cli.output import check_files
 from rnng_dy.evaluation.merging import MergedWord, merge
-from rnng_dy.evaluation.records import one_word
+from rnng_dy.evaluation.records import tokens_so_far
 from rnng_dy.evaluation.surprisal_page import write_page
 from rnng_dy.evaluation.surprisal_table import beam_lines, header, json_line, line
 from rnng_dy.search.words import MeasuredSentence, WordRecord
@@ -25,6 +28,22 @@ class Outputs(NamedTuple):
     json: str | None
     page: str | None
 
+    @property
+    def has_beams(self) -> bool:
+        """Whether one of them shows the analyses of words."""
+        return bool(self.beams or self.json or self.page)
+
+
+class Measured:
+    """The sentences of a file of `MeasuredSentence.to_json`, read anew each time: a corpus fills memories."""
+
+    def __init__(self, path: Path):
+        self._path = path
+
+    def __iter__(self) -> Iterator[MeasuredSentence]:
+        with self._path.open(encoding="utf-8") as lines:
+            yield from map(MeasuredSentence.from_json, lines)
+
 
 class Written(NamedTuple):
     """What is written besides the records."""
@@ -35,6 +54,7 @@ class Written(NamedTuple):
     """Whether the ends of sentences have rows."""
     description: str
     """Of the model, on the page."""
+    transitions: TransitionSystem
     raw: Sequence[str] | None
     """The lines whose words are rows."""
     raw_path: str | None
@@ -45,40 +65,49 @@ Rows = Sequence[WordRecord] | Sequence[MergedWord]
 
 def check_outputs(outputs: Outputs, inputs: Sequence[str | None]) -> None:
     """Raise RnngError, before the work, for outputs that cannot be written after it."""
-    check_files([path for path in outputs if path and path != "-"], inputs)
+    named = [path for path in outputs if path]
+    check_files([path for path in named if path != "-"], inputs)
+    if sum(path == "-" or descriptor_of(path) == 1 for path in named) > 1:
+        raise RnngError("two outputs go to standard output: name a file for one")
 
 
-def write_outputs(outputs: Outputs, what: Written, found: Sequence[MeasuredSentence]) -> None:
-    """Write all files that are wanted. Raises InputError where tokens do not fit the raw lines."""
-    sentences = [_words(measured, what.end) for measured in found]
-    rows: Sequence[Rows] = sentences
-    if what.raw is not None:
-        rows = [
-            merge(raw, records, what.raw_path, number) if records else []
-            for number, (raw, records) in enumerate(zip(what.raw, sentences, strict=True), 1)
-        ]
-    _write_lines(outputs.table, _table(rows, what.columns))
+def write_outputs(outputs: Outputs, what: Written, found: Measured) -> None:
+    """Write all files that are wanted, the table last."""
+
+    def sentences() -> Iterator[Sequence[WordRecord]]:
+        return (_words(measured, what.end) for measured in found)
+
     if outputs.trees:
-        _write_lines(outputs.trees, map(_tree, found))
+        _write_lines(outputs.trees, (_tree(measured, what.transitions) for measured in found))
     if outputs.beams:
+        numbered = enumerate(sentences(), 1)
         _write_lines(
             outputs.beams,
-            (text for i, s in enumerate(sentences, 1) for text in beam_lines(s, i)),
+            (text for i, s in numbered for text in beam_lines(s, i, what.transitions)),
         )
     if outputs.json:
+        numbered = enumerate(sentences(), 1)
         _write_lines(
-            outputs.json, (json_line(s, i, what.columns) for i, s in enumerate(sentences, 1))
+            outputs.json, (json_line(s, i, what.columns, what.transitions) for i, s in numbered)
         )
     if outputs.page:
-        shown = [records for records in sentences if records]
-        write_page(outputs.page, shown, "Surprisal", what.description)
+        write_page(outputs.page, list(sentences()), "Surprisal", what.description, what.transitions)
+    _write_lines(outputs.table, _table(_rows(sentences(), what), what.columns))
 
 
 def _words(measured: MeasuredSentence, end: bool) -> Sequence[WordRecord]:
     return [record for record in measured.records if end or record.token is not None]
 
 
-def _table(rows: Sequence[Rows], columns: Sequence[str]) -> Iterator[str]:
+def _rows(sentences: Iterable[Sequence[WordRecord]], what: Written) -> Iterator[Rows]:
+    if what.raw is None:
+        yield from sentences
+        return
+    for number, (raw, records) in enumerate(zip(what.raw, sentences, strict=True), 1):
+        yield merge(raw, records, what.raw_path, number)
+
+
+def _table(rows: Iterable[Rows], columns: Sequence[str]) -> Iterator[str]:
     yield header(columns)
     for sentence_id, records in enumerate(rows, 1):
         for number, record in enumerate(records, 1):
@@ -86,16 +115,15 @@ def _table(rows: Sequence[Rows], columns: Sequence[str]) -> Iterator[str]:
             yield line(record, sentence_id, token_id, columns)
 
 
-def _tree(measured: MeasuredSentence) -> str:
+def _tree(measured: MeasuredSentence, transitions: TransitionSystem) -> str:
     """The best complete tree, tags XX; an empty line where there is none."""
     if not measured.trees:
         return ""
     actions = measured.trees[0].actions
-    words = [one_word(r.token) for r in measured.records if r.token is not None]
-    system: TransitionSystem = system_of(actions, len(words))
-    return format_tree(system.tree_of(actions, words, [NO_TAG] * len(words)))
+    words = tokens_so_far(measured.records, len(measured.records))
+    return format_tree(transitions.tree_of(actions, words, [NO_TAG] * len(words)))
 
 
-def _write_lines(path: str, lines: Iterator[str]) -> None:
+def _write_lines(path: str, lines: Iterable[str]) -> None:
     with open_output(path) as stream:
         stream.writelines(f"{text}\n" for text in lines)

@@ -86,6 +86,12 @@ def merge(raw: str, records: Sequence[Record], path: object, line: int) -> list[
     return sorted(rows + ends, key=lambda row: row.first)
 
 
+def check_alignment(raw: str, tokens: Sequence[str], path: object, line: int) -> None:
+    """Raise the InputError that `merge` would raise for records of these tokens."""
+    for _ in _aligned(_Line(raw, path, line), tokens):
+        pass
+
+
 class _Line:
     """A raw line without its white space, and where everything stood."""
 

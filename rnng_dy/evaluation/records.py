@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from typing import Protocol
@@ -54,5 +55,9 @@ def _escape(match: re.Match) -> str:
 
 
 def tokens_so_far(records: Sequence[Record], end: int) -> list[str]:
-    """The tokens of the first `end` records, each one word, as trees need them."""
-    return [one_word(record.token) for record in records[:end] if record.token is not None]
+    """The tokens of the first `end` records, each one word, as trees need them, without those that were passed over."""
+    return [
+        one_word(record.token)
+        for record in records[:end]
+        if record.token is not None and (math.isfinite(record.surprisal) or record.beam)
+    ]

@@ -154,12 +154,21 @@ main.addEventListener("pointerover", (event) => {
 main.addEventListener("pointerleave", () => { pointed = null; render(); });
 main.addEventListener("click", (event) => { const place = placeOf(event.target); if (place) choose(place, true); });
 
+/* The next sentence with words, before or after; empty ones have a number alone. */
+function beside(s, step) {
+  do s += step; while (lists[s] && !lists[s].children.length);
+  return s;
+}
 const last = (s) => lists[s].children.length - 1;
+function moved(s, w, step) {
+  const other = beside(s, step);
+  return lists[other] ? [other, Math.min(w, last(other))] : [s, w];
+}
 const MOVES = {
   ArrowLeft: ([s, w]) => [s, w - 1],
   ArrowRight: ([s, w]) => [s, w + 1],
-  ArrowUp: ([s, w]) => s > 0 ? [s - 1, Math.min(w, last(s - 1))] : [s, w],
-  ArrowDown: ([s, w]) => s + 1 < lists.length ? [s + 1, Math.min(w, last(s + 1))] : [s, w],
+  ArrowUp: ([s, w]) => moved(s, w, -1),
+  ArrowDown: ([s, w]) => moved(s, w, 1),
   Home: ([s]) => [s, 0],
   End: ([s]) => [s, last(s)],
 };
@@ -196,6 +205,6 @@ addEventListener("beforeprint", axes);
 /* page.html#2.5 begins at the fifth word of the second sentence, #2.5-3.5 compares it with another */
 const [first, second] = location.hash.slice(1).split("-").map((place) => place.split(".").map((n) => n - 1));
 axes();
-choose(cell(first) ? first : [0, 0], false);
+choose(cell(first) ? first : [beside(-1, 1), 0], false);
 if (second && cell(second)) { pointed = second; render(); }
 if (cell(first)) cell(first).scrollIntoView({ block: "nearest" });

@@ -106,6 +106,8 @@ def _section(number: int, records: Sequence[Record], scale: _Scale) -> str:
     words = sum(record.token is not None for record in records)
     cells = "".join(_cell(record, scale) for record in records)
     heading = f"{number}: {words} word{'s' * (words != 1)}, {_bits(bits)}"
+    if not records:
+        heading = f"{number}: empty"
     return f'<section><h2>{heading}</h2><ol class="words">\n{cells}</ol></section>\n'
 
 
@@ -120,7 +122,8 @@ def _cell(record: Record, scale: _Scale) -> str:
 
 def _bar(record: Record, scale: _Scale) -> str:
     if not math.isfinite(record.surprisal):
-        return '<i class="total cut" style="height:100%"></i><b style="bottom:100%">∞</b>'
+        sign = "?" if math.isnan(record.surprisal) else "∞"
+        return f'<i class="total cut" style="height:100%"></i><b style="bottom:100%">{sign}</b>'
     parts = [("total", record.surprisal)]
     if _has_shares(record):
         parts = [("lexical", record.lexical), ("syntactic", record.syntactic)]
@@ -158,7 +161,9 @@ def _numbers(record: Record, token: str) -> Iterator[str]:
 
 
 def _bits(value: float, error: str = "") -> str:
-    return f"{value:.2f}{error} bits" if math.isfinite(value) else "∞ bits"
+    if math.isfinite(value):
+        return f"{value:.2f}{error} bits"
+    return "? bits" if math.isnan(value) else "∞ bits"
 
 
 def _legend(is_shared_out: bool) -> str:

@@ -102,6 +102,13 @@ class PartialFile:
         os.replace(self.part, self.path)
         self._key_path.unlink()
 
+    def remove(self) -> None:
+        """Remove the part, of which everything wanted has been made."""
+        self._stream.close()
+        self._key_stream.close()
+        self.part.unlink()
+        self._key_path.unlink()
+
 
 class Shown(Protocol):
     """What shows progress."""
@@ -120,10 +127,12 @@ def write_batches(
     key: str,
     resume: bool,
     shown: Shown,
+    make: Callable[[Path], None] | None = None,
 ) -> None:
     """Write the lines of all batches to a file or, for `-`, standard output; Ctrl-C keeps the batches that are done.
 
-    `lines_of` is given the batches that are left and gives the lines of each, one batch after the other.
+    `lines_of` is given the batches that are left and gives the lines of each, one batch after the other. `make`, for a
+    file, makes the output of all lines, which are in the file that it is given; what stops it leaves them there.
     Raises RnngError where `output` is a folder, KeyboardInterrupt that says where what is done is.
     """
     if Path(output).is_dir():
@@ -143,8 +152,13 @@ def write_batches(
         for batch, lines in zip(left, lines_of(left), strict=True):
             file.write(lines)
             shown.advance(len(batch))
+        if make is not None:
+            make(file.part)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
             f"stopped; what is done is in {file.part}, --resume goes on"
         ) from None
-    file.finish()
+    if make is None:
+        file.finish()
+    else:
+        file.remove()

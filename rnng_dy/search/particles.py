@@ -113,8 +113,8 @@ class ParticleFilter:
 
     def _read(self, reading: Reading, word: int | None) -> Search[Reading]:
         # the draws of a word depend on the seed and the words before it, not on who draws beside it
-        depth = 0 if not reading.hypotheses else len(reading.hypotheses[0].action_ids())
-        random = np.random.default_rng([*self._seed, depth])
+        words = reading.hypotheses[0].action_ids().count(SHIFT) if reading.hypotheses else 0
+        random = np.random.default_rng([*self._seed, words])
 
         def share_out(weights: np.ndarray, probs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             counts, log_weights = weights

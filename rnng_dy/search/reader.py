@@ -12,7 +12,14 @@ from rnng_dy.engine import one_graph
 from rnng_dy.search.beam import BeamSearch, BeamSizes
 from rnng_dy.search.incremental import Reading, Search, keep, log_sum, run
 from rnng_dy.search.model import Model
-from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions, analysis, open_search, record
+from rnng_dy.search.surprisal import (
+    DEFAULT_OPTIONS,
+    SearchOptions,
+    analysis,
+    open_search,
+    record,
+    word_id,
+)
 from rnng_dy.search.words import Analysis, WordRecord
 
 
@@ -51,7 +58,7 @@ class Reader:
         finds no way to it; the reader stays where it is then.
         """
         [unk] = self._model.vocabulary.unkify([token])
-        word = self._model.vocabulary.words.get(unk)
+        word = word_id(self._model, unk)
         if word is None:
             raise UnseenSymbolError([unk])
         found = self._go_on(lambda reading: self._search.read(reading, word), token, unk)
@@ -73,8 +80,10 @@ class Reader:
         """The k most probable next words with their probabilities, those of all words adding up to 1.
 
         They are means over the analyses that reach a word, whatever it is, in proportion to their probabilities. UNK
-        classes are among the words.
+        classes are among the words. Raises RnngError for k below 1, and where no analysis leads to a word.
         """
+        if k < 1:
+            raise RnngError(f"{k} next words: from 1 on")
         model, options = self._model, self._options
         sizes = BeamSizes(options.beam, options.fast_track, options.word_beam)
         search = BeamSearch(model.transitions, sizes)

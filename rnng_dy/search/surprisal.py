@@ -103,12 +103,17 @@ def measure(
             if not tokens or isinstance(tokens, str):
                 raise RnngError("a sentence is a list of tokens, one at least")
             unks = seen or model.vocabulary.unkify(tokens)
-            words = [model.vocabulary.words.get(word) for word in unks]
+            words = [word_id(model, word) for word in unks]
             search = open_search(model, options, number)
             opened.append(partial(_read, model, search, words, end))
             names.append([*zip(tokens, unks, strict=True), *([(None, None)] if end else [])])
         for of_sentence, readings in zip(names, run(model, opened), strict=True):
             yield _measured(model, of_sentence, readings, end)
+
+
+def word_id(model: Model, unk: str) -> int | None:
+    """The id of a word or UNK class; None for one that the model cannot give, such as `<s>`, whose id is 0."""
+    return model.vocabulary.words.get(unk) or None
 
 
 def _read(model: Model, search: WordSearch, words: Sequence[int | None], end: bool):

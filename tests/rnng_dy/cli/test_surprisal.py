@@ -1,0 +1,550 @@
+"""`rnng-dy surprisal`: from a model and sentences to tables, trees, beams, JSON and a page."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from oracle.files import open_output, write_oracle
+from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
+from rnng_dy.cli import main, word_scorers
+from rnng_dy.models.vocabulary import GeneratorVocabulary
+from rnng_dy.search.surprisal import SearchOptions
+
+from ..conftest import make_generator, make_parser, simple_clusters
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+COLUMNS = [
+    "sentence_id",
+    "token_id",
+    "token",
+    "unk",
+    "surprisal",
+    "syntactic",
+    "lexical",
+    "best_syntactic",
+]
+COLUMNS += ["best_lexical", "rounds", "actions", "entropy", "entropy_delta", "open"]
+TEXT = "the train slept .\n\nshe read no old letter .\n"
+SMALL = ["--beam", "12", "--fast-track", "2", "--word-beam", "4"]
+OPTIONS = SearchOptions(beam=12, fast_track=2, word_beam=4)
+KINDS = {
+    "generator": ["--model", "generator", *SMALL],
+    "lm": ["--model", "lm"],
+    "n-grams": ["--kneser-ney", "train.oracle"],
+}
+
+
+@pytest.fixture(scope="module")
+def generator(generative_sentences):
+    return make_generator(generative_sentences, seed=5)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, generator, sentences, generative_sentences):
+    """A folder with a model of each kind and sentences."""
+    folder = tmp_path_factory.mktemp("surprisal")
+    generator.save(folder / "generator")
+    make_parser(sentences).save(folder / "parser")
+    clusters = simple_clusters(generative_sentences)
+    vocabulary = GeneratorVocabulary.build(clusters, generative_sentences)
+    LstmLanguageModel(vocabulary, LanguageModelSizes(1, 6, 6), seed=3).save(folder / "lm")
+    for name, part in (("train", generative_sentences), ("test", generative_sentences[:2])):
+        with open_output(folder / f"{name}.oracle") as stream:
+            write_oracle(part, stream)
+    (folder / "s.txt").write_text(TEXT, encoding="utf-8")
+    (folder / "many.txt").write_text("she slept .\na letter\n" * 10, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def inside(folder, monkeypatch):
+    """Commands run in the folder, and nothing but what a test names stays there."""
+    monkeypatch.chdir(folder)
+    before = set(folder.iterdir())
+    yield
+    for path in set(folder.iterdir()) - before:
+        path.unlink()
+
+
+def run(*arguments, code=0, stdin=None):
+    result = CliRunner().invoke(main, ["surprisal", *arguments], input=stdin)
+    assert result.exit_code == code, result.output
+    assert "Traceback" not in result.output
+    if code:
+        assert not result.stdout
+        assert len([x for x in result.stderr.splitlines() if x.startswith("Error: ")]) == 1
+    return result
+
+
+def table(text):
+    assert "\r" not in text
+    return list(csv.DictReader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def read(path):
+    return Path(path).read_bytes()
+
+
+# the table
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_are_tokens_of_numbered_lines_and_columns_what_the_model_has(kind):
+    result = run(*KINDS[kind], "s.txt")
+    rows = table(result.stdout)
+    assert list(rows[0]) == (COLUMNS if kind == "generator" else COLUMNS[:5])
+    words = [(str(i), str(k), w) for i, line in enumerate(TEXT.splitlines(), 1)
+             for k, w in enumerate(line.split(), 1)]  # fmt: skip
+    assert [(r["sentence_id"], r["token_id"], r["token"]) for r in rows] == words
+    assert all(len(r["surprisal"].partition(".")[2]) == 6 for r in rows)
+    assert all(float(r["surprisal"]) > 0 for r in rows)
+    assert "empty lines, whose places stay empty: 2 (1 in all)" in result.stderr
+    assert "surprisal: 3 sentences in" in result.stderr
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_end_has_a_row_of_its_own(kind):
+    without, with_end = (
+        run(*KINDS[kind], "s.txt").stdout,
+        run(*KINDS[kind], "s.txt", "--end").stdout,
+    )
+    rows = table(with_end)
+    ends = [r for r in rows if r["token"] == "</s>"]
+    assert [(r["sentence_id"], r["token_id"], r["unk"]) for r in ends] == [
+        ("1", "5", ""),
+        ("3", "7", ""),
+    ]
+    assert [r for r in rows if r["token"] != "</s>"] == table(without)
+
+
+def test_numbers_are_those_of_the_python_interface(generator):
+    rows = table(run(*KINDS["generator"], "s.txt", "--end").stdout)
+    records = [r for line in TEXT.splitlines() if line
+               for r in generator.surprisals(line.split(), OPTIONS, end=True)]  # fmt: skip
+    for row, record in zip(rows, records, strict=True):
+        assert row["unk"] == (record.unk or "")
+        for name in COLUMNS[4:]:
+            assert float(row[name]) == pytest.approx(getattr(record, name), abs=2e-4), name
+        shares = float(row["syntactic"]) + float(row["lexical"])
+        assert shares == pytest.approx(float(row["surprisal"]), abs=2e-6)
+
+
+def test_tokens_that_would_break_a_table_are_escaped():
+    rows = table(run(*KINDS["lm"], "-", stdin="# a\u2028b \\t x\x85 (x)\n").stdout)
+    assert [r["token"] for r in rows] == ["#", "a\\u2028b", "\\t", "x\\x85", "-LRB-x-RRB-"]
+
+
+# what may be the input
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_oracle_its_trees_and_its_words_are_the_same(kind, generative_sentences, trees):
+    of_oracle = run(*KINDS[kind], "test.oracle").stdout
+    text = "".join(" ".join(s.tokens) + "\n" for s in generative_sentences[:2])
+    assert run(*KINDS[kind], "-", stdin=text).stdout == of_oracle
+    bracketed = "".join(f"{t.tree.pformat(margin=10**9)}\n" for t in trees[:2])
+    assert run(*KINDS[kind], "-", stdin=bracketed).stdout == of_oracle
+
+
+def test_tags_are_left_out():
+    plain = run(*KINDS["lm"], "-", stdin="the train\n").stdout
+    assert run(*KINDS["lm"], "-", stdin="the_DT train_NN\n").stdout == plain
+    assert "the_DT" in run(*KINDS["lm"], "-", "--untagged", stdin="the_DT train_NN\n").stdout
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"caf\xe9 x\n", "bad.txt:1"),
+        (b"the_DT cat_NN slept\n", "bad.txt"),
+        (b"\n \n", "no sentence"),
+        (b"(S (NN x)\n", "bad.txt:1"),
+    ],
+)
+def test_bad_sentences_are_refused(folder, content, says):
+    (folder / "bad.txt").write_bytes(content)
+    assert says in run(*KINDS["generator"], "bad.txt", "-o", "out", code=2).stderr
+    assert not list(folder.glob("out*"))
+
+
+# words that a model cannot give, and searches that find no way
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_word_that_the_model_cannot_give_is_infinite_and_the_run_goes_on(kind, folder):
+    # no UNK class for a number with a dash and capitals is in the small training data
+    result = run(*KINDS[kind], "-", "--json", "out.json", "--html", "page.html", "--end",
+                 stdin="she A1-S slept .\nshe slept .\n")  # fmt: skip
+    rows = table(result.stdout)
+    assert [r["surprisal"] == "inf" for r in rows] == [i == 1 for i in range(9)]
+    assert (
+        "-:1: not in the model's vocabulary, so passed over: A1-S (UNK-CAPS-NUM-DASH-s)"
+        in result.stderr
+    )
+    first = json.loads((folder / "out.json").read_text(encoding="utf-8").splitlines()[0])
+    assert first["words"][1]["surprisal"] is None
+    assert first["words"][1]["infinite"] is True
+    # the words after it are read as if it were not there
+    assert [float(r["surprisal"]) for r in rows[2:5]] == pytest.approx(
+        [float(r["surprisal"]) for r in rows[6:]], abs=1e-4
+    )
+
+
+def test_the_analyses_of_a_sentence_lack_a_word_that_was_passed_over(folder):
+    run(
+        *KINDS["generator"],
+        "-",
+        "-o",
+        "out",
+        "--beams",
+        "b",
+        "--trees",
+        "t",
+        stdin="she A1-S slept .\n",
+    )
+    assert (folder / "t").read_text(encoding="utf-8") == "\n", "it has p = 0"
+    beams = (folder / "b").read_text(encoding="utf-8").splitlines()
+    place = beams.index("word 1 2 A1-S")
+    assert beams[place + 1] == "word 1 3 slept"
+    assert "A1-S" not in beams[place + 2]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_marks_of_a_sentences_begin_and_end_are_words_as_others_or_none(kind):
+    rows = table(run(*KINDS[kind], "-", stdin="she <s> slept </s> .\n").stdout)
+    begin = {"n-grams": "UNK-LC"}.get(kind, "<s>")
+    assert [r["unk"] for r in rows] == ["she", begin, "slept", "UNK-LC", "."]
+    assert [r["surprisal"] == "inf" for r in rows] == [False, begin == "<s>", False, False, False]
+
+
+def test_fast_track_0_warns():
+    result = run(
+        "--model", "generator", "s.txt", "--beam", "1", "--fast-track", "0", "--word-beam", "1"
+    )
+    assert "--fast-track 0: words lose against ever deeper trees" in result.stderr
+    assert len(table(result.stdout)) == 10
+
+
+def test_a_search_that_finds_no_way_says_where():
+    result = run(
+        "--model", "generator", "--search", "variable", "--particles", "1", "--end", "s.txt"
+    )
+    assert (
+        "s.txt:1: no analysis that the search kept leads to word 1, 'the': it needs to look"
+        in result.stderr
+    )
+    rows = table(result.stdout)
+    assert [r["surprisal"] for r in rows] == ["inf"] * 12
+    assert rows[0]["rounds"] and not rows[0]["open"]
+    assert not rows[1]["rounds"]
+
+
+def test_what_does_not_fit_into_memory_is_named_and_not_a_number(monkeypatch, folder):
+    measure = word_scorers.measure
+
+    def full(model, tokens, *others):
+        if any(len(of) > 5 for of in tokens):
+            raise MemoryError
+        return measure(model, tokens, *others)
+
+    monkeypatch.setattr(word_scorers, "measure", full)
+    result = run(
+        *KINDS["generator"], "s.txt", "--end", "--trees", "t", "--html", "h", "--json", "j"
+    )
+    assert "s.txt:3: does not fit into memory" in result.stderr
+    rows = table(result.stdout)
+    assert [r["surprisal"] for r in rows[5:]] == ["nan"] * 7
+    assert math.isfinite(float(rows[4]["surprisal"]))
+    assert read("t").count(b"\n") == 3
+    assert "3: 6 words, ? bits" in (folder / "h").read_text(encoding="utf-8")
+
+
+def test_a_long_sentence_is_read_to_its_end():
+    rows = table(run("--model", "generator", "--beam", "2", "--fast-track", "1", "--word-beam", "1", "-",
+                     stdin="the " * 400 + "\n").stdout)  # fmt: skip
+    assert len(rows) == 400
+    assert all(math.isfinite(float(r["surprisal"])) for r in rows)
+
+
+# searches
+
+
+def test_a_particle_filter_repeats_its_seed_and_gives_errors(folder):
+    (folder / "short").write_text("the train\nthe train\n", encoding="utf-8")
+    arguments = [
+        "--model",
+        "generator",
+        "short",
+        "--search",
+        "particles",
+        "--particles",
+        "20",
+        "--runs",
+        "3",
+    ]
+    one, again = run(*arguments).stdout, run(*arguments).stdout
+    assert one == again
+    assert run(*arguments, "--seed", "2").stdout != one
+    rows = table(one)
+    assert list(rows[0])[4:6] == ["surprisal", "standard_error"]
+    assert "syntactic" not in rows[0]
+    assert all(float(r["standard_error"]) > 0 for r in rows)
+    assert rows[0]["surprisal"] != rows[2]["surprisal"], "sentences draw apart"
+    assert "standard_error" not in run(*arguments[:-2]).stdout
+
+
+def test_all_searches_have_the_columns_that_they_can_have():
+    rows = table(
+        run("--model", "generator", "s.txt", "--search", "variable", "--particles", "50").stdout
+    )
+    assert list(rows[0]) == COLUMNS
+    summed = table(run(*KINDS["generator"], "s.txt", "--sum", "all").stdout)
+    like = table(run(*KINDS["generator"], "s.txt", "--like-reference").stdout)
+    bits = [sum(float(r["surprisal"]) for r in rows) for rows in (summed, like)]
+    assert bits[0] < bits[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--model", "parser", "s.txt"], "parser is a parser, which gives words no probability"),
+        (["s.txt"], "either --model or --kneser-ney"),
+        ([*KINDS["lm"], "--kneser-ney", "train.oracle", "s.txt"], "either --model or --kneser-ney"),
+        ([*KINDS["lm"], "s.txt", "--trees", "t"], "--trees is for generative models"),
+        ([*KINDS["n-grams"], "s.txt", "--beams", "b"], "--beams is for generative models"),
+        ([*KINDS["lm"], "s.txt", "--word-beam", "5"], "--word-beam is for generative models"),
+        ([*KINDS["n-grams"], "s.txt", "--search", "beam"], "--search is for generative models"),
+        ([*KINDS["generator"], "s.txt", "--runs", "2"], "--runs is for --search particles"),
+        (
+            ["--model", "generator", "s.txt", "--search", "variable", "--sum", "all"],
+            "--sum is for --search beam",
+        ),
+        (["--model", "generator", "s.txt", "--particles", "9"], "for --search particles or variable"),
+        (["--kneser-ney", "s.txt", "s.txt", "--jobs", "2"], "s.txt:1"),
+        ([*KINDS["n-grams"], "--order", "99999999999999999999", "s.txt"], "use a lower --order"),
+        ([*KINDS["generator"], "nowhere.txt"], "nowhere.txt"),
+        (["--model", "nowhere", "s.txt"], "nowhere"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_refused(folder, arguments, says):
+    before = sorted(folder.iterdir())
+    assert says in run(*arguments, "-o", "out", code=2).stderr
+    assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    "option", ["--particles", "--runs", "--beam", "--word-beam", "--fast-track"]
+)
+def test_huge_sizes_are_refused_or_harmless(option):
+    search = ["--search", "particles"] if option in ("--particles", "--runs") else []
+    result = CliRunner().invoke(
+        main, ["surprisal", "--model", "generator", *search, option, "9" * 20, "-"], input="A\n"
+    )
+    assert result.exit_code in (0, 2)
+    assert isinstance(result.exception, SystemExit | None)
+
+
+# other outputs
+
+
+def test_trees_and_beams_have_the_words(folder):
+    run(*KINDS["generator"], "s.txt", "-o", "out", "--trees", "t", "--beams", "b")
+    trees = (folder / "t").read_text(encoding="utf-8").split("\n")
+    assert [line.count("(XX ") for line in trees] == [4, 0, 6, 0]
+    assert all(line.startswith("(") for line in trees if line)
+    beams = (folder / "b").read_text(encoding="utf-8").splitlines()
+    places = [line.split() for line in beams if line.startswith("word ")]
+    assert [place[1:3] for place in places] == [
+        [r["sentence_id"], r["token_id"]] for r in table(read("out").decode())
+    ]
+    ranks = [line.split(" ")[0] for line in beams[1 : beams.index("word 1 2 train")]]
+    assert ranks == ["1", "2", "3", "4"]
+
+
+def test_json_has_the_table_and_the_beam(folder):
+    run(*KINDS["generator"], "s.txt", "-o", "out", "--json", "j")
+    sentences = [
+        json.loads(line) for line in (folder / "j").read_text(encoding="utf-8").splitlines()
+    ]
+    assert [s["sentence_id"] for s in sentences] == [1, 2, 3]
+    assert sentences[1]["words"] == []
+    words = [word for s in sentences for word in s["words"]]
+    for row, word in zip(table(read("out").decode()), words, strict=True):
+        assert float(row["surprisal"]) == pytest.approx(word["surprisal"], abs=1e-6)
+        assert len(word["beam"]) <= 4
+        assert word["beam"][0]["tree"].endswith(word["token"])
+
+
+def test_the_page_numbers_sentences_as_the_table_does(folder):
+    run(*KINDS["generator"], "s.txt", "-o", "out", "--html", "page.html")
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert [f"<h2>{n}: " in page for n in (1, 2, 3, 4)] == [True, True, True, False]
+    assert "<h2>2: empty</h2>" in page
+
+
+# written words
+
+
+def test_tokens_of_a_written_word_are_added_up(folder):
+    (folder / "tokens").write_text("she can n't read .\n\na cat\n", encoding="utf-8")
+    (folder / "raw").write_text("she cann't read.\n\na cat\u2028\n", encoding="utf-8")
+    plain = table(run(*KINDS["generator"], "tokens").stdout)
+    merged = table(run(*KINDS["generator"], "tokens", "--merge", "raw").stdout)
+    assert [(r["sentence_id"], r["token_id"], r["token"]) for r in merged] == [
+        ("1", "1", "she"), ("1", "2-3", "cann't"), ("1", "4-5", "read."), ("3", "1", "a"), ("3", "2", "cat\\u2028"),
+    ]  # fmt: skip
+    both = sum(float(r["surprisal"]) for r in plain[1:3])
+    assert float(merged[1]["surprisal"]) == pytest.approx(both, abs=2e-6)
+
+
+@pytest.mark.parametrize(
+    ("raw", "says"),
+    [
+        ("the train slept.\n\nshe read old letter.\n", "raw:3: column 10: expected token 3, 'no'"),
+        ("the train slept.\nx\nshe read no old letter.\n", "raw:2: column 1: 'x' is in none of the 0 tokens"),
+        ("the train slept.\n", "1 raw lines for 3 sentences of s.txt"),
+        (b"the train sl\xe9pt.\n\nshe read no old letter.\n", "raw:1"),
+    ],
+)  # fmt: skip
+def test_raw_lines_that_do_not_fit_are_refused_before_the_work(folder, monkeypatch, raw, says):
+    monkeypatch.setattr(word_scorers, "measure", None)
+    (folder / "raw").write_bytes(raw if isinstance(raw, bytes) else raw.encode())
+    assert says in run(*KINDS["generator"], "s.txt", "--merge", "raw", code=2).stderr
+
+
+def test_empty_raw_lines_at_the_end_do_not_count(folder):
+    (folder / "raw").write_text(
+        "\ufeffthe train slept.\r\n\nshe read no old letter.\n\n\n", encoding="utf-8"
+    )
+    rows = table(run(*KINDS["lm"], "s.txt", "--merge", "raw", "--end").stdout)
+    assert [r["token"] for r in rows[:4]] == ["the", "train", "slept.", "</s>"]
+
+
+# where it goes
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["-o", "s.txt"], "s.txt is the input as well"),
+        (["--merge", "test.oracle", "--json", "test.oracle"], "test.oracle is the input as well"),
+        (["-o", "out", "--html", "./out"], "two outputs"),
+        (["--json", "-"], "two outputs go to standard output"),
+        (["--html", "/dev/stdout"], "two outputs go to standard output"),
+        (["-o", "nowhere/out"], "no folder"),
+        (["--json", "lm"], "lm is a folder"),
+        (["-o", "out", "--html", "a" * 300], "File name too long"),
+        (["-o", "out", "--json", "/dev/full"], "/dev/full: No space left on device"),
+        (["-o", "/dev/full"], "/dev/full: No space left on device"),
+    ],
+)
+def test_outputs_that_cannot_be_written(folder, arguments, says):
+    assert says in run(*KINDS["lm"], "s.txt", *arguments, code=2).stderr
+    assert (folder / "s.txt").read_text(encoding="utf-8") == TEXT
+    assert not (folder / "out").exists()
+    assert (folder / "out.part").exists() == ("/dev/full" in arguments and "out" in arguments)
+
+
+def test_what_was_found_is_not_lost_where_an_output_cannot_be_written(folder, monkeypatch):
+    arguments = [*KINDS["generator"], "s.txt", "-o", "out", "--json"]
+    run(*arguments, "/dev/full", code=2)
+    assert (folder / "out.part").exists()
+    monkeypatch.setattr(word_scorers, "measure", None)
+    result = run(*arguments, "j", "--resume")
+    assert "surprisal: 0 sentences in" in result.stderr
+    assert len(table(read("out").decode())) == 10
+    assert not list(folder.glob("out.*"))
+
+
+def test_standard_output_may_be_named():
+    program = "from rnng_dy.cli import main; main()"
+    command = [sys.executable, "-c", program, "surprisal", *KINDS["n-grams"], "s.txt", "-q", "-o"]
+    environment = {"PYTHONPATH": str(CHECKOUT), "PATH": "/usr/bin:/bin"}
+    done = subprocess.run(
+        [*command, "/dev/stdout"], env=environment, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (0, run(*KINDS["n-grams"], "s.txt").stdout)
+    assert done.stderr.splitlines() == ["s.txt: empty lines, whose places stay empty: 2 (1 in all)"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_number_of_jobs_changes_no_byte(kind):
+    outputs = ["--json", "{}.json", "--html", "{}.html", "--end"]
+    outputs += ["--beams", "{}.beams", "--trees", "{}.trees"] if kind == "generator" else []
+    for jobs in "12":
+        named = [name.format(f"j{jobs}") for name in outputs]
+        run(*KINDS[kind], "many.txt", *named, "-o", f"j{jobs}.tsv", "--jobs", jobs)
+    for name in ("tsv", *(name[3:] for name in outputs if name.startswith("{}"))):
+        assert read(f"j1.{name}") == read(f"j2.{name}"), name
+
+
+KILLED = """
+import os, signal
+from rnng_dy.{module} import {owner} as owner
+done, left = owner.{name}, [{n}]
+def killed(*arguments):
+    left[0] -= 1
+    if left[0] == 0:
+        os.kill(os.getpid(), signal.{signal})
+    return done(*arguments)
+owner.{name} = killed
+from rnng_dy.cli import main
+main()
+"""
+IN_THE_WORK = {"module": "execution.outputs", "owner": "PartialFile", "name": "write", "n": 3}
+IN_THE_OUTPUT = {"module": "cli", "owner": "surprisal_outputs", "name": "_tree", "n": 1}
+
+
+def start(program, *arguments):
+    environment = {"PYTHONPATH": str(CHECKOUT), "PATH": "/usr/bin:/bin"}
+    command = [sys.executable, "-c", program, "surprisal", *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("place", [IN_THE_WORK, IN_THE_OUTPUT], ids=["work", "output"])
+def test_a_kill_loses_nothing(folder, place):
+    arguments = [*KINDS["generator"], "many.txt", "--end"]
+    run(*arguments, "-o", "whole", "--trees", "whole.trees")
+    outputs = ["-o", "cut", "--trees", "cut.trees"]
+    program = KILLED.format(signal="SIGKILL", **place)
+    assert start(program, *arguments, *outputs).returncode == -signal.SIGKILL
+    assert not (folder / "cut").exists()
+    result = run(*arguments, *outputs, "--resume")
+    assert f"surprisal: {4 if place is IN_THE_WORK else 0} sentences in" in result.stderr
+    assert read("cut") == read("whole")
+    assert read("cut.trees") == read("whole.trees")
+    assert not list(folder.glob("cut.part*"))
+
+
+def test_ctrl_c_says_where_what_is_done_is(folder):
+    arguments = [*KINDS["generator"], "many.txt", "-o", "cut"]
+    stopped = start(KILLED.format(signal="SIGINT", **IN_THE_WORK), *arguments)
+    assert stopped.returncode == 130
+    part = folder.resolve() / "cut.part"
+    assert (
+        stopped.stderr.splitlines()[-1] == f"stopped; what is done is in {part}, --resume goes on"
+    )
+    assert part.exists()
+
+
+def test_a_part_of_other_options_is_not_gone_on_with(folder):
+    arguments = ["--model", "generator", "many.txt", "-o", "cut"]
+    start(KILLED.format(signal="SIGINT", **IN_THE_WORK), *arguments, *SMALL)
+    for changed in (["--json", "j"], ["--end"], ["--sum", "all"]):
+        part = {path: read(path) for path in folder.glob("cut.part*")}
+        assert part
+        result = run(*arguments, *SMALL, *changed, "--resume")
+        assert "surprisal: 20 sentences in" in result.stderr
+        for path, content in part.items():
+            path.write_bytes(content)

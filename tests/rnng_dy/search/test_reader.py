@@ -1,0 +1,181 @@
+"""A sentence read word by word gives what the whole sentence gives."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from oracle.errors import RnngError, UnseenSymbolError
+from rnng_dy.search.particles import ParticleFilter
+from rnng_dy.search.surprisal import SearchOptions, measure
+from rnng_dy.search.words import WordRecord
+
+from ..conftest import make_generator, make_parser
+
+WORDS = ["she", "read", "no", "zebra", "letter", "."]
+BEAM = SearchOptions(beam=12, fast_track=2, word_beam=4)
+OPTIONS = {
+    "beam": BEAM,
+    "all": SearchOptions(beam=12, fast_track=2, word_beam=4, sum_all=True),
+    "reference": SearchOptions(beam=12, fast_track=2, word_beam=4, like_reference=True),
+    "particles": SearchOptions(search="particles", particles=10, runs=2, seed=4),
+    "variable": SearchOptions(search="variable", particles=40),
+}
+NUMBERS = [f.name for f in fields(WordRecord) if f.name not in ("token", "unk", "beam")]
+
+
+@pytest.fixture(scope="module")
+def model(generative_sentences):
+    return make_generator(generative_sentences, seed=5)
+
+
+@pytest.fixture(scope="module")
+def parser(sentences):
+    return make_parser(sentences, tags=False)
+
+
+def assert_equal(record, other):
+    assert (record.token, record.unk) == (other.token, other.unk)
+    for name in NUMBERS:
+        assert getattr(record, name) == pytest.approx(getattr(other, name), abs=1e-4), name
+    assert [a.actions for a in record.beam] == [a.actions for a in other.beam]
+    log_probs = [[a.log_prob for a in r.beam] for r in (record, other)]
+    assert log_probs[0] == pytest.approx(log_probs[1], abs=1e-4)
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_a_reader_agrees_with_surprisals_word_by_word(model, name):
+    options = OPTIONS[name]
+    *words, end = model.surprisals(WORDS[:4], options, end=True)
+    reader = model.reader(options)
+    for word, record in zip(WORDS, words, strict=False):
+        assert_equal(reader.push(word), record)
+        assert reader.beam == reader.copy().beam
+        assert [a.actions for a in reader.beam] == [a.actions for a in record.beam]
+    assert reader.tokens == tuple(WORDS[:4])
+    at_the_end, trees = reader.end()
+    assert_equal(at_the_end, end)
+    assert all(analysis.actions[-1] == "REDUCE" for analysis in trees)
+
+
+def test_readers_and_a_parse_may_take_turns(model, parser):
+    """DyNet has one graph for the process; what a reader needs outlives it."""
+    others = ["the", "train", "slept", "near", "Oslo", "."]
+    expected = [model.surprisals(words, BEAM) for words in (WORDS, others)]
+    tree = list(parser.parse(["the", "cat", "slept"]))
+    readers = [model.reader(BEAM), model.reader(BEAM)]
+    for i in range(len(WORDS)):
+        for reader, words, records in zip(readers, (WORDS, others), expected, strict=True):
+            assert_equal(reader.push(words[i]), records[i])
+            assert list(parser.parse(["the", "cat", "slept"])) == tree
+            reader.next_words(3)
+            model.surprisals(["the", "cat"], BEAM)
+
+
+def test_copies_go_their_own_ways(model):
+    reader = model.reader(BEAM)
+    before = reader.copy()
+    for word in WORDS[:3]:
+        reader.push(word)
+    copies = {word: reader.copy() for word in ("letter", "train", ".")}
+    for word, other in copies.items():
+        assert_equal(other.push(word), model.surprisals([*WORDS[:3], word], BEAM)[-1])
+    assert reader.tokens == tuple(WORDS[:3])
+    assert before.tokens == () and before.beam == []
+    assert_equal(copies["train"].push("."), model.surprisals([*WORDS[:3], "train", "."], BEAM)[-1])
+    assert_equal(reader.push(WORDS[3]), model.surprisals(WORDS[:4], BEAM)[-1])
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_the_probabilities_of_all_next_words_add_up_to_1(model, name):
+    reader = model.reader(OPTIONS[name])
+    symbols = model.vocabulary.words.symbols
+    for word in WORDS[:2]:
+        found = reader.next_words(len(symbols))
+        assert sorted(w for w, _ in found) == sorted(w for w in symbols if w != "<s>")
+        probs = [p for _, p in found]
+        assert probs == sorted(probs, reverse=True)
+        assert math.fsum(probs) == pytest.approx(1, abs=1e-6)
+        assert [w for w, _ in reader.next_words(2)] == [w for w, _ in found[:2]]
+        reader.push(word)
+
+
+def test_next_words_are_those_that_are_not_surprising(model):
+    """With every analysis that reaches a word kept, 2 ** -surprisal is in the order of the probabilities."""
+    wide = SearchOptions(beam=60, fast_track=30, word_beam=60, sum_all=True)
+    reader = model.reader(wide)
+    reader.push("she")
+    found = reader.next_words(1000)
+    for word, _ in (found[0], found[-1]):
+        assert reader.copy().push(word).token == word
+    first, last = (reader.copy().push(found[i][0]).surprisal for i in (0, -1))
+    assert first < last
+
+
+def test_what_a_reader_cannot_read_leaves_it_where_it_is(model):
+    reader = model.reader(BEAM)
+    with pytest.raises(RnngError, match="no word has been read"):
+        reader.end()
+    reader.push("she")
+    beam = reader.beam
+    for odd in ("A1-S", "<s>"):
+        with pytest.raises(UnseenSymbolError):
+            reader.push(odd)
+    assert (reader.tokens, reader.beam) == (("she",), beam)
+    assert_equal(reader.push("read"), model.surprisals(["she", "read"], BEAM)[-1])
+
+
+def test_a_search_that_finds_no_way_says_so(model):
+    reader = model.reader(SearchOptions(search="variable", particles=1))
+    with pytest.raises(RnngError, match="no analysis that the search kept leads to 'she'"):
+        reader.push("she")
+    assert reader.tokens == ()
+
+
+@pytest.mark.parametrize("k", [0, -1])
+def test_next_words_are_one_at_least(model, k):
+    with pytest.raises(RnngError, match="from 1 on"):
+        model.reader(BEAM).next_words(k)
+
+
+@pytest.mark.parametrize("tokens", [[], "a sentence"])
+def test_a_sentence_is_a_list_of_tokens(model, tokens):
+    with pytest.raises(RnngError, match="list of tokens"):
+        model.surprisals(tokens, BEAM)
+
+
+def test_what_others_read_beside_changes_nothing(model):
+    """Four sentences are searched side by side, and graphs end in the middle of them."""
+    sentences = [WORDS, ["the"], ["a", "letter", "."], WORDS[::-1], ["she", "A1-S", "slept"]]
+    together = list(measure(model, sentences, BEAM, end=True))
+    for sentence, found in zip(sentences, together, strict=True):
+        [alone] = measure(model, [sentence], BEAM, end=True)
+        for record, other in zip(found.records, alone.records, strict=True):
+            assert_equal(record, other)
+        assert found.problem == alone.problem
+
+
+def test_a_small_bound_on_graphs_changes_nothing(model, monkeypatch):
+    expected = model.surprisals(WORDS, BEAM)
+    monkeypatch.setattr("rnng_dy.search.incremental.MAX_STATES", 20)
+    for record, other in zip(model.surprisals(WORDS, BEAM), expected, strict=True):
+        assert_equal(record, other)
+
+
+def test_a_filter_draws_anew_for_every_word(model, monkeypatch):
+    seeds = []
+    default_rng = np.random.default_rng
+
+    def noted(seed):
+        seeds.append(tuple(seed))
+        return default_rng(seed)
+
+    monkeypatch.setattr("rnng_dy.search.particles.np.random.default_rng", noted)
+    options = SearchOptions(search="particles", particles=20, seed=7)
+    model.surprisals(["she", "read", "no"], options, end=True)
+    assert seeds == [(7, 0, words) for words in range(4)]
+    with pytest.raises(RnngError, match="particles"):
+        ParticleFilter(model.transitions, particles=0)
