@@ -100,7 +100,6 @@ class KneserNey:
         ]
         return math.fsum(logs[:-1]), logs[-1]
 
-
     def surprisals_of(
         self,
         sentences: Iterable[Sequence[str]],

@@ -6,6 +6,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import TypeVar
 
 import click
@@ -34,6 +35,35 @@ def run_batches(
     progress = Progress(what, sum(len(batch) for batch in batches), unit)
     write_batches(batches, lines_of, output, key, resume, progress)
     progress.finish()
+
+
+def gather_batches(
+    what: str,
+    batches: Sequence[Sequence[T]],
+    lines_of: Callable[[Sequence[Sequence[T]]], Iterator[Sequence[str]]],
+    output: str | None,
+    key: str,
+    resume: bool,
+) -> list[str]:
+    """The lines of all batches, from which `output` is made afterwards; with its progress shown.
+
+    They are kept beside it meanwhile, so that what a stopped run had found is gone on with.
+    """
+    found: list[str] = []
+
+    def gathered(left: Sequence[Sequence[T]]) -> Iterator[Sequence[str]]:
+        for lines in lines_of(left):
+            found.extend(lines)
+            yield lines
+
+    if output is None or not is_replaced(output):
+        run_batches(what, batches, gathered, "/dev/null", key, False)
+        return found
+    kept = Path(f"{output}.sentences")
+    run_batches(what, batches, lines_of, str(kept), key, resume)
+    lines = kept.read_text(encoding="utf-8").splitlines()
+    kept.unlink()
+    return lines
 
 
 def print_likelihood(

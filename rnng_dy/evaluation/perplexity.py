@@ -1,4 +1,4 @@
-"""Likelihood and perplexity over sentences: those that have p > 0."""
+"""Likelihood and perplexity over sentences: those that have p > 0; two ways to estimate them side by side."""
 
 from __future__ import annotations
 
@@ -53,3 +53,42 @@ def likelihood_in_all(
         )
         for of_system in log_probs
     ]
+
+
+ABOVE = 1e-6
+"""Nats by which a probability is above another, and not equal to it but for rounding."""
+
+
+class Gap(NamedTuple):
+    """A search's probabilities of sentences beside a sampler's estimates, of the sentences that have p > 0 by both."""
+
+    searched: Likelihood
+    sampled: Likelihood
+    a_sentence: float
+    """Nats by which the log likelihood of the search is lower."""
+    a_word: float
+    """The same."""
+    ratio: float
+    """Perplexity by the search to that by the samples."""
+    above: int
+    """Sentences whose probability is higher by the search: where that is a lower bound, the sampler missed mass."""
+
+
+def gap(searched: Sequence[float], sampled: Sequence[float], lengths: Sequence[int]) -> Gap:
+    """Of log probabilities in nats of the same sentences, with their numbers of words.
+
+    >>> found = gap([-6.0, -2.0], [-5.0, -2.5], [3, 2])
+    >>> found.a_sentence, found.a_word, round(found.ratio, 6), found.above
+    (0.25, 0.1, 1.105171, 1)
+    """
+    of_search, of_samples = likelihood_in_all([searched, sampled], lengths)
+    missed, words = of_samples.llh - of_search.llh, of_search.words
+    possible = zip(searched, sampled, strict=True)
+    return Gap(
+        of_search,
+        of_samples,
+        missed / of_search.sentences if of_search.sentences else math.nan,
+        missed / words if words else math.nan,
+        _exp(missed / words) if words else math.nan,
+        sum(math.isfinite(a) and math.isfinite(b) and a > b + ABOVE for a, b in possible),
+    )
