@@ -6,12 +6,17 @@ import platform
 from pathlib import Path
 
 CPUINFO = Path("/proc/cpuinfo")
-# the x86-64 psABI's level 3, in the names of /proc/cpuinfo (abm has lzcnt)
-X86_64_V3 = frozenset(["avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave"])
+# levels of the x86-64 psABI, highest first, with what each adds in the names of /proc/cpuinfo (abm has lzcnt)
+_ADDS = {
+    "x86-64-v4": ["avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"],
+    "x86-64-v3": ["avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave"],
+    "x86-64": [],
+}
+_X86 = list(_ADDS)
 
 
 def cpu_level(machine: str | None = None, cpuinfo: Path = CPUINFO) -> str:
-    """`x86-64-v3` or `x86-64`, `armv8-a`, and for any other machine the empty string.
+    """`x86-64-v4`, `x86-64-v3` or `x86-64`, `armv8-a`, and for any other machine the empty string.
 
     >>> cpu_level("aarch64")
     'armv8-a'
@@ -21,12 +26,27 @@ def cpu_level(machine: str | None = None, cpuinfo: Path = CPUINFO) -> str:
         return "armv8-a"
     if machine not in ("x86_64", "AMD64"):
         return ""
-    return "x86-64-v3" if _cpu_flags(cpuinfo) >= X86_64_V3 else "x86-64"
+    flags = _cpu_flags(cpuinfo)
+    return next(level for level in _X86 if flags >= _needs(level))
+
+
+def lower_levels(level: str) -> list[str]:
+    """The level and those below it, for compilers that do not know it.
+
+    >>> lower_levels("x86-64-v3")
+    ['x86-64-v3', 'x86-64']
+    """
+    return _X86[_X86.index(level) :] if level in _X86 else [level]
 
 
 def runs_here(march: str) -> bool:
     """Whether code compiled for `march`, one of this module's names, runs on this processor."""
-    return march != "x86-64-v3" or cpu_level() == march
+    return march not in _X86 or march in lower_levels(cpu_level())
+
+
+def _needs(level: str) -> frozenset[str]:
+    """All flags of a level."""
+    return frozenset(flag for below in lower_levels(level) for flag in _ADDS[below])
 
 
 def _cpu_flags(cpuinfo: Path) -> frozenset[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import os
 import platform
@@ -27,6 +28,13 @@ TRAINED = {"discriminative": 3000, "generative": 1000}
 BATCH_SIZES = (1, 4, 16, 32)
 LENGTHS = (10, 25, 50, 100, 200, 300)
 SENTENCES = 100
+SEARCHES = {
+    "beam 100/5/10": (),
+    "beam 20/2/5": ("beam=20", "fast-track=2", "word-beam=5"),
+    "1000 particles": ("search=particles",),
+    "variable, 1000": ("search=variable",),
+}
+"""Of `surprisal`, with the options of each."""
 
 
 def main() -> None:
@@ -93,6 +101,10 @@ def _rows(options: argparse.Namespace, folder: str) -> Iterator[tuple[str, dict]
     for words in lengths:
         yield f"sample 10, {words} words", part("sample_length", folder, words)
     yield f"sample {most}, {jobs} jobs", part("sample", folder, most, jobs, SENTENCES // share)
+    for name, search in SEARCHES.items():
+        for n in dict.fromkeys((1, jobs)):
+            row = part("search", folder, n, SENTENCES // 2 // share, *search)
+            yield f"words, {name}, {n} jobs", row
     for n in dict.fromkeys((1, jobs)):
         yield f"score those, {n} jobs" if n > 1 else "score those", part("score", folder, n)
 
@@ -196,6 +208,21 @@ def _score(options, folder: str, jobs: str) -> dict:
     return _row(sentences, _states(place), seconds)
 
 
+def _search(options, folder: str, jobs: str, count: str, *search: str) -> dict:
+    """Words a second of `surprisal`, and per action that it carries out."""
+    place = Path(folder)
+    blocks = (place / "test.gen.oracle").read_text(encoding="utf-8").split("\n\n")
+    part = place / "part.gen.oracle"
+    part.write_text("\n\n".join(blocks[: max(1, int(count))]) + "\n\n", encoding="utf-8")
+    seconds = _command(
+        options, "surprisal", "--model", place / "generative", "--jobs", jobs, part,
+        "-o", place / "part.tsv", *(f"--{option}" for option in search),
+    )  # fmt: skip
+    with (place / "part.tsv").open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+    return _row(len(rows), sum(int(row["actions"]) for row in rows), seconds)
+
+
 def _states(place: Path) -> int:
     trees = (sample.tree for sample in read_samples(place / "part.props"))
     return sum(len(TOP_DOWN.actions_of(tree, preterminals=False)) for tree in trees)
@@ -224,6 +251,7 @@ PARTS = {
     "sample": _sample,
     "sample_length": _sample_length,
     "score": _score,
+    "search": _search,
 }
 
 

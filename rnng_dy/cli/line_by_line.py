@@ -9,7 +9,7 @@ import click
 
 from oracle.errors import InputError, RnngError
 from oracle.files import open_input, open_output, read_sentence
-from rnng_dy.cli.sentences import LinesOf, make_item, report_unseen, unseen_tags
+from rnng_dy.cli.sentences import LinesOf, known_tags, make_item, report_unseen, unseen_tags
 from rnng_dy.execution.batches import as_fits
 
 
@@ -29,13 +29,13 @@ def answer_lines(answer: Callable[[str, int], str]) -> None:
             answers.flush()
 
 
-def parse_line_by_line(parser, lines_of: LinesOf, tagged: bool | None) -> None:
-    """Parse each line of standard input, words or word_TAG as the parser needs them where `tagged` does not say.
+def parse_line_by_line(model, lines_of: LinesOf, tagged: bool | None) -> None:
+    """Parse each line of standard input, words or word_TAG as the model needs them where `tagged` does not say.
 
-    `lines_of` gives the tree of a sentence as its one line. Raises RnngError where the parser needs tags that no line
+    `lines_of` gives the tree of a sentence as its one line. Raises RnngError where a parser needs tags that no line
     is to have.
     """
-    needs_tags = parser.vocabulary.tags is not None
+    needs_tags = known_tags(model) is not None
     tagged = needs_tags if tagged is None else tagged
     if needs_tags and not tagged:
         raise RnngError("this parser was trained with POS tags: it cannot parse lines --untagged")
@@ -43,8 +43,8 @@ def parse_line_by_line(parser, lines_of: LinesOf, tagged: bool | None) -> None:
 
     def tree(text: str, number: int) -> str:
         sentence = read_sentence(text, "-", number, tagged)
-        item = make_item(parser, number - 1, sentence, "-")
-        unseen.update(unseen_tags(parser, [item]))
+        item = make_item(model, number - 1, sentence, "-")
+        unseen.update(unseen_tags(model, [item]))
         [lines] = as_fits(lines_of, [item])
         if lines is None:
             words = len(sentence.tokens)

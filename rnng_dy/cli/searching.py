@@ -1,15 +1,20 @@
-"""Options of the searches with a generative model."""
+"""Searches with a generative model: their options, and parsing by them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import wraps
 
 import click
 
+from oracle.files import SourceSentence, format_sample
+from oracle.treebank import NO_TAG, format_tree
 from rnng_dy.cli.options import AT_LEAST_1, FiniteRange
-from rnng_dy.search.surprisal import SEARCHES, SearchOptions
+from rnng_dy.cli.sentences import Item, LinesOf
+from rnng_dy.execution.work import Lines, ModelFolder
+from rnng_dy.search.surprisal import SEARCHES, SearchOptions, measure
+from rnng_dy.search.words import Analysis
 
 _OPTIONS = [
     click.option(
@@ -90,3 +95,37 @@ def search_options(command: Callable) -> Callable:
     for option in reversed(_OPTIONS):
         with_options = option(with_options)
     return with_options
+
+
+def search_lines(place: ModelFolder, options: SearchOptions, nbest: int | None) -> LinesOf:
+    """The best complete tree of a sentence under the generative model, or so many with their log p(x, y).
+
+    One without a tree, since p = 0 for its words or the search finds no way, has an empty line, or none of the best.
+    """
+    model = place.open()
+
+    def lines(batch: Sequence[Item]) -> list[Lines]:
+        sentences = [item.sentence for item in batch]
+        found = measure(
+            model,
+            [s.tokens for s in sentences],
+            options,
+            True,
+            [s.unkified for s in sentences],
+            [item.index for item in batch],
+        )
+        return [of_trees(item, of.trees) for item, of in zip(batch, found, strict=True)]
+
+    def of_trees(item: Item, trees: Sequence[Analysis]) -> Lines:
+        if nbest is None:
+            return [tree_line(item.sentence, trees[0])] if trees else [""]
+        return [
+            format_sample(item.index, tree.log_prob, tree_line(item.sentence, tree))
+            for tree in trees[:nbest]
+        ]
+
+    def tree_line(sentence: SourceSentence, tree: Analysis) -> str:
+        tags = sentence.tags or [NO_TAG] * len(sentence.tokens)
+        return format_tree(model.transitions.tree_of(tree.actions, sentence.tokens, tags))
+
+    return lines

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import NamedTuple
 
 import click
@@ -29,26 +29,31 @@ class Item(NamedTuple):
     index: int
     sentence: SourceSentence
     ids: object
-    """The parser's `Tokens`; None for an empty line."""
+    """The parser's `Tokens`; None for an empty line, and for the generative model."""
 
 
 LinesOf = Callable[[Sequence[Item]], list[Lines]]
 """From a batch to the lines of each of its items."""
 
 
-def read_items(parser, source: str, tagged: bool | None) -> list[Item]:
+def read_items(model, source: str, tagged: bool | None) -> list[Item]:
     """The sentences of INPUT; those that are empty lines are named. Raises InputError that names the line."""
-    sentences = read_sentences(source, tagged, parser.vocabulary.tags)
+    sentences = read_sentences(source, tagged, known_tags(model))
     report_empty(sentences, source)
-    return [make_item(parser, i, sentence, source) for i, sentence in enumerate(sentences)]
+    return [make_item(model, i, sentence, source) for i, sentence in enumerate(sentences)]
 
 
-def make_item(parser, index: int, sentence: SourceSentence, source: str) -> Item:
-    """A sentence with the parser's ids. Raises InputError where the parser needs tags and it has none."""
-    if not sentence.tokens:
+def known_tags(model) -> Container[str] | None:
+    """The POS tags that a model needs; None for one that needs none."""
+    return model.vocabulary.tags if model.kind == "discriminative" else None
+
+
+def make_item(model, index: int, sentence: SourceSentence, source: str) -> Item:
+    """A sentence with a parser's ids. Raises InputError where the parser needs tags and it has none."""
+    if not sentence.tokens or model.kind != "discriminative":
         return Item(index, sentence, None)
     try:
-        ids = parser.encode(sentence.tokens, sentence.tags, sentence.unkified)
+        ids = model.encode(sentence.tokens, sentence.tags, sentence.unkified)
     except RnngError as error:
         raise InputError(str(error), source, sentence.line) from None
     return Item(index, sentence, ids)
@@ -77,9 +82,9 @@ def report_empty(sentences: Sequence[SourceSentence], source: str) -> None:
         )
 
 
-def unseen_tags(parser, items: Sequence[Item]) -> Counter[str]:
+def unseen_tags(model, items: Sequence[Item]) -> Counter[str]:
     """How often the parser has to take a tag for an unknown one."""
-    known = parser.vocabulary.tags
+    known = known_tags(model)
     if known is None:
         return Counter()
     return Counter(tag for item in items for tag in item.sentence.tags if tag not in known)

@@ -6,6 +6,7 @@ does, its quirks included.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -81,24 +82,24 @@ class BeamSearch:
     def _search(
         self, begun: list[Hypothesis], word: int | None, any_word: bool = False
     ) -> Search[Reading]:
-        following, reached, rounds, done = begun, [], 0, 0
+        following, reached = begun, _Reached(self._sizes.word_beam)
+        rounds = done = 0
         while following and not self._may_stop(following, reached):
-            answer = yield Request(following, word, reached)
+            answer = yield Request(following, word, reached.best)
             rounds += 1
             scores, goal, dropped = self._scores(following, answer, word, any_word)
-            kept, fast = self._select(scores, goal)
-            done += len(kept) + len(fast)
-            before, following = following, []
-            for item in np.concatenate([kept, fast]).tolist():
-                row, action = divmod(item, scores.shape[1])
-                found = before[row].then(
-                    answer.configurations[row], action, None, float(scores[row, action])
-                )
-                if goal[row, action]:
-                    lexical = float(answer.word[row]) if word is not None else 0.0
-                    reached.append(found._replace(word=word, lexical=lexical))
-                elif not dropped[row, action]:
-                    following.append(found)
+            items = self._select(scores, goal)
+            done += len(items)
+            wanted = goal.ravel()[items]
+            lexical = answer.word if word is not None else np.zeros(len(following))
+            reached.add(
+                [
+                    h._replace(word=word, lexical=float(lexical[row]))
+                    for row, h in _carried_out(following, answer, scores, items[wanted])
+                ]
+            )
+            others = items[~(wanted | dropped.ravel()[items])]
+            following = [h for _, h in _carried_out(following, answer, scores, others)]
         return self._reading(reached, rounds, done)
 
     def _scores(
@@ -123,8 +124,8 @@ class BeamSearch:
                 scores[closing] = -np.inf
         return scores, goal, dropped
 
-    def _select(self, scores: np.ndarray, goal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The best actions, and those that are fast-tracked: indices in row-major order of scores.
+    def _select(self, scores: np.ndarray, goal: np.ndarray) -> np.ndarray:
+        """The best actions, then those that are fast-tracked: indices in row-major order of scores.
 
         Ties go to the better analysis, then to the lower action id.
         """
@@ -132,28 +133,58 @@ class BeamSearch:
         possible = np.flatnonzero(flat > -np.inf)
         order = possible[np.argsort(-flat[possible], kind="stable")]
         kept, behind = order[: self._sizes.beam], order[self._sizes.beam :]
-        return kept, behind[goal.ravel()[behind]][: self._sizes.fast_track]
+        fast = behind[goal.ravel()[behind]][: self._sizes.fast_track]
+        return np.concatenate([kept, fast])
 
-    def _may_stop(self, following: list[Hypothesis], reached: list[Hypothesis]) -> bool:
-        if len(reached) >= self._sizes.beam:
+    def _may_stop(self, following: list[Hypothesis], reached: _Reached) -> bool:
+        if len(reached.scores) >= self._sizes.beam:
             return True
-        if not self._early_stop or len(reached) < self._sizes.word_beam:
+        if not self._early_stop or len(reached.best) < self._sizes.word_beam:
             return False
         # scores only fall
-        best = sorted((h.score for h in reached), reverse=True)
-        return max(h.score for h in following) <= best[self._sizes.word_beam - 1]
+        return max(h.score for h in following) <= reached.best[-1].score
 
-    def _reading(self, reached: list[Hypothesis], rounds: int, done: int) -> Reading:
-        reached = sorted(reached, key=lambda h: -h.score)
-        beam = reached[: self._sizes.word_beam]
-        summed = reached if self._sum_all else beam
+    def _reading(self, reached: _Reached, rounds: int, done: int) -> Reading:
+        beam = reached.best
         scores = np.array([h.score for h in beam])
-        shares = np.exp(scores - log_sum(scores)) if beam else scores
+        summed, before_word = scores, scores - [h.lexical for h in beam]
+        if self._sum_all:
+            summed = np.array(reached.scores)
+            before_word = summed - reached.lexical
         return Reading(
             beam,
-            np.array([log_sum([h.score for h in summed])]),
-            shares,
-            log_sum([h.score - h.lexical for h in summed]),
+            np.array([log_sum(summed)]),
+            np.exp(scores - log_sum(scores)) if beam else scores,
+            log_sum(before_word),
             rounds,
             done,
         )
+
+
+class _Reached:
+    """The analyses that have reached a word: the best ones, and the scores of all in nats."""
+
+    def __init__(self, size: int):
+        self._size = size
+        self.best: list[Hypothesis] = []
+        """At most `size`, best first."""
+        self.scores: list[float] = []
+        self.lexical: list[float] = []
+        """Their shares of the word."""
+
+    def add(self, found: list[Hypothesis]) -> None:
+        """More of them."""
+        self.scores += [h.score for h in found]
+        self.lexical += [h.lexical for h in found]
+        self.best = sorted(self.best + found, key=lambda h: -h.score)[: self._size]
+
+
+def _carried_out(
+    hypotheses: list[Hypothesis], answer: Expanded, scores: np.ndarray, items: np.ndarray
+) -> Iterator[tuple[int, Hypothesis]]:
+    """Rows, and hypotheses with the actions at some indices of the scores."""
+    rows, actions = np.divmod(items, scores.shape[1])
+    for row, action, score in zip(
+        rows.tolist(), actions.tolist(), scores.ravel()[items].tolist(), strict=True
+    ):
+        yield row, hypotheses[row].then(answer.configurations[row], action, None, score)

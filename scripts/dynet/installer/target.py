@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from oracle.errors import RnngError
-from rnng_dy.cpu_level import cpu_level
+from rnng_dy.cpu_level import cpu_level, lower_levels
 
 PYTHONS = ((3, 10), (3, 13))
 DESCRIBE = """
@@ -99,8 +99,8 @@ class Compiler:
         program = shutil.which(name)
         if program is None:
             raise RnngError(f"no C++ compiler ({name}): install the Debian package g++")
-        # compilers before GCC 11 do not know x86-64-v3
-        for march in dict.fromkeys([cpu_level(), cpu_level().removesuffix("-v3")]):
+        # compilers before GCC 11 do not know these levels
+        for march in lower_levels(cpu_level()):
             if _compiles(program, march):
                 return cls(program, first_line([program, "--version"]), march)
         raise RnngError(

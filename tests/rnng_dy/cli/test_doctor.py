@@ -14,6 +14,7 @@ from rnng_dy.cli import doctor, main
 
 needs_dynet = pytest.mark.skipif(engine.installed_version() is None, reason="DyNet is missing")
 V3 = "flags : fpu sse2 avx avx2 bmi1 bmi2 f16c fma abm movbe xsave\n"
+V4 = V3.replace("\n", " avx512f avx512bw avx512cd avx512dq avx512vl\n")
 
 
 @needs_dynet
@@ -135,6 +136,8 @@ def test_a_check_that_dynet_cannot_compute_fails():
 @pytest.mark.parametrize(
     ("machine", "flags", "level"),
     [
+        ("x86_64", V4, "x86-64-v4"),
+        ("x86_64", V4.replace(" fma", ""), "x86-64"),
         ("x86_64", V3, "x86-64-v3"),
         ("x86_64", V3.replace(" movbe", ""), "x86-64"),
         ("x86_64", "", "x86-64"),

@@ -1,0 +1,219 @@
+"""Searches through the generative model against everything that can happen, counted up."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from clusters.files import read_clusters
+from oracle.errors import RnngError
+from oracle.files import read_oracle
+from oracle.transitions import REDUCE
+from rnng_dy.interop.clab import import_generator
+from rnng_dy.search.incremental import read_sentence, run
+from rnng_dy.search.particles import ParticleFilter
+from rnng_dy.search.scoring import joint_log_probs
+from rnng_dy.search.surprisal import SearchOptions, measure
+
+from ..models.test_distributions import COMPOSITIONS, make_tiny_generator, next_steps, state_after
+
+SENTENCE = ("a", "b", "c")
+EVERYTHING = SearchOptions(beam=10**6, fast_track=0, word_beam=10**6)
+
+
+def exact_log_masses(model, words):
+    """log p of each prefix of some words, and of the whole sentence, from every derivation by itself."""
+    ids = model.vocabulary.word_ids(words)
+    frontier, masses = [((), 0.0)], []
+    for position, word in enumerate(ids):
+        reached = []
+        while frontier:
+            actions, log_p = frontier.pop()
+            for given, action, step in next_steps(model, ids[:position], actions):
+                after = ((*actions, action), log_p + step)
+                if given is None and not state_after(model, after[0]).is_finished:
+                    frontier.append(after)
+                elif given == word:
+                    reached.append(after)
+        masses.append(np.logaddexp.reduce([log_p for _, log_p in reached]))
+        frontier = reached
+    ended = [log_p + close(model, ids, actions) for actions, log_p in frontier]
+    return np.array([*masses, np.logaddexp.reduce(ended)])
+
+
+def close(model, ids, actions):
+    """log p of the REDUCEs that complete a tree; top-down there is one way."""
+    log_p = 0.0
+    while not state_after(model, actions).is_finished:
+        steps = {action: step for _, action, step in next_steps(model, ids, actions)}
+        log_p += steps[REDUCE]
+        actions = (*actions, REDUCE)
+    return log_p
+
+
+def log_masses(model, words, options):
+    """log p of each prefix and of the sentence, as a search has them."""
+    [found] = measure(model, [words], options, end=True)
+    return -np.cumsum([record.surprisal for record in found.records]) * math.log(2)
+
+
+@pytest.fixture(scope="module", params=COMPOSITIONS)
+def model(request):
+    return make_tiny_generator(request.param, max_open=1)
+
+
+@pytest.fixture(scope="module")
+def exact(model):
+    return exact_log_masses(model, SENTENCE)
+
+
+def test_an_unlimited_beam_gives_the_exact_prefix_probabilities(model, exact):
+    assert log_masses(model, SENTENCE, EVERYTHING) == pytest.approx(exact, rel=1e-5)
+
+
+def test_a_beam_and_a_variable_beam_are_lower_bounds_and_a_sum_over_all_is_nearer(model, exact):
+    small = {"beam": 4, "fast_track": 1, "word_beam": 2}
+    beam, summed, variable, wide = (
+        log_masses(model, SENTENCE, options)
+        for options in (
+            SearchOptions(**small),
+            SearchOptions(**small, sum_all=True),
+            SearchOptions("variable", particles=20),
+            SearchOptions("variable", particles=10**7),
+        )
+    )
+    assert (beam < exact).all() and (variable < exact).all()
+    assert beam[0] < summed[0] < exact[0]
+    assert wide == pytest.approx(exact, abs=1e-3)
+
+
+def run_filter(model, particles, runs, threshold, seed=1):
+    """log p of each prefix and of the sentence: shape (words and end, runs)."""
+    ids = model.vocabulary.word_ids(SENTENCE)
+    search = ParticleFilter(model.transitions, particles, runs, threshold, (seed,))
+    [readings] = run(model, [lambda: read_sentence(search, model.start(), ids, True)])
+    return np.array([after.log_mass for _, after in readings])
+
+
+@pytest.mark.parametrize("threshold", [0.0, 0.5, 1.0])
+def test_particles_estimate_probabilities_without_bias(model, exact, threshold):
+    estimates = np.exp(run_filter(model, 20, 2000, threshold))
+    error = estimates.std(axis=1, ddof=1) / math.sqrt(2000)
+    assert (np.abs(estimates.mean(axis=1) - np.exp(exact)) < 3 * error).all()
+    assert (error < 0.1 * np.exp(exact)).all()
+
+
+def test_the_error_falls_with_the_root_of_the_number_of_particles(model):
+    few, many = (np.exp(run_filter(model, k, 400, 0.5)).std(axis=1) for k in (25, 400))
+    assert few / many == pytest.approx(np.full(4, 4.0), rel=0.35)
+
+
+def test_standard_errors_are_those_of_many_runs(model):
+    """Surprisals of 50 times 8 runs scatter as each of the 50 says."""
+    found = [
+        next(measure(model, [SENTENCE], SearchOptions("particles", particles=50, runs=8, seed=i)))
+        for i in range(50)
+    ]
+    for word in range(3):
+        surprisals = [sentence.records[word].surprisal for sentence in found]
+        said = [sentence.records[word].standard_error for sentence in found]
+        assert np.std(surprisals) == pytest.approx(np.mean(said), rel=0.5)
+
+
+def test_analyses_of_all_searches_have_the_scores_of_their_derivations(model):
+    for options in (SearchOptions(), SearchOptions("particles"), SearchOptions("variable")):
+        [found] = measure(model, [SENTENCE], options, end=True)
+        for tree in found.trees:
+            words, actions = model.encode(SENTENCE, tree.actions)
+            [score] = joint_log_probs(model, words, [actions])
+            assert tree.log_prob == pytest.approx(score, rel=1e-5), options.search
+
+
+def test_sentences_are_measured_alike_alone_and_side_by_side(model):
+    sentences = [("a", "b", "c"), ("b",), ("c", "c", "a", "b", "a"), ("a", "a"), ("c",)]
+    for options in (SearchOptions(), SearchOptions("particles", runs=2), SearchOptions("variable")):
+        together = list(measure(model, sentences, options, end=True))
+        for number, (words, found) in enumerate(zip(sentences, together, strict=True)):
+            [alone] = measure(model, [words], options, end=True, numbers=[number])
+            for record, other in zip(alone.records, found.records, strict=True):
+                assert record.surprisal == pytest.approx(other.surprisal, rel=1e-4, abs=1e-5)
+
+
+def test_graphs_may_be_renewed_at_any_time(model, monkeypatch):
+    """What a search goes on from is carried into the next graph."""
+    sentence = ("c", "c", "a", "b", "a")
+    kinds = [SearchOptions(kind, particles=50) for kind in ("beam", "particles", "variable")]
+    expected = [log_masses(model, sentence, options) for options in kinds]
+    monkeypatch.setattr("rnng_dy.search.incremental.MAX_STATES", 1)
+    for options, before in zip(kinds, expected, strict=True):
+        assert log_masses(model, sentence, options) == pytest.approx(before, rel=1e-5)
+
+
+def test_long_sentences_have_no_underflow(model):
+    words = ("a", "b", "c") * 150
+    [found] = measure(model, [words], SearchOptions(beam=5, fast_track=1, word_beam=2), end=True)
+    assert found.log_mass < -745
+    assert all(math.isfinite(record.surprisal) for record in found.records)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        SearchOptions(beam=0),
+        SearchOptions(fast_track=-1),
+        SearchOptions("particles", particles=0),
+        SearchOptions("particles", threshold=2),
+        SearchOptions("variable", particles=0),
+        SearchOptions("depth-first"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(model, options):
+    with pytest.raises(RnngError):
+        next(measure(model, [SENTENCE], options))
+
+
+def test_a_word_without_a_class_is_infinitely_surprising_and_passed_over(model):
+    [found] = measure(model, [("a", "zebra", "b")], end=True)
+    [without] = measure(model, [("a", "b")], end=True)
+    surprisals = [record.surprisal for record in found.records]
+    assert surprisals.pop(1) == math.inf
+    assert surprisals == pytest.approx([record.surprisal for record in without.records], rel=1e-5)
+    assert "zebra" in found.problem and not found.trees
+
+
+@pytest.fixture(scope="module")
+def reference(shared):
+    return shared / "clab_reference"
+
+
+@pytest.fixture(scope="module")
+def corrected(reference):
+    train, clusters = (
+        read_oracle(reference / "train.gen.oracle"),
+        read_clusters(reference / "clusters.paths"),
+    )
+    return import_generator(reference / "corrected/gen.params", train, clusters, "corrected")
+
+
+@pytest.fixture(scope="module")
+def test_sentences(reference):
+    return [s.unkified for s in read_oracle(reference / "test.gen.oracle")]
+
+
+def test_particles_meet_those_of_the_reference(corrected, test_sentences):
+    """SEARCH.md, section 4: -log2 p after each word of test sentence 18, 6 runs of 20,000 particles."""
+    options = SearchOptions("particles", particles=20000, runs=6)
+    [found] = measure(corrected, [test_sentences[17]], options)
+    bits = np.cumsum([record.surprisal for record in found.records])
+    assert bits == pytest.approx([6.4257, 12.5526, 19.1303, 22.2944, 27.7142], abs=4 * 0.032)
+
+
+@pytest.mark.parametrize(("sizes", "stuck"), [((1, 0, 1), 19), ((2, 1, 1), 0)])
+def test_where_the_program_never_ends_the_search_does(corrected, test_sentences, sizes, stuck):
+    """SEARCH.md, section 2: nothing is left to expand; with 1/0/1 in 19 sentences, in which no analysis is left."""
+    options = SearchOptions("beam", *sizes, like_reference=True)
+    found = list(measure(corrected, test_sentences, options))
+    assert sum(sentence.problem is not None for sentence in found) == stuck
+    assert all("word" in sentence.problem for sentence in found if sentence.problem)
