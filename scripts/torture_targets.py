@@ -52,6 +52,10 @@ SAMPLE = "sample --model parser --samples 2 test.oracle -o out"
 SCORE = "score --model generator test.props -o out"
 PERPLEXITY = "perplexity test.gen.oracle --model lm -o out --json out.json"
 KNESER_NEY = "perplexity test.gen.oracle --kneser-ney train.gen.oracle -o out --json out.json"
+BESIDE = (
+    "perplexity test.gen.oracle --model generator --beam 20 --fast-track 1 --word-beam 2 "
+    "--samples test.props --likelihoods test.likelihoods -o out --json out.json"
+)
 COMPARE = (
     "compare-composition test.trees system.trees system.trees --first-samples test.props test.likelihoods "
     "--second-samples test.props test.likelihoods"
@@ -107,6 +111,7 @@ TEXTS = {
         ("train.gen.oracle", KNESER_NEY),
         ("test.gen.oracle", KNESER_NEY),
         ("test.gen.oracle", PERPLEXITY),
+        ("test.gen.oracle", BESIDE),
         ("train.gen.oracle", "clusters train.gen.oracle -c 4 --refine -o out"),
         ("many.gen.oracle", IMPORT_GENERATIVE),
     ],
@@ -124,10 +129,12 @@ TEXTS = {
         ("test.props", SCORE),
         ("test.props", "rerank test.props test.likelihoods -o out --ess"),
         ("test.props", "rerank test.props test.likelihoods -o out --oracle test.oracle --allow-missing"),
+        ("test.props", BESIDE),
         ("test.props", COMPARE),
     ],
     "likelihoods": [
         ("test.likelihoods", "rerank test.props test.likelihoods -o out --ess"),
+        ("test.likelihoods", BESIDE),
         ("test.likelihoods", COMPARE),
     ],
     "clusters": [
@@ -147,7 +154,7 @@ TEXTS = {
 }  # fmt: skip
 USES = {
     "parser": [PARSE, SAMPLE],
-    "generator": [SCORE, "generate --model generator -n 2 -o out"],
+    "generator": [SCORE, BESIDE, "generate --model generator -n 2 -o out"],
     "lm": [PERPLEXITY, "generate --model lm -n 2 -o out"],
 }
 RESUMES = {"parser": RESUME_PARSER, "generator": RESUME_GENERATOR, "lm": RESUME_LM}

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import click
 
 from oracle.files import OracleSentence
-from oracle.treebank import NO_TAG, format_tree
 from rnng_dy.cli.output import gather_batches, open_model
 from rnng_dy.cli.rerank import require_fit
+from rnng_dy.cli.searching import tree_line
 from rnng_dy.evaluation.perplexity import Gap, gap
 from rnng_dy.execution.local import local_executor
 from rnng_dy.execution.outputs import content_hash
@@ -81,15 +81,12 @@ def _open_lines(
         found = list(measure(model, tokens, options, True, unkified, numbers))
         seconds = (time.perf_counter() - begin) / len(batch)
         return [
-            [json.dumps(Marginal(m.log_mass, m.problem, seconds, tree(item.sentence, m.trees)))]
+            [json.dumps(Marginal(m.log_mass, m.problem, seconds, best(item.sentence, m.trees)))]
             for item, m in zip(batch, found, strict=True)
         ]
 
-    def tree(sentence: OracleSentence, trees: Sequence[Analysis]) -> str:
-        if not trees:
-            return ""
-        tags = sentence.tags or [NO_TAG] * len(sentence.tokens)
-        return format_tree(model.transitions.tree_of(trees[0].actions, sentence.tokens, tags))
+    def best(sentence: OracleSentence, trees: Sequence[Analysis]) -> str:
+        return tree_line(model.transitions, sentence, trees[0]) if trees else ""
 
     return lines
 

@@ -76,6 +76,9 @@ def test_likelihood_and_trees_are_those_of_the_search(folder, generator, generat
     best = [generator.transitions.actions_of(tree) for tree in trees]
     assert best == [list(m.trees[0].actions) for m in expected]
     assert not list(folder.glob("*.sentences*"))
+    # `parse` finds the same
+    run("parse", "--model", "generator", *SEARCH, "test.gen.oracle", "-o", "parsed")
+    assert (folder / "parsed").read_text() == (folder / "trees").read_text()
 
 
 @pytest.mark.parametrize("search", ["beam", "particles", "variable"])
