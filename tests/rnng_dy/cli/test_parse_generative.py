@@ -1,0 +1,76 @@
+"""`rnng-dy parse` with the generative model alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nltk
+import pytest
+from click.testing import CliRunner
+
+from oracle.treebank import tags, words
+from rnng_dy import registry
+from rnng_dy.cli import main
+from tests.conftest import DATA
+
+MODEL = DATA / "models-0.1.0" / "generator"
+PARSER = DATA / "models-0.1.0" / "parser"
+SMALL = ("--beam", 10, "--fast-track", 1, "--word-beam", 4)
+
+
+def run(*arguments, code=0, text=None):
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments], input=text)
+    assert result.exit_code == code, result.output
+    return result
+
+
+def parse(text, *options, code=0, model=MODEL):
+    Path("in.txt").write_text(text, encoding="utf-8")
+    return run("-q", "parse", "--model", model, "in.txt", *SMALL, *options, code=code)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_each_sentence_gets_its_best_tree_and_an_empty_line_stays(jobs):
+    result = parse("the dog ran .\n\na cat slept .\n", "--jobs", jobs)
+    first, empty, second, end = result.stdout.split("\n")
+    assert (empty, end) == ("", "")
+    assert [words(nltk.Tree.fromstring(tree)) for tree in (first, second)] == [
+        ["the", "dog", "ran", "."],
+        ["a", "cat", "slept", "."],
+    ]
+    assert set(tags(nltk.Tree.fromstring(first))) == {"XX"}
+
+
+def test_tags_that_are_given_stand_in_the_tree():
+    result = parse("the_DT dog_NN ran_VBD ._.\n")
+    assert tags(nltk.Tree.fromstring(result.stdout)) == ["DT", "NN", "VBD", "."]
+
+
+def test_the_best_trees_have_their_joint_log_probabilities_best_first():
+    lines = parse("the_DT dog_NN ran_VBD ._.\n", "--nbest", 3).stdout.splitlines()
+    [best] = parse("the_DT dog_NN ran_VBD ._.\n").stdout.splitlines()
+    found = [line.split(" ||| ") for line in lines]
+    assert [index for index, *_ in found] == ["0"] * 3
+    assert found[0][2] == best
+    model = registry.load(MODEL)
+    scores = [model.log_prob(nltk.Tree.fromstring(tree)) for *_, tree in found]
+    assert [float(score) for _, score, _ in found] == pytest.approx(scores, rel=1e-5)
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_lines_are_answered_one_by_one():
+    result = run(
+        "-q", "parse", "--model", MODEL, "-", "--line-buffered", *SMALL, text="the dog ran .\n"
+    )
+    assert words(nltk.Tree.fromstring(result.stdout)) == ["the", "dog", "ran", "."]
+
+
+def test_what_does_not_fit_is_refused():
+    assert "--word-beam 5" in parse("the dog\n", "--nbest", 5, code=2).stderr
+    refused = parse("the_DT dog_NN\n", "--nbest", 2, code=2, model=PARSER)
+    assert "`sample` draws from a parser" in refused.stderr
