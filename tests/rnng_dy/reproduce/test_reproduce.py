@@ -142,6 +142,9 @@ def test_dry_run_tells_stages_and_times_and_does_nothing(done, tmp_path):
     result = run(tmp_path, "--dry-run")
     assert result.exit_code == 0, result.output
     assert re.search(r"about 0:\d\d  train parser-buggy-1: rnng-dy train", result.stdout)
+    sizes = "--beam 20 --fast-track 1 --word-beam 2"
+    search = rf"about 0:\d\d  perplexity buggy-1 beam: rnng-dy perplexity .*--search beam {sizes} "
+    assert re.search(search, result.stdout)
     assert re.search(r"(\d+) of \1 stages to do", result.stdout)
     assert not (tmp_path / "out").exists()
     assert "0 of" in run(done, "--dry-run").stdout.splitlines()[-1]
