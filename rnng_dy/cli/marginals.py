@@ -62,7 +62,7 @@ def search_marginals(
     open_model(place, executor)
     items = [Item(i, sentence) for i, sentence in enumerate(sentences)]
     grouped = [items[i : i + SENTENCES] for i in range(0, len(items), SENTENCES)]
-    words = [sentence.unkified for sentence in sentences]
+    words = [(s.tokens, s.tags, s.unkified) for s in sentences]
     key = content_hash("perplexity", options, words, Path(place.folder, "parameters.npz"))
     work = Work(executor, partial(_open_lines, place, options), _left_out)
     lines = gather_batches("perplexity", grouped, work.lines_of, output, key, resume)

@@ -61,9 +61,10 @@ def gather_batches(
         return found
     kept = Path(f"{output}.sentences")
     run_batches(what, batches, lines_of, str(kept), key, resume)
-    lines = kept.read_text(encoding="utf-8").splitlines()
+    # as they were written: words may hold any bytes, and what Python takes for the end of a line
+    text = kept.read_text(encoding="utf-8", errors="surrogateescape")
     kept.unlink()
-    return lines
+    return text.split("\n")[:-1]
 
 
 def print_likelihood(

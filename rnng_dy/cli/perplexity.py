@@ -101,10 +101,8 @@ def perplexity(
     sentences = read_oracle(source)
     sampled = sampled_marginals(samples, likelihoods, sentences, source) if samples else None
     if is_searched:
-        options, place = (
-            SearchOptions(**options, seed=seed),
-            ModelFolder("generative", folder, device),
-        )
+        options = SearchOptions(**options, seed=seed)
+        place = ModelFolder("generative", folder, device)
         found = search_marginals(place, sentences, options, jobs, output or trees, resume)
     elif folder is None:
         found = _sequential(_kneser_ney(sentences, train_path, order, clusters_path))
