@@ -61,6 +61,10 @@ LM_SURPRISAL = "surprisal --model lm plain.txt --merge plain.txt -o out --json o
 KNESER_NEY_SURPRISAL = (
     "surprisal --kneser-ney train.gen.oracle test.gen.oracle -o out --html out.html"
 )
+BESIDE = (
+    "perplexity test.gen.oracle --model generator --beam 20 --fast-track 1 --word-beam 2 "
+    "--samples test.props --likelihoods test.likelihoods -o out --json out.json"
+)
 COMPARE = (
     "compare-composition test.trees system.trees system.trees --first-samples test.props test.likelihoods "
     "--second-samples test.props test.likelihoods"
@@ -119,6 +123,7 @@ TEXTS = {
         ("test.gen.oracle", SURPRISAL),
         ("test.gen.oracle", KNESER_NEY_SURPRISAL),
         ("train.gen.oracle", KNESER_NEY_SURPRISAL),
+        ("test.gen.oracle", BESIDE),
         ("train.gen.oracle", "clusters train.gen.oracle -c 4 --refine -o out"),
         ("many.gen.oracle", IMPORT_GENERATIVE),
     ],
@@ -138,10 +143,12 @@ TEXTS = {
         ("test.props", SCORE),
         ("test.props", "rerank test.props test.likelihoods -o out --ess"),
         ("test.props", "rerank test.props test.likelihoods -o out --oracle test.oracle --allow-missing"),
+        ("test.props", BESIDE),
         ("test.props", COMPARE),
     ],
     "likelihoods": [
         ("test.likelihoods", "rerank test.props test.likelihoods -o out --ess"),
+        ("test.likelihoods", BESIDE),
         ("test.likelihoods", COMPARE),
     ],
     "clusters": [
@@ -161,7 +168,7 @@ TEXTS = {
 }  # fmt: skip
 USES = {
     "parser": [PARSE, SAMPLE],
-    "generator": [SCORE, SURPRISAL, "generate --model generator -n 2 -o out"],
+    "generator": [SCORE, SURPRISAL, BESIDE, "generate --model generator -n 2 -o out"],
     "lm": [PERPLEXITY, LM_SURPRISAL, "generate --model lm -n 2 -o out"],
 }
 RESUMES = {"parser": RESUME_PARSER, "generator": RESUME_GENERATOR, "lm": RESUME_LM}

@@ -21,6 +21,7 @@ SMALLER = {
     "reproduce nltk": "--stages data --tags gold",
     "clusters": "-c 8",
     "sample": "--samples 10",
+    "perplexity": "--beam 20 --fast-track 1 --word-beam 2 --particles 20",
 }
 
 

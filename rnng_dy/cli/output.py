@@ -39,6 +39,36 @@ def run_batches(
     progress.finish()
 
 
+def gather_batches(
+    what: str,
+    batches: Sequence[Sequence[T]],
+    lines_of: Callable[[Sequence[Sequence[T]]], Iterator[Sequence[str]]],
+    output: str | None,
+    key: str,
+    resume: bool,
+) -> list[str]:
+    """The lines of all batches, from which `output` is made afterwards; with its progress shown.
+
+    They are kept beside it meanwhile, so that what a stopped run had found is gone on with.
+    """
+    found: list[str] = []
+
+    def gathered(left: Sequence[Sequence[T]]) -> Iterator[Sequence[str]]:
+        for lines in lines_of(left):
+            found.extend(lines)
+            yield lines
+
+    if output is None or not is_replaced(output):
+        run_batches(what, batches, gathered, "/dev/null", key, False)
+        return found
+    kept = Path(f"{output}.sentences")
+    run_batches(what, batches, lines_of, str(kept), key, resume)
+    # as they were written: words may hold any bytes, and what Python takes for the end of a line
+    text = kept.read_text(encoding="utf-8", errors="surrogateescape")
+    kept.unlink()
+    return text.split("\n")[:-1]
+
+
 def print_likelihood(
     log_probs: Sequence[float], lengths: Sequence[int], sentences: int
 ) -> Likelihood:

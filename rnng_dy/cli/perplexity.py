@@ -1,4 +1,4 @@
-"""`rnng-dy perplexity`: sequential language models, the baselines of the paper's language model table."""
+"""`rnng-dy perplexity`: the baselines of the paper's language model table, and the generative model by its searches."""
 
 from __future__ import annotations
 
@@ -9,12 +9,21 @@ import click
 
 from oracle.errors import ImpossibleError
 from oracle.files import OracleSentence, open_output, read_oracle, write_likelihoods
-from oracle.streams import refuse_input_as_output
-from rnng_dy.cli.options import device_option, json_option
-from rnng_dy.cli.output import open_model, print_likelihood
+from rnng_dy import registry
+from rnng_dy.cli.marginals import Marginal, print_search, sampled_marginals, search_marginals
+from rnng_dy.cli.options import (
+    device_option,
+    jobs_option,
+    json_option,
+    resume_option,
+    seed_option,
+)
+from rnng_dy.cli.output import check_files, open_model, print_likelihood
+from rnng_dy.cli.searching import search_options
 from rnng_dy.execution.local import local_executor
 from rnng_dy.execution.outputs import write_json
 from rnng_dy.execution.work import ModelFolder
+from rnng_dy.search.surprisal import SearchOptions
 
 LogProbs = list[tuple[float, float] | None]
 """Of each sentence: log p in nats of its words, and of its end; None where p = 0."""
@@ -22,7 +31,7 @@ LogProbs = list[tuple[float, float] | None]
 
 @click.command()
 @click.argument("source", metavar="ORACLE")
-@click.option("--model", "folder", help="Folder of an LSTM language model.")
+@click.option("--model", "folder", help="Folder of a generative or LSTM language model.")
 @click.option(
     "--kneser-ney",
     "train_path",
@@ -40,40 +49,101 @@ LogProbs = list[tuple[float, float] | None]
 @click.option("--with-eos", is_flag=True, help="Count the end of each sentence as a word.")
 @click.option("-o", "--output", help="Write words and -log p of each sentence, as `score` does.")
 @json_option
+@search_options
+@seed_option
+@click.option(
+    "--samples",
+    metavar="PROPS",
+    help="Of the same sentences, to set importance sampling beside the search; with --likelihoods.",
+)
+@click.option("--likelihoods", metavar="FILE", help="Of the samples, from `score`.")
+@click.option("--trees", metavar="FILE", help="Write the best tree that the search finds of each.")
+@jobs_option
+@resume_option
 @device_option
 def perplexity(
-    source, folder, train_path, order, clusters_path, with_eos, output, numbers, device
+    source,
+    folder,
+    train_path,
+    order,
+    clusters_path,
+    with_eos,
+    output,
+    numbers,
+    options,
+    seed,
+    samples,
+    likelihoods,
+    trees,
+    jobs,
+    resume,
+    device,
 ) -> None:
-    """Likelihood and perplexity of the sentences of a generative oracle under a sequential language model.
+    """Likelihood and perplexity of the sentences of a generative oracle under a model of words.
 
-    As in the paper, the end of a sentence is part of its likelihood and not one of its words.
+    As in the paper, the end of a sentence is part of its likelihood and not one of its words. The generative model's
+    probabilities are sums over the derivations that a search finds: with a beam, lower bounds. The options of searches
+    and samples, --trees, --jobs and --resume are for it.
 
-    Example: rnng-dy perplexity test.gen.oracle --kneser-ney train.gen.oracle
-    """
-    refuse_input_as_output(output, source, train_path, clusters_path)
+    Example: rnng-dy perplexity test.gen.oracle --model generator --samples test.props --likelihoods test.likelihoods
+    """  # fmt: skip
+    outputs = [path for path in (output, numbers, trees) if path and path != "-"]
+    check_files(outputs, [source, train_path, clusters_path, samples, likelihoods])
     if (folder is None) == (train_path is None):
         raise click.UsageError("give either --model or --kneser-ney")
     if folder and clusters_path:
         raise click.UsageError("--clusters is for n-grams: a model has its own")
+    if (samples is None) != (likelihoods is None):
+        raise click.UsageError("--samples and --likelihoods go together")
+    is_searched = folder is not None and registry.kind_of(folder) == "generative"
+    if not is_searched and (samples or trees):
+        raise click.UsageError("--samples and --trees are for the generative model")
     sentences = read_oracle(source)
-    if folder is None:
-        log_probs = _kneser_ney(sentences, train_path, order, clusters_path)
+    sampled = sampled_marginals(samples, likelihoods, sentences, source) if samples else None
+    if is_searched:
+        options = SearchOptions(**options, seed=seed)
+        place = ModelFolder("generative", folder, device)
+        found = search_marginals(place, sentences, options, jobs, output or trees, resume)
+    elif folder is None:
+        found = _sequential(_kneser_ney(sentences, train_path, order, clusters_path))
     else:
-        log_probs = _lstm(sentences, folder, device)
-    log_ps = [sum(found) if found else -math.inf for found in log_probs]
-    lengths = [len(sentence.tokens) for sentence in sentences]
-    if output:
-        with open_output(output) as stream:
-            write_likelihoods([(n, -p) for n, p in zip(lengths, log_ps, strict=True)], stream)
-    for sentence, log_p in zip(sentences, log_ps, strict=True):
-        if log_p == -math.inf:
-            click.echo(
-                f"{source}:{sentence.line}: p = 0, it has words unseen in training, or does not fit into memory",
-                err=True,
-            )
-    found = print_likelihood(log_ps, [n + with_eos for n in lengths], len(sentences))
+        found = _sequential(_lstm(sentences, folder, device))
+    _write(found, sentences, output, trees)
+    _report(found, sentences, source)
+    lengths = [len(sentence.tokens) + with_eos for sentence in sentences]
+    log_ps = [of_sentence.log_p for of_sentence in found]
+    content = print_likelihood(log_ps, lengths, len(sentences))._asdict() | {"of": len(sentences)}
+    if is_searched:
+        content |= print_search(found, options, sampled, lengths)
     if numbers:
-        write_json(numbers, {**found._asdict(), "of": len(sentences)})
+        write_json(numbers, content)
+
+
+def _write(
+    found: Sequence[Marginal],
+    sentences: Sequence[OracleSentence],
+    output: str | None,
+    trees: str | None,
+) -> None:
+    if output:
+        rows = [(len(s.tokens), -of.log_p) for s, of in zip(sentences, found, strict=True)]
+        with open_output(output) as stream:
+            write_likelihoods(rows, stream)
+    if trees:
+        with open_output(trees) as stream:
+            stream.writelines(f"{of_sentence.tree}\n" for of_sentence in found)
+
+
+def _report(found: Sequence[Marginal], sentences: Sequence[OracleSentence], source: str) -> None:
+    for sentence, of_sentence in zip(sentences, found, strict=True):
+        if of_sentence.log_p == -math.inf:
+            click.echo(f"{source}:{sentence.line}: p = 0, {of_sentence.problem}", err=True)
+
+
+def _sequential(log_probs: LogProbs) -> list[Marginal]:
+    """Of a model that goes from word to word without a search."""
+    problem = "it has words unseen in training, or does not fit into memory"
+    return [Marginal(sum(found)) if found else Marginal(-math.inf, problem) for found in log_probs]
 
 
 def _kneser_ney(

@@ -83,6 +83,20 @@ def common_options(command: Callable) -> Callable:
         ),
         click.option("--samples", type=AT_LEAST_1, default=100, show_default=True),
         click.option("--alpha", type=ALPHA, default=0.8, show_default=True),
+        click.option(
+            "--beam",
+            type=AT_LEAST_1,
+            default=Experiment.beam,
+            show_default=True,
+            help="Of the generative model's search; a 20th is its fast track, a 10th its word beam.",
+        ),
+        click.option(
+            "--particles",
+            type=AT_LEAST_1,
+            default=Experiment.particles,
+            show_default=True,
+            help="Of its particle filter, in each of two runs.",
+        ),
         click.option("--epochs", type=AT_LEAST_1, help="For all models, instead of the preset's."),
         click.option(
             "--hidden", type=AT_LEAST_1, help="For all models, instead of the paper's sizes."
@@ -173,7 +187,7 @@ def _reproduce(corpus: str, sources: Mapping[str, str], unk: str, **options) -> 
     experiment = Experiment(
         corpus, sources, options["seeds"], tags, files, unk, options["preset"], options["samples"], options["alpha"],
         training={name: options[name] for name in names if options[name] is not None},
-        compositions=options["compositions"],
+        compositions=options["compositions"], beam=options["beam"], particles=options["particles"],
     )  # fmt: skip
     groups = options["groups"].split(",") if options["groups"] else [*GROUPS, "report"]
     for group in groups:
@@ -228,6 +242,7 @@ def _report(folder: Path, experiment: Experiment, runner: Runner, planned: Seque
                 "name": stage.name,
                 "command": " ".join(stage.command),
                 "seconds": runner.seconds(stage),
+                "processes": runner.processes(stage),
                 "outputs": runner.output_hashes(stage),
             }
             for stage in planned

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 import click
 
@@ -50,7 +51,7 @@ def rerank(props, likelihoods, output, oracle_path, ess, allow_missing) -> None:
     found = {of_sentence.index: of_sentence for of_sentence in read_sampled(props, likelihoods)}
     oracle = read_oracle(oracle_path) if oracle_path else None
     for of_sentence in found.values() if oracle else ():
-        _require_fit(of_sentence.best[0], oracle, props, oracle_path)
+        require_fit(of_sentence.best[0], oracle, props, oracle_path)
     sentences = len(oracle) if oracle else max(found) + 1
     if sentences > MOST_MISSING + len(found):
         raise InputError(
@@ -84,8 +85,8 @@ def _map_line(sample: Sample, log_p: float, oracle: list[OracleSentence] | None)
     return format_tree(with_words(sample.tree, sentence.tokens, tags))
 
 
-def _require_fit(
-    sample: Sample, oracle: list[OracleSentence], props: str, oracle_path: str
+def require_fit(
+    sample: Sample, oracle: Sequence[OracleSentence], props: str, oracle_path: str
 ) -> None:
     """Raise InputError for a sample that is not of its sentence in the oracle."""
     if sample.index >= len(oracle):

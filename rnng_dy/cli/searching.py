@@ -9,7 +9,8 @@ from functools import wraps
 import click
 from click.core import ParameterSource
 
-from oracle.files import SourceSentence, format_sample
+from oracle.files import OracleSentence, SourceSentence, format_sample
+from oracle.transitions import TransitionSystem
 from oracle.treebank import NO_TAG, format_tree
 from rnng_dy.cli.options import AT_LEAST_1, FiniteRange
 from rnng_dy.cli.sentences import Item, LinesOf
@@ -146,15 +147,20 @@ def search_lines(place: ModelFolder, options: SearchOptions, nbest: int | None) 
         return [of_trees(item, of.trees) for item, of in zip(batch, found, strict=True)]
 
     def of_trees(item: Item, trees: Sequence[Analysis]) -> Lines:
-        if nbest is None:
-            return [tree_line(item.sentence, trees[0])] if trees else [""]
-        return [
-            format_sample(item.index, tree.log_prob, tree_line(item.sentence, tree))
-            for tree in trees[:nbest]
+        written = [
+            tree_line(model.transitions, item.sentence, tree) for tree in trees[: nbest or 1]
         ]
-
-    def tree_line(sentence: SourceSentence, tree: Analysis) -> str:
-        tags = sentence.tags or [NO_TAG] * len(sentence.tokens)
-        return format_tree(model.transitions.tree_of(tree.actions, sentence.tokens, tags))
+        if nbest is None:
+            return written or [""]
+        found = zip(trees, written, strict=False)
+        return [format_sample(item.index, tree.log_prob, line) for tree, line in found]
 
     return lines
+
+
+def tree_line(
+    system: TransitionSystem, sentence: SourceSentence | OracleSentence, tree: Analysis
+) -> str:
+    """A complete analysis as a tree on one line, with the tags of the sentence where it has some."""
+    tags = sentence.tags or [NO_TAG] * len(sentence.tokens)
+    return format_tree(system.tree_of(tree.actions, sentence.tokens, tags))

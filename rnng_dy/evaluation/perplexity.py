@@ -1,4 +1,4 @@
-"""Likelihood and perplexity over sentences: those that have p > 0."""
+"""Likelihood and perplexity over sentences: those that have p > 0; two ways to estimate them side by side."""
 
 from __future__ import annotations
 
@@ -40,16 +40,62 @@ def _exp(x: float) -> float:
         return math.inf
 
 
-def likelihood_in_all(
-    log_probs: Sequence[Sequence[float]], lengths: Sequence[int]
-) -> list[Likelihood]:
-    """That of several systems on the same sentences, of those that have p > 0 in all of them."""
+def in_all(log_probs: Sequence[Sequence[float]]) -> list[list[float]]:
+    """The log probabilities by several systems of the same sentences; -inf for a sentence with p = 0 by any of them.
+
+    >>> in_all([[-1.0, -2.0], [-math.inf, -3.0]])
+    [[-inf, -2.0], [-inf, -3.0]]
+    """
     possible = [
         all(map(math.isfinite, of_sentence)) for of_sentence in zip(*log_probs, strict=True)
     ]
     return [
-        likelihood(
-            (p if kept else -math.inf for p, kept in zip(of_system, possible, strict=True)), lengths
-        )
+        [p if kept else -math.inf for p, kept in zip(of_system, possible, strict=True)]
         for of_system in log_probs
     ]
+
+
+def likelihood_in_all(
+    log_probs: Sequence[Sequence[float]], lengths: Sequence[int]
+) -> list[Likelihood]:
+    """That of several systems on the same sentences, of those that have p > 0 in all of them."""
+    return [likelihood(of_system, lengths) for of_system in in_all(log_probs)]
+
+
+ABOVE = 1e-6
+"""Nats by which a probability is above another, and not equal to it but for rounding."""
+
+
+class Gap(NamedTuple):
+    """A search's probabilities of sentences beside a sampler's estimates, of the sentences that have p > 0 by both."""
+
+    searched: Likelihood
+    sampled: Likelihood
+    a_sentence: float
+    """Nats by which the log likelihood of the search is lower."""
+    a_word: float
+    """The same."""
+    ratio: float
+    """Perplexity by the search to that by the samples."""
+    above: int
+    """Sentences whose probability is higher by the search: where that is a lower bound, the sampler missed mass."""
+
+
+def gap(searched: Sequence[float], sampled: Sequence[float], lengths: Sequence[int]) -> Gap:
+    """Of log probabilities in nats of the same sentences, with their numbers of words.
+
+    >>> found = gap([-6.0, -2.0], [-5.0, -2.5], [3, 2])
+    >>> found.a_sentence, found.a_word, round(found.ratio, 6), found.above
+    (0.25, 0.1, 1.105171, 1)
+    """
+    both = in_all([searched, sampled])
+    of_search, of_samples = (likelihood(of_way, lengths) for of_way in both)
+    missed, words = of_samples.llh - of_search.llh, of_search.words
+    return Gap(
+        of_search,
+        of_samples,
+        missed / of_search.sentences if of_search.sentences else math.nan,
+        missed / words if words else math.nan,
+        _exp(missed / words) if words else math.nan,
+        sum(a > b + ABOVE for a, b in zip(*both, strict=True)),
+    )

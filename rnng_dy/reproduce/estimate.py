@@ -14,7 +14,7 @@ from oracle.files import make_oracle
 from oracle.treebank import read_trees, words
 from oracle.unknown import UnknownWords, known_words
 from rnng_dy.execution.executor import Command, Executor
-from rnng_dy.reproduce.plan import Experiment, Stage
+from rnng_dy.reproduce.plan import PARTICLE_RUNS, Experiment, Stage
 from rnng_dy.reproduce.runner import Runner
 
 MEASURED = 32
@@ -24,6 +24,8 @@ SAMPLING = 8.5
 """100 samples of a sentence take as long as so many updates with it in a minibatch (docs/performance.md)."""
 SCORING = 8.5
 """The same for their joint likelihoods."""
+SEARCHING = {"beam": 45, "particles": 65}
+"""The same for searches of 100 in the beam, and of 2,000 particles."""
 
 
 def seconds_per_word(kind: str, preset: str, sizes: Mapping[str, int]) -> float:
@@ -64,28 +66,31 @@ def seconds_per_word(kind: str, preset: str, sizes: Mapping[str, int]) -> float:
 def estimate(
     stages: Sequence[Stage], e: Experiment, train_words: int, test_words: int
 ) -> dict[str, float]:
-    """Seconds of each training, sampling and scoring stage, for one process; the others take minutes at most."""
+    """Seconds of each training, sampling, scoring and searching stage, for one process; the others take minutes."""
     from rnng_dy.training.presets import PRESETS
 
     sizes = {name: e.training[name] for name in SIZES if name in e.training}
     kinds = {stage.kind for stage in stages if stage.kind}
     trained = {kind: seconds_per_word(kind, e.preset, sizes) for kind in kinds}
     inferred = {
-        "sample": ("discriminative", SAMPLING),
-        "score": ("generative", SCORING),
+        "sample": ("discriminative", SAMPLING * e.samples / 100),
+        "score": ("generative", SCORING * e.samples / 100),
+        "beam": ("generative", SEARCHING["beam"] * e.beam / 100),
+        "particles": ("generative", SEARCHING["particles"] * e.particles * PARTICLE_RUNS / 2000),
     }
+    works = {stage.name: stage.search or stage.verb for stage in stages}
     batched = {
-        verb: seconds_per_word(inferred[verb][0], "fast", sizes)
-        for verb in {stage.verb for stage in stages} & set(inferred)
+        kind: seconds_per_word(kind, "fast", sizes)
+        for kind in {inferred[work][0] for work in works.values() if work in inferred}
     }
     found = {}
     for stage in stages:
         if stage.kind:
             epochs = e.training.get("epochs", PRESETS[e.preset, stage.kind].epochs)
             found[stage.name] = trained[stage.kind] * train_words * epochs
-        elif stage.verb in inferred:
-            factor = inferred[stage.verb][1] * e.samples / 100
-            found[stage.name] = batched[stage.verb] * test_words * factor
+        elif works[stage.name] in inferred:
+            kind, factor = inferred[works[stage.name]]
+            found[stage.name] = batched[kind] * test_words * factor
     return found
 
 

@@ -21,6 +21,7 @@ _WORD_DATA = (
     *("--clusters", "clusters.paths"),
 )
 _DRAWING = ("--max-length", "60", "--or-none")
+PARTICLE_RUNS = 2
 GROUPS = ("data", "train", "infer", "baselines")
 
 
@@ -41,6 +42,8 @@ class Stage:
     """What the output depends on besides command and inputs: the settings of a preset."""
     kind: str = ""
     """The kind of model that it trains, where it does."""
+    search: str = ""
+    """The search that it does with a generative model, where it does one."""
 
     @property
     def verb(self) -> str:
@@ -71,6 +74,10 @@ class Experiment:
     """Options of every `train` command by their names in Python, such as `lstm_input`, where not the preset's."""
     compositions: Sequence[str] = ("buggy", "corrected")
     """To train and to compare, the first with each other one; the paper's two."""
+    beam: int = 100
+    """Of the search with the generative model alone."""
+    particles: int = 1000
+    """In each of PARTICLE_RUNS."""
 
 
 def stages(e: Experiment) -> list[Stage]:
@@ -175,8 +182,34 @@ def _inference(e: Experiment, composition: str, seed: int) -> Iterator[Stage]:
     marginals = f"{run}.marginals.txt"
     inputs = (props, scored, "test.oracle")
     yield Stage(f"rerank {run}", "infer", command, inputs, (best, marginals), marginals)
+    yield from _searches(e, run, seed)
     if seed == e.seeds[0]:
         yield _drawing(e, f"generator-{run}", "infer", f"{run}.generated.trees")
+
+
+def _searches(e: Experiment, run: str, seed: int) -> Iterator[Stage]:
+    """The generative model alone: probabilities of sentences, and the trees that the beam finds."""
+    model, source = f"generator-{run}", "test.gen.oracle"
+    trees = f"{run}.beam.trees"
+    # as the search's own sizes are to each other
+    fast_track, word_beam = max(1, e.beam // 20), max(1, e.beam // 10)
+    sizes = ("--fast-track", str(fast_track), "--word-beam", str(word_beam), "--trees", trees)
+    runs = ("--runs", str(PARTICLE_RUNS), "--seed", str(seed))
+    for search, options, more in (
+        ("beam", ("--beam", str(e.beam), *sizes), (trees,)),
+        ("particles", ("--particles", str(e.particles), *runs), ()),
+    ):
+        output = f"{run}.{search}.likelihoods"
+        command = ("perplexity", source, "--model", model, "--search", search, *options)
+        yield Stage(
+            f"perplexity {run} {search}",
+            "infer",
+            (*command, "-o", output),
+            (*_files(model), source),
+            (output, *more),
+            free=("--jobs", "{jobs}", "--resume"),
+            search=search,
+        )
 
 
 def _baselines(e: Experiment) -> Iterator[Stage]:

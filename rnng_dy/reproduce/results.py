@@ -14,6 +14,7 @@ from oracle.treebank import LocatedTree, format_tree, read_trees, tags, with_wor
 from rnng_dy.evaluation import comparison, evalb, significance
 from rnng_dy.evaluation.perplexity import likelihood
 from rnng_dy.execution.outputs import finite
+from rnng_dy.reproduce.alone import read_trees_alone, several_ways
 from rnng_dy.reproduce.plan import PARTS, Experiment
 from rnng_dy.search.importance import growth_with_samples, read_sampled
 
@@ -33,9 +34,13 @@ class Trial:
             "discriminative": _with_gold_tags(folder / f"{name}.greedy.trees", golds),
             "generative": _with_gold_tags(folder / f"{name}.map.trees", golds),
         }
+        self.trees["alone"], self.without_tree = read_trees_alone(
+            folder / f"{name}.beam.trees", golds
+        )
         self.scores = {kind: evalb.score(golds, trees) for kind, trees in self.trees.items()}
         self.sampled = read_sampled(folder / f"{name}.props", folder / f"{name}.likelihoods")
         self.estimates = [of_sentence.estimate for of_sentence in self.sampled]
+        self.log_marginals = [e.log_marginal for e in self.estimates]
         self.lengths = [of_sentence.words for of_sentence in self.sampled]
         self.logs = {
             kind: _evaluations(folder / f"{model}-{name}" / "log.jsonl")
@@ -44,8 +49,7 @@ class Trial:
 
     def perplexity(self, ends: bool = False) -> float:
         """Of the sentences that have p > 0; with `ends` their ends count as words."""
-        marginals = [e.log_marginal for e in self.estimates]
-        return likelihood(marginals, [n + ends for n in self.lengths]).perplexity
+        return likelihood(self.log_marginals, [n + ends for n in self.lengths]).perplexity
 
 
 def collect(folder: Path, e: Experiment) -> dict:
@@ -64,7 +68,12 @@ def collect(folder: Path, e: Experiment) -> dict:
         "statistics": {part: corpus_statistics(folder / f"{part}.gen.oracle") for part in PARTS},
         "tags": {part: _tag_accuracy(folder / f"{part}.tags.json", e) for part in PARTS},
         "f1": _f1(e, trials),
+        "without_tree": {trial.name: trial.without_tree for trial in trials.values()},
         "perplexity": _perplexity(folder, e, trials),
+        "several_ways": [
+            several_ways(folder, trial.name, trial.log_marginals, trial.lengths)
+            for trial in trials.values()
+        ],
         "comparisons": [
             _compare(golds, trials[first, seed], trials[other, seed])
             for other in others
@@ -98,7 +107,7 @@ def _f1(e: Experiment, trials: Mapping[tuple[str, int], Trial]) -> dict[str, dic
         f"{kind} {composition}": _spread(
             [trials[composition, seed].scores[kind].f1 for seed in e.seeds]
         )
-        for kind in ("discriminative", "generative")
+        for kind in ("discriminative", "generative", "alone")
         for composition in e.compositions
     }
 
@@ -113,16 +122,15 @@ def _perplexity(
 ) -> dict[str, dict]:
     found = {}
     for ends in (False, True):
-        values = {
-            "kneser-ney": [_saved_perplexity(folder / "kneser-ney.json", ends)],
-            "lstm": [_saved_perplexity(folder / f"lstm-{seed}.json", ends) for seed in e.seeds],
-        }
+        lstms = [_saved_perplexity(folder / f"lstm-{seed}.json", ends) for seed in e.seeds]
+        ngrams = [_saved_perplexity(folder / "kneser-ney.json", ends)]
+        values = {"kneser-ney": ngrams, "lstm": lstms}
         for composition in e.compositions:
             values[composition] = [trials[composition, s].perplexity(ends) for s in e.seeds]
         for name, of_seeds in values.items():
             found[f"{name} with ends" if ends else name] = _spread(of_seeds)
     found["sentences with p = 0"] = {
-        trial.name: sum(not math.isfinite(x.log_marginal) for x in trial.estimates)
+        trial.name: sum(not math.isfinite(p) for p in trial.log_marginals)
         for trial in trials.values()
     }
     return found
@@ -130,7 +138,7 @@ def _perplexity(
 
 def _compare(golds: Sequence, first: Trial, second: Trial) -> dict:
     """Of one seed, the second composition less the first."""
-    marginals = [[e.log_marginal for e in trial.estimates] for trial in (first, second)]
+    marginals = [trial.log_marginals for trial in (first, second)]
     found: dict[str, object] = {
         "seed": first.seed,
         "names": [first.composition, second.composition],
@@ -193,7 +201,7 @@ def _like_gold(tree, gold):
 def _estimates(trial: Trial) -> dict:
     return {
         "run": trial.name,
-        "log_marginal": [e.log_marginal for e in trial.estimates],
+        "log_marginal": trial.log_marginals,
         "effective_sample_size": [e.effective_sample_size for e in trial.estimates],
         "standard_error": [e.standard_error for e in trial.estimates],
         "words": trial.lengths,

@@ -115,9 +115,10 @@ class Runner:
         if known.get("begun") != key or "done" in known:
             # what another run left, or somebody has changed since, cannot be gone on with
             self._remove(stage)
-        self._record[stage.name] = {"begun": key}
-        self._save()
         jobs = max(1, self._executor.jobs - len(self._running))
+        processes = jobs if "{jobs}" in stage.free else 1
+        self._record[stage.name] = {"begun": key, "processes": processes}
+        self._save()
         free = [part.format(jobs=jobs) for part in stage.free]
         self._report(f"{stage.name}: rnng-dy {' '.join(stage.command)}")
         printed = self.folder / f"{stage.printed}.new" if stage.printed else None
@@ -155,8 +156,7 @@ class Runner:
         outputs = {output: self._hash(output) for output in stage.outputs}
         if None in outputs.values():
             return f"{stage.name} did not write {', '.join(o for o, h in outputs.items() if h is None)}"
-        self._record[stage.name] = {
-            "begun": key,
+        self._record[stage.name] |= {
             "done": key,
             "outputs": outputs,
             "seconds": round(seconds, 1),
@@ -168,6 +168,10 @@ class Runner:
     def seconds(self, stage: Stage) -> float | None:
         """How long the stage took when it was last done."""
         return self._record.get(stage.name, {}).get("seconds")
+
+    def processes(self, stage: Stage) -> int | None:
+        """How many worked on the stage; None where an earlier version, which did not record it, did it."""
+        return self._record.get(stage.name, {}).get("processes")
 
     def output_hashes(self, stage: Stage) -> dict[str, str]:
         """SHA-256 of what the stage wrote."""

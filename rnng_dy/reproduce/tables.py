@@ -7,6 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from rnng_dy.reproduce import paper
+from rnng_dy.reproduce.alone import process_seconds
+
+SYSTEMS = {
+    "discriminative": "q(y given x), greedy",
+    "generative": "p(x, y), reranked",
+    "alone": "p(x, y) alone, beam",
+}
+WAYS = {"samples": "importance sampling", "beam": "beam", "particles": "particle filter"}
 
 
 class Table(NamedTuple):
@@ -20,7 +28,13 @@ class Table(NamedTuple):
 
 def short_tables(results: dict) -> list[Table]:
     """The results, and what they are of."""
-    return [_f1(results), _perplexity(results), *_significance(results), _statistics(results)]
+    return [
+        _f1(results),
+        _perplexity(results),
+        _several_ways(results),
+        *_significance(results),
+        _statistics(results),
+    ]
 
 
 def long_tables(results: dict) -> list[Table]:
@@ -44,13 +58,15 @@ def _f1(results: dict) -> Table:
     rows = []
     for key, found in results["f1"].items():
         kind, composition = key.split()
-        name = "q(y given x), greedy" if kind == "discriminative" else "p(x, y), reranked"
         expected = (known or {}).get((kind, composition))
         cells = _beside(known, expected, found["mean"], "{:.2f}")
-        rows.append((f"{name}, {composition}", *cells, _spread(found)))
+        rows.append((f"{SYSTEMS[kind]}, {composition}", *cells, _spread(found)))
     tags = results["tags"]["test"]
     said = {"gold": "Gold POS tags.", "none": "No POS tags."}.get(tags)
     said = said or f"POS tags of a tagger, {tags:.2f} % as in the treebank."
+    if any(results["without_tree"].values()):
+        runs = ", ".join(f"{run}: {n} sentences" for run, n in results["without_tree"].items())
+        said += f" No tree by p(x, y) alone, which counts as no constituents: {runs}."
     header = ("", *_columns(known), "sd over seeds")
     return Table("Labelled F1 on the test part", header, rows, said)
 
@@ -71,6 +87,41 @@ def _perplexity(results: dict) -> Table:
         note += f" Left out, p = 0: {sentences}."
     header = ("", *_columns(known), "sd over seeds", "ends counted")
     return Table("Perplexity on the test part", header, rows, note)
+
+
+def _several_ways(results: dict) -> Table:
+    """Means over seeds, and counts of all of them."""
+    rows = []
+    for composition in results["compositions"]:
+        names = [f"{composition}-{seed}" for seed in results["seeds"]]
+        runs = [run for run in results["several_ways"] if run["run"] in names]
+        seconds = [process_seconds(name, results["made"]["stages"]) for name in names]
+        for way, name in WAYS.items():
+            of_way = [run[way] for run in runs]
+            above = "–"
+            if way != "samples":
+                above = f"{sum(x['above'] for x in of_way)} of {sum(x['sentences'] for x in runs)}"
+            means = (
+                _text(_mean(of_way, "perplexity"), "{:.1f}"),
+                _text(_mean(of_way, "a_sentence"), "{:.2f}"),
+                _text(_mean(of_way, "a_word"), "{:.3f}"),
+            )
+            rows.append(
+                (f"{name}, {composition}", *means, above, _text(_mean(seconds, way), "{:,.0f}"))
+            )
+    note = (
+        "Sentences with p > 0 by all ways. Gap: nats below importance sampling. A beam's probabilities are lower "
+        "bounds: where one is above the samples' estimate, they missed mass. Seconds of the stages, times their "
+        "processes."
+    )
+    header = ("", "perplexity", "gap a sentence", "gap a word", "above samples", "seconds")
+    return Table("Perplexity several ways", header, rows, note)
+
+
+def _mean(found: Sequence[Mapping], name: str) -> float | None:
+    """None where one of them has none."""
+    values = [of_run.get(name) for of_run in found]
+    return None if None in values else sum(values) / len(values)
 
 
 def _significance(results: dict) -> list[Table]:

@@ -41,7 +41,7 @@ class _Node:
 def trace(
     model: Model,
     root: Configuration,
-    sequences: Sequence[Sequence[int]],
+    sequences: Iterable[Sequence[int]],
     words: Sequence[int] | None = None,
     dropout: float = 0.0,
 ) -> Trace:
@@ -49,6 +49,7 @@ def trace(
 
     Raises ValueError where an action is not valid.
     """
+    sequences = list(sequences)
     found = Trace([], [[] for _ in sequences])
     top = _Node(-1)
     top.configuration = root

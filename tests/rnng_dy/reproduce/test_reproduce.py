@@ -15,19 +15,22 @@ import time
 import pytest
 from click.testing import CliRunner
 
-from oracle.files import open_input, open_output
+from oracle.files import open_input, open_output, read_likelihoods
 from oracle.treebank import read_trees
 from rnng_dy.cli import main
 from rnng_dy.evaluation import evalb
 from rnng_dy.evaluation.comparison import brackets
+from rnng_dy.evaluation.perplexity import gap
 from rnng_dy.reproduce.plan import Experiment
 from rnng_dy.reproduce.report import write
 from rnng_dy.reproduce.results import collect
+from rnng_dy.reproduce.tables import WAYS, short_tables
+from rnng_dy.search.importance import read_sampled
 
 from ...conftest import browse
 from ..conftest import TINY
 
-SMALL = "--preset fast --epochs 2 --hidden 10 --lstm-input 10 --samples 5 --seeds 1,2 --jobs 2"
+SMALL = "--preset fast --epochs 2 --hidden 10 --lstm-input 10 --samples 5 --beam 20 --particles 10 --seeds 1,2 --jobs 2"
 COMMAND = [sys.executable, "-c", "from rnng_dy.cli import main; main()"]
 
 
@@ -97,7 +100,11 @@ def test_a_second_run_does_nothing_and_a_change_only_what_depends_on_it(done):
 def test_numbers_are_those_of_the_files(done):
     found, out = results(done), done / "out"
     for composition in ("buggy", "corrected"):
-        for kind, suffix in (("discriminative", "greedy"), ("generative", "map")):
+        for kind, suffix in (
+            ("discriminative", "greedy"),
+            ("generative", "map"),
+            ("alone", "beam"),
+        ):
             expected = [
                 evalb.score_files(
                     str(out / "test.trees"), str(out / f"{composition}-{seed}.{suffix}.trees")
@@ -112,6 +119,17 @@ def test_numbers_are_those_of_the_files(done):
         assert last["samples"] == 5
         assert last["perplexity"] == pytest.approx(perplexity)
         assert last["f1"] == pytest.approx(found["f1"][f"generative {composition}"]["values"][0])
+        for seed in (1, 2):
+            name = f"{composition}-{seed}"
+            [ways] = [ways for ways in found["several_ways"] if ways["run"] == name]
+            sampled = read_sampled(out / f"{name}.props", out / f"{name}.likelihoods")
+            rows = read_likelihoods(out / f"{name}.beam.likelihoods")
+            marginals = [of_sentence.estimate.log_marginal for of_sentence in sampled]
+            beside = gap([-negative for _, negative in rows], marginals, [n for n, _ in rows])
+            assert ways["beam"]["a_sentence"] == pytest.approx(beside.a_sentence)
+            assert ways["beam"]["above"] == beside.above
+            assert ways["samples"]["perplexity"] == pytest.approx(beside.sampled.perplexity)
+            assert ways["particles"]["perplexity"] > 1
     assert found["statistics"]["test"]["sequences"] == 12
     assert len(found["trees"]) == 10
     assert all(stage["outputs"] for stage in found["made"]["stages"])
@@ -124,6 +142,9 @@ def test_dry_run_tells_stages_and_times_and_does_nothing(done, tmp_path):
     result = run(tmp_path, "--dry-run")
     assert result.exit_code == 0, result.output
     assert re.search(r"about 0:\d\d  train parser-buggy-1: rnng-dy train", result.stdout)
+    sizes = "--beam 20 --fast-track 1 --word-beam 2"
+    search = rf"about 0:\d\d  perplexity buggy-1 beam: rnng-dy perplexity .*--search beam {sizes} "
+    assert re.search(search, result.stdout)
     assert re.search(r"(\d+) of \1 stages to do", result.stdout)
     assert not (tmp_path / "out").exists()
     assert "0 of" in run(done, "--dry-run").stdout.splitlines()[-1]
@@ -189,7 +210,7 @@ def test_a_browser_shows_the_report(done, chromium, tmp_path):
     assert not re.search(r"""src\s*=|href\s*=\s*["'][^#]|url\(|@import|<script""", text)
     found = results(done)
     dom = browse(chromium, tmp_path / "profile", "--dump-dom", page.as_uri())
-    assert dom.count("<table>") == 9
+    assert dom.count("<table>") == 10
     assert dom.count("<polyline") >= 8
     points = sum(len(run["points"]) for run in found["samples"])
     assert dom.count(" samples, F1 ") == dom.count(" samples, perplexity ") == points
@@ -231,8 +252,6 @@ def test_the_contents_name_every_section_and_curves_stand_before_long_tables(don
 
 
 def test_there_are_no_columns_of_the_paper_where_it_has_no_numbers(done):
-    from rnng_dy.reproduce.tables import short_tables
-
     found = results(done)
     for corpus, columns in (("trees", 0), ("ptb", 3)):
         tables = short_tables({**found, "corpus": corpus})
@@ -242,6 +261,26 @@ def test_there_are_no_columns_of_the_paper_where_it_has_no_numbers(done):
         assert all(len(row) == len(t.header) for t in tables for row in t.rows)
     text = (done / "out" / "report.md").read_text(encoding="utf-8")
     assert "| paper |" not in text
+
+
+def test_perplexity_several_ways_is_told_with_what_each_took(done):
+    """Of both seeds of a composition; an earlier version did not say how many processes worked."""
+    found = results(done)
+    table = next(t for t in short_tables(found) if t.title == "Perplexity several ways")
+    names = [f"{way}, {c}" for c in ("buggy", "corrected") for way in WAYS.values()]
+    assert [row[0] for row in table.rows] == names
+    seconds = {row[0]: row[-1] for row in table.rows}
+    assert all(float(cell) > 0 for cell in seconds.values())
+    assert [row[4] for row in table.rows][::3] == ["–"] * 2
+    assert all(re.fullmatch(r"\d+ of 24", row[4]) for row in table.rows if row[4] != "–")
+    for stage in found["made"]["stages"]:
+        if stage["name"].startswith(("sample", "score")):
+            del stage["processes"]
+    table = next(t for t in short_tables(found) if t.title == "Perplexity several ways")
+    assert [row[-1] for row in table.rows][::3] == ["–"] * 2
+    assert table.rows[1][-1] == seconds[table.rows[1][0]]
+    text = (done / "out" / "report.md").read_text(encoding="utf-8")
+    assert "| p(x, y) alone, beam, corrected |" in text
 
 
 def test_odd_bytes_and_line_separators_in_words_stay_in_their_lines(done, tmp_path):

@@ -1,0 +1,78 @@
+"""The generative model without the parser: the trees that its search finds, and its perplexity several ways."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from nltk import Tree
+
+from oracle.brackets import parse_line
+from oracle.errors import InputError
+from oracle.files import open_input, read_likelihoods
+from oracle.tagging import with_tags
+from oracle.treebank import tags
+from rnng_dy.evaluation.perplexity import gap, in_all
+
+NO_CONSTITUENTS = "TOP"
+"""A label that EVALB does not count."""
+SEARCHES = ("beam", "particles")
+
+
+def read_trees_alone(path: Path, golds: Sequence[Tree]) -> tuple[list[Tree], int]:
+    """The model's trees with the gold tags, and for how many sentences it found none: they get no constituents.
+
+    Raises InputError where there is not one line a sentence.
+    """
+    with open_input(path) as stream:
+        # words may hold what Python takes for the end of a line
+        lines = [line.rstrip("\n") for line in stream]
+    if len(lines) != len(golds):
+        raise InputError(f"{len(lines)} lines for {len(golds)} sentences", path)
+    found = []
+    for number, (line, gold) in enumerate(zip(lines, golds, strict=True), 1):
+        flat = Tree(NO_CONSTITUENTS, [Tree(tag, [word]) for word, tag in gold.pos()])
+        tree = parse_line(line, path, number, any_bytes=True) if line else flat
+        found.append(with_tags(tree, tags(gold)))
+    return found, lines.count("")
+
+
+def several_ways(
+    folder: Path, run: str, sampled: Sequence[float], lengths: Sequence[int]
+) -> dict[str, object]:
+    """Perplexity by each search beside importance sampling, on the sentences that have p > 0 by all of them.
+
+    `sampled` are log marginals in nats. Seconds are not known here.
+    """
+    log_ps = [sampled]
+    for search in SEARCHES:
+        rows = read_likelihoods(folder / f"{run}.{search}.likelihoods")
+        log_ps.append([-negative for _, negative in rows])
+    of_samples, *of_searches = in_all(log_ps)
+    found: dict[str, object] = {"run": run, "of": len(sampled)}
+    for search, of_search in zip(SEARCHES, of_searches, strict=True):
+        beside = gap(of_search, of_samples, lengths)
+        found["sentences"], found["words"] = beside.sampled.sentences, beside.sampled.words
+        found["samples"] = {"perplexity": beside.sampled.perplexity}
+        found[search] = {
+            "perplexity": beside.searched.perplexity,
+            "a_sentence": beside.a_sentence,
+            "a_word": beside.a_word,
+            "ratio": beside.ratio,
+            "above": beside.above,
+        }
+    return found
+
+
+def process_seconds(run: str, stages: Sequence[Mapping]) -> dict[str, float]:
+    """What each way took: seconds of its stages times the processes that worked on them; NaN where not recorded."""
+    known = {
+        stage["name"]: math.nan
+        if None in (stage["seconds"], stage.get("processes"))
+        else stage["seconds"] * stage["processes"]
+        for stage in stages
+    }
+    names = {"samples": [f"sample {run}", f"score {run}"]}
+    names |= {search: [f"perplexity {run} {search}"] for search in SEARCHES}
+    return {way: sum(known[name] for name in of_way) for way, of_way in names.items()}

@@ -1,0 +1,157 @@
+"""`rnng-dy perplexity` of the generative model, by its searches."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+
+from oracle.files import open_output, read_likelihoods, write_oracle
+from oracle.treebank import read_trees, words
+from rnng_dy.cli import main
+from rnng_dy.evaluation.perplexity import gap
+from rnng_dy.search.importance import read_sampled
+from rnng_dy.search.surprisal import SearchOptions, measure
+
+from ..conftest import make_generator, make_parser
+
+SEARCH = ["--beam", "30", "--fast-track", "3", "--word-beam", "5"]
+OPTIONS = SearchOptions("beam", 30, 3, 5)
+SENTENCES = 10
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, sentences, generative_sentences):
+    """A folder with both models, oracles and samples, in which commands run."""
+    monkeypatch.chdir(tmp_path)
+    make_parser(sentences).save("parser")
+    make_generator(generative_sentences).save("generator")
+    for name, of_kind in (("test.oracle", sentences), ("test.gen.oracle", generative_sentences)):
+        with open_output(name) as stream:
+            write_oracle(of_kind[:SENTENCES], stream)
+    return tmp_path
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(main, [*arguments])
+    assert result.exit_code == code, result.output
+    assert "Traceback" not in result.output
+    return result
+
+
+def perplexity(*more, code=0, source="test.gen.oracle"):
+    return run("perplexity", source, "--model", "generator", *SEARCH, *more, code=code)
+
+
+def value(name, text):
+    return float(re.search(rf"^{name}=(\S+)", text, re.MULTILINE)[1])
+
+
+def measured(generator, sentences, options=OPTIONS):
+    tokens, unkified = [s.tokens for s in sentences], [s.unkified for s in sentences]
+    return list(measure(generator, tokens, options, True, unkified))
+
+
+def test_likelihood_and_trees_are_those_of_the_search(folder, generator, generative_sentences):
+    chosen = generative_sentences[:SENTENCES]
+    expected = measured(generator, chosen)
+    said = perplexity("-o", "one", "--trees", "trees", "--json", "json").stdout
+    log_ps = [m.log_mass for m in expected]
+    total = sum(len(s.tokens) for s in chosen)
+    assert value("LLH", said) == pytest.approx(math.fsum(log_ps), rel=1e-5)
+    assert value("PPL", said) == pytest.approx(math.exp(-math.fsum(log_ps) / total), rel=1e-4)
+    assert value("seconds", said) >= 0
+    rows = read_likelihoods("one")
+    assert [n for n, _ in rows] == [len(s.tokens) for s in chosen]
+    assert [-p for _, p in rows] == pytest.approx(log_ps, rel=1e-5)
+    numbers = json.loads((folder / "json").read_text())
+    assert numbers["llh"] == pytest.approx(value("LLH", said))
+    assert numbers["search"]["beam"] == 30
+    trees = [located.tree for located in read_trees("trees")]
+    assert [tuple(words(tree)) for tree in trees] == [s.tokens for s in chosen]
+    best = [generator.transitions.actions_of(tree) for tree in trees]
+    assert best == [list(m.trees[0].actions) for m in expected]
+    assert not list(folder.glob("*.sentences*"))
+    # `parse` finds the same
+    run("parse", "--model", "generator", *SEARCH, "test.gen.oracle", "-o", "parsed")
+    assert (folder / "parsed").read_text() == (folder / "trees").read_text()
+
+
+@pytest.mark.parametrize("search", ["beam", "particles", "variable"])
+def test_jobs_change_nothing_for_any_search(folder, search):
+    given = ("--search", search, "--particles", "20", "--runs", "2", "--seed", "3")
+    perplexity("-o", "one", *given)
+    perplexity("-o", "two", "--jobs", "2", "--resume", *given)
+    assert (folder / "one").read_bytes() == (folder / "two").read_bytes()
+
+
+def test_only_the_word_beam_reaches_the_end(folder):
+    """After the last word nothing but REDUCE is valid: every analysis that was kept has one tree."""
+    found = [("--sum", "beam"), ("--sum", "all"), ("--word-beam", "30")]
+    kept, reached, wide = (value("LLH", perplexity(*given).stdout) for given in found)
+    assert reached == pytest.approx(kept, rel=1e-6)
+    assert wide > kept + 0.01
+
+
+def test_importance_sampling_stands_beside_it(folder):
+    run("sample", "--model", "parser", "--samples", "5", "test.oracle", "-o", "props")
+    run("score", "--model", "generator", "props", "-o", "scores")
+    given = ("--samples", "props", "--likelihoods", "scores")
+    said = perplexity(*given, "-o", "one", "--json", "json").stdout
+    searched = [-negative for _, negative in read_likelihoods("one")]
+    sampled = read_sampled("props", "scores")
+    lengths = [of_sentence.words for of_sentence in sampled]
+    expected = gap(searched, [s.estimate.log_marginal for s in sampled], lengths)
+    numbers = json.loads((folder / "json").read_text())["beside_samples"]
+    for name in ("a_sentence", "a_word", "ratio"):
+        assert numbers[name] == pytest.approx(getattr(expected, name), rel=1e-5)
+    assert numbers["above"] == expected.above
+    assert numbers["sampled"]["llh"] == pytest.approx(expected.sampled.llh)
+    assert f"search above samples: {expected.above} sentences" in said
+    # samples of some sentences alone are beside these alone
+    lines = (folder / "props").read_text().splitlines(True)
+    (folder / "props").write_text("".join(lines[5:15]))
+    scores = (folder / "scores").read_text().splitlines(True)
+    (folder / "scores").write_text("".join(scores[5:15]))
+    assert "p > 0 by search and samples: 2 sentences" in perplexity(*given).stdout
+
+
+def test_sentences_without_probability_are_named_and_left_out(folder, generative_sentences):
+    first, second = generative_sentences[:2]
+    unseen = replace(first, unkified=("UNK-NEVER", *first.unkified[1:]))
+    with open_output("odd.gen.oracle") as stream:
+        write_oracle([unseen, second], stream)
+    result = perplexity("-o", "one", "--trees", "trees", source="odd.gen.oracle")
+    assert re.search(r"odd.gen.oracle:1: p = 0, .*\(UNK-NEVER\)", result.stderr)
+    assert "sentences=1 of 2" in result.stdout
+    assert (folder / "one").read_text().splitlines()[0] == f"{len(first.tokens)}\tinf"
+    lines = (folder / "trees").read_text().splitlines()
+    assert [bool(line) for line in lines] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (["--samples", "props"], "go together"),
+        (["--likelihoods", "scores"], "go together"),
+        (["--samples", "props", "--likelihoods", "scores"], "props"),
+        (["--samples", "odd", "--likelihoods", "odd.scores"], "odd:1: "),
+        (["--trees", "test.gen.oracle"], "test.gen.oracle"),
+        (["-o", "one", "--trees", "one"], "one is the name of two outputs"),
+        (["--kneser-ney", "test.gen.oracle"], "either"),
+    ],
+)
+def test_what_does_not_fit_is_refused(folder, given, says):
+    (folder / "odd").write_text("0 ||| -1 ||| (S a)\n")
+    (folder / "odd.scores").write_text("1\t2\n")
+    assert says in perplexity(*given, code=2).output
+
+
+@pytest.mark.parametrize("option", ["--samples props --likelihoods scores", "--trees trees"])
+def test_other_models_have_neither_samples_nor_trees(folder, option):
+    given = ("--kneser-ney", "test.gen.oracle", *option.split())
+    assert "generative model" in run("perplexity", "test.gen.oracle", *given, code=2).output
