@@ -36,10 +36,10 @@ REPRODUCE = (
 DIE_BEFORE_THE_LAST_RENAME = """
 import os
 os.replace = lambda *_: os._exit(9)
-from rnng_dy.cli import main
+from rnng_dy.__main__ import main
 main()
 """
-RUN = "from rnng_dy.cli import main; main()"
+RUN = "from rnng_dy.__main__ import main; main()"
 COMMANDS = [
     "prepare --from trees test.trees -o prepared.trees",
     *(f"oracle --train train.trees {part}.trees -o {part}.oracle" for part in ("train", "dev", "test")),

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -105,17 +105,24 @@ class Started:
         stdin: int | None = subprocess.DEVNULL,
     ):
         """`prepare` is called in the new process before the command is."""
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115
         self.process = subprocess.Popen(
             [sys.executable, "-c", program, *arguments],
             cwd=folder,
             env=ENVIRONMENT,
             stdin=stdin,
             stdout=subprocess.DEVNULL if stdout is None else stdout,
-            stderr=self._log,
+            # no file, for which a limit on the size of files would hold, too
+            stderr=subprocess.PIPE,
             preexec_fn=prepare,
             start_new_session=True,
         )
+        self._errors = bytearray()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        while block := self.process.stderr.read1():
+            self._errors += block
 
     def signal(self, number: int, all_of_them: bool) -> None:
         """Send a signal to the process, or to all of its group as a terminal does."""
@@ -134,8 +141,9 @@ class Started:
         except subprocess.TimeoutExpired:
             self.signal(9, all_of_them=True)
             code = self.process.wait()
-        self._log.seek(0)
-        return Ended(code, self._log.read().decode("utf-8", "replace"))
+        # a process that this one started may hold the pipe for longer
+        self._reader.join(1.0)
+        return Ended(code, self._errors.decode("utf-8", "replace"))
 
 
 def link_data(data: Path, folder: Path) -> Path:

@@ -24,6 +24,7 @@ from scripts.torture_jobs import (
     link_data,
     unfinished_under_its_name,
 )
+from scripts.torture_judge import last_exception
 
 PATIENCE = 300.0
 """Seconds for a whole job."""
@@ -33,7 +34,8 @@ BEGUN = ".begun"
 """A file that says that the command has begun: before that a signal meets Python and not us."""
 MOST_KILLS = 3
 SIGNALS = {
-    "interrupt": (signal.SIGINT, (130,)),
+    # while Python ends, Ctrl-C ends it by the signal itself, which a shell calls 130, too
+    "interrupt": (signal.SIGINT, (130, -signal.SIGINT)),
     "terminate": (signal.SIGTERM, (143, -signal.SIGTERM)),
 }
 KINDS = ("kill", *SIGNALS, "full disk")
@@ -48,6 +50,8 @@ class Trial:
         self.kills = 0
         """Disturbances that met the command before its end."""
         self.moments: list[str] = []
+        self.errors = ""
+        """What the command said last on standard error."""
 
     def run(self) -> str | None:
         """What failed, if anything did."""
@@ -88,8 +92,9 @@ class Trial:
         return self._after(place, ended, codes)
 
     def _after(self, place: Path, ended: Ended, codes: tuple[int, ...]) -> str | None:
+        self.errors = ended.stderr
         if "Traceback" in ended.stderr:
-            return f"traceback: {ended.stderr.strip().splitlines()[-1][:80]}"
+            return f"traceback: {last_exception(ended.stderr)}"
         if ended.code == -signal.SIGKILL and self.kind != "kill":
             return f"not ended {PROMPT:.0f} s after the signal"
         if ended.code not in codes:
@@ -118,6 +123,7 @@ class Trial:
         job = self.straight.job
         resume = not (self.kind == "full disk" and not (place / job.output).exists())
         ended = Started(arguments_of(job, self.data, resume), place, job.program).wait(PATIENCE)
+        self.errors = ended.stderr
         if ended.code != 0:
             lines = ended.stderr.strip().splitlines()
             return f"could not go on: code {ended.code}, {lines[-1][:120] if lines else ''}"
@@ -185,6 +191,7 @@ def torture_job(
 
         def write(example: Path) -> None:
             shutil.copytree(folder, example / "folder", symlinks=True)
+            (example / "output.txt").write_text(trial.errors, errors="replace")
 
         how = f"{kind} at {', '.join(trial.moments)}"
         book.add_failure(f"{kind}: {job.name}", problem, job.command, how, write)
