@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 
 
@@ -17,13 +18,22 @@ def main() -> None:
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     try:
+        _run()
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+def _run() -> None:
+    """Run the command; once it is decided how it ends, Ctrl-C changes that no more."""
+    try:
         from rnng_dy.cli import main as command
         from rnng_dy.cli import told
 
         with told():
             command()
-    except KeyboardInterrupt:
-        sys.exit(130)
+    finally:
+        # while Python ends it would end the process by the signal, and the exit code would be lost
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 if __name__ == "__main__":

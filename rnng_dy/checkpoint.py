@@ -11,7 +11,6 @@ import io
 import json
 import shutil
 import tempfile
-import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -262,10 +261,19 @@ def _write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
 def read_arrays(path: Path) -> dict[str, np.ndarray]:
     """All arrays of an .npz. Raises InputError for a missing or damaged one."""
     try:
-        # from memory: a file that is replaced while it is read stays whole
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
+        content = path.read_bytes()
     except FileNotFoundError:
         raise InputError("missing: this model folder is not complete", path) from None
-    except (ValueError, zipfile.BadZipFile, EOFError, KeyError, AttributeError) as error:
+    try:
+        # from memory: a file that is replaced while it is read stays whole
+        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+    except MemoryError:
+        raise
+    except Exception as error:
+        # zipfile and numpy raise a dozen kinds for what they do not understand
         raise InputError(f"damaged or cut short ({error})", path) from None
+    for name, values in arrays.items():
+        if not isinstance(values, np.ndarray):
+            raise InputError(f"damaged: {name} is no array", path)
+    return arrays

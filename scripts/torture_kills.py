@@ -34,8 +34,7 @@ BEGUN = ".begun"
 """A file that says that the command has begun: before that a signal meets Python and not us."""
 MOST_KILLS = 3
 SIGNALS = {
-    # while Python ends, Ctrl-C ends it by the signal itself, which a shell calls 130, too
-    "interrupt": (signal.SIGINT, (130, -signal.SIGINT)),
+    "interrupt": (signal.SIGINT, (130,)),
     "terminate": (signal.SIGTERM, (143, -signal.SIGTERM)),
 }
 KINDS = ("kill", *SIGNALS, "full disk")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 from collections.abc import Iterator
@@ -48,6 +49,9 @@ class LazyGroup(Group):
         return super().get_command(ctx, name)
 
     def invoke(self, ctx: click.Context):
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            # what a file or an argument has that is not UTF-8 is printed as it is
+            sys.stdout.reconfigure(errors="surrogateescape")
         with told():
             return super().invoke(ctx)
 

@@ -13,6 +13,7 @@ import click
 from oracle.errors import InputError, RnngError
 from oracle.files import OracleSentence, open_output
 from rnng_dy import engine, registry
+from rnng_dy.cli.options import require_possible
 from rnng_dy.cli.progress import Progress, clock
 from rnng_dy.cli.quiet import say
 from rnng_dy.cli.stopping import stopping
@@ -50,6 +51,7 @@ class TrainingRun:
         settings = PRESETS[options["preset"], kind]
         if self.resumes:
             settings = saved_settings(checkpoint.training_state(self.folder), self.folder)
+            require_possible(settings, self.folder)
         self.settings = replace(settings, **_given(settings, options))
 
     def model(self, make: Callable):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 
 import numpy as np
 import pytest
@@ -71,6 +72,18 @@ def test_arrays_of_strings_are_refused(folder):
     arrays["stack_guard"] = arrays["stack_guard"].astype(str)
     np.savez(folder / "parameters.npz", **arrays)
     with pytest.raises(InputError, match=r"parameters.npz: parameter stack_guard holds <U\d+"):
+        DiscriminativeParser.load(folder)
+
+
+@pytest.mark.parametrize("name", ["parameters.npz", "vectors.npz"])
+@pytest.mark.parametrize("header", ["'shape': (True,), ", "'shape': (1000000,), ", "", None])
+def test_archives_whose_members_are_no_arrays_are_refused(folder, name, header):
+    first = next(iter(read_arrays(folder / name)))
+    text = f"{{'descr': '<f4', 'fortran_order': False, {header}}}".ljust(118).encode()
+    spoilt = b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + b"\0" * 40
+    with zipfile.ZipFile(folder / name, "w") as archive:
+        archive.writestr(f"{first}.npy", b"text" if header is None else spoilt)
+    with pytest.raises(InputError, match=f"{name}: damaged"):
         DiscriminativeParser.load(folder)
 
 

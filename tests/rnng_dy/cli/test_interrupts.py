@@ -42,3 +42,26 @@ def test_ctrl_c_while_a_command_waits_for_its_input(tmp_path):
     _, errors = process.communicate(timeout=20)
     assert (process.returncode, errors.strip()) == (130, "stopped")
     assert list(Path(tmp_path).iterdir()) == []
+
+
+ENDS_SLOWLY = """
+import os, signal, sys
+from rnng_dy.__main__ import main
+
+class Last:
+    def __del__(self):
+        # at this moment Python has given the signals back
+        os.kill(os.getpid(), signal.SIGINT)
+
+sys.modules["last"] = Last()
+sys.argv = ["rnng-dy", *{arguments}]
+main()
+"""
+
+
+@pytest.mark.parametrize(("arguments", "code"), [(["--version"], 0), (["evalb", "a", "b"], 2)])
+def test_ctrl_c_while_python_ends_leaves_the_exit_code(tmp_path, arguments, code):
+    program = ENDS_SLOWLY.format(arguments=arguments)
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True)
+    assert done.returncode == code, done.stderr
+    assert b"Traceback" not in done.stderr
