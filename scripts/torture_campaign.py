@@ -30,7 +30,7 @@ from scripts.torture_workers import Limits, Worker
 
 T = TypeVar("T")
 STREAMS = "streams"
-REPRODUCTION_IN = 40
+REPRODUCTION_IN = 60
 """One kill in so many is of a reproduction, which takes as long as many other commands."""
 SHARES = {"inputs": 0.45, "streams": 0.15, "kills": 0.4}
 """Of the minutes, for the parts that are asked for; what one leaves is the next one's."""

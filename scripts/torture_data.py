@@ -18,10 +18,13 @@ REFERENCE = CHECKOUT / "tests/data/tiny_reference"
 TRAINED, DEVELOPMENT, TESTED = slice(0, 30), slice(30, 36), slice(36, 44)
 IMPORTED = 500
 """Trees that the original program's reference models were trained on."""
+SAMPLED = 150
+"""Trees for jobs that sample, which take longer than others."""
 WORDS = 10
 """Of the longest sentences."""
 
 SIZES = "--layers 1 --lstm-input 6 --hidden 6"
+ADAM = "--optimizer adam --batch-size 2"
 RNNG_SIZES = f"{SIZES} --action-size 3"
 UNTAGGED = f"--dev-trees dev.trees {RNNG_SIZES} --word-size 4 --unknown-probability 0.3"
 PARSER = f"{UNTAGGED} --pos --tag-size 3"
@@ -49,7 +52,7 @@ COMMANDS = [
     f"train discriminative {ORACLES} {PARSER} {OFTEN} --epochs 1 --pretrained vectors.txt --model parser",
     f"train discriminative {ORACLES} {UNTAGGED} {OFTEN} --epochs 1 --model untagged",
     f"train generative {GENERATIVE} {RNNG_SIZES} {OFTEN} --evaluate-from-epoch 0 --epochs 1 --model generator",
-    f"train lstm-lm {GENERATIVE} {SIZES} {OFTEN} --evaluate-from-epoch 0 --epochs 1 --model lm",
+    f"train lstm-lm {GENERATIVE} {SIZES} {ADAM} {OFTEN} --evaluate-from-epoch 0 --epochs 1 --model lm",
     "parse --model parser test.oracle -o system.trees",
     "sample --model parser --samples 4 test.oracle -o test.props",
     "score --model generator test.props -o test.likelihoods",
@@ -118,6 +121,7 @@ def _write_texts(folder: Path) -> None:
     for name, part in (("train", TRAINED), ("dev", DEVELOPMENT), ("test", TESTED)):
         _write(folder / f"{name}.trees", short[part])
     _write(folder / "many.trees", lines[:IMPORTED])
+    _write(folder / "some.trees", lines[:SAMPLED])
     _write(folder / "treebank.mrg", [TREEBANK])
     _write(folder / "rules.prm", [RULES])
     for packed in ("corrected/disc.params.xz", "corrected/gen.params.xz", "clusters.paths.xz"):

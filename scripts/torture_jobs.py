@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scripts.torture_data import PARSER, REPRODUCE, RNNG_SIZES, RUN, SIZES
+from scripts.torture_data import ADAM, PARSER, REPRODUCE, RNNG_SIZES, RUN, SIZES
 from scripts.torture_workers import ENVIRONMENT
 
 SAVING_OFTEN = """
@@ -64,10 +64,10 @@ JOBS = [
         "new",
     ),
     Job("train generative", f"train generative {_WORDS} {RNNG_SIZES}", "new"),
-    Job("train lstm-lm", f"train lstm-lm {_WORDS} {SIZES}", "new"),
+    Job("train lstm-lm", f"train lstm-lm {_WORDS} {SIZES} {ADAM}", "new"),
     Job("parse", "parse --model parser many.trees -o out", "out"),
-    Job("sample", "sample --model parser --samples 3 many.trees -o out", "out"),
-    Job("sample in two processes", "sample --model parser --samples 3 --jobs 2 many.trees -o out", "out"),
+    Job("sample", "sample --model parser --samples 3 some.trees -o out", "out"),
+    Job("sample in two processes", "sample --model parser --samples 3 --jobs 2 some.trees -o out", "out"),
     Job("score", "score --model generator many.trees -o out", "out"),
     Job("clusters", "clusters many.gen.oracle -c 12 --refine -o out", "out", program=SAVING_OFTEN + RUN),
     Job("tag", "tag many.trees --jackknife 4 --json out.json -o out", "out", resume=""),

@@ -32,7 +32,7 @@ PROMPT = 20.0
 """Seconds in which a signal must end a command, however busy the machine."""
 BEGUN = ".begun"
 """A file that says that the command has begun: before that a signal meets Python and not us."""
-MOST_KILLS = 3
+MOST_KILLS = 5
 SIGNALS = {
     "interrupt": (signal.SIGINT, (130,)),
     "terminate": (signal.SIGTERM, (143, -signal.SIGTERM)),
