@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -39,6 +40,8 @@ SHARES = {"inputs": 0.45, "streams": 0.15, "kills": 0.4}
 def main() -> None:
     """Run the campaign; exit code 1 where something failed."""
     options = _options()
+    # a shell makes its background processes ignore Ctrl-C, and all commands would inherit that
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with tempfile.TemporaryDirectory(prefix="torture-") as folder:
         campaign = Campaign(options, Path(folder))
         try:
