@@ -27,6 +27,8 @@ CONFIG, VOCABULARY = "config.json", "vocabulary.json"
 PARAMETERS, TRAINING = "parameters.npz", "training.npz"
 UPDATES = "updates"
 """Beside the parameters in their file."""
+LARGEST = 1e9
+"""Of the numbers of a model: products of some that are larger would be no float32 any more."""
 ALWAYS = {"format", "version", "kind", "sizes"}
 """Keys of every config.json."""
 
@@ -76,8 +78,10 @@ class Contents:
         arrays = read_arrays(path)
         if name not in arrays or not np.issubdtype(arrays[name].dtype, np.floating):
             raise InputError(f"damaged: it has no numbers called {name}", path)
-        if not np.isfinite(arrays[name]).all():
-            raise InputError("damaged: it holds NaN or infinity", path)
+        if not (np.abs(arrays[name]) <= LARGEST).all():
+            raise InputError(
+                f"damaged: it holds NaN or infinity, or numbers over {LARGEST:g}", path
+            )
         return arrays[name]
 
     @contextmanager

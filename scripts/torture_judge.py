@@ -18,7 +18,8 @@ from scripts.torture_workers import Limits, Outcome
 
 CODES = (0, 1, 2, 130)
 ANNOUNCED = re.compile(
-    r"p = 0|not finite|not a number|no number|\bnan\b|infinit|overflow|diverge", re.I
+    r"p = 0|not finite|not a number|no number|\bnan\b|infinit|perplexity inf\b|overflow|diverge",
+    re.I,
 )
 # what a refused command may leave: the batches that --resume goes on with, a model folder that is complete
 KEPT = re.compile(r"\.part(\.key)?$|^new(/|$)|^(parser|generator|lm|results|out)/|^out$")
