@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
 import shutil
 import signal
@@ -25,6 +26,7 @@ from scripts.torture_jobs import (
     unfinished_under_its_name,
 )
 from scripts.torture_judge import last_exception
+from scripts.torture_workers import CHECKOUT
 
 PATIENCE = 300.0
 """Seconds for a whole job."""
@@ -37,6 +39,7 @@ SIGNALS = {
     "interrupt": (signal.SIGINT, (130,)),
     "terminate": (signal.SIGTERM, (143, -signal.SIGTERM)),
 }
+OURS = re.compile(rf'File "{re.escape(str(CHECKOUT))}/(rnng_dy|oracle|clusters)/')
 KINDS = ("kill", *SIGNALS, "full disk")
 
 
@@ -92,7 +95,8 @@ class Trial:
 
     def _after(self, place: Path, ended: Ended, codes: tuple[int, ...]) -> str | None:
         self.errors = ended.stderr
-        if "Traceback" in ended.stderr:
+        # what a process that was being started says of its parent's `kill -9` is Python's own
+        if "Traceback" in ended.stderr and (self.kind != "kill" or OURS.search(ended.stderr)):
             return f"traceback: {last_exception(ended.stderr)}"
         if ended.code == -signal.SIGKILL and self.kind != "kill":
             return f"not ended {PROMPT:.0f} s after the signal"
