@@ -11,7 +11,7 @@ import io
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,10 +98,11 @@ def save(
     folder: str | Path,
     state: Mapping[str, object] | None = None,
     optimizer: Store | None = None,
+    add: Callable[[Path], None] = lambda folder: None,
 ) -> None:
     """Write a model folder, replacing one that is there only when the new one is complete.
 
-    With `state` and `optimizer`, the folder is that of a model in training.
+    With `state` and `optimizer`, the folder is that of a model in training; `add` writes more files into it.
     """
     folder = Path(folder)
     if folder.exists() and not (folder / CONFIG).is_file():
@@ -118,6 +119,7 @@ def save(
         save_parameters(model, new)
         if state is not None:
             save_training(model.store, new, state, optimizer)
+        add(new)
         if folder.exists():
             old = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
             folder.rename(old / "replaced")

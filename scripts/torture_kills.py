@@ -95,8 +95,9 @@ class Trial:
 
     def _after(self, place: Path, ended: Ended, codes: tuple[int, ...]) -> str | None:
         self.errors = ended.stderr
-        # what a process that was being started says of its parent's `kill -9` is Python's own
-        if "Traceback" in ended.stderr and (self.kind != "kill" or OURS.search(ended.stderr)):
+        # what a process that was being started says of its parent's death is Python's own
+        is_ours = OURS.search(ended.stderr) or self.kind not in ("kill", "terminate")
+        if "Traceback" in ended.stderr and is_ours:
             return f"traceback: {last_exception(ended.stderr)}"
         if ended.code == -signal.SIGKILL and self.kind != "kill":
             return f"not ended {PROMPT:.0f} s after the signal"

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from types import ModuleType
 from typing import TextIO
 
 import click
@@ -36,6 +37,11 @@ COMMANDS = {
 }
 
 
+def load_command(name: str = "") -> ModuleType | None:
+    """Import the module of a command; None where there is no such command."""
+    return importlib.import_module(f"rnng_dy.cli.{COMMANDS[name]}") if name in COMMANDS else None
+
+
 class LazyGroup(Group):
     """Imports a command's module only when it is called, so that `oracle` never loads DyNet."""
 
@@ -43,8 +49,7 @@ class LazyGroup(Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name in COMMANDS and name not in self.commands:
-            module = importlib.import_module(f"rnng_dy.cli.{COMMANDS[name]}")
+        if name not in self.commands and (module := load_command(name)):
             self.add_command(getattr(module, name.replace("-", "_")), name)
         return super().get_command(ctx, name)
 

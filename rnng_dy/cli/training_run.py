@@ -75,7 +75,7 @@ class TrainingRun:
         sentences: Sequence[OracleSentence],
         evaluation,
         describe: Callable[[dict], str],
-        add_to_folder: Callable[[], None] = lambda: None,
+        add_to_folder: Callable[[Path], None] = lambda folder: None,
     ) -> None:
         """Train to the end or to Ctrl-C; `describe` words an evaluation's record."""
         from rnng_dy.training.development import encode_possible
@@ -104,8 +104,7 @@ class TrainingRun:
             run.resume()
             say(f"going on after {run.standing.sentences} sentences")
         else:
-            run.create_folder()
-            add_to_folder()
+            run.create_folder(add_to_folder)
         for line, reason in impossible.items():
             click.echo(f"{self._train_path}:{line}: left out: {reason}", err=True)
         if impossible:
@@ -159,11 +158,11 @@ class WordsRun(TrainingRun):
 
         self.train(model, sentences, evaluation, describe, self._keep_clusters)
 
-    def _keep_clusters(self) -> None:
+    def _keep_clusters(self, folder: Path) -> None:
         """Write the clusters that the model was made with into its folder."""
         from clusters.files import write_clusters
 
-        with open_output(self.folder / "clusters.paths") as stream:
+        with open_output(folder / "clusters.paths") as stream:
             write_clusters(self._clusters, stream)
 
 

@@ -100,9 +100,9 @@ class Training:
         """Indices of examples whose graphs did not fit into memory."""
         self._updater = Updater(model, examples, settings)
 
-    def create_folder(self) -> None:
-        """Write the model folder of a run that begins."""
-        checkpoint.save(self.model, self.folder, self._state(), self._updater.optimizer)
+    def create_folder(self, add: Callable[[Path], None] = lambda folder: None) -> None:
+        """Write the model folder of a run that begins, with what `add` writes into it."""
+        checkpoint.save(self.model, self.folder, self._state(), self._updater.optimizer, add)
 
     def resume(self) -> None:
         """Take up the training state that the folder holds.

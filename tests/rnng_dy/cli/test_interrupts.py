@@ -65,3 +65,30 @@ def test_ctrl_c_while_python_ends_leaves_the_exit_code(tmp_path, arguments, code
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True)
     assert done.returncode == code, done.stderr
     assert b"Traceback" not in done.stderr
+
+
+LOADS = """
+import os, signal, sys
+
+class Destroyed:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(1000):
+            pass
+
+class Finder:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name == "rnng_dy.cli.evalb":
+            Destroyed()
+
+from rnng_dy.__main__ import main
+sys.meta_path.insert(0, Finder)
+sys.argv = ["rnng-dy", "evalb", "--help"]
+main()
+"""
+
+
+def test_ctrl_c_in_a_destructor_of_what_is_being_loaded_is_not_lost():
+    done = subprocess.run([sys.executable, "-c", LOADS], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

@@ -116,6 +116,15 @@ def test_clusters_are_made_and_kept_where_none_are_given(data):
     assert len({entry.path for entry in kept}) == len(model.vocabulary.clusters)
 
 
+def test_a_model_folder_has_its_clusters_from_the_first_moment(data, monkeypatch):
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("clusters.files.write_clusters", stopped)
+    run(*GENERATOR, *SMALL, code=130)
+    assert not Path("m").exists()
+
+
 def test_resume_starts_what_is_not_there(data):
     run(*PARSER, *SMALL, "--resume")
     assert DiscriminativeParser.load("m")
