@@ -98,7 +98,7 @@ class Campaign:
         self.options, self.folder = options, folder
         self.data = folder / "data"
         self.book = Book(Path(options.output).absolute())
-        self._begun = time.monotonic()
+        self._begun, self._stopped = time.monotonic(), False
         self._targets = [target for target in TARGETS if target.format in options.only]
         self._kinds = [kind for kind in KINDS if kind in options.only]
 
@@ -183,7 +183,7 @@ class Campaign:
         def follow() -> None:
             work = open_work()
             try:
-                while time.monotonic() < until:
+                while time.monotonic() < until and not self._stopped:
                     with lock:
                         item = next(waiting, None)
                     if item is None:
@@ -194,8 +194,14 @@ class Campaign:
                     work.close()
 
         with ThreadPoolExecutor(self.options.jobs) as pool:
-            for done in [pool.submit(follow) for _ in range(self.options.jobs)]:
-                done.result()
+            followers = [pool.submit(follow) for _ in range(self.options.jobs)]
+            try:
+                for follower in followers:
+                    follower.result()
+            except KeyboardInterrupt:
+                # what runs is waited for
+                self._stopped = True
+                raise
 
 
 class _InputWorker:

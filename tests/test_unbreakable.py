@@ -155,7 +155,7 @@ def small_disk():
     ("command", "output"),
     [
         ("parse --model parser some.oracle -o full.trees", "full.trees"),
-        ("sample --model parser some.oracle -o full.props", "full.props"),
+        ("sample --model parser --samples 5 some.oracle -o full.props", "full.props"),
         ("score --model generator some.props -o full.lik", "full.lik"),
         ("oracle --train some.trees some.trees -o full.oracle", "full.oracle"),
         ("clusters some.gen.oracle -o full.paths", "full.paths"),

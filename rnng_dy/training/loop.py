@@ -267,10 +267,13 @@ class Training:
         path = self.folder / LOG
         if not path.exists():
             return
-        kept = []
+        kept, p = [], self.standing
         for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
             try:
-                if json.loads(line)["sentences"] <= self.standing.sentences:
+                record = json.loads(line)
+                # the evaluation at the end may come after a training state of the same sentences
+                last = p.evaluated if record["event"] == "evaluation" else p.sentences
+                if record["sentences"] <= last:
                     kept.append(line)
             except (KeyError, TypeError, ValueError):
                 break  # the killed run was writing this line, or somebody else has
