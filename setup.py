@@ -51,6 +51,6 @@ setup(
     packages=find_packages(include=["oracle*", "clusters*", "rnng_dy*"]),
     package_data={"oracle": ["data/*"]},
     install_requires=[f"dyNET=={DYNET}", "numpy", "nltk", "click"],
-    extras_require={"test": ["pytest", "hypothesis", "ruff"]},
+    extras_require={"test": ["pytest", "pytest-xdist", "hypothesis", "ruff"]},
     entry_points={"console_scripts": ["rnng-dy = rnng_dy.__main__:main"]},
 )
