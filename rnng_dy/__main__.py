@@ -16,7 +16,10 @@ def main() -> None:
             os.fstat(descriptor)
         except OSError:
             # closed (`>&-`): the next file that is opened would take its place
-            os.open(os.devnull, os.O_RDWR)
+            os.open(os.devnull, os.O_RDONLY if descriptor == 1 else os.O_RDWR)
+    if sys.stdout is None:
+        # a result that nobody gets is an error: what is written here raises OSError
+        sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     try:

@@ -53,6 +53,11 @@ class LazyGroup(Group):
             self.add_command(getattr(module, name.replace("-", "_")), name)
         return super().get_command(ctx, name)
 
+    def make_context(self, *arguments, **extra) -> click.Context:
+        """See click; --version and --help print while the context is made."""
+        with told():
+            return super().make_context(*arguments, **extra)
+
     def invoke(self, ctx: click.Context):
         if isinstance(sys.stdout, io.TextIOWrapper):
             # what a file or an argument has that is not UTF-8 is printed as it is
