@@ -36,7 +36,7 @@ $(VENV)/.package: setup.py pyproject.toml $(VENV)/.dynet
 	@touch $@
 
 test: setup
-	$(VENV)/bin/python -m pytest $(ARGS)
+	$(VENV)/bin/python -m pytest --numprocesses 2 --dist loadfile $(ARGS)
 
 demo: setup
 	$(VENV)/bin/python scripts/demo $(ARGS)

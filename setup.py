@@ -54,6 +54,6 @@ setup(
         "rnng_dy.evaluation": ["data/*", "*.html", "*.css", "*.js"],
     },
     install_requires=[f"dyNET=={DYNET}", "numpy", "nltk", "click"],
-    extras_require={"test": ["pytest", "hypothesis", "ruff"]},
+    extras_require={"test": ["pytest", "pytest-xdist", "hypothesis", "ruff"]},
     entry_points={"console_scripts": ["rnng-dy = rnng_dy.__main__:main"]},
 )

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 def main() -> None:
@@ -13,17 +16,42 @@ def main() -> None:
             os.fstat(descriptor)
         except OSError:
             # closed (`>&-`): the next file that is opened would take its place
-            os.open(os.devnull, os.O_RDWR)
+            os.open(os.devnull, os.O_RDONLY if descriptor == 1 else os.O_RDWR)
+    if sys.stdout is None:
+        # a result that nobody gets is an error: what is written here raises OSError
+        sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     try:
-        from rnng_dy.cli import main as command
-        from rnng_dy.cli import told
-
-        with told():
-            command()
+        _run()
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def _run() -> None:
+    """Run the command; once it is decided how it ends, Ctrl-C changes that no more."""
+    try:
+        with _ending_at_once():
+            from rnng_dy.cli import load_command, told
+            from rnng_dy.cli import main as command
+
+            load_command(*sys.argv[1:2])
+        with told():
+            command()
+    finally:
+        # while Python ends it would end the process by the signal, and the exit code would be lost
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+@contextmanager
+def _ending_at_once() -> Iterator[None]:
+    """Ctrl-C ends the process on the spot: modules have destructors, which an exception would be lost in."""
+    raises = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if raises:
+        signal.signal(signal.SIGINT, lambda number, frame: os._exit(130))
+    yield
+    if raises:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 if __name__ == "__main__":

@@ -11,8 +11,7 @@ import io
 import json
 import shutil
 import tempfile
-import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +27,8 @@ CONFIG, VOCABULARY = "config.json", "vocabulary.json"
 PARAMETERS, TRAINING = "parameters.npz", "training.npz"
 UPDATES = "updates"
 """Beside the parameters in their file."""
+LARGEST = 1e9
+"""Of the numbers of a model: products of some that are larger would be no float32 any more."""
 ALWAYS = {"format", "version", "kind", "sizes"}
 """Keys of every config.json."""
 
@@ -77,8 +78,10 @@ class Contents:
         arrays = read_arrays(path)
         if name not in arrays or not np.issubdtype(arrays[name].dtype, np.floating):
             raise InputError(f"damaged: it has no numbers called {name}", path)
-        if not np.isfinite(arrays[name]).all():
-            raise InputError("damaged: it holds NaN or infinity", path)
+        if not (np.abs(arrays[name]) <= LARGEST).all():
+            raise InputError(
+                f"damaged: it holds NaN or infinity, or numbers over {LARGEST:g}", path
+            )
         return arrays[name]
 
     @contextmanager
@@ -95,10 +98,11 @@ def save(
     folder: str | Path,
     state: Mapping[str, object] | None = None,
     optimizer: Store | None = None,
+    add: Callable[[Path], None] = lambda folder: None,
 ) -> None:
     """Write a model folder, replacing one that is there only when the new one is complete.
 
-    With `state` and `optimizer`, the folder is that of a model in training.
+    With `state` and `optimizer`, the folder is that of a model in training; `add` writes more files into it.
     """
     folder = Path(folder)
     if folder.exists() and not (folder / CONFIG).is_file():
@@ -115,6 +119,7 @@ def save(
         save_parameters(model, new)
         if state is not None:
             save_training(model.store, new, state, optimizer)
+        add(new)
         if folder.exists():
             old = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
             folder.rename(old / "replaced")
@@ -262,10 +267,19 @@ def _write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
 def read_arrays(path: Path) -> dict[str, np.ndarray]:
     """All arrays of an .npz. Raises InputError for a missing or damaged one."""
     try:
-        # from memory: a file that is replaced while it is read stays whole
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
+        content = path.read_bytes()
     except FileNotFoundError:
         raise InputError("missing: this model folder is not complete", path) from None
-    except (ValueError, zipfile.BadZipFile, EOFError, KeyError, AttributeError) as error:
+    try:
+        # from memory: a file that is replaced while it is read stays whole
+        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+    except MemoryError:
+        raise
+    except Exception as error:
+        # zipfile and numpy raise a dozen kinds for what they do not understand
         raise InputError(f"damaged or cut short ({error})", path) from None
+    for name, values in arrays.items():
+        if not isinstance(values, np.ndarray):
+            raise InputError(f"damaged: {name} is no array", path)
+    return arrays

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from oracle.errors import RnngError
+from rnng_dy.checkpoint import LARGEST
 from rnng_dy.engine import dy
 from rnng_dy.execution.memory import require_memory
 
@@ -98,7 +99,7 @@ class ParameterStore:
         return {name: np.array(p.as_array(), np.float32) for name, p in parameters.items()}
 
     def load(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Set all values. Raises RnngError naming the first parameter that is missing, extra or of another shape."""
+        """Set all values. Raises RnngError for the first that is missing, extra, too large or of another shape."""
         parameters = {**self.dense, **self.lookups}
         for name, parameter in parameters.items():
             if name not in arrays:
@@ -110,6 +111,8 @@ class ParameterStore:
                 raise RnngError(f"parameter {name} holds {arrays[name].dtype}, no numbers")
             if not np.isfinite(arrays[name]).all():
                 raise RnngError(f"parameter {name} holds NaN or infinity")
+            if (largest := np.abs(arrays[name]).max(initial=0.0)) > LARGEST:
+                raise RnngError(f"parameter {name} holds {largest:.3g}, over {LARGEST:g}")
         for name in arrays:
             if name not in parameters:
                 raise RnngError(f"unexpected parameter {name}")

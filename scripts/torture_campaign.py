@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -30,7 +31,7 @@ from scripts.torture_workers import Limits, Worker
 
 T = TypeVar("T")
 STREAMS = "streams"
-REPRODUCTION_IN = 40
+REPRODUCTION_IN = 60
 """One kill in so many is of a reproduction, which takes as long as many other commands."""
 SHARES = {"inputs": 0.45, "streams": 0.15, "kills": 0.4}
 """Of the minutes, for the parts that are asked for; what one leaves is the next one's."""
@@ -39,6 +40,8 @@ SHARES = {"inputs": 0.45, "streams": 0.15, "kills": 0.4}
 def main() -> None:
     """Run the campaign; exit code 1 where something failed."""
     options = _options()
+    # a shell makes its background processes ignore Ctrl-C, and all commands would inherit that
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with tempfile.TemporaryDirectory(prefix="torture-") as folder:
         campaign = Campaign(options, Path(folder))
         try:
@@ -95,7 +98,7 @@ class Campaign:
         self.options, self.folder = options, folder
         self.data = folder / "data"
         self.book = Book(Path(options.output).absolute())
-        self._begun = time.monotonic()
+        self._begun, self._stopped = time.monotonic(), False
         self._targets = [target for target in TARGETS if target.format in options.only]
         self._kinds = [kind for kind in KINDS if kind in options.only]
 
@@ -180,7 +183,7 @@ class Campaign:
         def follow() -> None:
             work = open_work()
             try:
-                while time.monotonic() < until:
+                while time.monotonic() < until and not self._stopped:
                     with lock:
                         item = next(waiting, None)
                     if item is None:
@@ -191,8 +194,14 @@ class Campaign:
                     work.close()
 
         with ThreadPoolExecutor(self.options.jobs) as pool:
-            for done in [pool.submit(follow) for _ in range(self.options.jobs)]:
-                done.result()
+            followers = [pool.submit(follow) for _ in range(self.options.jobs)]
+            try:
+                for follower in followers:
+                    follower.result()
+            except KeyboardInterrupt:
+                # what runs is waited for
+                self._stopped = True
+                raise
 
 
 class _InputWorker:

@@ -18,10 +18,13 @@ REFERENCE = CHECKOUT / "tests/data/tiny_reference"
 TRAINED, DEVELOPMENT, TESTED = slice(0, 30), slice(30, 36), slice(36, 44)
 IMPORTED = 500
 """Trees that the original program's reference models were trained on."""
+SAMPLED = 150
+"""Trees for jobs that sample, which take longer than others."""
 WORDS = 10
 """Of the longest sentences."""
 
 SIZES = "--layers 1 --lstm-input 6 --hidden 6"
+ADAM = "--optimizer adam --batch-size 2"
 RNNG_SIZES = f"{SIZES} --action-size 3"
 UNTAGGED = f"--dev-trees dev.trees {RNNG_SIZES} --word-size 4 --unknown-probability 0.3"
 PARSER = f"{UNTAGGED} --pos --tag-size 3"
@@ -37,10 +40,10 @@ REPRODUCE = (
 DIE_BEFORE_THE_LAST_RENAME = """
 import os
 os.replace = lambda *_: os._exit(9)
-from rnng_dy.cli import main
+from rnng_dy.__main__ import main
 main()
 """
-RUN = "from rnng_dy.cli import main; main()"
+RUN = "from rnng_dy.__main__ import main; main()"
 COMMANDS = [
     "prepare --from trees test.trees -o prepared.trees",
     *(f"oracle --train train.trees {part}.trees -o {part}.oracle" for part in ("train", "dev", "test")),
@@ -50,7 +53,7 @@ COMMANDS = [
     f"train discriminative {ORACLES} {PARSER} {OFTEN} --epochs 1 --pretrained vectors.txt --model parser",
     f"train discriminative {ORACLES} {UNTAGGED} {OFTEN} --epochs 1 --model untagged",
     f"train generative {GENERATIVE} {RNNG_SIZES} {OFTEN} --evaluate-from-epoch 0 --epochs 1 --model generator",
-    f"train lstm-lm {GENERATIVE} {SIZES} {OFTEN} --evaluate-from-epoch 0 --epochs 1 --model lm",
+    f"train lstm-lm {GENERATIVE} {SIZES} {ADAM} {OFTEN} --evaluate-from-epoch 0 --epochs 1 --model lm",
     "parse --model parser test.oracle -o system.trees",
     "sample --model parser --samples 4 test.oracle -o test.props",
     "score --model generator test.props -o test.likelihoods",
@@ -119,6 +122,7 @@ def _write_texts(folder: Path) -> None:
     for name, part in (("train", TRAINED), ("dev", DEVELOPMENT), ("test", TESTED)):
         _write(folder / f"{name}.trees", short[part])
     _write(folder / "many.trees", lines[:IMPORTED])
+    _write(folder / "some.trees", lines[:SAMPLED])
     _write(folder / "treebank.mrg", [TREEBANK])
     _write(folder / "rules.prm", [RULES])
     for packed in ("corrected/disc.params.xz", "corrected/gen.params.xz", "clusters.paths.xz"):

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scripts.torture_data import PARSER, REPRODUCE, RNNG_SIZES, RUN, SIZES
+from scripts.torture_data import ADAM, PARSER, REPRODUCE, RNNG_SIZES, RUN, SIZES
 from scripts.torture_workers import ENVIRONMENT
 
 SAVING_OFTEN = """
@@ -64,10 +64,10 @@ JOBS = [
         "new",
     ),
     Job("train generative", f"train generative {_WORDS} {RNNG_SIZES}", "new"),
-    Job("train lstm-lm", f"train lstm-lm {_WORDS} {SIZES}", "new"),
+    Job("train lstm-lm", f"train lstm-lm {_WORDS} {SIZES} {ADAM}", "new"),
     Job("parse", "parse --model parser many.trees -o out", "out"),
-    Job("sample", "sample --model parser --samples 3 many.trees -o out", "out"),
-    Job("sample in two processes", "sample --model parser --samples 3 --jobs 2 many.trees -o out", "out"),
+    Job("sample", "sample --model parser --samples 3 some.trees -o out", "out"),
+    Job("sample in two processes", "sample --model parser --samples 3 --jobs 2 some.trees -o out", "out"),
     Job("score", "score --model generator many.trees -o out", "out"),
     Job("clusters", "clusters many.gen.oracle -c 12 --refine -o out", "out", program=SAVING_OFTEN + RUN),
     Job("tag", "tag many.trees --jackknife 4 --json out.json -o out", "out", resume=""),
@@ -105,17 +105,24 @@ class Started:
         stdin: int | None = subprocess.DEVNULL,
     ):
         """`prepare` is called in the new process before the command is."""
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115
         self.process = subprocess.Popen(
             [sys.executable, "-c", program, *arguments],
             cwd=folder,
             env=ENVIRONMENT,
             stdin=stdin,
             stdout=subprocess.DEVNULL if stdout is None else stdout,
-            stderr=self._log,
+            # no file, for which a limit on the size of files would hold, too
+            stderr=subprocess.PIPE,
             preexec_fn=prepare,
             start_new_session=True,
         )
+        self._errors = bytearray()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        while block := self.process.stderr.read1():
+            self._errors += block
 
     def signal(self, number: int, all_of_them: bool) -> None:
         """Send a signal to the process, or to all of its group as a terminal does."""
@@ -134,8 +141,9 @@ class Started:
         except subprocess.TimeoutExpired:
             self.signal(9, all_of_them=True)
             code = self.process.wait()
-        self._log.seek(0)
-        return Ended(code, self._log.read().decode("utf-8", "replace"))
+        # a process that this one started may hold the pipe for longer
+        self._reader.join(1.0)
+        return Ended(code, self._errors.decode("utf-8", "replace"))
 
 
 def link_data(data: Path, folder: Path) -> Path:

@@ -18,7 +18,8 @@ from scripts.torture_workers import Limits, Outcome
 
 CODES = (0, 1, 2, 130)
 ANNOUNCED = re.compile(
-    r"p = 0|not finite|not a number|no number|\bnan\b|infinit|overflow|diverge", re.I
+    r"p = 0|not finite|not a number|no number|\bnan\b|infinit|perplexity inf\b|overflow|diverge",
+    re.I,
 )
 # what a refused command may leave: the batches that --resume goes on with, a model folder that is complete
 KEPT = re.compile(r"\.part(\.key)?$|^new(/|$)|^(parser|generator|lm|results|out)/|^out$")
@@ -48,7 +49,7 @@ def judge(
     if outcome.code is None:
         return Problem(_how_it_ended(outcome), outcome.where)
     if "Traceback (most recent call last)" in outcome.stdout + outcome.stderr:
-        return Problem("traceback", _last_line(outcome.stderr))
+        return Problem("traceback", last_exception(outcome.stderr))
     if outcome.code not in CODES:
         return Problem(f"exit code {outcome.code}", arguments[0])
     if outcome.megabytes > 1000 * limits.gigabytes:
@@ -66,7 +67,7 @@ def _how_it_ended(outcome: Outcome) -> str:
     return "memory" if "MemoryError" in outcome.where else "traceback"
 
 
-def _last_line(text: str) -> str:
+def last_exception(text: str) -> str:
     """The last line that names an exception, or the last one of all."""
     lines = text.strip().splitlines()
     named = [line for line in lines if re.match(r"[\w.]+(Error|Exception|Interrupt)\b", line)]

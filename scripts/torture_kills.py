@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
 import shutil
 import signal
@@ -24,6 +25,8 @@ from scripts.torture_jobs import (
     link_data,
     unfinished_under_its_name,
 )
+from scripts.torture_judge import last_exception
+from scripts.torture_workers import CHECKOUT
 
 PATIENCE = 300.0
 """Seconds for a whole job."""
@@ -31,11 +34,12 @@ PROMPT = 20.0
 """Seconds in which a signal must end a command, however busy the machine."""
 BEGUN = ".begun"
 """A file that says that the command has begun: before that a signal meets Python and not us."""
-MOST_KILLS = 3
+MOST_KILLS = 5
 SIGNALS = {
     "interrupt": (signal.SIGINT, (130,)),
     "terminate": (signal.SIGTERM, (143, -signal.SIGTERM)),
 }
+OURS = re.compile(rf'File "{re.escape(str(CHECKOUT))}/(rnng_dy|oracle|clusters)/')
 KINDS = ("kill", *SIGNALS, "full disk")
 
 
@@ -48,6 +52,8 @@ class Trial:
         self.kills = 0
         """Disturbances that met the command before its end."""
         self.moments: list[str] = []
+        self.errors = ""
+        """What the command said last on standard error."""
 
     def run(self) -> str | None:
         """What failed, if anything did."""
@@ -88,8 +94,11 @@ class Trial:
         return self._after(place, ended, codes)
 
     def _after(self, place: Path, ended: Ended, codes: tuple[int, ...]) -> str | None:
-        if "Traceback" in ended.stderr:
-            return f"traceback: {ended.stderr.strip().splitlines()[-1][:80]}"
+        self.errors = ended.stderr
+        # what a process that was being started says of its parent's death is Python's own
+        is_ours = OURS.search(ended.stderr) or self.kind not in ("kill", "terminate")
+        if "Traceback" in ended.stderr and is_ours:
+            return f"traceback: {last_exception(ended.stderr)}"
         if ended.code == -signal.SIGKILL and self.kind != "kill":
             return f"not ended {PROMPT:.0f} s after the signal"
         if ended.code not in codes:
@@ -118,6 +127,7 @@ class Trial:
         job = self.straight.job
         resume = not (self.kind == "full disk" and not (place / job.output).exists())
         ended = Started(arguments_of(job, self.data, resume), place, job.program).wait(PATIENCE)
+        self.errors = ended.stderr
         if ended.code != 0:
             lines = ended.stderr.strip().splitlines()
             return f"could not go on: code {ended.code}, {lines[-1][:120] if lines else ''}"
@@ -185,6 +195,7 @@ def torture_job(
 
         def write(example: Path) -> None:
             shutil.copytree(folder, example / "folder", symlinks=True)
+            (example / "output.txt").write_text(trial.errors, errors="replace")
 
         how = f"{kind} at {', '.join(trial.moments)}"
         book.add_failure(f"{kind}: {job.name}", problem, job.command, how, write)

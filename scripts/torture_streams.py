@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from scripts.torture_book import Book
 from scripts.torture_jobs import Ended, Started, link_data
+from scripts.torture_judge import last_exception
 from scripts.torture_targets import (
     COMPARE,
     DISCRIMINATIVE,
@@ -112,7 +113,7 @@ def torture_streams(case: Case, data: Path, folder: Path, book: Book) -> None:
 
 def _problem(command: str, state: State, ended: Ended) -> str | None:
     if "Traceback" in ended.stderr or "Exception ignored" in ended.stderr:
-        return f"traceback: {ended.stderr.strip().splitlines()[-1][:80]}"
+        return f"traceback: {last_exception(ended.stderr)}"
     lost = command in PRINTING and (1 in state.closed or state.full)
     if lost:
         return None if ended.code in (1, 2) else f"exit code {ended.code} though the result is lost"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from scripts.torture_data import (
+    ADAM,
     GENERATIVE,
     OFTEN,
     ORACLES,
@@ -33,7 +34,7 @@ OPTIONS = "options"
 EPOCH = f"{OFTEN} --epochs 1 --model new"
 DISCRIMINATIVE = f"train discriminative {ORACLES} {PARSER} {EPOCH}"
 GENERATOR = f"train generative {GENERATIVE} {RNNG_SIZES} {EPOCH} --evaluate-from-epoch 0"
-LSTM_LM = f"train lstm-lm {GENERATIVE} {SIZES} {EPOCH} --evaluate-from-epoch 0"
+LSTM_LM = f"train lstm-lm {GENERATIVE} {SIZES} {ADAM} {EPOCH} --evaluate-from-epoch 0"
 IMPORT = (
     "import-clab discriminative reference.disc.params --train-oracle many.oracle --pos --model new"
 )
@@ -46,7 +47,7 @@ RESUME_PARSER = (
     f"train discriminative {ORACLES} {PARSER} --pretrained vectors.txt {OFTEN} {RESUME} parser"
 )
 RESUME_GENERATOR = f"train generative {GENERATIVE} {RNNG_SIZES} {OFTEN} {RESUME} generator"
-RESUME_LM = f"train lstm-lm {GENERATIVE} {SIZES} {OFTEN} {RESUME} lm"
+RESUME_LM = f"train lstm-lm {GENERATIVE} {SIZES} {ADAM} {OFTEN} {RESUME} lm"
 PARSE = "parse --model parser test.oracle -o out"
 SAMPLE = "sample --model parser --samples 2 test.oracle -o out"
 SCORE = "score --model generator test.props -o out"

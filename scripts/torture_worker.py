@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import faulthandler
 import gc
+import importlib
 import json
 import os
 import re
@@ -38,6 +39,10 @@ def main() -> None:
     engine.start()
     _limit_memory(gigabytes)
     signal.signal(signal.SIGALRM, _overtime)
+    for module in set(rnng_dy.cli.COMMANDS.values()):
+        importlib.import_module(f"rnng_dy.cli.{module}")
+    # what is always there need not be gone through after each command
+    gc.freeze()
     for line in jobs:
         job = json.loads(line)
         os.chdir(job["folder"])
@@ -92,11 +97,10 @@ def run(arguments: list[str], seconds: float) -> dict:
 
 
 def _forget_the_last() -> None:
-    """Make this process what a new one is: no model kept, no objects kept from collection, no peak of memory."""
+    """Make this process what a new one is: no model kept, the collector as it was, no peak of memory."""
     from rnng_dy.execution import work
 
     work._open.cache_clear()
-    gc.unfreeze()
     gc.set_threshold(700, 10, 10)
     gc.collect()
     Path("/proc/self/clear_refs").write_text("5")

@@ -19,7 +19,7 @@ from tests.rnng_dy.conftest import sentences_of
 CHECKOUT = Path(__file__).resolve().parent.parent
 TINY = Path(oracle.__file__).parent / "data" / "tiny.trees"
 DATA = ["--train", "train.oracle", "--dev", "dev.oracle", "--dev-trees", "dev.trees", "--pos"]
-SIZES = ["--lstm-input", "12", "--hidden", "12", "--epochs", "8"]
+SIZES = ["--lstm-input", "12", "--hidden", "12", "--epochs", "4"]
 SCHEDULE = ["--first-evaluation", "40", "--evaluate-every", "90", "--checkpoint-every", "25"]
 OPTIONS = ["train", "discriminative", *DATA, *SIZES, *SCHEDULE, "--resume", "--model"]
 RUN = "from rnng_dy.cli import main; main()"

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SCRIPTS = Path(__file__).resolve().parent.parent / "scripts"
 
 
@@ -28,13 +30,14 @@ def test_profile(tmp_path):
 
 
 def test_bench_measures_everything_and_compares(tmp_path):
-    run("bench", "--tiny", "-o", "old.json", folder=tmp_path)
+    old = {"parse": {"per_second": 2.0}, "gone": {"per_second": 1.0}}
+    (tmp_path / "old.json").write_text(json.dumps({"rows": old}))
     output = run("bench", "--tiny", "--compare", "old.json", folder=tmp_path)
-    old, new = (json.loads((tmp_path / f).read_text())["rows"] for f in ("old.json", "bench.json"))
-    assert old.keys() == new.keys()
-    assert {name.split()[0] for name in new} == {"train", "parse", "sample", "score"}
-    for row in new.values():
+    rows = json.loads((tmp_path / "bench.json").read_text())["rows"]
+    assert {name.split()[0] for name in rows} == {"train", "parse", "sample", "score"}
+    for row in rows.values():
         assert set(row) == {"per_second", "us_per_state", "peak_mb"}
         assert all(value > 0 for value in row.values())
-    ratios = [float(line.split()[-1]) for line in output.splitlines()[2:]]
-    assert len(ratios) == len(new)
+    [parse] = (line.split() for line in output.splitlines() if line.startswith("parse "))
+    assert float(parse[-1]) == pytest.approx(rows["parse"]["per_second"] / 2, abs=0.006)
+    assert len(output.splitlines()) == 2 + len(rows)

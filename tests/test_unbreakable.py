@@ -155,7 +155,7 @@ def small_disk():
     ("command", "output"),
     [
         ("parse --model parser some.oracle -o full.trees", "full.trees"),
-        ("sample --model parser some.oracle -o full.props", "full.props"),
+        ("sample --model parser --samples 5 some.oracle -o full.props", "full.props"),
         ("score --model generator some.props -o full.lik", "full.lik"),
         ("oracle --train some.trees some.trees -o full.oracle", "full.oracle"),
         ("clusters some.gen.oracle -o full.paths", "full.paths"),
@@ -191,6 +191,17 @@ def test_closed_standard_streams_are_no_traceback(data, tmp_path, closed):
         assert "Traceback" not in done.stderr
         assert done.returncode in (0, 2)
     assert len((data / "closed.trees").read_text(encoding="utf-8").splitlines()) == 12
+
+
+@pytest.mark.parametrize("command", ["evalb some.trees some.trees", "--version", "doctor --help"])
+def test_a_printed_result_that_nobody_can_get_is_an_error_and_one_that_nobody_reads_is_none(
+    data, command
+):
+    for redirected, code in ((">&-", 2), ("| true", 0)):
+        line = f"{' '.join(COMMAND)} {command} {redirected}; exit ${{PIPESTATUS[0]}}"
+        done = subprocess.run(["bash", "-c", line], cwd=data, capture_output=True, text=True)
+        assert done.returncode == code
+        assert done.stderr == ("Error: Bad file descriptor\n" if code else "")
 
 
 def test_a_missing_folder_is_named(data):

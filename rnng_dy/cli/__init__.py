@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from types import ModuleType
 from typing import TextIO
 
 import click
@@ -37,6 +39,11 @@ COMMANDS = {
 }
 
 
+def load_command(name: str = "") -> ModuleType | None:
+    """Import the module of a command; None where there is no such command."""
+    return importlib.import_module(f"rnng_dy.cli.{COMMANDS[name]}") if name in COMMANDS else None
+
+
 class LazyGroup(Group):
     """Imports a command's module only when it is called, so that `oracle` never loads DyNet."""
 
@@ -44,12 +51,19 @@ class LazyGroup(Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name in COMMANDS and name not in self.commands:
-            module = importlib.import_module(f"rnng_dy.cli.{COMMANDS[name]}")
+        if name not in self.commands and (module := load_command(name)):
             self.add_command(getattr(module, name.replace("-", "_")), name)
         return super().get_command(ctx, name)
 
+    def make_context(self, *arguments, **extra) -> click.Context:
+        """See click; --version and --help print while the context is made."""
+        with told():
+            return super().make_context(*arguments, **extra)
+
     def invoke(self, ctx: click.Context):
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            # what a file or an argument has that is not UTF-8 is printed as it is
+            sys.stdout.reconfigure(errors="surrogateescape")
         with told():
             return super().invoke(ctx)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection
 
 import click
 
+from oracle.errors import InputError
 from oracle.transitions import SYSTEMS
 from rnng_dy.models.composition import COMPOSITIONS, DEFAULT
 
@@ -162,3 +163,16 @@ output_option = click.option(
 seed_option = click.option(
     "--seed", type=click.IntRange(0, 2**32 - 1), default=1, show_default=True, help="Random seed."
 )
+
+
+def require_possible(settings: object, place: object) -> None:
+    """Raise InputError for a field of SETTINGS that no option can have set; `place` is where they were saved."""
+    for name, kind, _ in SETTINGS:
+        value = getattr(settings, name)
+        try:
+            # an integer of hundreds of digits is one, too
+            is_possible = kind.convert(value, None, None) == value and len(str(value)) < 40
+        except (click.BadParameter, TypeError, OverflowError):
+            is_possible = False
+        if not is_possible:
+            raise InputError(f"damaged: the setting {name} cannot be {value!r:.40}", place)

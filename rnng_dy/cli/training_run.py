@@ -13,6 +13,7 @@ import click
 from oracle.errors import InputError, RnngError
 from oracle.files import OracleSentence, open_output
 from rnng_dy import engine, registry
+from rnng_dy.cli.options import require_possible
 from rnng_dy.cli.progress import Progress, clock
 from rnng_dy.cli.quiet import say
 from rnng_dy.cli.stopping import stopping
@@ -50,6 +51,7 @@ class TrainingRun:
         settings = PRESETS[options["preset"], kind]
         if self.resumes:
             settings = saved_settings(checkpoint.training_state(self.folder), self.folder)
+            require_possible(settings, self.folder)
         self.settings = replace(settings, **_given(settings, options))
 
     def model(self, make: Callable):
@@ -73,7 +75,7 @@ class TrainingRun:
         sentences: Sequence[OracleSentence],
         evaluation,
         describe: Callable[[dict], str],
-        add_to_folder: Callable[[], None] = lambda: None,
+        add_to_folder: Callable[[Path], None] = lambda folder: None,
     ) -> None:
         """Train to the end or to Ctrl-C; `describe` words an evaluation's record."""
         from rnng_dy.training.development import encode_possible
@@ -102,8 +104,7 @@ class TrainingRun:
             run.resume()
             say(f"going on after {run.standing.sentences} sentences")
         else:
-            run.create_folder()
-            add_to_folder()
+            run.create_folder(add_to_folder)
         for line, reason in impossible.items():
             click.echo(f"{self._train_path}:{line}: left out: {reason}", err=True)
         if impossible:
@@ -157,11 +158,11 @@ class WordsRun(TrainingRun):
 
         self.train(model, sentences, evaluation, describe, self._keep_clusters)
 
-    def _keep_clusters(self) -> None:
+    def _keep_clusters(self, folder: Path) -> None:
         """Write the clusters that the model was made with into its folder."""
         from clusters.files import write_clusters
 
-        with open_output(self.folder / "clusters.paths") as stream:
+        with open_output(folder / "clusters.paths") as stream:
             write_clusters(self._clusters, stream)
 
 

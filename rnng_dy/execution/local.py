@@ -13,7 +13,9 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from functools import partial
+from multiprocessing import resource_tracker
 from typing import TypeVar
 
 from oracle.errors import RnngError
@@ -114,7 +116,8 @@ def _results(pool: ProcessPoolExecutor, items: Sequence[T], ahead: int) -> Itera
     """Results in order, of items handed out at most `ahead` before their turn."""
     waiting: deque = deque()
     for item in items:
-        waiting.append(pool.submit(_do, item))
+        with without_ctrl_c():
+            waiting.append(pool.submit(_do, item))
         if len(waiting) > ahead:
             yield waiting.popleft().result()
     while waiting:
@@ -124,8 +127,6 @@ def _results(pool: ProcessPoolExecutor, items: Sequence[T], ahead: int) -> Itera
 def _open(processes: int, open_work: Callable[[], Callable]) -> None:
     global _work
     end_with_parent()
-    # Ctrl-C is for the main process
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     prepare_process(processes)
     _work = open_work()
     _keep_from_collection()
@@ -139,6 +140,18 @@ def _keep_from_collection() -> None:
     """Graphs are many small objects without cycles: looking for cycles among them would take a tenth of the time."""
     gc.freeze()
     gc.set_threshold(200_000, 50, 50)
+
+
+@contextmanager
+def without_ctrl_c() -> Iterator[None]:
+    """Processes that are started in the block never get Ctrl-C: it is for the main process, after the block."""
+    # when it is started it lets Ctrl-C through again
+    resource_tracker.ensure_running()
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
 
 
 def end_with_parent(number: int = signal.SIGKILL) -> None:

@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import NoneType
 
 import numpy as np
 
@@ -22,6 +21,8 @@ from rnng_dy.training.presets import Settings
 from rnng_dy.training.updates import Update, Updater
 
 LOG = "log.jsonl"
+LARGE = 10**15
+"""Sentences, seconds and nats that no training reaches."""
 
 
 @dataclass
@@ -42,15 +43,20 @@ class Standing:
     """Since the last record: loss in nats, words, updates, clipped updates."""
 
     @classmethod
-    def from_json(cls, data: Mapping[str, object]) -> Standing:
-        """What `asdict` gave. Raises TypeError or ValueError for anything else."""
+    def from_json(cls, data: Mapping[str, object], examples: int) -> Standing:
+        """What `asdict` gave in a run on so many examples. Raises TypeError or ValueError for anything else."""
         standing = cls(**data)
-        standing.window = tuple(standing.window)
-        numbers = [*asdict(standing).values(), *standing.window]
-        if len(standing.window) != 4 or not all(
-            isinstance(x, (int, float, tuple, NoneType)) for x in numbers
-        ):
-            raise ValueError("no numbers")
+        loss, *counts = standing.window = tuple(standing.window)
+        counts += [standing.epoch, standing.position, standing.best_sentences]
+        counts += [standing.sentences, standing.updates, standing.evaluated + 1]
+        if len(standing.window) != 4 or any(type(n) is not int or n < 0 for n in counts):
+            raise ValueError("its counts are none")
+        if standing.position >= examples or standing.sentences > LARGE:
+            raise ValueError("its place is not in the data")
+        if not (abs(loss) < LARGE and 0 <= standing.seconds < LARGE):
+            raise ValueError("its loss or its time is no number")
+        if not (standing.best is None or standing.best == float(standing.best)):
+            raise ValueError("its best score is no number")
         return standing
 
     def is_evaluation_due(self, before: int, settings: Settings) -> bool:
@@ -94,9 +100,9 @@ class Training:
         """Indices of examples whose graphs did not fit into memory."""
         self._updater = Updater(model, examples, settings)
 
-    def create_folder(self) -> None:
-        """Write the model folder of a run that begins."""
-        checkpoint.save(self.model, self.folder, self._state(), self._updater.optimizer)
+    def create_folder(self, add: Callable[[Path], None] = lambda folder: None) -> None:
+        """Write the model folder of a run that begins, with what `add` writes into it."""
+        checkpoint.save(self.model, self.folder, self._state(), self._updater.optimizer, add)
 
     def resume(self) -> None:
         """Take up the training state that the folder holds.
@@ -108,8 +114,10 @@ class Training:
         state = checkpoint.load_training(store, self.folder, optimizer)
         try:
             self._require_same(state)
-            self.standing = Standing.from_json(state["progress"])
+            self.standing = Standing.from_json(state["progress"], len(self.examples))
             self.left_out = set(state.get("left_out", ()))
+            if not self.left_out <= set(range(len(self.examples))):
+                raise ValueError("what it left out is not in the data")
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             place = self.folder / checkpoint.TRAINING
             raise InputError(f"damaged ({type(error).__name__}: {error})", place) from None
@@ -259,10 +267,13 @@ class Training:
         path = self.folder / LOG
         if not path.exists():
             return
-        kept = []
+        kept, p = [], self.standing
         for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
             try:
-                if json.loads(line)["sentences"] <= self.standing.sentences:
+                record = json.loads(line)
+                # the evaluation at the end may come after a training state of the same sentences
+                last = p.evaluated if record["event"] == "evaluation" else p.sentences
+                if record["sentences"] <= last:
                     kept.append(line)
             except (KeyError, TypeError, ValueError):
                 break  # the killed run was writing this line, or somebody else has

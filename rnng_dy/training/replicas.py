@@ -23,7 +23,7 @@ import numpy as np
 from oracle.errors import RnngError
 from rnng_dy import checkpoint, engine, registry
 from rnng_dy.engine import dy
-from rnng_dy.execution.local import check_jobs, end_with_parent
+from rnng_dy.execution.local import check_jobs, end_with_parent, without_ctrl_c
 from rnng_dy.execution.memory import limit_memory
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.training.updates import Rows, Share, Update, Updater
@@ -132,7 +132,8 @@ class Replicas:
             args=(theirs, str(folder), u.model.kind, u.examples, u.settings, place),
             daemon=True,
         )
-        process.start()
+        with without_ctrl_c():
+            process.start()
         theirs.close()
         self._connections.append(ours)
         self._processes.append(process)
@@ -187,7 +188,6 @@ class Replicas:
 def _help(connection: Connection, folder: str, kind: str, examples, settings, place) -> None:
     """A helper: makes the updates that it is told until the other end of the connection is gone."""
     # signals that end training are for the main process, without which there is nothing to do
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     end_with_parent()
     engine.start()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 
 import numpy as np
 import pytest
@@ -55,14 +56,14 @@ def test_what_an_older_folder_does_not_say_has_a_default(folder):
     assert (model.compose.name, model.transitions.name) == ("corrected", "top-down")
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("value", [np.nan, np.inf, 3e38])
 @pytest.mark.parametrize("name", ["parameters.npz", "vectors.npz"])
 def test_numbers_that_are_none_are_refused(folder, name, value):
     arrays = read_arrays(folder / name)
     first = next(iter(arrays))
     arrays[first].flat[-1] = value
     np.savez(folder / name, **arrays)
-    with pytest.raises(InputError, match=rf"{name}: .*NaN or infinity"):
+    with pytest.raises(InputError, match=rf"{name}: .*(NaN or infinity|over 1e\+09)"):
         DiscriminativeParser.load(folder)
 
 
@@ -71,6 +72,18 @@ def test_arrays_of_strings_are_refused(folder):
     arrays["stack_guard"] = arrays["stack_guard"].astype(str)
     np.savez(folder / "parameters.npz", **arrays)
     with pytest.raises(InputError, match=r"parameters.npz: parameter stack_guard holds <U\d+"):
+        DiscriminativeParser.load(folder)
+
+
+@pytest.mark.parametrize("name", ["parameters.npz", "vectors.npz"])
+@pytest.mark.parametrize("header", ["'shape': (True,), ", "'shape': (1000000,), ", "", None])
+def test_archives_whose_members_are_no_arrays_are_refused(folder, name, header):
+    first = next(iter(read_arrays(folder / name)))
+    text = f"{{'descr': '<f4', 'fortran_order': False, {header}}}".ljust(118).encode()
+    spoilt = b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + b"\0" * 40
+    with zipfile.ZipFile(folder / name, "w") as archive:
+        archive.writestr(f"{first}.npy", b"text" if header is None else spoilt)
+    with pytest.raises(InputError, match=f"{name}: damaged"):
         DiscriminativeParser.load(folder)
 
 

@@ -42,3 +42,53 @@ def test_ctrl_c_while_a_command_waits_for_its_input(tmp_path):
     _, errors = process.communicate(timeout=20)
     assert (process.returncode, errors.strip()) == (130, "stopped")
     assert list(Path(tmp_path).iterdir()) == []
+
+
+ENDS_SLOWLY = """
+import os, signal, sys
+from rnng_dy.__main__ import main
+
+class Last:
+    def __del__(self):
+        # at this moment Python has given the signals back
+        os.kill(os.getpid(), signal.SIGINT)
+
+sys.modules["last"] = Last()
+sys.argv = ["rnng-dy", *{arguments}]
+main()
+"""
+
+
+@pytest.mark.parametrize(("arguments", "code"), [(["--version"], 0), (["evalb", "a", "b"], 2)])
+def test_ctrl_c_while_python_ends_leaves_the_exit_code(tmp_path, arguments, code):
+    program = ENDS_SLOWLY.format(arguments=arguments)
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True)
+    assert done.returncode == code, done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+LOADS = """
+import os, signal, sys
+
+class Destroyed:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(1000):
+            pass
+
+class Finder:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name == "rnng_dy.cli.evalb":
+            Destroyed()
+
+from rnng_dy.__main__ import main
+sys.meta_path.insert(0, Finder)
+sys.argv = ["rnng-dy", "evalb", "--help"]
+main()
+"""
+
+
+def test_ctrl_c_in_a_destructor_of_what_is_being_loaded_is_not_lost():
+    done = subprocess.run([sys.executable, "-c", LOADS], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -113,6 +114,15 @@ def test_clusters_are_made_and_kept_where_none_are_given(data):
     model = GenerativeModel.load("m")
     assert [entry.word for entry in kept] == list(model.vocabulary.words.symbols[1:])
     assert len({entry.path for entry in kept}) == len(model.vocabulary.clusters)
+
+
+def test_a_model_folder_has_its_clusters_from_the_first_moment(data, monkeypatch):
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("clusters.files.write_clusters", stopped)
+    run(*GENERATOR, *SMALL, code=130)
+    assert not Path("m").exists()
 
 
 def test_resume_starts_what_is_not_there(data):
@@ -242,6 +252,37 @@ def test_resume_without_pos_is_refused_where_the_model_has_tags(data):
     result = run(*PARSER, "--model", "m", "--resume", "--epochs", "2", code=2)
     assert "m was trained with --pos" in result.stderr
     run(*PARSER, "--model", "m", "--resume", "--epochs", "2", "--pos")
+
+
+IMPOSSIBLE = [
+    ("progress", "seconds", float("nan"), "its time is no number"),
+    ("progress", "sentences", 10**400, "its place is not in the data"),
+    ("progress", "epoch", 0.5, "its counts are none"),
+    ("progress", "position", 30, "its place is not in the data"),
+    ("progress", "window", [float("inf"), 1, 1, 1], "its loss or its time is no number"),
+    ("progress", "window", [1.0, 1], "its counts are none"),
+    ("progress", "best", float("nan"), "its best score is no number"),
+    ("settings", "optimizer", ["sgd"], "the setting optimizer cannot be ['sgd']"),
+    ("settings", "batch_size", None, "the setting batch_size cannot be None"),
+    ("settings", "learning_rate", float("nan"), "the setting learning_rate cannot be nan"),
+    ("settings", "checkpoint_every", 10**400, "the setting checkpoint_every cannot be 1000"),
+    ("settings", "clip", "5", "the setting clip cannot be '5'"),
+    ("left_out", None, [1, "a"], "training.npz: damaged"),
+]
+
+
+def test_a_training_state_that_no_run_can_have_left_is_refused(data):
+    run(*PARSER, *SMALL)
+    arrays = checkpoint.read_arrays(data / "m/training.npz")
+    for part, name, value, says in IMPOSSIBLE:
+        state = json.loads(str(arrays["state"]))
+        if name is None:
+            state[part] = value
+        else:
+            state[part][name] = value
+        np.savez("m/training.npz", **arrays | {"state": np.array(json.dumps(state))})
+        result = run(*PARSER, "--model", "m", "--resume", "--epochs", "2", code=2)
+        assert says in result.stderr, (part, name, value)
 
 
 def test_options_that_the_run_did_not_have_are_other_data_too(data):

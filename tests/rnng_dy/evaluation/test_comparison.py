@@ -86,6 +86,9 @@ def test_the_command_prints_all_parts(tmp_path):
     named = CliRunner().invoke(main, ["compare-composition", *paths, "--names", "buggy", "other"])
     assert named.output.startswith(f"F1: buggy {f1[0]:.2f}, other {f1[1]:.2f}")
     assert " buggy F1 " in named.output and f"buggy  {POOR}" in named.output
+    # an argument of bytes that are not UTF-8 is printed as it was given
+    named = CliRunner().invoke(main, ["compare-composition", *paths, "--names", "\udcff", "other"])
+    assert named.stdout_bytes.startswith(b"F1: \xff ")
     (tmp_path / "b").write_text(GOLD + "\n")
     result = CliRunner().invoke(main, ["compare-composition", *paths])
     assert result.exit_code == 2

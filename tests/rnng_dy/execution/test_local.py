@@ -56,6 +56,19 @@ def test_a_killed_process_is_told():
         list(local_executor(2).map(open_kill, range(10)))
 
 
+def open_blocked():
+    return _blocked
+
+
+def _blocked(x):
+    return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+
+def test_ctrl_c_is_for_the_main_process_from_the_first_moment_of_the_others():
+    assert all(local_executor(2).map(open_blocked, range(10)))
+    assert not _blocked(0)
+
+
 PARENT = """
 import time
 from tests.rnng_dy.execution.test_local import open_sleep

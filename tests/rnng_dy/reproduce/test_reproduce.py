@@ -182,7 +182,8 @@ def test_a_failing_stage_is_named_with_its_log(tmp_path):
 
 def test_a_kill_leaves_no_process_behind_and_loses_no_finished_stage(tmp_path):
     write_parts(tmp_path, TINY.read_text(encoding="utf-8").splitlines(True), (80, 12, 12))
-    command = [*COMMAND, *arguments(tmp_path, "--tags", "gold", "--epochs", "40")]
+    few = ["--tags", "gold", "--epochs", "40", "--seeds", "1", "--compositions", "buggy"]
+    command = [*COMMAND, *arguments(tmp_path, *few)]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     for line in process.stderr:
         if line.startswith("train parser-buggy-1: rnng-dy"):
@@ -197,7 +198,7 @@ def test_a_kill_leaves_no_process_behind_and_loses_no_finished_stage(tmp_path):
     while str(tmp_path).encode() in subprocess.check_output(["ps", "axww", "-o", "args"]):
         assert time.monotonic() < deadline, "a stage goes on without its parent"
         time.sleep(0.2)
-    result = run(tmp_path, "--tags", "gold", "--epochs", "40", "--stages", "data,baselines,train")
+    result = run(tmp_path, *few, "--stages", "data,baselines,train")
     assert result.exit_code == 0, result.output
     again = states(result)
     assert all(again[name] == "up to date" for name in finished)
@@ -333,7 +334,8 @@ def test_other_treebanks_run_through(shared, tmp_path, treebank, unk):
         odd = [line for line in lines.splitlines(True) if not line.isascii() or "(# #)" in line]
         chosen = (odd[: size // 2] + lines.splitlines(True))[:size]
         (tmp_path / f"{part}.trees").write_text("".join(chosen), encoding="utf-8")
-    result = run(tmp_path, "--unk", unk, "--seeds", "1", "--tags", "gold", "--epochs", "1")
+    few = ["--seeds", "1", "--compositions", "corrected", "--tags", "gold", "--epochs", "1"]
+    result = run(tmp_path, "--unk", unk, *few)
     assert result.exit_code == 0, result.output
     text = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     words = [w for t in read_trees(str(tmp_path / "test.trees")) for w in t.tree.leaves()]

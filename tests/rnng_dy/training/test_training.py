@@ -147,14 +147,14 @@ def score_from_parameters(model):
     return lambda: {"score": float(model.store.arrays()["hidden_bias"].sum())}
 
 
-def run_to_end(make, sentences, folder, stops=(), **settings):
+def run_to_end(make, sentences, folder, stops=(), resumes=False, **settings):
     """Train 2 epochs with dropout, stopping after the given numbers of updates and going on anew each time."""
     schedule = {"epochs": 2, "first_evaluation": 10, "evaluate_every": 15, "evaluate_from_epoch": 0}
     schedule |= {"checkpoint_every": 7, "report_every": 5} | settings
     for n, stop in enumerate([*stops, None]):
         model = make(sentences, seed=5)
         run = training(model, sentences[:20], folder, score_from_parameters(model), **schedule)
-        if n == 0:
+        if n == 0 and not resumes:
             run.create_folder()
         else:
             run.resume()
@@ -186,6 +186,26 @@ def test_resumed_training_reaches_the_same_numbers_bit_for_bit(
         for name in expected:
             assert np.array_equal(ours[name], expected[name]), name
     assert resumed[2] == straight[2]
+
+
+def test_a_kill_right_after_the_last_record_repeats_no_record(sentences, tmp_path, monkeypatch):
+    """The last sentence's training state is there, and the evaluation's is not yet."""
+    settings = {"checkpoint_every": 4, "evaluate_every": 1000}
+    straight = run_to_end(make_parser, sentences, tmp_path / "straight", **settings)
+    save, states = Training._save, []
+
+    def save_all_but_the_last(run):
+        states.append(run.standing.sentences)
+        if states[-2:] == [40, 40]:
+            raise KeyboardInterrupt
+        save(run)
+
+    monkeypatch.setattr(Training, "_save", save_all_but_the_last)
+    with pytest.raises(KeyboardInterrupt):
+        run_to_end(make_parser, sentences, tmp_path / "killed", **settings)
+    monkeypatch.undo()
+    killed = run_to_end(make_parser, sentences, tmp_path / "killed", resumes=True, **settings)
+    assert killed[2] == straight[2]
 
 
 def test_seeds_differ(sentences, tmp_path):
