@@ -76,8 +76,8 @@ class Contents:
         """An array that is not trained. Raises InputError for a missing or damaged one."""
         path = self.folder / f"{name}.npz"
         arrays = read_arrays(path)
-        if name not in arrays or not np.issubdtype(arrays[name].dtype, np.floating):
-            raise InputError(f"damaged: it has no numbers called {name}", path)
+        if arrays.keys() != {name} or not np.issubdtype(arrays[name].dtype, np.floating):
+            raise InputError(f"damaged: it needs numbers called {name} and nothing else", path)
         if not (np.abs(arrays[name]) <= LARGEST).all():
             raise InputError(
                 f"damaged: it holds NaN or infinity, or numbers over {LARGEST:g}", path

@@ -67,8 +67,9 @@ class PartialFile:
         self.done = len(counts)
         if not resume or not self.part.exists():
             self.part.write_bytes(b"")
-        lines = self.part.read_bytes().splitlines(keepends=True)
-        self.part.write_bytes(b"".join(lines[: sum(counts)]))
+        # not splitlines, for which a carriage return ends a line as well
+        lines = self.part.read_bytes().split(b"\n")[: sum(counts)]
+        self.part.write_bytes(b"".join(line + b"\n" for line in lines))
         self._key_path.write_text("".join(f"{x}\n" for x in [key, *counts]))
         # words of a treebank that is not UTF-8 keep their bytes
         self._stream = self.part.open("a", encoding="utf-8", errors="surrogateescape", newline="\n")

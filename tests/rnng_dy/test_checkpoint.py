@@ -67,6 +67,13 @@ def test_numbers_that_are_none_are_refused(folder, name, value):
         DiscriminativeParser.load(folder)
 
 
+def test_more_arrays_than_a_constant_are_refused(folder):
+    vectors = read_arrays(folder / "vectors.npz")
+    np.savez(folder / "vectors.npz", **vectors, more=np.ones(3))
+    with pytest.raises(InputError, match=r"vectors.npz: .* called vectors and nothing else"):
+        DiscriminativeParser.load(folder)
+
+
 def test_arrays_of_strings_are_refused(folder):
     arrays = read_arrays(folder / "parameters.npz")
     arrays["stack_guard"] = arrays["stack_guard"].astype(str)

@@ -55,6 +55,13 @@ def test_a_batch_that_was_cut_is_done_again(tmp_path):
     assert (tmp_path / "out").read_text() == WHOLE
 
 
+def test_only_a_line_feed_ends_a_line_of_a_part(tmp_path):
+    interrupted(tmp_path / "out")
+    (tmp_path / "out.part").write_bytes(b"a\rA\nb\nc\n")
+    run(tmp_path / "out", resume=True)
+    assert (tmp_path / "out").read_bytes() == b"a\rA\nb\nc\nd\ne\n"
+
+
 def test_the_part_of_another_job_is_not_gone_on_with(tmp_path):
     interrupted(tmp_path / "out")
     assert len(run(tmp_path / "out", resume=True, key="other")) == 3
