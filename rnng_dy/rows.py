@@ -17,38 +17,43 @@ EVERY, LAST = slice(None), slice(-1, None)
 class Block:
     """Expressions of the current graph with one batch element a configuration, such as the layers of an LSTM.
 
-    After `keep` it outlives the graph: rows that are gathered then go into the new graph as inputs.
+    Rows that are kept outlive the graph: those that are gathered then go into the new graph as inputs.
     """
 
-    __slots__ = ("_expressions", "_graph", "_values", "size")
+    __slots__ = ("_expressions", "_graph", "_places", "_values", "size")
 
     def __init__(self, expressions: Sequence[dy.Expression], size: int = 1):
         self._expressions = expressions
-        self._values: list[np.ndarray] | None = None
         self._graph = dy.cg_version()
+        self._values: list[np.ndarray] = []
+        self._places: dict[int, int] | None = None
+        """Where the rows that are kept are in the values."""
         self.size = size
         """Batch elements."""
 
-    @property
-    def is_usable(self) -> bool:
-        """Whether it is of the current graph, or kept."""
-        return self._values is not None or self._graph == dy.cg_version()
+    def has(self, row: int) -> bool:
+        """Whether a row is of the current graph, or kept."""
+        if self._places is None:
+            return self._graph == dy.cg_version()
+        return row in self._places
 
     def pick(self, rows: list[int], which: slice) -> Sequence[dy.Expression]:
         """Some rows in the current graph, one batch element each. Raises RnngError where they are not kept for it."""
-        if not self.is_usable:
+        if not all(map(self.has, rows if self._places is not None else rows[:1])):
             raise RnngError("a configuration of a graph that is gone")
-        if self._values is not None:
-            return [_inputs(values[rows]) for values in self._values[which]]
+        if self._places is not None:
+            places = [self._places[row] for row in rows]
+            return [_inputs(values[places]) for values in self._values[which]]
         chosen = self._expressions[which]
         if len(rows) == self.size and (self.size == 1 or rows == list(range(self.size))):
             return chosen
         return [dy.pick_batch_elems(x, rows) for x in chosen]
 
-    def keep(self) -> None:
-        """Read the values, which runs the graph, so that rows can be gathered in the graphs to come."""
-        if self._values is None:
-            self._values = [as_rows(x).astype(np.float32) for x in self._expressions]
+    def keep(self, rows: Sequence[int]) -> None:
+        """Read the values of some rows, which runs the graph, for the graphs to come; the others go with this one."""
+        if self._places is None:
+            self._values = [as_rows(x)[rows].astype(np.float32) for x in self._expressions]
+            self._places = {row: place for place, row in enumerate(rows)}
             self._expressions = ()
 
 
@@ -62,6 +67,11 @@ class Row(NamedTuple):
 
     block: Block
     index: int
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it is of the current graph, or kept."""
+        return self.block.has(self.index)
 
 
 def gather(rows: Sequence[Row], which: slice = EVERY) -> Sequence[dy.Expression]:
@@ -93,9 +103,12 @@ def join(parts: Sequence[dy.Expression]) -> dy.Expression:
 
 
 def keep_rows(rows: Iterable[Row]) -> None:
-    """Let rows outlive the current graph (see `Block`)."""
-    for block in dict.fromkeys(row.block for row in rows):
-        block.keep()
+    """Let rows outlive the current graph; other rows of the same blocks do not, unless they are kept already."""
+    of_block: dict[Block, dict[int, None]] = {}
+    for block, index in rows:
+        of_block.setdefault(block, {})[index] = None
+    for block, indices in of_block.items():
+        block.keep(list(indices))
 
 
 def as_rows(vectors: dy.Expression) -> np.ndarray:

@@ -97,6 +97,7 @@ h1 { font-size: 1.5em } h2 { font-size: 1.15em; margin-top: 2em } .note { color:
 th, td { padding: .2em .8em; text-align: right; border-bottom: 1px solid #ddd; white-space: nowrap }
 th { border-bottom: 2px solid #888; vertical-align: bottom }
 td:first-child, th:first-child { text-align: left; padding-left: 0 }
+td:has(code) { text-align: left; white-space: normal }
 code { font-size: .85em; color: #555 }
 .bar { display: inline-block; width: 8em; height: .8em; background: #eee; margin-right: .6em }
 .bar i { display: block; height: 100%; background: #1b6ca8 }

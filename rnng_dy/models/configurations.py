@@ -95,7 +95,7 @@ def rows_of(configurations: Iterable[Configuration]) -> list[Row]:
             cell = cell.below
         while words:
             read = words.pop()
-            if id(read) not in seen and read.context.block.is_usable:
+            if id(read) not in seen and read.context.is_usable:
                 seen.add(id(read))
                 words += read.following.values()
                 rows += [read.context] if read.vector is None else [read.context, read.vector]

@@ -129,7 +129,7 @@ class GenerativeModel(Rnng):
         fresh = {}
         for c, word in zip(configurations, words, strict=True):
             known = c.words.following.get(word)
-            if known is None or not known.context.block.is_usable:
+            if known is None or not known.context.is_usable:
                 fresh[c.words, word] = c.graph
         if fresh:
             vectors = dy.lookup_batch(self._word_table, [word for _, word in fresh])

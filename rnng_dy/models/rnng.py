@@ -205,7 +205,7 @@ class Rnng(SavedModel):
             key = (opened.label, *[child.name for child in children], *own)
             found.append((i, below, c.graph.constituents, key))
             known = c.graph.constituents.get(key)
-            if known is None or not known[1].block.is_usable:
+            if known is None or not known[1].is_usable:
                 fresh[len(children)][c.graph, key] = (opened, children, c.u)
         for group in fresh.values():
             reduction = Reduction(self._label_table, list(group.values()))
