@@ -104,7 +104,7 @@ def _rows(options: argparse.Namespace, folder: str) -> Iterator[tuple[str, dict]
     for name, search in SEARCHES.items():
         for n in dict.fromkeys((1, jobs)):
             row = part("search", folder, n, SENTENCES // 2 // share, *search)
-            yield f"words, {name}, {n} jobs", row
+            yield f"surprisal, {name}, {n} jobs", row
     for n in dict.fromkeys((1, jobs)):
         yield f"score those, {n} jobs" if n > 1 else "score those", part("score", folder, n)
 

@@ -72,6 +72,16 @@ TREEBANK = """\
 ((S (NP|NX (QP (CD 1) (CD 2\\/3)) (-LRB- -LRB-) (NN %) (-RRB- -RRB-)) (VP (VBZ rises))))
 (X (NN alone))
 """
+SUITE = """\
+{"meta": {"name": "mini", "metric": "sum"}, "region_meta": {"1": "subject", "2": "verb"},
+ "predictions": [{"type": "formula", "formula": "((2;%good%) < (2;%bad%)) & ((*;%good%) + 0.5 < (*;%bad%) * 2)"}],
+ "items": [{"item_number": 1, "conditions": [
+  {"condition_name": "good", "regions": [
+   {"region_number": 1, "content": "the dog"}, {"region_number": 2, "content": "ran"}]},
+  {"condition_name": "bad", "regions": [
+   {"region_number": 1, "content": "the dog"}, {"region_number": 2, "content": "run"}]}]}]}
+"""
+PAIRS = ["the dog ran\tthe dog run\n", "a cat sleeps .\ta cat sleep .\n"]
 RULES = """\
 ## a comment
 DEBUG 0
@@ -125,6 +135,8 @@ def _write_texts(folder: Path) -> None:
     _write(folder / "some.trees", lines[:SAMPLED])
     _write(folder / "treebank.mrg", [TREEBANK])
     _write(folder / "rules.prm", [RULES])
+    _write(folder / "suite.json", [SUITE])
+    _write(folder / "pairs.txt", PAIRS)
     for packed in ("corrected/disc.params.xz", "corrected/gen.params.xz", "clusters.paths.xz"):
         unpacked = folder / f"reference.{Path(packed).stem}"
         unpacked.write_bytes(lzma.decompress((REFERENCE / packed).read_bytes()))

@@ -140,6 +140,10 @@ TEXTS = {
         ("plain.txt", "clusters plain.txt -c 4 --min-count 2 --within-sentences -o out"),
         ("tagged.txt", "tag test.trees --tags tagged.txt -o out"),
     ],
+    "suite": [
+        ("suite.json", "suite suite.json --model lm --regions out --json out.json --html out.html"),
+        ("pairs.txt", "suite pairs.txt --model lm --json out.json"),
+    ],
     "samples": [
         ("test.props", SCORE),
         ("test.props", "rerank test.props test.likelihoods -o out --ess"),

@@ -74,7 +74,6 @@ CASES = [
     ("fewer vectors than announced", "5 2\nthe 1 2\n", TRAIN.format("good.oracle") + " --pretrained bad", "5"),
     # models
     ("a model folder that is missing", TREE, "parse --model nowhere bad", "nowhere"),
-    ("a generative model for parsing", TREE, "parse --model generator bad", "generative"),
     ("a parser for scoring", SAMPLE, "score --model parser bad", "discriminative"),
     ("a training folder that exists", None,
      "train discriminative --train good.oracle --dev good.oracle --dev-trees good.trees --model parser", "--resume"),

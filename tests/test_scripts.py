@@ -34,7 +34,7 @@ def test_bench_measures_everything_and_compares(tmp_path):
     (tmp_path / "old.json").write_text(json.dumps({"rows": old}))
     output = run("bench", "--tiny", "--compare", "old.json", folder=tmp_path)
     rows = json.loads((tmp_path / "bench.json").read_text())["rows"]
-    assert {name.split()[0] for name in rows} == {"train", "parse", "sample", "score"}
+    assert {name.split()[0] for name in rows} == {"train", "parse", "sample", "surprisal,", "score"}
     for row in rows.values():
         assert set(row) == {"per_second", "us_per_state", "peak_mb"}
         assert all(value > 0 for value in row.values())

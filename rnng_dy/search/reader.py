@@ -24,11 +24,7 @@ from rnng_dy.search.words import Analysis, WordRecord
 
 
 class Reader:
-    """Takes a sentence's words one at a time. A copy goes on by itself from where the first one stands.
-
-    >>> reader = model.reader()  # doctest: +SKIP
-    >>> reader.push("The").surprisal  # doctest: +SKIP
-    """
+    """Takes a sentence's words one at a time. A copy goes on by itself from where the first one stands."""
 
     def __init__(self, model: Model, options: SearchOptions = DEFAULT_OPTIONS):
         self._model = model

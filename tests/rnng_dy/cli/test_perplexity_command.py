@@ -83,9 +83,11 @@ def test_likelihood_and_trees_are_those_of_the_search(folder, generator, generat
 
 @pytest.mark.parametrize("search", ["beam", "particles", "variable"])
 def test_jobs_change_nothing_for_any_search(folder, search):
-    given = ("--search", search, "--particles", "20", "--runs", "2", "--seed", "3")
-    perplexity("-o", "one", *given)
-    perplexity("-o", "two", "--jobs", "2", "--resume", *given)
+    sizes = {"beam": SEARCH, "particles": ["--runs", "2", "--particles", "20"]}
+    given = ("--search", search, *sizes.get(search, ["--particles", "20"]), "--seed", "3")
+    command = ("perplexity", "test.gen.oracle", "--model", "generator", *given)
+    run(*command, "-o", "one")
+    run(*command, "-o", "two", "--jobs", "2", "--resume")
     assert (folder / "one").read_bytes() == (folder / "two").read_bytes()
 
 
