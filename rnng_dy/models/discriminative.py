@@ -196,7 +196,7 @@ class DiscriminativeParser(Rnng, ParserI):
         rows = {**super().touched_rows(examples)}
         rows["word"] = {word for e in examples for word in e.tokens.words}
         if self.vocabulary.tags is not None:
-            rows["tag"] = {tag for e in examples for tag in e.tokens.tags}
+            rows["tag"] = {tag for e in examples for tag in e.tokens.tags if tag is not None}
         return rows
 
     # use

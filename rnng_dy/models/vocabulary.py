@@ -170,6 +170,8 @@ class GeneratorVocabulary:
     def from_json(cls, data: Mapping[str, object]) -> GeneratorVocabulary:
         """What `to_json` gave. Raises KeyError, TypeError or ValueError for anything else."""
         shared, clusters = _shared_fields(data), tuple(map(tuple, data["clusters"]))
+        if shared["words"].symbols[:1] != (SENTENCE_START,):
+            raise ValueError(f"its first word is not {SENTENCE_START}")
         # all but `<s>`, which is number 0, are in one cluster each
         if sorted(chain.from_iterable(clusters)) != [*range(1, len(shared["words"]))]:
             raise ValueError("the clusters are not of its words")
@@ -198,8 +200,9 @@ def _shared_json(v: ParserVocabulary | GeneratorVocabulary) -> dict[str, object]
 
 
 def _shared_fields(data: Mapping[str, object]) -> dict[str, object]:
-    if any(not isinstance(x, str) for key in ("words", "nonterminals") for x in data[key]):
-        raise ValueError("a word or nonterminal that is no text")
+    texts = ("words", "nonterminals", "tags", "pretrained", "known", "paths")
+    if any(not isinstance(x, str) for key in texts if key in data for x in data[key] or ()):
+        raise ValueError("a word, tag or nonterminal that is no text")
     return {
         "words": Vocabulary(data["words"]),
         "nonterminals": tuple(data["nonterminals"]),

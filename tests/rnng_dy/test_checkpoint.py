@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from oracle.errors import InputError, RnngError
-from rnng_dy import DiscriminativeParser, registry
+from rnng_dy import DiscriminativeParser, GenerativeModel, registry
 from rnng_dy.checkpoint import read_arrays
 
-from .conftest import make_parser
+from .conftest import make_generator, make_parser
 
 
 @pytest.fixture
@@ -99,6 +99,27 @@ def test_json_nested_too_deep_is_refused(folder, name):
     (folder / name).write_text("[" * 100_000)
     with pytest.raises(InputError, match=f"{name}: damaged .*nested too deep"):
         DiscriminativeParser.load(folder)
+
+
+def change_vocabulary(folder, change):
+    path = folder / "vocabulary.json"
+    vocabulary = json.loads(path.read_text())
+    change(vocabulary)
+    path.write_text(json.dumps(vocabulary))
+
+
+@pytest.mark.parametrize("key", ["words", "nonterminals", "tags", "pretrained", "known"])
+def test_a_vocabulary_with_what_is_no_text_is_refused(folder, key):
+    change_vocabulary(folder, lambda v: v[key].__setitem__(0, None))
+    with pytest.raises(InputError, match=r"vocabulary.json: damaged .*is no text"):
+        DiscriminativeParser.load(folder)
+
+
+def test_a_generators_vocabulary_begins_with_the_beginning(generative_sentences, tmp_path):
+    make_generator(generative_sentences).save(tmp_path / "g")
+    change_vocabulary(tmp_path / "g", lambda v: v["words"].reverse())
+    with pytest.raises(InputError, match=r"vocabulary.json: damaged .*its first word is not <s>"):
+        GenerativeModel.load(tmp_path / "g")
 
 
 def test_a_kind_that_nobody_knows_is_told(folder):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import nltk
 import numpy as np
@@ -48,3 +49,9 @@ def test_trees_of_the_api_have_the_probability_they_were_drawn_with(parser, gene
         assert parser.log_prob(tree) == pytest.approx(log_q, rel=1e-4)
     for tree, log_p in generator.generate(5, seed=4, max_length=30):
         assert generator.log_prob(tree) == pytest.approx(log_p, rel=1e-4)
+
+
+def test_an_unseen_tag_has_no_row_to_be_trained(parser, sentences):
+    tags = ("WINGS", *sentences[0].tags[1:])
+    example = parser.encode_training(replace(sentences[0], tags=tags))
+    assert None not in parser.touched_rows([example])["tag"]
