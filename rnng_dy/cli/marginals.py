@@ -22,11 +22,11 @@ from rnng_dy.execution.local import local_executor
 from rnng_dy.execution.outputs import content_hash
 from rnng_dy.execution.work import Lines, ModelFolder, Work
 from rnng_dy.search.importance import read_sampled
-from rnng_dy.search.surprisal import SearchOptions, measure
+from rnng_dy.search.surprisal import SearchOptions, measure, side_by_side
 from rnng_dy.search.words import Analysis
 
 SENTENCES = 8
-"""In one batch."""
+"""In one batch, at most."""
 
 
 class Item(NamedTuple):
@@ -61,7 +61,8 @@ def search_marginals(
     executor = local_executor(jobs, place.device)
     open_model(place, executor)
     items = [Item(i, sentence) for i, sentence in enumerate(sentences)]
-    grouped = [items[i : i + SENTENCES] for i in range(0, len(items), SENTENCES)]
+    size = min(SENTENCES, side_by_side(options))
+    grouped = [items[i : i + size] for i in range(0, len(items), size)]
     words = [(s.tokens, s.tags, s.unkified) for s in sentences]
     key = content_hash("perplexity", options, words, Path(place.folder, "parameters.npz"))
     work = Work(executor, partial(_open_lines, place, options), _left_out)

@@ -36,11 +36,11 @@ from rnng_dy.evaluation.merging import check_alignment
 from rnng_dy.execution.local import local_executor
 from rnng_dy.execution.outputs import content_hash
 from rnng_dy.execution.work import Lines, Work
-from rnng_dy.search.surprisal import SearchOptions
+from rnng_dy.search.surprisal import SearchOptions, side_by_side
 from rnng_dy.search.words import MeasuredSentence, WordRecord
 
 SENTENCES = 8
-"""In one batch."""
+"""In one batch, at most."""
 
 
 @click.command()
@@ -125,7 +125,9 @@ def surprisal(
         write_outputs(outputs, what, found)
         _report(found, items, source)
 
-    _run(items, work, outputs.table, key, resume, make)
+    size = min(SENTENCES, side_by_side(options)) if scorer.has_trees else SENTENCES
+    grouped = [items[i : i + size] for i in range(0, len(items), size)]
+    _run(grouped, work, outputs.table, key, resume, make)
 
 
 def _refuse_for_words(trees: str | None, beams: str | None) -> None:
@@ -143,7 +145,7 @@ def _left_out(end: bool, item: Item) -> Lines:
 
 
 def _run(
-    items: Sequence[Item],
+    grouped: Sequence[Sequence[Item]],
     work: Work,
     table: str,
     key: str,
@@ -151,7 +153,6 @@ def _run(
     make: Callable[[Path], None],
 ) -> None:
     """Measure the sentences and make the outputs of them; beside a table that is a file a stopped run leaves a part."""
-    grouped = [items[i : i + SENTENCES] for i in range(0, len(items), SENTENCES)]
     if is_replaced(table):
         run_batches("surprisal", grouped, work.lines_of, table, key, resume, make=make)
         return

@@ -80,6 +80,12 @@ def open_search(model: Model, options: SearchOptions, index: int = 0) -> WordSea
     return named("search", options.search, SEARCHES)(model.transitions, options, index)
 
 
+def side_by_side(options: SearchOptions) -> int:
+    """How many sentences are searched as one batch."""
+    of_sentence = options.beam if options.search == "beam" else options.particles
+    return max(1, ANALYSES // max(1, of_sentence))
+
+
 def measure(
     model: Model,
     sentences: Sequence[Sequence[str]],
@@ -97,8 +103,7 @@ def measure(
     unkified = unkified or [None] * len(sentences)
     numbers = numbers or range(len(sentences))
     columns = list(zip(sentences, unkified, numbers, strict=True))
-    of_sentence = options.beam if options.search == "beam" else options.particles
-    together = max(1, ANALYSES // max(1, of_sentence))
+    together = side_by_side(options)
     for begin in range(0, len(columns), together):
         opened, names = [], []
         for tokens, seen, number in columns[begin : begin + together]:
