@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -113,8 +114,13 @@ def _kneser_ney_lines(train_path: str, order: int, end: bool):
     return _sequential_lines(_kneser_ney(train_path, order).surprisals_of, end)
 
 
-@lru_cache(maxsize=1)
 def _kneser_ney(train_path: str, order: int):
+    return _counted(train_path, os.path.abspath(train_path), order)
+
+
+# a file's name may mean another one after the process has changed its folder
+@lru_cache(maxsize=1)
+def _counted(train_path: str, path: str, order: int):
     from rnng_dy.baselines.kneser_ney import KneserNey
 
     return KneserNey.of_oracle(train_path, order)

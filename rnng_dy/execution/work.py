@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
 from typing import NamedTuple
@@ -22,11 +23,12 @@ class ModelFolder(NamedTuple):
 
     def open(self):
         """The model, in this process. Raises RnngError where device or folder cannot be used."""
-        return _open(self)
+        return _open(self, os.path.abspath(self.folder))
 
 
+# a folder's name may mean another one after the process has changed its own
 @lru_cache(maxsize=1)
-def _open(place: ModelFolder):
+def _open(place: ModelFolder, path: str):
     engine.start(place.device)
     return registry.load(place.folder, place.kind)
 
