@@ -49,6 +49,7 @@ class Job(NamedTuple):
 _TRAINING = (
     "--first-evaluation 100 --evaluate-every 150 --checkpoint-every 20 --report-every 50 --epochs 1"
 )
+_SURPRISAL = "surprisal --model generator many.trees --beam 8 --fast-track 1 --word-beam 3 --end"
 _WORDS = (
     "--train many.gen.oracle --dev dev.gen.oracle --clusters reference.clusters.paths "
     f"--evaluate-from-epoch 0 {_TRAINING} --model new"
@@ -69,6 +70,8 @@ JOBS = [
     Job("sample", "sample --model parser --samples 3 some.trees -o out", "out"),
     Job("sample in two processes", "sample --model parser --samples 3 --jobs 2 some.trees -o out", "out"),
     Job("score", "score --model generator many.trees -o out", "out"),
+    Job("surprisal", f"{_SURPRISAL} -o out", "out"),
+    Job("surprisal in two processes", f"{_SURPRISAL} --jobs 2 -o out", "out"),
     Job("clusters", "clusters many.gen.oracle -c 12 --refine -o out", "out", program=SAVING_OFTEN + RUN),
     Job("tag", "tag many.trees --jackknife 4 --json out.json -o out", "out", resume=""),
     Job("tag in two processes", "tag many.trees --jackknife 4 --jobs 2 -o out", "out", resume=""),

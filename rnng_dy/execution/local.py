@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -147,11 +148,21 @@ def without_ctrl_c() -> Iterator[None]:
     """Processes that are started in the block never get Ctrl-C: it is for the main process, after the block."""
     # when it is started it lets Ctrl-C through again
     resource_tracker.ensure_running()
+    came: list[int] = []
+    handler = signal.getsignal(signal.SIGINT)
+    # the mask is for the processes; here another thread, of a library, may take the signal
+    in_main = threading.current_thread() is threading.main_thread() and callable(handler)
+    if in_main:
+        signal.signal(signal.SIGINT, lambda number, _: came.append(number))
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+        if in_main:
+            signal.signal(signal.SIGINT, handler)
+            if came:
+                handler(came[0], None)
 
 
 def end_with_parent(number: int = signal.SIGKILL) -> None:

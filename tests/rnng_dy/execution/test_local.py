@@ -19,7 +19,7 @@ from rnng_dy.cli import main
 from rnng_dy.execution import memory
 from rnng_dy.execution.batches import as_fits
 from rnng_dy.execution.executor import Command
-from rnng_dy.execution.local import local_executor
+from rnng_dy.execution.local import local_executor, without_ctrl_c
 
 from ..conftest import make_generator, make_parser
 
@@ -73,7 +73,7 @@ PARENT = """
 import time
 from tests.rnng_dy.execution.test_local import open_sleep
 from rnng_dy.execution.executor import Command
-from rnng_dy.execution.local import local_executor
+from rnng_dy.execution.local import local_executor, without_ctrl_c
 next(local_executor(2).map(open_sleep, range(100)))
 time.sleep(60)
 """
@@ -206,3 +206,14 @@ def test_several_processes_are_for_the_cpu():
     with pytest.raises(RnngError, match="one process keeps a GPU busy"):
         local_executor(2, "cuda:0")
     assert local_executor(1, "cuda:0").jobs == 1
+
+
+def test_ctrl_c_waits_until_a_process_is_started():
+    """Also where another thread takes the signal, which the mask of the main one does not keep from it."""
+    done, before = [], signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt), without_ctrl_c():
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+        os.kill(os.getpid(), signal.SIGINT)
+        done.append("the rest of the block")
+    assert done
+    assert signal.getsignal(signal.SIGINT) is before
