@@ -16,17 +16,14 @@ import click
 from oracle.files import OracleSentence
 from rnng_dy.cli.output import gather_batches, open_model
 from rnng_dy.cli.rerank import require_fit
-from rnng_dy.cli.searching import tree_line
+from rnng_dy.cli.searching import grouped_for, tree_line
 from rnng_dy.evaluation.perplexity import Gap, gap
 from rnng_dy.execution.local import local_executor
 from rnng_dy.execution.outputs import content_hash
 from rnng_dy.execution.work import Lines, ModelFolder, Work
 from rnng_dy.search.importance import read_sampled
-from rnng_dy.search.surprisal import SearchOptions, measure, side_by_side
+from rnng_dy.search.surprisal import SearchOptions, measure
 from rnng_dy.search.words import Analysis
-
-SENTENCES = 8
-"""In one batch, at most."""
 
 
 class Item(NamedTuple):
@@ -61,8 +58,7 @@ def search_marginals(
     executor = local_executor(jobs, place.device)
     open_model(place, executor)
     items = [Item(i, sentence) for i, sentence in enumerate(sentences)]
-    size = min(SENTENCES, side_by_side(options))
-    grouped = [items[i : i + size] for i in range(0, len(items), size)]
+    grouped = grouped_for(options, items)
     words = [(s.tokens, s.tags, s.unkified) for s in sentences]
     key = content_hash("perplexity", options, words, Path(place.folder, "parameters.npz"))
     work = Work(executor, partial(_open_lines, place, options), _left_out)

@@ -176,3 +176,14 @@ def require_possible(settings: object, place: object) -> None:
             is_possible = False
         if not is_possible:
             raise InputError(f"damaged: the setting {name} cannot be {value!r:.40}", place)
+
+
+kneser_ney_option = click.option(
+    "--kneser-ney",
+    "train_path",
+    metavar="TRAIN.oracle",
+    help="Instead: interpolated modified Kneser-Ney n-grams of this generative training oracle.",
+)
+order_option = click.option(
+    "--order", type=AT_LEAST_1, default=5, show_default=True, help="The n of n-grams."
+)

@@ -15,6 +15,8 @@ from rnng_dy.cli.options import (
     device_option,
     jobs_option,
     json_option,
+    kneser_ney_option,
+    order_option,
     resume_option,
     seed_option,
 )
@@ -32,15 +34,8 @@ LogProbs = list[tuple[float, float] | None]
 @click.command()
 @click.argument("source", metavar="ORACLE")
 @click.option("--model", "folder", help="Folder of a generative or LSTM language model.")
-@click.option(
-    "--kneser-ney",
-    "train_path",
-    metavar="TRAIN.oracle",
-    help="Instead: interpolated modified Kneser-Ney n-grams of this training oracle.",
-)
-@click.option(
-    "--order", type=click.IntRange(min=1), default=5, show_default=True, help="The n of n-grams."
-)
+@kneser_ney_option
+@order_option
 @click.option(
     "--clusters",
     "clusters_path",

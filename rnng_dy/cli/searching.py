@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import wraps
+from typing import TypeVar
 
 import click
 from click.core import ParameterSource
@@ -15,8 +16,13 @@ from oracle.treebank import NO_TAG, format_tree
 from rnng_dy.cli.options import AT_LEAST_1, FiniteRange
 from rnng_dy.cli.sentences import Item, LinesOf
 from rnng_dy.execution.work import Lines, ModelFolder
-from rnng_dy.search.surprisal import SEARCHES, SearchOptions, measure
+from rnng_dy.search.surprisal import SEARCHES, SearchOptions, measure, side_by_side
 from rnng_dy.search.words import Analysis
+
+SENTENCES = 8
+"""In one batch, at most."""
+
+T = TypeVar("T")
 
 _OPTIONS = [
     click.option(
@@ -125,6 +131,12 @@ def search_options(command: Callable) -> Callable:
     for option in reversed(_OPTIONS):
         with_options = option(with_options)
     return with_options
+
+
+def grouped_for(options: SearchOptions, items: Sequence[T]) -> list[Sequence[T]]:
+    """Sentences in batches of as many as are searched together, or a few of those."""
+    size = min(SENTENCES, side_by_side(options))
+    return [items[i : i + size] for i in range(0, len(items), size)]
 
 
 def search_lines(place: ModelFolder, options: SearchOptions, nbest: int | None) -> LinesOf:

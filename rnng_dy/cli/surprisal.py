@@ -17,12 +17,14 @@ from oracle.streams import WHITE_SPACE, is_replaced, require_utf8
 from rnng_dy.cli.options import (
     device_option,
     jobs_option,
+    kneser_ney_option,
+    order_option,
     output_option,
     resume_option,
     seed_option,
 )
 from rnng_dy.cli.output import run_batches
-from rnng_dy.cli.searching import given_search_option, search_options
+from rnng_dy.cli.searching import given_search_option, grouped_for, search_options
 from rnng_dy.cli.sentences import report_empty, tagged_option
 from rnng_dy.cli.surprisal_outputs import (
     Measured,
@@ -36,24 +38,14 @@ from rnng_dy.evaluation.merging import check_alignment
 from rnng_dy.execution.local import local_executor
 from rnng_dy.execution.outputs import content_hash
 from rnng_dy.execution.work import Lines, Work
-from rnng_dy.search.surprisal import SearchOptions, side_by_side
+from rnng_dy.search.surprisal import SearchOptions
 from rnng_dy.search.words import MeasuredSentence, WordRecord
-
-SENTENCES = 8
-"""In one batch, at most."""
 
 
 @click.command()
 @click.option("--model", "folder", help="Folder of a generative or LSTM language model.")
-@click.option(
-    "--kneser-ney",
-    "train_path",
-    metavar="TRAIN.oracle",
-    help="Instead: interpolated modified Kneser-Ney n-grams of this generative training oracle.",
-)
-@click.option(
-    "--order", type=click.IntRange(min=1), default=5, show_default=True, help="The n of n-grams."
-)
+@kneser_ney_option
+@order_option
 @click.argument("source", metavar="INPUT")
 @output_option
 @search_options
@@ -125,9 +117,7 @@ def surprisal(
         write_outputs(outputs, what, found)
         _report(found, items, source)
 
-    size = min(SENTENCES, side_by_side(options)) if scorer.has_trees else SENTENCES
-    grouped = [items[i : i + size] for i in range(0, len(items), size)]
-    _run(grouped, work, outputs.table, key, resume, make)
+    _run(grouped_for(options, items), work, outputs.table, key, resume, make)
 
 
 def _refuse_for_words(trees: str | None, beams: str | None) -> None:
