@@ -8,9 +8,10 @@ from pathlib import Path
 
 from oracle.brackets import parse_line
 from oracle.files import open_output
+from rnng_dy.drawing.charts import Point, histogram, line_chart
+from rnng_dy.drawing.trees import draw_tree
 from rnng_dy.evaluation.comparison import brackets
 from rnng_dy.execution.outputs import write_json
-from rnng_dy.reproduce import svg
 from rnng_dy.reproduce.tables import Table, long_tables, short_tables
 
 
@@ -42,38 +43,38 @@ def charts(results: dict) -> list[tuple[str, str]]:
     return [
         (
             "Parsers: F1 on the development part",
-            svg.line_chart(_points(learning, "discriminative", "epoch", "f1"), "epochs", "F1"),
+            line_chart(_points(learning, "discriminative", "epoch", "f1"), "epochs", "F1"),
         ),
         (
             "Generative models: perplexity of words and trees on the development part",
-            svg.line_chart(
+            line_chart(
                 _points(learning, "generative", "epoch", "perplexity"), "epochs", "perplexity"
             ),
         ),
         (
             "F1 by number of samples",
-            svg.line_chart(_xy(by_samples, "samples", "f1"), "samples", "F1", True),
+            line_chart(_xy(by_samples, "samples", "f1"), "samples", "F1", True),
         ),
         (
             "Perplexity by number of samples",
-            svg.line_chart(_xy(by_samples, "samples", "perplexity"), "samples", "perplexity", True),
+            line_chart(_xy(by_samples, "samples", "perplexity"), "samples", "perplexity", True),
         ),
         (
             "F1 by sentence length",
-            svg.line_chart(lengths, f"words: {intervals}", "F1"),
+            line_chart(lengths, f"words: {intervals}", "F1"),
         ),
         (
             "Effective sample sizes of all log marginals",
-            svg.histogram(ess, "effective sample size"),
+            histogram(ess, "effective sample size"),
         ),
     ]
 
 
-def _points(runs: dict[str, dict], kind: str, x: str, y: str) -> dict[str, list[svg.Point]]:
+def _points(runs: dict[str, dict], kind: str, x: str, y: str) -> dict[str, list[Point]]:
     return _xy({name: run[kind] for name, run in runs.items()}, x, y)
 
 
-def _xy(series: dict[str, list[dict]], x: str, y: str) -> dict[str, list[svg.Point]]:
+def _xy(series: dict[str, list[dict]], x: str, y: str) -> dict[str, list[Point]]:
     return {
         name: [(p[x], p[y]) for p in points if p.get(y) is not None]
         for name, points in series.items()
@@ -220,6 +221,6 @@ def _html_trees(drawn: dict, names: Sequence[str]) -> str:
     parts = [f"<h3>Sentence {drawn['sentence']}</h3>"]
     for name in names:
         tree = parse_line(drawn[name])
-        picture = svg.draw_tree(tree, None if name == "gold" else right)
+        picture = draw_tree(tree, None if name == "gold" else right)
         parts.append(f'<p class="note">{escape(name)}</p><figure class="tree">{picture}</figure>')
     return "".join(parts)

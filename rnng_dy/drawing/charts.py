@@ -1,4 +1,4 @@
-"""Charts and trees as SVG; every value can be read by resting the mouse on it."""
+"""Charts as SVG; every value can be read by resting the mouse on it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
-from nltk import Tree
-
-from rnng_dy.evaluation.comparison import Bracket, canonical
-from rnng_dy.evaluation.evalb_params import COLLINS
-from rnng_dy.evaluation.evalb_sentence import counted_label
+from rnng_dy.drawing.svg import svg
 
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 560, 300, 56, 40, 14, 14
 COLOURS = ("#1b6ca8", "#c8553d", "#3a7d44", "#8e5572", "#b08900", "#4f6d7a", "#d17a22", "#5b5ea6")
@@ -37,7 +33,7 @@ def line_chart(
                 f'<circle cx="{frame.x(x):.1f}" cy="{frame.y(y):.1f}" r="3.5" fill="{colour}">'
                 f"<title>{escape(title)}</title></circle>"
             )
-    return _svg(WIDTH, HEIGHT, "".join(body)) + _legend(series)
+    return svg(WIDTH, HEIGHT, "".join(body)) + _legend(series)
 
 
 def histogram(values: Iterable[float], x_title: str, bins: int = 20) -> str:
@@ -62,7 +58,7 @@ def histogram(values: Iterable[float], x_title: str, bins: int = 20) -> str:
             f'<rect x="{left:.1f}" y="{top:.1f}" width="{max(0.5, right - left - 1):.1f}" '
             f'height="{HEIGHT - BOTTOM - top:.1f}" fill="{COLOURS[0]}"><title>{escape(title)}</title></rect>'
         )
-    return _svg(WIDTH, HEIGHT, frame.axes() + "".join(bars))
+    return svg(WIDTH, HEIGHT, frame.axes() + "".join(bars))
 
 
 class _Frame:
@@ -149,84 +145,3 @@ def _legend(names: Iterable[str]) -> str:
         for i, name in enumerate(names)
     )
     return f'<p class="legend">{"".join(items)}</p>'
-
-
-def _svg(width: float, height: float, body: str) -> str:
-    return (
-        f'<svg viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}" role="img" '
-        f'xmlns="http://www.w3.org/2000/svg">{body}</svg>'
-    )
-
-
-LEVEL, GAP, LETTER = 44, 14, 7.2
-
-
-def draw_tree(tree: Tree, right: Counter[Bracket] | None = None) -> str:
-    """A tree with its words in a row; constituents that are not among the brackets `right` are marked wrong."""
-    drawing = _Drawing(Counter(right) if right is not None else None)
-    drawing.place(tree, 0)
-    height = (drawing.depth + 1) * LEVEL + 26
-    return _svg(max(drawing.x, 60), height, drawing.finish())
-
-
-class _Drawing:
-    """Places words from left to right and each label above the middle of its children."""
-
-    def __init__(self, right: Counter[Bracket] | None):
-        self._right = right
-        self.x = 10.0
-        self.depth = 0
-        self._words = 0
-        """Words so far that count in evaluation."""
-        self._leaves: list[tuple[float, float, str, str]] = []
-        self._marks: list[str] = []
-
-    def place(self, node: Tree, level: int) -> float:
-        """Draw the node and what is below it; gives the x of its middle."""
-        self.depth = max(self.depth, level + 1)
-        if len(node) == 1 and isinstance(node[0], str):
-            return self._leaf(node.label(), node[0], level)
-        start = self._words
-        below = [self.place(child, level + 1) for child in node]
-        x = (below[0] + below[-1]) / 2
-        y = level * LEVEL + 18
-        lines = "".join(
-            f'<line x1="{x:.1f}" y1="{y + 5}" x2="{child:.1f}" y2="{y + LEVEL - 13}" class="edge"/>'
-            for child in below
-        )
-        self._marks.append(lines + self._label(node.label(), x, y, start))
-        return x
-
-    def _leaf(self, tag: str, word: str, level: int) -> float:
-        width = max(len(tag), len(word), 2) * LETTER
-        x, y = self.x + width / 2, level * LEVEL + 18
-        self._leaves.append((x, y, tag, word))
-        self.x += width + GAP
-        self._words += tag not in COLLINS.delete_labels
-        return x
-
-    def _label(self, label: str, x: float, y: float, start: int) -> str:
-        counted = counted_label(label, start, self._words, COLLINS)
-        wrong = False
-        if self._right is not None and counted is not None:
-            bracket = (canonical(counted), start, self._words)
-            wrong = self._right[bracket] <= 0
-            self._right[bracket] -= 1
-        kind, title = (
-            ("wrong", "not in the gold tree")
-            if wrong
-            else ("label", f"{self._words - start} words")
-        )
-        text = f"{escape(label)}<title>{title}</title>"
-        return f'<text x="{x:.1f}" y="{y}" text-anchor="middle" class="{kind}">{text}</text>'
-
-    def finish(self) -> str:
-        """Tags and words, which stand in a row at the bottom."""
-        bottom = self.depth * LEVEL + 18
-        for x, y, tag, word in self._leaves:
-            self._marks.append(
-                f'<text x="{x:.1f}" y="{y}" text-anchor="middle" class="tag">{escape(tag)}</text>'
-                f'<line x1="{x:.1f}" y1="{y + 5}" x2="{x:.1f}" y2="{bottom - 13}" class="edge"/>'
-                f'<text x="{x:.1f}" y="{bottom}" text-anchor="middle">{escape(word)}</text>'
-            )
-        return "".join(self._marks)

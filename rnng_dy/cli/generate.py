@@ -1,0 +1,68 @@
+"""`rnng-dy generate`: sentences drawn from a model of words."""
+
+from __future__ import annotations
+
+import click
+
+from oracle.errors import RnngError
+from oracle.files import open_output
+from oracle.treebank import format_tree, words
+from rnng_dy import registry
+from rnng_dy.cli.options import (
+    device_option,
+    model_option,
+    output_option,
+    seed_option,
+)
+from rnng_dy.cli.output import open_model
+from rnng_dy.execution.local import local_executor
+from rnng_dy.execution.work import ModelFolder
+
+
+@click.command()
+@model_option
+@click.option(
+    "-n", "n", type=click.IntRange(min=1), default=10, show_default=True, help="Sentences."
+)
+@seed_option
+@click.option(
+    "--max-length",
+    type=click.IntRange(min=1),
+    default=200,
+    show_default=True,
+    help="A sentence that grows longer is drawn anew.",
+)
+@click.option("--words", "only_words", is_flag=True, help="Print the words, not the trees.")
+@click.option(
+    "--or-none",
+    is_flag=True,
+    help="Print nothing where the model makes only sentences that are too long.",
+)
+@output_option
+@device_option
+def generate(folder, n, seed, max_length, only_words, or_none, output, device) -> None:
+    """Draw sentences with their trees from the generative model, or words from an LSTM language model.
+
+    XX stands for the tags that trees do not have.
+
+    Example: rnng-dy generate --model generator -n 10 --seed 1
+    """  # fmt: skip
+    kind = registry.kind_of(folder)
+    if kind == "discriminative":
+        raise RnngError(f"{folder} is a parser: only models of words can generate them")
+    model = open_model(ModelFolder(kind, folder, device), local_executor(1, device))
+    try:
+        drawn = model.generate(n, seed, max_length)
+    except RnngError as error:
+        if not or_none:
+            raise
+        click.echo(f"{folder}: {error}", err=True)
+        drawn = []
+    with open_output(output) as stream:
+        for sentence in drawn:
+            if kind == "lstm-lm":
+                line = " ".join(sentence)
+            else:
+                tree, _ = sentence
+                line = " ".join(words(tree)) if only_words else format_tree(tree)
+            stream.write(f"{line}\n")

@@ -1,0 +1,107 @@
+"""`rnng-dy sample`: trees drawn from the parser."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import click
+
+from oracle.files import format_sample
+from oracle.streams import refuse_input_as_output
+from oracle.treebank import format_tree
+from rnng_dy.cli.options import (
+    ALPHA,
+    device_option,
+    jobs_option,
+    model_option,
+    output_option,
+    resume_option,
+    seed_option,
+)
+from rnng_dy.cli.output import open_model, run_batches
+from rnng_dy.cli.sentences import (
+    Item,
+    LinesOf,
+    in_places,
+    read_items,
+    report_left_out,
+    report_unseen,
+    tagged_option,
+    unseen_tags,
+)
+from rnng_dy.execution.batches import batches
+from rnng_dy.execution.local import local_executor
+from rnng_dy.execution.outputs import content_hash
+from rnng_dy.execution.work import Lines, ModelFolder, Work
+
+SAMPLED_WORDS = 100
+"""Words in one batch."""
+
+
+@click.command()
+@model_option
+@click.argument("source", metavar="INPUT")
+@output_option
+@click.option(
+    "--samples",
+    "n",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    help="Trees a sentence.",
+)
+@click.option(
+    "--alpha",
+    type=ALPHA,
+    default=0.8,
+    show_default=True,
+    help="Exponent that flattens the distribution drawn from; 1 leaves it as it is.",
+)
+@seed_option
+@tagged_option
+@jobs_option
+@resume_option
+@device_option
+def sample(folder, source, output, n, alpha, seed, tagged, jobs, resume, device) -> None:
+    """Draw trees of every sentence of INPUT from the parser, flattened by alpha, with the log q they were drawn with.
+
+    Example: rnng-dy sample --model parser --samples 100 --alpha 0.8 --seed 1 test.oracle -o test.props
+    """  # fmt: skip
+    refuse_input_as_output(output, source)
+    place, executor = ModelFolder("discriminative", folder, device), local_executor(jobs, device)
+    model = open_model(place, executor)
+    items = read_items(model, source, tagged)
+    sentences = [item.sentence for item in items]
+    key = content_hash("sample", n, alpha, seed, sentences, Path(folder, "parameters.npz"))
+    grouped = list(batches(items, lambda item: len(item.sentence.tokens), SAMPLED_WORDS))
+    samples = partial(_sample_lines, place, n=n, alpha=alpha, seed=seed)
+    opened = partial(in_places, samples, [])
+    work = Work(executor, opened, lambda item: [])
+    run_batches("sample", grouped, work.lines_of, output, key, resume)
+    report_unseen(unseen_tags(model, items))
+    report_left_out(work.left_out, source)
+
+
+def _sample_lines(place: ModelFolder, n: int, alpha: float, seed: int) -> LinesOf:
+    from rnng_dy.search.sampling import sample_batch
+
+    parser = place.open()
+    transitions, unkify = parser.transitions, parser.vocabulary.unknown.unkify
+
+    def lines(batch: Sequence[Item]) -> list[Lines]:
+        seeds = [[seed, item.index] for item in batch]
+        results = sample_batch(parser, [item.ids for item in batch], n, alpha, seeds)
+        return [formatted(item, drawn) for item, drawn in zip(batch, results, strict=True)]
+
+    def formatted(item: Item, drawn: list) -> Lines:
+        unkified = item.sentence.unkified or unkify(item.sentence.tokens)
+        # most samples of a sentence are equal to another
+        trees = {
+            key: format_tree(transitions.tree_of(transitions.decode(key), unkified))
+            for key in {tuple(actions) for actions, _ in drawn}
+        }
+        return [format_sample(item.index, log_q, trees[tuple(key)]) for key, log_q in drawn]
+
+    return lines
