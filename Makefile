@@ -7,7 +7,7 @@ VENV = .venv
 RECIPE = scripts/install_dynet $(wildcard scripts/dynet/*.* scripts/dynet/patches/*.diff scripts/dynet/sources/*)
 DYNET_MODULE = $(wildcard $(VENV)/lib/python*/site-packages/_dynet.*)
 
-.PHONY: help setup parts test demo cuda-build faithfulness torture lint clean again
+.PHONY: help setup parts test demo cuda-build gpu-check gpu-bundle faithfulness torture lint clean again
 
 help:
 	@echo 'make demo        train and evaluate both models on a small treebank'
@@ -16,7 +16,9 @@ help:
 	@echo 'make faithfulness  write docs/faithfulness.md (needs the reference data)'
 	@echo 'make torture     damaged inputs, kills, full disks; ARGS="--minutes 60 --seed 2" goes to scripts/torture'
 	@echo 'make lint        check the style of the code'
-	@echo 'make cuda-build  compile DyNet with its CUDA backend for sm_80 and sm_90; installs nothing'
+	@echo 'make cuda-build  compile DyNet with its CUDA backend for sm_80, sm_90 and later GPUs; installs nothing'
+	@echo 'make gpu-check   on a machine with a GPU: does it compute what the CPU does, and how fast; ARGS="--device cpu"'
+	@echo 'make gpu-bundle  one file for a machine with a GPU and without network; ARGS="--python python3.12"'
 	@echo 'make clean       remove $(VENV) and what builds and tests leave behind'
 	@echo 'PYTHON=python3.12 chooses the Python; DYNET_FLAGS=--cuda sets up for a GPU'
 
@@ -54,6 +56,12 @@ torture: setup
 
 cuda-build:
 	$(PYTHON) scripts/install_dynet --cuda --cuda-arch 80,90 --wheel-only
+
+gpu-check: setup
+	$(VENV)/bin/python scripts/gpu_check $(ARGS)
+
+gpu-bundle: setup
+	$(VENV)/bin/python scripts/gpu_bundle $(ARGS)
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis

@@ -113,7 +113,13 @@ def start(
     )
     if gpu is not None:
         os.environ[VISIBLE] = visible_device(gpu, os.environ.get(VISIBLE))
-    dy._load()
+    try:
+        dy._load()
+    except (RuntimeError, ValueError, MemoryError) as error:
+        raise RnngError(
+            f"DyNet does not start on {settings.device}: {error or 'out of memory'}"
+            + ("; use --device cpu" if gpu is not None else "")
+        ) from error
     _started = settings
 
 
@@ -175,19 +181,22 @@ class _LazyDynet(types.ModuleType):
 
     def _load(self) -> None:
         module = _quietly_import("dynet")
-        if not hasattr(module, "CoupledLSTMCell"):
+        # the youngest thing that the project's code needs
+        if not hasattr(module, "synchronize"):
             raise RnngError(f"this DyNet is without the project's patches: {INSTALL_HINT}")
         self.__dict__.update({k: v for k, v in vars(module).items() if not k.startswith("__")})
 
 
 def _quietly_import(name: str):
-    """Import a module whose C++ start-up writes to standard error; show that only if the import fails."""
+    """Import a module whose C++ start-up writes to standard error; show that only if nothing else says what failed."""
     sys.stderr.flush()
     saved = os.dup(2)
     with tempfile.TemporaryFile() as log:
         os.dup2(log.fileno(), 2)
         try:
             return importlib.import_module(name)
+        except (RuntimeError, ValueError, MemoryError):
+            raise
         except BaseException:
             log.seek(0)
             os.write(saved, log.read())

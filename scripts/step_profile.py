@@ -67,9 +67,12 @@ def _measure(options: argparse.Namespace, folder: Path) -> None:
         loss.value()
         times.append(time.perf_counter())
         loss.backward()
+        # a GPU is only asked by then
+        dy.synchronize()
         times.append(time.perf_counter())
         norm = model.store.gradient_norm()
         updater.optimizer.step(0.01, norm, model.touched_rows(batch))
+        dy.synchronize()
         times.append(time.perf_counter())
         for name, spent in zip(
             ("construction", "FWD", "BWD", "update"), np.diff(times), strict=True

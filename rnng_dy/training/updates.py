@@ -66,7 +66,7 @@ class Adam:
         if self._l2:
             self._store.decay(self._l2)
         self._trainer.learning_rate = rate
-        self._trainer.update()
+        self._trainer.update(norm)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The number of updates, and the moments, float32."""

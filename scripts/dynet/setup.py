@@ -11,6 +11,7 @@ run. scripts/install_dynet copies this file into the patched source tree and set
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -29,6 +30,8 @@ CUDA_ARCH = os.environ.get("DYNET_CUDA_ARCH", "")
 CUDA_LIBRARIES = ("cublas", "curand", "cudart")
 # sources that the CUDA backend needs from both compilers, besides the nodes
 ALSO_CUDA = [f"dynet/{name}.cc" for name in ("param-nodes", "tensor", "training", "model")]
+# before any header of Eigen's, whose own checks of launches are off in a release build
+CUDA_CHECKS = ["-include", "dynet/gpu-checks.h"]
 
 
 def in_packages(relative: str) -> Path:
@@ -63,11 +66,29 @@ def write_modules() -> None:
     )
 
 
+def gencode(architectures: str) -> list[str]:
+    """nvcc's arguments for code of each architecture, and PTX of the newest for GPUs that come after it."""
+    numbers = sorted(architectures.split(","), key=int)
+    codes = [(number, f"sm_{number}") for number in numbers]
+    codes.append((numbers[-1], f"compute_{numbers[-1]}"))
+    return [f"-gencode=arch=compute_{number},code={code}" for number, code in codes]
+
+
 class ParallelBuild(build_ext):
-    """Compiles the sources side by side, the CUDA ones with nvcc, and links them all."""
+    """Compiles the sources side by side, the CUDA ones with nvcc, and links them all.
+
+    `commands.json` has the commands that did it: scripts/gpu_bundle makes a ninja file of them.
+    """
 
     def build_extension(self, ext: Extension) -> None:
         Path(self.build_temp).mkdir(parents=True, exist_ok=True)
+        commands, spawn = [], self.compiler.spawn
+
+        def spawn_and_tell(command: list[str], **settings: object) -> None:
+            commands.append(command)
+            spawn(command, **settings)
+
+        self.compiler.spawn = spawn_and_tell
         total = len(ext.sources) + len(ext.cuda_sources)
         objects = []
         with ThreadPoolExecutor(JOBS) as pool:
@@ -83,6 +104,7 @@ class ParallelBuild(build_ext):
             build_temp=self.build_temp,
             target_lang="c++",
         )
+        Path("commands.json").write_text(json.dumps(commands))
 
     def compile_cpu(self, ext: Extension, source: str) -> list[str]:
         return self.compiler.compile(
@@ -95,13 +117,13 @@ class ParallelBuild(build_ext):
 
     def compile_cuda(self, ext: Extension, source: str) -> list[str]:
         target = str(Path(self.build_temp) / (Path(source).name + ".o"))
-        architectures = [f"-gencode=arch=compute_{a},code=sm_{a}" for a in CUDA_ARCH.split(",")]
         flags = ["-x", "cu", "-std=c++17", "-O2", "-w", "-Xcompiler", "-fPIC,-w"]
         flags += ["--expt-relaxed-constexpr", "--extended-lambda", "-D_FORCE_INLINES"]
+        flags += CUDA_CHECKS
         flags += [f"-D{name}={value or 1}" for name, value in ext.define_macros]
         flags += [f"-I{folder}" for folder in ext.include_dirs]
-        command = [os.environ["NVCC"], *architectures, *flags, "-c", source, "-o", target]
-        subprocess.check_call(command)
+        command = [os.environ["NVCC"], *gencode(CUDA_ARCH), *flags, "-c", source, "-o", target]
+        self.compiler.spawn(command)
         return [target]
 
 
@@ -115,7 +137,7 @@ def cuda_parts(nodes: list[str]) -> tuple[list[str], list[str], list[str]]:
             raise SystemExit(f"no lib{name}.so in {root / 'lib'}")
         link.append(str(found[0]))
     link.append("-Wl,-rpath,$ORIGIN/nvidia/cu13/lib")
-    sources = [*merge(nodes + ALSO_CUDA, 8, ".cu"), "dynet/gpu-ops.cu"]
+    sources = [*merge(nodes + ALSO_CUDA, 8, ".cu"), "dynet/gpu-ops.cu", "dynet/gpu-pieces.cu"]
     return sources, [str(Path(os.environ["CUDA_HOME"]) / "include"), str(root / "include")], link
 
 
@@ -134,6 +156,7 @@ def extension() -> tuple[Extension, list[str]]:
     cuda_sources, link = [], []
     if CUDA_ARCH:
         macros += [("HAVE_CUDA", "1"), ("EIGEN_USE_GPU", None)]
+        flags += CUDA_CHECKS
         cuda_sources, cuda_include, link = cuda_parts(nodes)
         include += cuda_include
     module = Extension(
@@ -183,4 +206,5 @@ def main() -> None:
     )
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import resource
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -187,3 +188,75 @@ def test_a_graph_that_does_not_fit_raises_and_leaves_room_for_the_next():
         [sys.executable, "-c", OUT_OF_MEMORY], capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines() == ["fits", "too large", "fits", "too large", "fits"]
+
+
+START = """
+import dynet_config
+dynet_config.set(mem="2000000000,1,1,1", random_seed=1)
+try:
+    import dynet
+except MemoryError:
+    print("no memory")
+"""
+
+
+def test_a_start_that_fails_raises():
+    done = subprocess.run([sys.executable, "-c", START], capture_output=True, text=True, check=True)
+    assert done.stdout == "no memory\n"
+
+
+def test_values_that_cannot_be_read_raise():
+    dy.renew_cg()
+    with pytest.raises(RuntimeError, match="more than one element"):
+        dy.inputVector([1.0, 2.0]).scalar_value()
+
+
+def test_a_row_that_a_table_does_not_have_is_refused():
+    table = collection().lookup_parameters_from_numpy(np.zeros((4, 3)))
+    dy.renew_cg()
+    with pytest.raises(ValueError, match="index 4 for LookupParameter of size 4"):
+        dy.lookup_batch(table, [0, 4]).npvalue()
+
+
+def drawn():
+    dy.renew_cg()
+    return dy.dropout(dy.inputVector([1.0] * 200), 0.5).npvalue().tolist()
+
+
+def pages():
+    """Pages of memory that this process uses."""
+    return int(Path("/proc/self/statm").read_text().split()[1])
+
+
+def test_new_seeds_take_no_memory_and_start_the_same_numbers_again():
+    dy.reset_random_seed(5)
+    first = drawn()
+    before = pages()
+    for seed in range(1, 20_001):
+        dy.reset_random_seed(seed)
+    # a generator has 2.5 KB, a page 4
+    assert pages() - before < 2000
+    assert drawn() != first
+    dy.reset_random_seed(5)
+    assert drawn() == first
+
+
+def test_a_trainer_that_is_told_the_norm_clips_as_one_that_computes_it():
+    found = []
+    for is_told in (True, False):
+        own = collection()
+        p = own.parameters_from_numpy(np.arange(6.0).reshape(2, 3))
+        trainer = dy.AdamTrainer(own, 0.5)
+        trainer.set_clip_threshold(0.7)
+        for _ in range(3):
+            dy.renew_cg()
+            loss = dy.squared_norm(p + 1.0)
+            loss.value()
+            loss.backward()
+            trainer.update(own.gradient_l2_norm() if is_told else None)
+        found.append(p.as_array())
+    assert np.array_equal(*found)
+
+
+def test_there_is_nothing_to_wait_for_on_the_cpu():
+    assert dy.synchronize() is None

@@ -97,3 +97,36 @@ def test_a_card_outside_the_list_is_refused(cards, monkeypatch, visible):
     monkeypatch.setattr(engine, "_started", None)
     with pytest.raises(RnngError, match=r"no GPU 2: the NVIDIA driver shows [02]"):
         engine.start("cuda:2")
+
+
+FAILING = """
+import sys, types
+from oracle.errors import RnngError
+from rnng_dy import engine
+
+engine.installed_version = lambda: "2.1.2+cu13"
+sys.modules["dynet_config"] = types.SimpleNamespace(set=lambda **settings: None)
+
+
+class Importer:
+    def find_spec(self, name, path=None, target=None):
+        if name == "dynet":
+            print("[dynet] initializing CUDA", file=sys.stderr)
+            raise RuntimeError("cudaGetDeviceCount(&nDevices): system not yet initialized")
+
+
+sys.meta_path.insert(0, Importer())
+try:
+    engine.start("cuda")
+except RnngError as error:
+    print(error)
+"""
+
+
+def test_a_gpu_that_does_not_start_is_one_message(cards):
+    done = subprocess.run([sys.executable, "-c", FAILING], capture_output=True, text=True)
+    assert done.stdout == (
+        "DyNet does not start on cuda:0: cudaGetDeviceCount(&nDevices): system not yet initialized; "
+        "use --device cpu\n"
+    )
+    assert (done.returncode, done.stderr) == (0, "")

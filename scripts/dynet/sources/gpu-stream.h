@@ -1,0 +1,36 @@
+#ifndef DYNET_GPU_STREAM_H_
+#define DYNET_GPU_STREAM_H_
+
+#include <unsupported/Eigen/CXX11/Tensor>
+
+#include "dynet/cuda.h"
+
+namespace dynet {
+
+// Eigen's temporary memory comes from CUDA's own pool, in the order of the stream: cudaMalloc and cudaFree would wait
+// for all that runs on the GPU.
+class PooledStreamDevice : public Eigen::GpuStreamDevice {
+ public:
+  explicit PooledStreamDevice(int device) : Eigen::GpuStreamDevice(device) {
+    cudaMemPool_t pool;
+    CUDA_CHECK(cudaDeviceGetDefaultMemPool(&pool, device));
+    // what the pool keeps when the GPU is idle
+    cuuint64_t kept = 64 << 20;
+    CUDA_CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept));
+  }
+  static bool is_supported(int device) {
+    int supported = 0;
+    CUDA_CHECK(cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, device));
+    return supported != 0;
+  }
+  void* allocate(size_t size) const override {
+    void* memory = nullptr;
+    CUDA_CHECK(cudaMallocAsync(&memory, size, stream()));
+    return memory;
+  }
+  void deallocate(void* memory) const override { CUDA_CHECK(cudaFreeAsync(memory, stream())); }
+};
+
+}  // namespace dynet
+
+#endif
