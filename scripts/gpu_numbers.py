@@ -87,8 +87,8 @@ def lstm_steps(reference: Arrays | None) -> Arrays:
     }
 
 
-def model_of(kind: str, small: bool = False):
-    """A model of a middle size, or a small one, with random parameters, for the package's own trees; examples of it."""
+def model_of(kind: str, tiny: bool = False):
+    """A small model, or a tiny one, with random parameters, for the package's own trees; examples of it."""
     from clusters.files import ClusteredWord
     from oracle.files import make_oracle
     from oracle.treebank import read_trees, words
@@ -101,7 +101,7 @@ def model_of(kind: str, small: bool = False):
     trees = list(read_trees(str(Path(oracle.__file__).parent / "data" / "tiny.trees")))[:200]
     unknown = UnknownWords("berkeley", known_words(words(located.tree) for located in trees))
     sentences = list(make_oracle(trees, unknown, generative=kind == "generative"))
-    size = 8 if small else 64
+    size = 8 if tiny else 32
     if kind == "discriminative":
         sizes = ParserSizes(lstm_input=size, hidden=size)
         model = DiscriminativeParser(ParserVocabulary.from_oracle(sentences, True, None), sizes)

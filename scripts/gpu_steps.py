@@ -194,7 +194,7 @@ def sanitizer() -> list[bool]:
 
     found = []
     for kind, preset in zip(KINDS, ("paper", "fast"), strict=True):
-        model, examples = model_of(kind, small=True)
+        model, examples = model_of(kind, tiny=True)
         loss = Updater(model, examples, PRESETS[preset, kind]).update([0, 1, 2], 0, 0.01).loss
         dy.synchronize()
         found.append(say(np.isfinite(loss), f"an update of a tiny model, {kind}"))
