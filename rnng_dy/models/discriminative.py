@@ -25,6 +25,7 @@ from rnng_dy.models.vocabulary import ParserVocabulary
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.rows import Block, Row, join
 from rnng_dy.search.greedy import BATCH_SIZE, parse_batch
+from rnng_dy.search.nbest import BEAM, nbest_batch
 from rnng_dy.search.sampling import sample_batch
 from rnng_dy.search.trace import Decision, log_probs, trace
 
@@ -227,6 +228,18 @@ class DiscriminativeParser(Rnng, ParserI):
         """The tree of action ids; its tags are XX where there are none."""
         actions = self.transitions.decode(ids)
         return self.transitions.tree_of(actions, words, tags or [NO_TAG] * len(words))
+
+    def nbest(
+        self, tokens: Sequence[Token], k: int, beam: int = BEAM
+    ) -> list[tuple[nltk.Tree, float]]:
+        """The k most probable trees that a beam search finds, best first, each with its log q in nats.
+
+        The first is at least as probable as the greedy tree. A wider `beam`, partial trees after each action, takes
+        longer and may find better ones.
+        """
+        words, tags = _split(tokens)
+        [found] = nbest_batch(self, [self.encode(words, tags)], k, beam)
+        return [(self.tree_of(ids, words, tags), log_q) for ids, log_q in found]
 
     def sample(
         self, tokens: Sequence[Token], n: int = 100, alpha: float = 0.8, seed: int = 1
