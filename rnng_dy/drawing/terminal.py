@@ -19,7 +19,7 @@ _PLAIN = "\x1b[0m"
 def drawn_lines(
     tree: Tree, columns: int, wrong: Container[int] = (), colours: bool = False
 ) -> list[str]:
-    """The lines of a drawing at most `columns` wide, but for a single constituent or word that is wider.
+    """The lines of a drawing that is at most about `columns` wide, but for a word that is wider.
 
     The constituents with the numbers `wrong` (from 0, from the top down and from left to right) are marked: by a
     colour, or as `*NP*`.
@@ -93,10 +93,10 @@ def _add_edges(lines: Sequence[_Line], node: Node, bottom: int) -> None:
     column = int(node.x)
     joined[column] = "│" if first == last else above[joined[column]]
     lines[below].add(first, "".join(joined.values()), last - first + 1)
-    for child, place in zip(node.children, places, strict=True):
+    for child, column in zip(node.children, places, strict=True):
         if child.kind == WORD:
             for line in lines[below + 1 : 2 * bottom]:
-                line.add(place, "│", 1)
+                line.add(column, "│", 1)
 
 
 def _outline(root: Node, columns: int, painter: _Painter) -> Iterator[str]:
@@ -107,11 +107,12 @@ def _outline(root: Node, columns: int, painter: _Painter) -> Iterator[str]:
         node, before, indent = agenda.pop()
         if len(before) > deepest:
             before, indent = f"({node.level}) {before[-3:]}", indent[:deepest]
-        line = before + painter.painted(node)
-        while len(node.children) == 1:
+        line, width = before + painter.painted(node), cells(before + painter.text(node))
+        while len(node.children) == 1 and (node.kind == TAG or width < columns):
             joint = " " if node.kind == TAG else " ─ "
             [node] = node.children
             line += joint + painter.painted(node)
+            width += cells(joint + painter.text(node))
         yield line
         children = node.children
         for child in reversed(children):
