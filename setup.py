@@ -51,6 +51,7 @@ setup(
     packages=find_packages(include=["oracle*", "clusters*", "rnng_dy*"]),
     package_data={
         "oracle": ["data/*"],
+        "rnng_dy.drawing": ["*.html", "*.css", "*.js"],
         "rnng_dy.evaluation": ["data/*", "*.html", "*.css", "*.js"],
     },
     install_requires=[f"dyNET=={DYNET}", "numpy", "nltk", "click"],

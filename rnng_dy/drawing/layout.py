@@ -12,7 +12,8 @@ from nltk import Tree
 
 from oracle.treebank import is_preterminal
 
-CONSTITUENT, TAG, WORD = "constituent", "tag", "word"
+CONSTITUENT, TAG, WORD = "label", "tag", "word"
+"""Kinds of nodes."""
 
 
 @dataclass(slots=True, eq=False)

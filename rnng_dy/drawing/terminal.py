@@ -7,6 +7,7 @@ from collections.abc import Container, Iterator, Sequence
 from nltk import Tree
 
 from rnng_dy.drawing.layout import CONSTITUENT, TAG, WORD, Node, depth, nodes_of, place
+from rnng_dy.drawing.sections import Section
 from rnng_dy.drawing.words import cells, visible
 
 GAP = 2
@@ -30,6 +31,16 @@ def drawn_lines(
     if width <= columns:
         return list(_from_the_top(nodes, painter))
     return list(_outline(nodes[0], columns, painter))
+
+
+def section_lines(section: Section, columns: int, colours: bool, numbered: bool) -> list[str]:
+    """The lines of a sentence and an empty one after each tree; its number above them where it is `numbered`."""
+    heading = section.heading if numbered else section.title and section.heading
+    lines = [heading] if heading else []
+    for picture in section.pictures:
+        lines += [visible(picture.caption)] if picture.caption else []
+        lines += [*drawn_lines(picture.tree, columns, picture.marked, colours), ""]
+    return lines if section.pictures else [*lines, ""]
 
 
 class _Painter:

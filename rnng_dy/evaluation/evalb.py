@@ -50,6 +50,11 @@ class SentenceScore:
     problem: str = ""
 
     @property
+    def f1(self) -> float:
+        """Of the brackets, percent; 0 where there are none."""
+        return percent(2 * self.matched, self.gold + self.system)
+
+    @property
     def complete(self) -> bool:
         """Whether every bracket of both trees matches."""
         return self.status == SCORED and self.gold == self.system == self.matched

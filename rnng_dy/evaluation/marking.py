@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from nltk import Tree
 
-from rnng_dy.evaluation.evalb import SCORED, SentenceScore, percent, score_read_off
+from rnng_dy.evaluation.evalb import SCORED, SentenceScore, score_read_off
 from rnng_dy.evaluation.evalb_params import COLLINS, Params
 from rnng_dy.evaluation.evalb_sentence import matches, read_off
 
@@ -21,11 +21,6 @@ class Marked(NamedTuple):
     wrong: frozenset[int]
     """Constituents of the system's tree that the gold tree lacks."""
 
-    @property
-    def f1(self) -> float:
-        """Percent; 0 where nothing matches, and for trees that cannot be scored."""
-        return percent(2 * self.score.matched, self.score.gold + self.score.system)
-
 
 def mark(gold: Tree, system: Tree, params: Params = COLLINS) -> Marked:
     """The score of a tree, and the constituents that lower it. InputError for a word without a tag.
@@ -35,7 +30,7 @@ def mark(gold: Tree, system: Tree, params: Params = COLLINS) -> Marked:
 
     >>> gold = Tree.fromstring("(S (NP (DT the) (NN cat)) (VP (VBZ sleeps)) (. .))")
     >>> marked = mark(gold, Tree.fromstring("(S (NP (DT the) (NN cat)) (NP (NNS sleeps)) (. .))"))
-    >>> sorted(marked.missed), sorted(marked.wrong), round(marked.f1, 1)
+    >>> sorted(marked.missed), sorted(marked.wrong), round(marked.score.f1, 1)
     ([2], [2], 66.7)
     """
     read = read_off(gold, params), read_off(system, params)
