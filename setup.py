@@ -55,6 +55,9 @@ setup(
         "rnng_dy.evaluation": ["data/*", "*.html", "*.css", "*.js"],
     },
     install_requires=[f"dyNET=={DYNET}", "numpy", "nltk", "click"],
-    extras_require={"test": ["pytest", "pytest-xdist", "hypothesis", "ruff"]},
+    extras_require={
+        "notebook": ["svgling"],
+        "test": ["pytest", "pytest-xdist", "hypothesis", "ruff"],
+    },
     entry_points={"console_scripts": ["rnng-dy = rnng_dy.__main__:main"]},
 )

@@ -40,7 +40,7 @@ class ParsedSentence(NamedTuple):
         tokens = [{"token": x, "tag": tag} for x, tag in zip(source.tokens, tags, strict=True)]
         for token, (start, end) in zip(tokens, source.spans or (), strict=False):
             token |= {"start": start, "end": end}
-        trees = [{"tree": tree, "log_prob": _finite(log_prob)} for tree, log_prob in self.trees]
+        trees = [{"tree": tree, "log_prob": _number(log_prob)} for tree, log_prob in self.trees]
         content = {"sentence": self.number, "line": source.line, "text": source.text}
         return one_line({**content, "tokens": tokens, "trees": trees})
 
@@ -60,9 +60,9 @@ class ParsedSentence(NamedTuple):
         return cls(content["sentence"], source, trees)
 
 
-def _finite(log_prob: float | None) -> float | None:
-    # JSON has no infinity
-    return log_prob if log_prob is not None and math.isfinite(log_prob) else None
+def _number(log_prob: float | None) -> float | None:
+    """With the digits of a samples file; JSON has no infinity."""
+    return float(f"{log_prob:.9g}") if log_prob is not None and math.isfinite(log_prob) else None
 
 
 def read_parsed(path: str | os.PathLike) -> Iterator[ParsedSentence]:

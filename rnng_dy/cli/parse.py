@@ -23,7 +23,7 @@ from rnng_dy.cli.options import (
     resume_option,
 )
 from rnng_dy.cli.output import open_model, run_and_make, run_batches
-from rnng_dy.cli.searching import grouped_for, search_options, search_trees
+from rnng_dy.cli.searching import flag_given, grouped_for, search_options, search_trees
 from rnng_dy.cli.sentences import (
     Item,
     LinesOf,
@@ -40,6 +40,7 @@ from rnng_dy.execution.batches import batches
 from rnng_dy.execution.local import local_executor
 from rnng_dy.execution.outputs import content_hash
 from rnng_dy.execution.work import Lines, ModelFolder, Work
+from rnng_dy.search.nbest import BEAM
 from rnng_dy.search.surprisal import SearchOptions
 
 PARSED_WORDS, SEARCHED_WORDS, SAMPLED_WORDS = 600, 100, 10_000
@@ -68,11 +69,12 @@ def parse(
 ) -> None:
     """Parse greedily with a parser, or with the generative model alone by word-synchronous search.
 
-    A parser's best trees, --nbest, come of a search that keeps the --beam most probable partial trees after each
-    action, and the greedy one; its --samples are drawn from its q as it is.
+    A parser's --nbest come of a search that keeps the --beam most probable partial trees after each action (20, or
+    twice K) and the greedy one. Its --samples are drawn from q as it is.
 
     INPUT is an oracle, trees, or tokenised sentences, one a line, of words or word_TAG. An empty line among sentences
-    stays one among the trees. The options of the search are for the generative model.
+    stays one among the trees. The other options of the search are for the
+    generative model.
 
     Example: rnng-dy parse --model parser sentences.txt -o parsed.trees
     """  # fmt: skip
@@ -139,8 +141,12 @@ def _way_to_parse(folder: str, wanted: Wanted, options: SearchOptions, device: s
         return _Way("Generative model", place, trees, _in_words(SEARCHED_WORDS), options)
     place = ModelFolder("discriminative", folder, device)
     if wanted.nbest:
-        find = partial(best, k, options.beam)
-        grouped = partial(grouped_for, replace(options, search="beam"))
+        beam = options.beam if flag_given("beam") else max(BEAM, 2 * k)
+        if k > beam:
+            raise click.UsageError(f"--nbest {k} needs --beam {k} at the least")
+        find = partial(best, k, beam)
+        options = replace(options, search="beam", beam=beam)
+        grouped = partial(grouped_for, options)
     elif wanted.samples:
         find = partial(drawn, wanted.samples, wanted.seed)
         grouped = _in_words(max(1, min(PARSED_WORDS, SAMPLED_WORDS // wanted.samples)))

@@ -106,10 +106,11 @@ _NAMES = {field.name for field in fields(SearchOptions)} - {"seed", "sum_all"}
 
 def given_search_option() -> str | None:
     """One that stands on the command line, such as `--beam`; None where none does."""
-    return next(filter(None, map(_flag_given, ["search", *_SEARCHES_OF])), None)
+    return next(filter(None, map(flag_given, ["search", *_SEARCHES_OF])), None)
 
 
-def _flag_given(name: str) -> str | None:
+def flag_given(name: str) -> str | None:
+    """How an option that stands on the command line is written; None where it does not."""
     context = click.get_current_context()
     if context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
         return None
@@ -123,9 +124,9 @@ def search_options(command: Callable) -> Callable:
     def with_options(*args, summed: str, **kwargs):
         found = {name: kwargs.pop(name) for name in _NAMES} | {"sum_all": summed == "all"}
         for name, searches in _SEARCHES_OF.items():
-            if found["search"] not in searches and _flag_given(name):
+            if found["search"] not in searches and flag_given(name):
                 raise click.UsageError(
-                    f"{_flag_given(name)} is for --search {' or '.join(searches)}"
+                    f"{flag_given(name)} is for --search {' or '.join(searches)}"
                 )
         if found["search"] == "beam" and not found["fast_track"]:
             click.echo(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from html import escape
 from pathlib import Path
@@ -12,6 +13,8 @@ from oracle.treebank import format_tree
 from rnng_dy.drawing.sections import Picture, Section
 from rnng_dy.drawing.trees import drawn
 from rnng_dy.drawing.words import visible
+
+_ENDS_SCRIPT = re.compile("<([!s])", re.IGNORECASE)
 
 SHOWN = 60
 """Characters of a sentence in the contents."""
@@ -83,4 +86,4 @@ def _text(text: str) -> str:
 def _json(content: object) -> str:
     """JSON that a script element holds: nothing in it can end the element, or begin a comment."""
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
-    return text.replace("</", "<\\/").replace("<!", "\\u003c!")
+    return _ENDS_SCRIPT.sub(r"\\u003c\1", text.replace("</", r"<\/"))

@@ -18,15 +18,15 @@ _PLAIN = "\x1b[0m"
 
 
 def drawn_lines(
-    tree: Tree, columns: int, wrong: Container[int] = (), colours: bool = False
+    tree: Tree, columns: int, marked: Container[int] = (), colours: bool = False
 ) -> list[str]:
     """The lines of a drawing that is at most about `columns` wide, but for a word that is wider.
 
-    The constituents with the numbers `wrong` (from 0, from the top down and from left to right) are marked: by a
+    The constituents with the numbers `marked` (from 0, from the top down and from left to right) are so: by a
     colour, or as `*NP*`.
     """
     nodes = nodes_of(tree)
-    painter = _Painter(wrong, colours)
+    painter = _Painter(marked, colours)
     width = place(nodes, lambda node: cells(painter.text(node)), GAP)
     if width <= columns:
         return list(_from_the_top(nodes, painter))
@@ -46,17 +46,17 @@ def section_lines(section: Section, columns: int, colours: bool, numbered: bool)
 class _Painter:
     """What a node looks like."""
 
-    def __init__(self, wrong: Container[int], colours: bool):
-        self._wrong, self._colours = wrong, colours
+    def __init__(self, marked: Container[int], colours: bool):
+        self._marked, self._colours = marked, colours
 
     def text(self, node: Node) -> str:
         """Its text without colour, as wide as it is."""
         text = visible(node.text)
-        return f"*{text}*" if node.number in self._wrong and not self._colours else text
+        return f"*{text}*" if node.number in self._marked and not self._colours else text
 
     def painted(self, node: Node) -> str:
         """Its text, in its colour."""
-        kind = "wrong" if node.number in self._wrong else node.kind
+        kind = "wrong" if node.number in self._marked else node.kind
         if not self._colours or kind not in _COLOURS:
             return self.text(node)
         return f"{_COLOURS[kind]}{self.text(node)}{_PLAIN}"

@@ -26,7 +26,7 @@ from rnng_dy.models.vocabulary import ParserVocabulary
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.rows import Block, Row, join
 from rnng_dy.search.greedy import BATCH_SIZE, parse_batch
-from rnng_dy.search.nbest import BEAM, nbest_batch
+from rnng_dy.search.nbest import nbest_batch
 from rnng_dy.search.sampling import sample_batch
 from rnng_dy.search.trace import Decision, log_probs, trace
 
@@ -260,12 +260,12 @@ class DiscriminativeParser(Rnng, ParserI):
         return self.transitions.tree_of(actions, words, tags or [NO_TAG] * len(words))
 
     def nbest(
-        self, tokens: Sequence[Token], k: int, beam: int = BEAM
+        self, tokens: Sequence[Token], k: int, beam: int | None = None
     ) -> list[tuple[nltk.Tree, float]]:
         """The k most probable trees that a beam search finds, best first, each with its log q in nats.
 
-        The first is at least as probable as the greedy tree. A wider `beam`, partial trees after each action, takes
-        longer and may find better ones.
+        The first is at least as probable as the greedy tree. `beam` is how many partial trees are kept after each
+        action, 20 or twice k where it is not given: with more the search takes longer and may find better trees.
         """
         words, tags = _split(tokens)
         [found] = nbest_batch(self, [self.encode(words, tags)], k, beam)

@@ -21,8 +21,8 @@ from rnng_dy.search.incremental import (
 )
 from rnng_dy.search.model import Configuration, Model
 
-BEAM = 100
-"""Partial trees that are kept after each action."""
+BEAM = 20
+"""Partial trees that are kept after each action, at least; twice as many as trees are wanted."""
 
 
 def nbest_batch(parser: Model, sentences: Sequence, k: int, beam: int = BEAM) -> list[list[Parsed]]:
@@ -34,6 +34,7 @@ def nbest_batch(parser: Model, sentences: Sequence, k: int, beam: int = BEAM) ->
     when none is left. With a beam that nothing falls out of, the trees are the k best of all. There are fewer than k
     where the sentence has no more, or a narrow beam finds no more. Raises RnngError for no tree, or no beam.
     """
+    beam = max(BEAM, 2 * k) if beam is None else beam
     if k < 1 or beam < 1:
         raise RnngError(f"{k} best trees in a beam of {beam}: both from 1 on")
     searches = [partial(_open, parser, sentence, k, beam) for sentence in sentences]
