@@ -34,7 +34,7 @@ _EMOJI_ONE = (
 _EMOJI = f"[\U0001f1e6-\U0001f1ff]{{2}}|{_EMOJI_ONE}(?:\u200d{_EMOJI_ONE})*"
 _BRACKETS = re.escape((OPENERS + CLOSERS).replace("’", "").replace("‘", ""))
 _DIVIDERS = (
-    rf"{_ADDRESS}|``|''|\"|\.{{2,}}|…|-{{2,}}(?![LR][RCS]B-)|[—―;!?，。｡；：！？、•{_BRACKETS}]"
+    rf"{_ADDRESS}|``|''|\"|\.{{3}}(?=\.(?!\.))|\.{{2,}}|…|-{{2,}}(?![LR][RCS]B-)|[—―;!?，。｡；：！？、•{_BRACKETS}]"
     rf"|(?<!\d),|,(?!\d)|(?<!\d):|:(?!\d)|{_EMOJI}"
 )
 _FIRST = re.compile(r"(?:[A-Z]{1,3})?\$(?=[\d.])|[$£€¥#](?=\d)|[`‘'’*](?=.)")
@@ -145,9 +145,6 @@ class Tokenizer:
                 return [period, Piece(begin, end - 1, text[begin:end])]
             return [] if way == "kept" else [period]
         if stem in self._c.abbreviations or _INITIALS.fullmatch(stem):
-            return []
-        if stem.isdecimal() and begin == sentence.begin:
-            # a number before an item of a list
             return []
         following = sentence.after(end)
         if following.isdigit() and text[begin : end - 1] in self._c.numbered:
