@@ -17,11 +17,11 @@ _LOWER_CASE = 1 << 5
 _PARAGRAPH = re.compile(r"\n(?: *\n)+")
 _LINE = re.compile(r"\n")
 _HAN_END = re.compile(rf"[{HAN_ENDS}]+[!?…]*[{re.escape(CLOSERS)}\"']*")
-_GOES_ON = re.compile(r"[,;:–—]|--|\[\d")
+_GOES_ON = re.compile(r"[,;:!?–—]|\.(?!\.)|--|\[\d")
 """Marks of the middle of a sentence, and of a note to the one before."""
 _NUMBER_OF_AN_ITEM = re.compile(r"\d{1,3}\.\s*\Z")
-_BEFORE_NUMBER = re.compile(r"([^\W\d]+)\.\s+\Z")
-_LONGEST_BEFORE_NUMBER = 20
+_WORD_BEFORE = re.compile(r"([^\W\d]+)\.\s+\Z")
+_LONGEST_WORD_BEFORE = 20
 
 Span = tuple[int, int]
 
@@ -35,7 +35,7 @@ class SentenceSplitter:
         parameters.ortho_context = defaultdict(
             int, {word: _LOWER_CASE for word in conventions.starters}
         )
-        self._numbered = conventions.numbered
+        self._conventions = conventions
         self._punkt = PunktSentenceTokenizer(parameters)
 
     def spans(self, text: str, one_per_line: bool) -> Iterator[Span]:
@@ -58,14 +58,15 @@ class SentenceSplitter:
 
     def _begins(self, text: str, begin: int, start: int) -> bool:
         """May a sentence begin there, after the one that begins before?"""
-        if _GOES_ON.match(text, start) or text[start].islower():
+        if _GOES_ON.match(text, start) or _NUMBER_OF_AN_ITEM.match(text, begin, start):
             return False
-        if _NUMBER_OF_AN_ITEM.match(text, begin, start):
-            return False
-        if not text[start].isdigit():
+        if not (text[start].isdigit() or text[start].islower()):
             return True
-        word = _BEFORE_NUMBER.search(text, max(begin, start - _LONGEST_BEFORE_NUMBER), start)
-        return word is None or word[1] not in self._numbered
+        found = _WORD_BEFORE.search(text, max(begin, start - _LONGEST_WORD_BEFORE), start)
+        word = found[1] if found else ""
+        if text[start].isdigit():
+            return word not in self._conventions.numbered
+        return word.lower() in self._conventions.starters
 
 
 def _between(text: str, separator: re.Pattern) -> Iterator[Span]:

@@ -149,8 +149,10 @@ class Tokenizer:
         following = sentence.after(end)
         if following.isdigit() and text[begin : end - 1] in self._c.numbered:
             return []
-        # inside a sentence, and so no end of one
-        return [] if following.islower() or following in tuple(",;:") else [period]
+        if following in tuple(",;:"):
+            return []
+        # inside a sentence, and so the end of none; but people write without capitals, too
+        return [] if following.islower() and stem not in self._c.starters else [period]
 
     def _divided(self, text: str, begin: int, end: int) -> Iterator[Piece]:
         """The parts of a compound, of `cannot`, or the word."""

@@ -64,6 +64,11 @@ def test_a_word_that_training_has_in_lower_case_begins_a_sentence_after_an_abbre
     assert len(segmenter.sentences("It was Acme Corp. Smith ran.")) == 1
 
 
+def test_a_word_that_training_knows_ends_a_sentence_also_before_lower_case():
+    segmenter = learnt("a dog ran")
+    assert [len(s.tokens) for s in segmenter.sentences("a dog. it ran. approx. five")] == [3, 3, 2]
+
+
 def test_words_alone_show_abbreviations_and_spellings():
     segmenter = Segmenter.of_words(["``", "''", "Ges.", "a", "U.S."])
     assert one(segmenter, 'Die Ges. U.S. "A"') == "Die Ges. U.S. `` A ''"
