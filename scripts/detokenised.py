@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from rnng_dy.text.conventions import unspelled
+from rnng_dy.text.learning import CLITICS
 
 _QUOTES = {"``": '"', "''": '"', "`": "'"}
-_GLUED_LEFT = frozenset([*",.:;?!%)]}", "''", "...", "n't", "n’t", "”", "’"])
+_GLUED_LEFT = frozenset([*",.:;?!%)]}", "''", "...", "”", "’"])
 _GLUED_RIGHT = frozenset([*"([{$#£€", "``", "`", "“", "‘"])
 _GLUED_BOTH = frozenset(["HYPH", "/"])
 _TWO_WORDS = frozenset(
@@ -57,8 +58,6 @@ def _is_glued_left(words: Sequence[str], tags: Sequence[str], i: int, opens: boo
         return not opens
     if word in _GLUED_LEFT or tags[i] == "HYPH" or word == "/":
         return True
-    if tags[i] == "POS" or word == "'":
+    if tags[i] == "POS" or word == "'" or word.replace("’", "'").lower() in CLITICS:
         return True
-    if word[0] in "'’" and tags[i] in ("VBZ", "VBP", "MD", "VBD", "PRP") and len(word) > 1:
-        return word[1:] in ("s", "re", "ve", "ll", "d", "m", "S", "RE", "LL")
     return i > 0 and f"{words[i - 1]} {words[i]}".lower() in _TWO_WORDS
