@@ -23,6 +23,7 @@ from rnng_dy.cli.options import (
     resume_option,
 )
 from rnng_dy.cli.output import open_model, run_and_make, run_batches
+from rnng_dy.cli.raw_text import text_options
 from rnng_dy.cli.searching import flag_given, grouped_for, search_options, search_trees
 from rnng_dy.cli.sentences import (
     Item,
@@ -51,13 +52,14 @@ PARSED_WORDS, SEARCHED_WORDS, SAMPLED_WORDS = 600, 100, 10_000
 @model_option
 @click.argument("source", metavar="INPUT")
 @output_option
+@text_options
 @tagged_option
 @tags_option
 @click.option(
     "--line-buffered",
     is_flag=True,
-    help="Answer each line of standard input, of words or word_TAG, with its tree before the next one is read; "
-    "one that cannot be parsed with an empty line.",
+    help="Answer each line of standard input, a sentence of words, of word_TAG or of --text, with its tree before the "
+    "next one is read; one that cannot be parsed with an empty line.",
 )
 @wanted_trees
 @search_options
@@ -65,7 +67,18 @@ PARSED_WORDS, SEARCHED_WORDS, SAMPLED_WORDS = 600, 100, 10_000
 @resume_option
 @device_option
 def parse(
-    folder, source, output, tagged, tags_from, line_buffered, wanted, options, jobs, resume, device
+    folder,
+    source,
+    output,
+    text,
+    tagged,
+    tags_from,
+    line_buffered,
+    wanted,
+    options,
+    jobs,
+    resume,
+    device,
 ) -> None:
     """Parse greedily with a parser, or with the generative model alone by word-synchronous search.
 
@@ -73,8 +86,8 @@ def parse(
     twice K) and the greedy one. Its --samples are drawn from q as it is.
 
     INPUT is an oracle, trees, or tokenised sentences, one a line, of words or word_TAG. An empty line among sentences
-    stays one among the trees. The other options of the search are for the
-    generative model.
+    stays one among the trees. With --text it is running text. The other options of the search are for the generative
+    model.
 
     Example: rnng-dy parse --model parser sentences.txt -o parsed.trees
     """  # fmt: skip
@@ -87,9 +100,9 @@ def parse(
     writer = Writer(wanted.style, wanted.several, paper_of(output))
     if line_buffered:
         lines_of = _open_lines(how.open_trees, writer)
-        parse_line_by_line(model, lines_of, tagged, TagChoice(model, tags_from))
+        parse_line_by_line(model, lines_of, tagged, TagChoice(model, tags_from), text)
         return
-    items = read_items(model, source, tagged, TagChoice(model, tags_from))
+    items = read_items(model, source, tagged, TagChoice(model, tags_from), text)
     sentences = [item.sentence for item in items]
     key = content_hash("parse", wanted, how.options, sentences, Path(folder, "parameters.npz"))
     work = Work(executor, partial(_open_lines, how.open_trees, writer), partial(_none, writer))

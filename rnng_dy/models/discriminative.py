@@ -268,12 +268,8 @@ class DiscriminativeParser(Rnng, ParserI):
     def nbest(
         self, tokens: Sequence[Token], k: int, beam: int | None = None
     ) -> list[tuple[nltk.Tree, float]]:
-        """The k most probable trees that a beam search finds, best first, each with its log q in nats.
-
-        The first is at least as probable as the greedy tree. `beam` is how many partial trees are kept after each
-        action, 20 or twice k where it is not given: with more the search takes longer and may find better trees.
-        """
-        words, tags = _split(tokens)
+        """The k best trees that `nbest_batch` finds with a beam, 20 or 2k wide, best first, with their log q in nats."""
+        words, tags = self._read(tokens)
         [found] = nbest_batch(self, [self.encode(words, tags)], k, beam)
         return [(self.tree_of(ids, words, tags), log_q) for ids, log_q in found]
 
@@ -295,6 +291,7 @@ class DiscriminativeParser(Rnng, ParserI):
             ids = self.transitions.encode(actions)
         except ImpossibleError:
             return float("-inf")
-        tokens = self.encode(words, tags_of(tree) if has_preterminals(tree) else None)
+        tags = tags_of(tree) if has_preterminals(tree) else None
+        tokens = self.encode(words, self.tags_read(words, tags))
         dy.renew_cg()
         return float(log_probs(self, trace(self, self.start(tokens), [ids]))[0])

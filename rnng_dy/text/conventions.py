@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
+
+from oracle.streams import split_words
 
 SPELLINGS = {
     "“": "``",
@@ -66,19 +68,15 @@ class Conventions:
     starters: frozenset[str] = frozenset()
     """Lower-cased words that are capitalised at the beginning of a sentence alone."""
     han: str = "none"
-    """Are words of Chinese characters "characters" or "words"? "none" where training has none."""
+    """Are words of Chinese characters "characters" or "words"? "none" where training is not Chinese."""
     longest_han: int = 0
     """Characters of the longest such word."""
     mean_han: float = 0.0
+    """Characters of such words on average."""
 
     def to_json(self) -> dict[str, object]:
         """An object of JSON."""
-        return {
-            f.name: sorted(value)
-            if isinstance(value := getattr(self, f.name), frozenset)
-            else value
-            for f in fields(self)
-        }
+        return {f.name: _of_json(getattr(self, f.name)) for f in fields(self)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> Conventions:
@@ -95,21 +93,24 @@ class Conventions:
         return cls(**given)
 
 
+def _of_json(value: object) -> object:
+    if isinstance(value, frozenset):
+        return sorted(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
 def _checked(name: str, value: object, like: object) -> object:
-    """The value of a key as its field has it. Raises ValueError where it is of another type."""
+    """The value of a key as its field has it. Raises ValueError where it is of another type, or a text is no word."""
+    texts: Iterable[object] = ()
     if isinstance(like, (frozenset, tuple)):
-        texts, right = value, isinstance(value, list)
+        right = isinstance(value, list) and (isinstance(like, frozenset) or len(value) == len(like))
+        texts = value if right else ()
     elif isinstance(like, Mapping):
-        texts, right = (
-            [*value, *value.values()] if isinstance(value, dict) else [],
-            isinstance(value, dict),
-        )
+        right = isinstance(value, dict)
+        texts = [*value, *value.values()] if right else ()
     else:
-        texts, right = [], type(value) is type(like)
-    right = right and all(isinstance(text, str) and text for text in texts)
-    if isinstance(like, tuple):
-        right = right and len(texts) == len(like)
-    if not right:
+        right = type(value) is type(like)
+    if not right or any(not isinstance(text, str) or split_words(text) != [text] for text in texts):
         raise ValueError(f"{name} cannot be {value!r:.40}")
     return type(like)(value) if isinstance(like, (frozenset, tuple)) else value
 

@@ -34,7 +34,7 @@ _EMOJI_ONE = (
 _EMOJI = f"[\U0001f1e6-\U0001f1ff]{{2}}|{_EMOJI_ONE}(?:\u200d{_EMOJI_ONE})*"
 _BRACKETS = re.escape((OPENERS + CLOSERS).replace("’", "").replace("‘", ""))
 _DIVIDERS = (
-    rf"{_ADDRESS}|``|''|\"|\.{{2,}}|…|-{{2,}}(?![LR][RCS]B-)|[—―;!?，。｡；：！？、•{_BRACKETS}]"
+    rf"{_ADDRESS}|``|''|\"|\.{{3}}(?=\.(?!\.))|\.{{2,}}|…|-{{2,}}(?![LR][RCS]B-)|[—―;!?，。｡；：！？、•{_BRACKETS}]"
     rf"|(?<!\d),|,(?!\d)|(?<!\d):|:(?!\d)|{_EMOJI}"
 )
 _FIRST = re.compile(r"(?:[A-Z]{1,3})?\$(?=[\d.])|[$£€¥#](?=\d)|[`‘'’*](?=.)")
@@ -146,14 +146,13 @@ class Tokenizer:
             return [] if way == "kept" else [period]
         if stem in self._c.abbreviations or _INITIALS.fullmatch(stem):
             return []
-        if stem.isdecimal() and begin == sentence.begin:
-            # a number before an item of a list
-            return []
         following = sentence.after(end)
         if following.isdigit() and text[begin : end - 1] in self._c.numbered:
             return []
-        # inside a sentence, and so no end of one
-        return [] if following.islower() or following in tuple(",;:") else [period]
+        if following in tuple(",;:"):
+            return []
+        # inside a sentence, and so the end of none; but people write without capitals, too
+        return [] if following.islower() and stem not in self._c.starters else [period]
 
     def _divided(self, text: str, begin: int, end: int) -> Iterator[Piece]:
         """The parts of a compound, of `cannot`, or the word."""
