@@ -268,7 +268,7 @@ class DiscriminativeParser(Rnng, ParserI):
     def nbest(
         self, tokens: Sequence[Token], k: int, beam: int | None = None
     ) -> list[tuple[nltk.Tree, float]]:
-        """The k best trees that `nbest_batch` finds with a beam, 20 or 2k wide, best first, with their log q in nats."""
+        """The k best trees that a beam, 20 or 2k wide, finds, best first, with log q in nats; see `nbest_batch`."""
         words, tags = self._read(tokens)
         [found] = nbest_batch(self, [self.encode(words, tags)], k, beam)
         return [(self.tree_of(ids, words, tags), log_q) for ids, log_q in found]

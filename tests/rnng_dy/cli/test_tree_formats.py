@@ -238,3 +238,11 @@ def test_a_reader_that_goes_away_is_no_error():
     )
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.strip() == "S"
+
+
+def test_tokens_of_raw_text_say_where_they_stood():
+    text = 'The cat (a "big" one) ran.\n'
+    row = json.loads(parse("--text", "--format", "json", text=text, model=GENERATOR).stdout)
+    assert row["text"] == text.strip()
+    places = [(token["token"], text[token["start"] : token["end"]]) for token in row["tokens"]]
+    assert places[2:7] == [("-LRB-", "("), ("a", "a"), ("``", '"'), ("big", "big"), ("''", '"')]
