@@ -18,6 +18,8 @@ _ENDS_SCRIPT = re.compile("<([!s])", re.IGNORECASE)
 
 SHOWN = 60
 """Characters of a sentence in the contents."""
+FRAME = 36
+"""Pixels of a caption, and of what a wide tree is scrolled with."""
 
 _PARTS = {
     ending: (Path(__file__).parent / f"tree_page.{ending}").read_text(encoding="utf-8")
@@ -33,7 +35,7 @@ def tree_page(sections: Iterable[Section], title: str, description: str) -> Iter
     bodies, contents, drawings, compared = [], [], [], False
     for section in sections:
         pictures = [_drawing(picture) for picture in section.pictures]
-        bodies.append(_body(section, sum(height for _, _, height, *_ in pictures[:1])))
+        bodies.append(_body(section, sum(height + FRAME for _, _, height, *_ in pictures)))
         contents.append(_link(section))
         drawings.append(_json(pictures))
         compared = compared or section.score is not None
@@ -51,7 +53,7 @@ def tree_page(sections: Iterable[Section], title: str, description: str) -> Iter
 
 
 def _body(section: Section, height: int) -> str:
-    """A sentence, with room for its first tree, which is drawn later."""
+    """A sentence, with room for its trees, which are drawn later."""
     score, known = section.score, ""
     if score is not None:
         known = f' data-errors="{section.errors}" data-f1="{score.f1:.2f}"'
@@ -59,7 +61,7 @@ def _body(section: Section, height: int) -> str:
     words = f"<p>{_text(' '.join(section.words))}</p>" if section.pictures else ""
     return (
         f'<section id="s{section.name}"{known}><h2>{section.name}{title}</h2>{words}'
-        f'<div class="trees" style="--all:{height}px"></div></section>\n'
+        f'<div class="trees" style="--room:{height}px"></div></section>\n'
     )
 
 
