@@ -144,6 +144,11 @@ CASES = [
     ("a parser for suites", SUITE, "suite bad --model parser --json out", "language model"),
     ("trees without tags to tag", "(S the cat)\n", "tag bad --train good.trees -o out", "bad:1"),
     ("no tagger", TREE, "tag bad -o out", "one of"),
+    # drawings
+    ("a tree cut short to be drawn", "(S (NN cat)\n", "show bad", "bad:1"),
+    ("gold trees of other sentences", TREE, "show good.trees --gold bad", "bad"),
+    ("a format that there is not", TREE, "parse --model parser bad --format xml", "pretty"),
+    ("the best trees and samples at once", TREE, "parse --model parser bad --nbest 2 --samples 2", "--samples"),
     ("other numbers of trees", TREE * 2, "compare-composition bad good.trees good.trees", "good.trees"),
     ("a treebank that is missing", None, "reproduce ptb --treebank nowhere -o new", "nowhere"),
     ("another that is missing", None, "reproduce ctb --treebank nowhere -o new", "nowhere"),
