@@ -69,6 +69,11 @@ SETTINGS = [
     ("first_evaluation", AT_LEAST_1, "Sentences before the first evaluation on the dev data."),
     ("evaluate_every", AT_LEAST_1, "Sentences between evaluations."),
     ("evaluate_from_epoch", click.IntRange(min=0), "Full epochs before any evaluation."),
+    (
+        "patience",
+        click.IntRange(min=0),
+        "End after so many evaluations without a new best, whatever the learning rate is then; 0: never.",
+    ),
     ("checkpoint_every", AT_LEAST_1, "Sentences between saved training states."),
     ("report_every", AT_LEAST_1, "Sentences between records in log.jsonl."),
     ("seed", click.IntRange(0, 2**32 - 1), "Seed of everything random."),

@@ -177,6 +177,8 @@ def _line(record: dict, describe: Callable[[dict], str], sentence: str) -> str:
     place = f"epoch {record['epoch']:.2f}, {record['sentences']} sentences"
     if record["event"] == "evaluation":
         return f"{place}: {describe(record)}{' (best)' if record['is_best'] else ''}"
+    if record["event"] == "ended_early":
+        return f"{place}: no new best in {record['patience']} evaluations: training ends here (--patience)"
     if record["event"] == "left_out":
         return (
             f"{sentence}: the sentence ({record['words']} words) does not fit into memory and is left out; "
