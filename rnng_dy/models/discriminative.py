@@ -118,7 +118,7 @@ class DiscriminativeParser(Rnng, ParserI):
                 "this parser was trained with POS tags: give it word_TAG tokens or trees"
             )
         if unkified is None:
-            unkified = v.unknown.unkify(tokens)
+            unkified = v.unkify(tokens)
         return Tokens(
             v.word_ids(unkified),
             None if v.tags is None else v.tag_ids(tags),
@@ -128,7 +128,11 @@ class DiscriminativeParser(Rnng, ParserI):
     def encode_training(self, sentence: OracleSentence) -> ParserExample:
         """A sentence of the training oracle. Raises UnderivableError for a tree that has q = 0."""
         self.transitions.check(sentence.actions, len(sentence.tokens))
-        tokens = self.encode(sentence.tokens, sentence.tags, sentence.tokens)
+        # a parser that is trained on with more data has not all of its words
+        known = self.vocabulary.words
+        both = zip(sentence.tokens, sentence.unkified, strict=True)
+        words = [word if word in known else unk for word, unk in both]
+        tokens = self.encode(sentence.tokens, sentence.tags, words)
         classes = self.vocabulary.word_ids(sentence.unkified)
         return ParserExample(tokens, classes, self.transitions.encode(sentence.actions))
 
