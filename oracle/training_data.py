@@ -154,17 +154,17 @@ def make_training_data(
 
 def _written(folder: Path, parts: Iterable[tuple[LocatedTree, bool]]) -> Iterator[list[str]]:
     """Write the trees of both parts; gives the words of those to train on."""
-    located = count = None
+    trains = False
     with (
         open_output(trees_of(folder, "train")) as train,
         open_output(trees_of(folder, "dev")) as dev,
     ):
-        for count, (located, is_dev) in enumerate(parts):
+        for located, is_dev in parts:
             (dev if is_dev else train).write(f"{located.text}\n")
             if not is_dev:
+                trains = True
                 yield words(located.tree)
-    if count == 0:
+    if not trains:
         raise InputError(
-            "one tree alone: none is left to train on when it is held out; give --dev-trees",
-            located.path,
+            "one tree alone: held out, it leaves none to train on; give --dev-trees", located.path
         )

@@ -49,7 +49,7 @@ class TrainingData:
     dev_source: str
     golds: list[Tree] | None
     """The development trees, where they are asked for."""
-    inputs: Mapping[str, object]
+    inputs: dict[str, object]
     """What decides the data, files as hashes, by option."""
     made: Path | None = None
     """Where files wait that are to be kept in the model folder."""
@@ -58,6 +58,14 @@ class TrainingData:
         """Move the files that were made into the model folder."""
         if self.made is not None:
             self.made.rename(folder / DATA)
+
+
+def goes_on(options: Mapping[str, object]) -> bool:
+    """Whether --resume has a folder to go on with. Raises RnngError for a folder that is in the way."""
+    folder = Path(options["folder"])
+    if folder.exists() and not options["resume"]:
+        raise RnngError(f"{folder} exists: go on with --resume, or name another --model folder")
+    return folder.exists()
 
 
 @contextmanager
@@ -70,11 +78,12 @@ def training_data(
     where `TrainingData.keep` puts it, else away. Raises UsageError for options that contradict each other.
     """
     _require_sense(kind, options)
+    resumes = goes_on(options)
     if options["trees_path"] is None:
         yield _given(kind, options)
         return
     folder = Path(options["folder"])
-    if options["resume"] and folder.exists():
+    if resumes:
         yield _kept(kind, options, folder)
         return
     waiting = folder.parent / f".{folder.name}.{DATA}"

@@ -1,4 +1,4 @@
-"""Training that goes on from a model with other data: what of it the model knows, and what can be added to the model."""
+"""Training that goes on from a model with other data: what the model knows of it, and what can be added."""
 
 from __future__ import annotations
 
@@ -50,12 +50,6 @@ def unseen(model: SavedModel, sentences: Sequence[OracleSentence]) -> Unseen:
         return Unseen(labels)
     tags = dict.fromkeys(chain.from_iterable(s.tags for s in sentences))
     return Unseen(labels, tuple(tag for tag in tags if tag not in model.vocabulary.tags))
-
-
-def require_seen(model: SavedModel, sentences: Sequence[OracleSentence]) -> None:
-    """Raise RnngError naming the nonterminals and POS tags that the model has not."""
-    if symbols := str(unseen(model, sentences)):
-        raise RnngError(f"the model has no {symbols}: add them with --extend, or take them out")
 
 
 def extended(model: M, sentences: Sequence[OracleSentence], seed: int) -> M:
