@@ -224,7 +224,7 @@ def training_state(folder: str | Path) -> dict[str, object]:
 def _read_config(folder: Path) -> dict:
     path = folder / CONFIG
     if not path.is_file():
-        raise RnngError(f"{folder} is no model folder: it has no {CONFIG}")
+        raise RnngError(_no_model(folder))
     try:
         config = _from_json(path.read_text(encoding="utf-8"))
         if config["format"] != FORMAT:
@@ -236,10 +236,20 @@ def _read_config(folder: Path) -> dict:
         raise _damaged(path, error) from None
     if version != VERSION:
         raise InputError(
-            f"written by another version of rnng_dy (format {version}, this one reads {VERSION})",
+            f"written by another version of rnng_dy (format {version}, this one reads {VERSION}): install that "
+            "version, or make the model anew",
             path,
         )
     return config
+
+
+def _no_model(folder: Path) -> str:
+    remedy = "name one that `rnng-dy train` or `import-clab` wrote"
+    if not folder.exists():
+        return f"there is no folder {folder}: {remedy}"
+    if not folder.is_dir():
+        return f"{folder} is a file, and a model is a folder: {remedy}"
+    return f"{folder} is no model folder, since it has no {CONFIG}: {remedy}"
 
 
 def _from_json(text: str) -> object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -13,7 +14,10 @@ from rnng_dy.parameters import ParameterStore
 
 
 class SavedModel:
-    """What `checkpoint` needs of a model, and `load` and `save` for users."""
+    """What `checkpoint` needs of a model, and `load` and `save` for users.
+
+    Models are pickled, and copied, as the files of their folders, without a training state.
+    """
 
     kind: ClassVar[str]
     config_defaults: ClassVar[Mapping[str, object]] = {}
@@ -31,6 +35,14 @@ class SavedModel:
     def save(self, folder: str | Path) -> None:
         """Write a model folder, replacing one that is there only when the new one is complete."""
         checkpoint.save(self, folder)
+
+    def __reduce__(self):
+        with tempfile.TemporaryDirectory() as parent:
+            folder = Path(parent) / "model"
+            self.save(folder)
+            paths = sorted(path for path in folder.rglob("*") if path.is_file())
+            files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+        return _from_files, (type(self), files)
 
     @classmethod
     def load(cls, folder: str | Path) -> SavedModel:
@@ -73,3 +85,13 @@ class SavedModel:
     def constants_of(vocabulary) -> tuple[str, ...]:
         """Names of arrays that are not trained, which are arguments and attributes of the model."""
         return ()
+
+
+def _from_files(kind: type[SavedModel], files: Mapping[str, bytes]) -> SavedModel:
+    """The model of a folder's files by their names in it."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, content in files.items():
+            path = Path(folder) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        return kind.load(folder)
