@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import errno
 import io
+import json
 import os
 import re
 import sys
@@ -165,6 +166,14 @@ def replacing(path: str | os.PathLike, binary: bool = False) -> Iterator[IO]:
         if isinstance(error, OSError) and error.filename in (None, temporary):
             error.filename = target
         raise
+
+
+def from_json(text: str | bytes) -> object:
+    """What a text of JSON says. Raises ValueError for one that is none, or is nested deeper than Python can follow."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deep") from None
 
 
 def _standard_input() -> io.BufferedIOBase:

@@ -1,9 +1,9 @@
 """Recurrent Neural Network Grammars on DyNet (Dyer et al., NAACL 2016, with the corrigendum).
 
-    import rnng_dy
+import rnng_dy
 
-    parser = rnng_dy.load("parser")
-    print(parser("The cat sat on the mat."))
+parser = rnng_dy.load("parser")
+print(parser("The cat sat on the mat."))
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ def load(
     `device` is `cpu`, `cuda` or `cuda:N`, one for all models of a process.  [default: that of the models there are,
     else `cpu`]
 
-    Raises RnngError that says what to do where the folder holds no model or a damaged one, or the device cannot be used.
+    Raises RnngError, which says what to do, where the folder holds no model or a damaged one, or the device cannot be
+    used.
 
     >>> load("no/such/folder")
     Traceback (most recent call last):

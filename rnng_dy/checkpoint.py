@@ -1,8 +1,8 @@
-"""Model folders: config.json, vocabulary.json and parameters.npz; no pickle anywhere. Knows no model.
+"""Model folders: config.json, vocabulary.json, parameters.npz and companions; no pickle anywhere. Knows no model.
 
 While a model is trained, its folder also holds training.npz (the newest parameters and where training stands) and
-log.jsonl. Configuration and vocabulary never change after the folder is made, and each .npz is replaced by one rename,
-so a kill at any moment leaves a complete model and a complete state to go on from.
+log.jsonl. Configuration, vocabulary and companions do not change after the folder is made, and each .npz is replaced by
+one rename, so a kill at any moment leaves a complete model and a complete state to go on from.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Protocol
 import numpy as np
 
 from oracle.errors import InputError, RnngError
-from oracle.streams import replacing
+from oracle.streams import from_json, replacing
 
 FORMAT, VERSION = "rnng_dy model", 1
 CONFIG, VOCABULARY = "config.json", "vocabulary.json"
@@ -62,6 +62,9 @@ class Model(Protocol):
 
     def constants_of(self, vocabulary: Json) -> Sequence[str]:
         """Attributes that are arrays and not trained."""
+
+    def write_companions(self, folder: Path) -> None:
+        """Write what else belongs to the model into a folder that is being made."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +120,7 @@ def save(
         for name in model.constants_of(model.vocabulary):
             _write_arrays(new / f"{name}.npz", {name: getattr(model, name)})
         save_parameters(model, new)
+        model.write_companions(new)
         if state is not None:
             save_training(model.store, new, state, optimizer)
         add(new)
@@ -150,7 +154,7 @@ def read(folder: str | Path, kind: str, defaults: Mapping[str, object]) -> Conte
             )
     try:
         text = (folder / VOCABULARY).read_text(encoding="utf-8", errors="surrogateescape")
-        vocabulary = _from_json(text)
+        vocabulary = from_json(text)
     except ValueError as error:
         raise _damaged(folder / VOCABULARY, error) from None
     return Contents(folder, {**defaults, **config}, vocabulary)
@@ -194,7 +198,7 @@ def load_training(store: Store, folder: str | Path, optimizer: Store) -> dict[st
     path = Path(folder) / TRAINING
     arrays = read_arrays(path)
     try:
-        state = _from_json(str(arrays.pop("state")))
+        state = from_json(str(arrays.pop("state")))
         parts = {"parameter": {}, "optimizer": {}}
         for name, values in arrays.items():
             part, _, name = name.partition("/")
@@ -216,7 +220,7 @@ def training_state(folder: str | Path) -> dict[str, object]:
     """The JSON object of a training state. Raises InputError where the folder has none."""
     path = Path(folder) / TRAINING
     try:
-        return _from_json(str(read_arrays(path)["state"]))
+        return from_json(str(read_arrays(path)["state"]))
     except (KeyError, ValueError) as error:
         raise InputError(f"not a training state: {error}", path) from None
 
@@ -226,7 +230,7 @@ def _read_config(folder: Path) -> dict:
     if not path.is_file():
         raise RnngError(_no_model(folder))
     try:
-        config = _from_json(path.read_text(encoding="utf-8"))
+        config = from_json(path.read_text(encoding="utf-8"))
         if config["format"] != FORMAT:
             raise ValueError("not a model of rnng_dy")
         if not isinstance(config["kind"], str) or not isinstance(config["sizes"], dict):
@@ -250,14 +254,6 @@ def _no_model(folder: Path) -> str:
     if not folder.is_dir():
         return f"{folder} is a file, and a model is a folder: {remedy}"
     return f"{folder} is no model folder, since it has no {CONFIG}: {remedy}"
-
-
-def _from_json(text: str) -> object:
-    """Raises ValueError for what is no JSON, or is nested deeper than Python can follow."""
-    try:
-        return json.loads(text)
-    except RecursionError:
-        raise ValueError("nested too deep") from None
 
 
 def _damaged(path: Path, error: Exception) -> InputError:

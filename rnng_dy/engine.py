@@ -154,7 +154,7 @@ def start_on(device: str | None) -> None:
 
     Raises RnngError as `start` does.
     """
-    if _started is None or device is not None and _full_name(device) != _started.device:
+    if _started is None or (device is not None and _full_name(device) != _started.device):
         start(device or CPU)
 
 

@@ -8,9 +8,15 @@ from dataclasses import fields
 from pathlib import Path
 from typing import ClassVar
 
+from nltk.tag.perceptron import PerceptronTagger
+
 from oracle.errors import InputError, RnngError
+from oracle.tagger_files import load_tagger, save_tagger
 from rnng_dy import checkpoint
 from rnng_dy.parameters import ParameterStore
+
+TAGGER = "tagger"
+"""The folder, in that of a parser, of its POS tagger."""
 
 
 class SavedModel:
@@ -27,6 +33,8 @@ class SavedModel:
     store: ParameterStore
     updates: int | None = 0
     """Updates that the parameters have had: 0 where they are random; None where nobody knows."""
+    tagger: PerceptronTagger | None = None
+    """Gives words the POS tags that a parser reads; None where the model has none."""
 
     def config(self) -> dict[str, object]:
         """The content of config.json."""
@@ -77,9 +85,24 @@ class SavedModel:
         given = {name: config[name] for name in cls.config_defaults if config[name] is not None}
         constants = {name: contents.constant(name) for name in cls.constants_of(vocabulary)}
         try:
-            return cls(vocabulary, cls.sizes_type(**config["sizes"]), **given, **constants)
+            model = cls(vocabulary, cls.sizes_type(**config["sizes"]), **given, **constants)
         except (RnngError, TypeError) as error:
             raise InputError(f"no model can be made of it: {error}", place) from None
+        model.read_companions(Path(folder))
+        return model
+
+    def write_companions(self, folder: Path) -> None:
+        """Write what belongs to the model besides vocabulary and parameters into a folder that is being made."""
+        if self.tagger is not None:
+            save_tagger(self.tagger, folder / TAGGER)
+
+    def read_companions(self, folder: Path) -> None:
+        """Take up what `write_companions` wrote; what an older folder has not stays as it is.
+
+        Raises InputError naming a file that is damaged.
+        """
+        if (folder / TAGGER).exists():
+            self.tagger = load_tagger(folder / TAGGER)
 
     @staticmethod
     def constants_of(vocabulary) -> tuple[str, ...]:

@@ -67,7 +67,9 @@ def work_of(models, tagged, generative_sentences):
     }
 
 
-def test_models_used_in_turn_say_what_each_says_alone(models, tagged, sentences, generative_sentences):
+def test_models_used_in_turn_say_what_each_says_alone(
+    models, tagged, sentences, generative_sentences
+):
     first, second, generator = models
     alone = [[m.parse_one(t) for t in tagged] for m in (first, second)]
     words = generative_sentences[0].unkified[:4]
@@ -111,7 +113,12 @@ def test_a_half_read_generator_and_a_reader_go_on_while_another_thread_works(
     thread = threading.Thread(target=disturb)
     thread.start()
     try:
-        trees, reader, found, read = second.parse_sents(iter(tagged)), generator.reader(OPTIONS), [], []
+        trees, reader, found, read = (
+            second.parse_sents(iter(tagged)),
+            generator.reader(OPTIONS),
+            [],
+            [],
+        )
         for i in range(len(tagged)):
             found.append(next(next(trees)))
             if i < len(words):
@@ -167,7 +174,9 @@ def test_models_work_in_a_pool_of_processes(models, tagged):
     assert drawn == generator.log_prob(samples[0][0])
 
 
-@pytest.mark.parametrize("again", [copy.deepcopy, copy.copy, lambda m: pickle.loads(pickle.dumps(m))])
+@pytest.mark.parametrize(
+    "again", [copy.deepcopy, copy.copy, lambda m: pickle.loads(pickle.dumps(m))]
+)
 def test_a_copy_has_all_of_a_model_and_nothing_in_common_with_it(sentences, again):
     model = make_parser(sentences, vectors=(["the", "a"], np.ones((2, 3))))
     model.updates = 7
@@ -190,7 +199,9 @@ def test_a_model_in_training_is_pickled_without_its_state(sentences, tmp_path):
     assert sorted(files) == ["config.json", "parameters.npz", "vocabulary.json"]
 
 
-@pytest.mark.parametrize("error", [UnseenSymbolError(["a", "b"]), InputError("bad", "some.trees", 3)])
+@pytest.mark.parametrize(
+    "error", [UnseenSymbolError(["a", "b"]), InputError("bad", "some.trees", 3)]
+)
 def test_errors_come_whole_out_of_a_working_process(error):
     again = pickle.loads(pickle.dumps(error))
     assert (type(again), str(again), vars(again)) == (type(error), str(error), vars(error))
