@@ -211,8 +211,8 @@ def load_training(store: Store, folder: str | Path, optimizer: Store) -> dict[st
 
 
 def remove_half_written(folder: str | Path) -> None:
-    """Remove what a kill left of arrays that were being written; only while no other process works in the folder."""
-    for half_written in Path(folder).glob(".*.npz.*"):
+    """Remove what a kill left of files that were being written; only while no other process works in the folder."""
+    for half_written in Path(folder).glob(".*.*.*[0-9]"):
         half_written.unlink(missing_ok=True)
 
 

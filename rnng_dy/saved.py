@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import ClassVar
@@ -12,7 +12,8 @@ from nltk.tag.perceptron import PerceptronTagger
 
 from oracle.errors import InputError, RnngError
 from oracle.tagger_files import load_tagger, save_tagger
-from rnng_dy import checkpoint
+from rnng_dy import checkpoint, model_card
+from rnng_dy.model_card import About
 from rnng_dy.parameters import ParameterStore
 
 TAGGER = "tagger"
@@ -35,6 +36,25 @@ class SavedModel:
     """Updates that the parameters have had: 0 where they are random; None where nobody knows."""
     tagger: PerceptronTagger | None = None
     """Gives words the POS tags that a parser reads; None where the model has none."""
+    about: About | None = None
+    """Where the model comes from; None where nobody has said it."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {', '.join(self._described())}>"
+
+    def _described(self) -> Iterator[str]:
+        config, about = self.config(), self.about or {}
+        yield from (f"{name} {config[name]}" for name in config if name not in ("kind", "sizes"))
+        yield from (f"{name} {size}" for name, size in config["sizes"].items())
+        yield f"{self.store.count():,} parameters"
+        corpus, score = model_card.trained_on(about), model_card.best_score(about)
+        if self.updates == 0:
+            yield "not trained"
+        elif corpus:
+            yield f"trained on {corpus}"
+        # of these parameters: a training that was killed may have written newer ones
+        if score and about["scores"].get("updates") == self.updates:
+            yield score
 
     def config(self) -> dict[str, object]:
         """The content of config.json."""
@@ -95,6 +115,8 @@ class SavedModel:
         """Write what belongs to the model besides vocabulary and parameters into a folder that is being made."""
         if self.tagger is not None:
             save_tagger(self.tagger, folder / TAGGER)
+        if self.about is not None:
+            model_card.write(folder, self.about)
 
     def read_companions(self, folder: Path) -> None:
         """Take up what `write_companions` wrote; what an older folder has not stays as it is.
@@ -103,6 +125,7 @@ class SavedModel:
         """
         if (folder / TAGGER).exists():
             self.tagger = load_tagger(folder / TAGGER)
+        self.about = model_card.read(folder)
 
     @staticmethod
     def constants_of(vocabulary) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ import click
 
 from oracle.errors import RnngError
 from oracle.files import read_oracle
+from rnng_dy.cli.group import typed_command
 from rnng_dy.cli.options import COMPOSITION
 from rnng_dy.models.composition import DEFAULT
 
@@ -48,11 +49,13 @@ def import_clab(kind, params, train_oracle, folder, clusters, pos, pretrained, c
     from clusters.files import read_clusters
     from rnng_dy.interop import clab
     from rnng_dy.interop.vectors import read_vectors
+    from rnng_dy.training.provenance import about_import
 
     if kind == "generative":
         model = clab.import_generator(params, sentences, read_clusters(clusters), composition)
     else:
         vectors = read_vectors(pretrained) if pretrained else None
         model = clab.import_parser(params, sentences, pos, composition, vectors)
+    model.about = about_import(model, sentences, typed_command(), params)
     model.save(folder)
     click.echo(f"{folder}: {model.store.count()} parameters, {model.sizes}")
