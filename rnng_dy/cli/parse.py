@@ -34,6 +34,7 @@ from rnng_dy.cli.sentences import (
     tagged_option,
     unseen_tags,
 )
+from rnng_dy.cli.tag_choice import TagChoice, tags_option
 from rnng_dy.execution.batches import batches
 from rnng_dy.execution.local import local_executor
 from rnng_dy.execution.outputs import content_hash
@@ -49,6 +50,7 @@ PARSED_WORDS, SEARCHED_WORDS = 600, 100
 @click.argument("source", metavar="INPUT")
 @output_option
 @tagged_option
+@tags_option
 @click.option(
     "--line-buffered",
     is_flag=True,
@@ -66,7 +68,7 @@ PARSED_WORDS, SEARCHED_WORDS = 600, 100
 @resume_option
 @device_option
 def parse(
-    folder, source, output, tagged, line_buffered, nbest, options, jobs, resume, device
+    folder, source, output, tagged, tags_from, line_buffered, nbest, options, jobs, resume, device
 ) -> None:
     """Parse greedily with a parser, or with the generative model alone by word-synchronous search.
 
@@ -84,9 +86,9 @@ def parse(
     executor = local_executor(jobs, device)
     model = open_model(how.place, executor)
     if line_buffered:
-        parse_line_by_line(model, how.open_lines(), tagged)
+        parse_line_by_line(model, how.open_lines(), tagged, TagChoice(model, tags_from))
         return
-    items = read_items(model, source, tagged)
+    items = read_items(model, source, tagged, TagChoice(model, tags_from))
     sentences = [item.sentence for item in items]
     key = content_hash("parse", *how.identity, sentences, Path(folder, "parameters.npz"))
     grouped = list(batches(items, lambda item: len(item.sentence.tokens), how.words))

@@ -10,6 +10,7 @@ import click
 
 from oracle.errors import InputError, RnngError
 from oracle.files import SourceSentence, read_sentences
+from rnng_dy.cli.tag_choice import TagChoice
 from rnng_dy.execution.work import Lines
 
 SHOWN_LINES = 5
@@ -36,11 +37,13 @@ LinesOf = Callable[[Sequence[Item]], list[Lines]]
 """From a batch to the lines of each of its items."""
 
 
-def read_items(model, source: str, tagged: bool | None) -> list[Item]:
+def read_items(model, source: str, tagged: bool | None, choice: TagChoice) -> list[Item]:
     """The sentences of INPUT; those that are empty lines are named. Raises InputError that names the line."""
     sentences = read_sentences(source, tagged, known_tags(model))
     report_empty(sentences, source)
-    return [make_item(model, i, sentence, source) for i, sentence in enumerate(sentences)]
+    items = [make_item(model, i, s, source, choice) for i, s in enumerate(sentences)]
+    choice.report()
+    return items
 
 
 def known_tags(model) -> Container[str] | None:
@@ -48,11 +51,12 @@ def known_tags(model) -> Container[str] | None:
     return model.vocabulary.tags if model.kind == "discriminative" else None
 
 
-def make_item(model, index: int, sentence: SourceSentence, source: str) -> Item:
-    """A sentence with a parser's ids. Raises InputError where the parser needs tags and it has none."""
+def make_item(model, index: int, sentence: SourceSentence, source: str, choice: TagChoice) -> Item:
+    """A sentence with tags and ids as a parser reads it. Raises InputError where it needs tags and there are none."""
     if not sentence.tokens or model.kind != "discriminative":
         return Item(index, sentence, None)
     try:
+        sentence = choice.tagged(sentence)
         ids = model.encode(sentence.tokens, sentence.tags, sentence.unkified)
     except RnngError as error:
         raise InputError(str(error), source, sentence.line) from None
@@ -87,7 +91,7 @@ def unseen_tags(model, items: Sequence[Item]) -> Counter[str]:
     known = known_tags(model)
     if known is None:
         return Counter()
-    return Counter(tag for item in items for tag in item.sentence.tags if tag not in known)
+    return Counter(tag for item in items for tag in item.sentence.tags or () if tag not in known)
 
 
 def report_unseen(unseen: Counter[str]) -> None:

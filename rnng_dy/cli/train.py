@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
 
 import click
 
@@ -12,6 +14,7 @@ from oracle.treebank import format_tree
 from rnng_dy import engine
 from rnng_dy.cli.group import Group
 from rnng_dy.cli.options import PARSER_SIZES, number_options, training_options
+from rnng_dy.cli.quiet import say
 from rnng_dy.cli.training_run import TrainingRun, WordsRun
 from rnng_dy.execution.outputs import content_hash
 
@@ -26,8 +29,16 @@ def train() -> None:
 @number_options(PARSER_SIZES)
 @click.option("--dev-trees", required=True, help="Gold trees of the development oracle, for F1.")
 @click.option("--pos", is_flag=True, help="Condition on the oracle's POS tags.")
+@click.option(
+    "--no-tagger",
+    is_flag=True,
+    help="With --pos: do without the tagger of a new model, trained on the tags of the training oracle, that tags "
+    "words without tags.",
+)
 @click.option("--pretrained", help="Word vectors in word2vec's text format, used as constants.")
-def discriminative(train_path, dev_path, dev_trees, pos, pretrained, device, **options) -> None:
+def discriminative(
+    train_path, dev_path, dev_trees, pos, no_tagger, pretrained, device, **options
+) -> None:
     """Train the parser q(y | x), selected by F1 on the development data.
 
     Example: rnng-dy train discriminative --train train.oracle --dev dev.oracle --dev-trees dev.trees --model parser
@@ -61,7 +72,9 @@ def discriminative(train_path, dev_path, dev_trees, pos, pretrained, device, **o
             f"{run.folder} was trained {'with' if has_tags else 'without'} --pos: resume with the same"
         )
     evaluation = ParserEvaluation(model, dev, golds)
-    run.train(model, sentences, evaluation, lambda r: f"dev F1 {r['f1']:.2f}")
+    has_new_tagger = pos and not (no_tagger or run.resumes)
+    more = [_train_tagger(run, model, sentences, dev)] if has_new_tagger else []
+    run.train(model, sentences, evaluation, lambda r: f"dev F1 {r['f1']:.2f}", *more)
 
 
 def _read_with_tags(path: str) -> list[OracleSentence]:
@@ -73,6 +86,20 @@ def _read_with_tags(path: str) -> list[OracleSentence]:
             sentences[0].line,
         )
     return sentences
+
+
+def _train_tagger(
+    run: TrainingRun, parser, sentences: Sequence[OracleSentence], dev: Sequence[OracleSentence]
+) -> Callable[[Path], None]:
+    """Give a new parser its own tagger, and say how well it tags; gives what writes that into the folder's log."""
+    from rnng_dy.training.loop import append_record
+    from rnng_dy.training.tagger import train_own_tagger
+
+    say(f"{run.folder.name}: training a POS tagger")
+    record = train_own_tagger(parser, sentences, dev, run.settings.seed)
+    figure = f"dev accuracy {record['accuracy']:.2f} % of {record['dev_words']} words"
+    say(f"{run.folder.name}: POS tagger: {figure}")
+    return partial(append_record, record=record)
 
 
 def _read_vectors(path: str | None) -> tuple:

@@ -13,6 +13,7 @@ import click
 from oracle.errors import InputError, RnngError
 from oracle.files import OracleSentence, open_output
 from rnng_dy import engine, registry
+from rnng_dy.cli.group import typed_command
 from rnng_dy.cli.options import require_possible
 from rnng_dy.cli.progress import Progress, clock
 from rnng_dy.cli.quiet import say
@@ -34,7 +35,7 @@ class TrainingRun:
         from rnng_dy.training.presets import PRESETS, saved_settings
 
         self.kind, self._inputs, self._train_path = kind, inputs, train_path
-        self.folder = Path(options["folder"])
+        self.folder, self._preset = Path(options["folder"]), options["preset"]
         self._given = {
             name: options[name]
             for name in ("composition", "transitions")
@@ -80,6 +81,7 @@ class TrainingRun:
         """Train to the end or to Ctrl-C; `describe` words an evaluation's record."""
         from rnng_dy.training.development import encode_possible
         from rnng_dy.training.loop import Training
+        from rnng_dy.training.provenance import Provenance
 
         prepare_process(self.settings.jobs, engine.device())
         examples, lines, impossible = encode_possible(model, sentences)
@@ -88,7 +90,12 @@ class TrainingRun:
                 f"no sentence to train on: {next(iter(impossible.values()))}", self._train_path
             )
 
+        about = Provenance(
+            model, sentences, self.settings, self._inputs, typed_command(), self._preset
+        )
+
         def report(record: dict) -> None:
+            about.report(record, self.folder)
             number = lines[record["sentence"]] if "sentence" in record else None
             place = f"{self._train_path}:{number}"
             line = f"{self.folder.name}: {_line(record, describe, place)}"
@@ -118,6 +125,7 @@ class TrainingRun:
                 f"stopped; the same command with --resume goes on in {self.folder}", err=True
             )
             sys.exit(128 + stopped[0])
+        about.finish(self.folder)
         best = json.dumps({"best": run.standing.best, "sentences": run.standing.best_sentences})
         click.echo(f"{self.folder}: {best}")
 

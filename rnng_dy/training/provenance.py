@@ -108,24 +108,23 @@ class Provenance:
         settings: Settings,
         inputs: Mapping[str, str | None],
         command: str | None,
-        preset: str | None = None,
+        preset: str,
     ):
-        """`inputs` are hashes of the data by option; a model that goes on keeps what it has said so far.
+        """What is known of the model already stays, if it is nothing that is said anew.
 
-        `preset` is that of a new model.
+        `inputs` are hashes of the data by option; `preset` is that of a model that does not go on.
         """
         known: About = model.about or {}
         new = about_model(model, sentences, command)
-        preset = known.get("settings", {}).get("preset", preset)
+        if "made" in known:
+            new["resumed"], new["made"] = new["made"], known["made"]
+            preset = known.get("settings", {}).get("preset")
         new["settings"] = {"preset": preset, **asdict(settings)}
         new["data"] = {name: value for name, value in inputs.items() if value is not None}
-        if known:
-            new["resumed"] = new["made"]
-        self._dev = {k: v for k, v in new["data"].items() if k.startswith("--dev")}
-        kept = ("made", "scores", "training", "origin")
+        new["training"] = {**known.get("training", {}), "finished": False}
         self._model = model
-        model.about = {**new, **{name: known[name] for name in kept if name in known}}
-        self._update(training={**known.get("training", {}), "finished": False})
+        self._dev = {name: x for name, x in new["data"].items() if name.startswith("--dev")}
+        model.about = {**known, **new}
 
     def report(self, record: Mapping[str, object], folder: Path) -> None:
         """Take up what a record of the log says, and write the card where it is an evaluation."""
