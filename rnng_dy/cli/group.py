@@ -9,7 +9,6 @@ import click
 
 from rnng_dy.cli.quiet import quiet_option
 
-
 TYPED = "rnng_dy.typed"
 
 
