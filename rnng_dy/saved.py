@@ -15,6 +15,8 @@ from oracle.tagger_files import load_tagger, save_tagger
 from rnng_dy import checkpoint, model_card
 from rnng_dy.model_card import About
 from rnng_dy.parameters import ParameterStore
+from rnng_dy.text.segmenter import Segmenter
+from rnng_dy.text.text_files import TEXT, read_segmenter, write_segmenter
 
 TAGGER = "tagger"
 """The folder, in that of a parser, of its POS tagger."""
@@ -39,13 +41,27 @@ class SavedModel:
     about: About | None = None
     """Where the model comes from; None where nobody has said it."""
 
+    _segmenter: Segmenter | None = None
+
+    @property
+    def segmenter(self) -> Segmenter:
+        """Turns raw text into tokens as training had them; where nobody said how, as the model's words let see."""
+        if self._segmenter is None:
+            self._segmenter = Segmenter.of_words(self.vocabulary.words.symbols)
+        return self._segmenter
+
+    @segmenter.setter
+    def segmenter(self, segmenter: Segmenter) -> None:
+        self._segmenter = segmenter
+
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {', '.join(self._described())}>"
+        return f"<{type(self).__name__}: {'; '.join(self._described())}>"
 
     def _described(self) -> Iterator[str]:
         config, about = self.config(), self.about or {}
-        yield from (f"{name} {config[name]}" for name in config if name not in ("kind", "sizes"))
-        yield from (f"{name} {size}" for name, size in config["sizes"].items())
+        named = [f"{name} {config[name]}" for name in config if name not in ("kind", "sizes")]
+        sizes = [f"{name} {size}" for name, size in config["sizes"].items()]
+        yield from (", ".join(part) for part in (named, sizes) if part)
         yield f"{self.store.count():,} parameters"
         corpus, score = model_card.trained_on(about), model_card.best_score(about)
         if self.updates == 0:
@@ -55,6 +71,10 @@ class SavedModel:
         # of these parameters: a training that was killed may have written newer ones
         if score and about["scores"].get("updates") == self.updates:
             yield score
+
+    def tokens_of(self, text: str) -> list[tuple[str, ...]]:
+        """The sentences of a text as tokens."""
+        return [sentence.tokens for sentence in self.segmenter.sentences(text)]
 
     def config(self) -> dict[str, object]:
         """The content of config.json."""
@@ -117,6 +137,8 @@ class SavedModel:
             save_tagger(self.tagger, folder / TAGGER)
         if self.about is not None:
             model_card.write(folder, self.about)
+        if self._segmenter is not None:
+            write_segmenter(self._segmenter, folder / TEXT)
 
     def read_companions(self, folder: Path) -> None:
         """Take up what `write_companions` wrote; what an older folder has not stays as it is.
@@ -126,6 +148,8 @@ class SavedModel:
         if (folder / TAGGER).exists():
             self.tagger = load_tagger(folder / TAGGER)
         self.about = model_card.read(folder)
+        if (folder / TEXT).exists():
+            self.segmenter = read_segmenter(folder / TEXT)
 
     @staticmethod
     def constants_of(vocabulary) -> tuple[str, ...]:
