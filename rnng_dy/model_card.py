@@ -39,7 +39,7 @@ USES = {
     "discriminative": 'parser = rnng_dy.load("MODEL")  # this folder\n'
     'print(parser("It works. So it does."))  # a tree for each sentence',
     "generative": 'model = rnng_dy.load("MODEL")  # this folder\n'
-    'print(model.surprisals(["It", "works", "."]))  # bits, word by word',
+    'print(model.surprisals_of("It works. So it does."))  # in bits, word by word',
 }
 USES["lstm-lm"] = USES["generative"]
 
@@ -139,10 +139,11 @@ def _shown(value: Value) -> str:
 def _text(text: object) -> str:
     r"""Text that Markdown, also in a table, shows as it is.
 
-    >>> print(_text("a|b `c`\n_d"))
-    a\|b \`c\`\\n\_d
+    >>> print(_text("a|b `c` _d of_e\n"))
+    a\|b \`c\` \_d of_e\\n
     """
-    return re.sub(r"([\\`*_\[\]<>|~&#])", r"\\\1", _printable(str(text)))
+    # an underscore between letters means nothing
+    return re.sub(r"[\\`*\[\]<>|~&#]|\b_|_\b", r"\\\g<0>", _printable(str(text)))
 
 
 def _printable(text: str) -> str:
