@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import ClassVar
 
+import nltk
 from nltk.tag.perceptron import PerceptronTagger
 
 from oracle.errors import InputError, RnngError
 from oracle.tagger_files import load_tagger, save_tagger
+from oracle.tokens import Token, split_tokens
 from rnng_dy import checkpoint, model_card
 from rnng_dy.model_card import About
 from rnng_dy.parameters import ParameterStore
+from rnng_dy.search.found import Found
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.text_files import TEXT, read_segmenter, write_segmenter
 
 TAGGER = "tagger"
 """The folder, in that of a parser, of its POS tagger."""
+SHOWN_WORDS = 5
+"""Of a sentence that a warning is about."""
 
 
 class SavedModel:
@@ -71,6 +77,30 @@ class SavedModel:
         # of these parameters: a training that was killed may have written newer ones
         if score and about["scores"].get("updates") == self.updates:
             yield score
+
+    def __call__(self, text: str | Sequence[Token]) -> list[nltk.Tree | None] | nltk.Tree | None:
+        """The trees of a text, one for each of its sentences; the tree of a sentence that is given as tokens.
+
+        Of a parser the greedy ones, of a generative model the best that its beam finds. A sentence without a tree,
+        since it does not fit into memory or has p = 0, has None in its place, and a warning says which it is.
+
+        Raises RnngError for tokens that are none, TypeError for a model that gives no trees.
+        """
+        sentences = self.tokens_of(text) if isinstance(text, str) else [text]
+        trees = []
+        for tokens, (tree, reason) in zip(sentences, self.best_trees(sentences), strict=True):
+            trees.append(tree)
+            if tree is None:
+                words, _ = split_tokens(tokens)
+                shown = " ".join(words[:SHOWN_WORDS])
+                shown += f" ..., {len(words)} words" if len(words) > SHOWN_WORDS else ""
+                message = f"sentence {len(trees)} ({shown}) has no tree: {reason}"
+                warnings.warn(message, stacklevel=2)
+        return trees if isinstance(text, str) else trees[0]
+
+    def best_trees(self, sentences: Sequence[Sequence[Token]]) -> Iterator[Found]:
+        """The best tree of each sentence, and why one has none."""
+        raise TypeError(f"a {self.kind} model gives no trees: ask for `surprisals_of(text)`")
 
     def tokens_of(self, text: str) -> list[tuple[str, ...]]:
         """The sentences of a text as tokens."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, NoReturn
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -125,10 +125,6 @@ class LstmLanguageModel(SavedModel):
             for row in as_fits(self._log_probs, part)
         ]
         return np.array(rows, np.float64).reshape(-1, 2)
-
-    def __call__(self, text: object) -> NoReturn:
-        """Raises TypeError: it has no trees."""
-        raise TypeError("a model of words gives no trees: `surprisals_of(text)` is what it has")
 
     def surprisals(self, tokens: Sequence[str], end: bool = False) -> list[WordRecord]:
         """A record for each token of a sentence and, where asked for, for its end, surprisals in bits.

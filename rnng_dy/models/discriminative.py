@@ -14,6 +14,7 @@ from nltk.parse.api import ParserI
 from oracle.errors import ImpossibleError, RnngError
 from oracle.files import OracleSentence
 from oracle.tagging import tags_by
+from oracle.tokens import Token, split_tokens
 from oracle.treebank import NO_TAG, has_preterminals
 from oracle.treebank import tags as tags_of
 from oracle.treebank import words as words_of
@@ -22,10 +23,10 @@ from rnng_dy.execution.batches import as_fits
 from rnng_dy.models.configurations import Configuration, SentenceGraph, Words
 from rnng_dy.models.lstm import Lstm
 from rnng_dy.models.rnng import Rnng, Sizes
-from rnng_dy.models.tokens import TOO_LONG, Token, split_tokens, warn_of_no_tree
 from rnng_dy.models.vocabulary import ParserVocabulary
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.rows import Block, Row, join
+from rnng_dy.search.found import TOO_LONG, Found
 from rnng_dy.search.greedy import BATCH_SIZE, parse_batch
 from rnng_dy.search.sampling import sample_batch
 from rnng_dy.search.trace import Decision, log_probs, trace
@@ -249,13 +250,9 @@ class DiscriminativeParser(Rnng, ParserI):
                 found = [] if result is None else [self.tree_of(result[0], words, tags)]
                 yield iter(found)
 
-    def best_trees(self, sentences: Sequence[Sequence[Token]]) -> Iterator[nltk.Tree | None]:
-        """See `Rnng`."""
-        for number, trees in enumerate(self.parse_sents(sentences), 1):
-            tree = next(trees, None)
-            if tree is None:
-                warn_of_no_tree(number, sentences[number - 1], TOO_LONG)
-            yield tree
+    def best_trees(self, sentences: Sequence[Sequence[Token]]) -> Iterator[Found]:
+        """See `SavedModel`."""
+        return ((next(trees, None), TOO_LONG) for trees in self.parse_sents(sentences))
 
     def tree_of(
         self, ids: Iterable[int], words: Sequence[str], tags: Sequence[str] | None

@@ -13,7 +13,8 @@ from oracle.errors import RnngError
 from oracle.treebank import NO_TAG
 from rnng_dy import LstmLanguageModel
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes
-from rnng_dy.models import discriminative, generative
+from rnng_dy.models import discriminative
+from rnng_dy.search import surprisal
 from rnng_dy.search.surprisal import SearchOptions, measure
 
 from ..conftest import make_parser
@@ -93,7 +94,7 @@ def test_a_sentence_too_long_is_named_and_the_others_have_trees(kind, request, m
     model = request.getfixturevalue(kind)
     module, name = {
         "parser": (discriminative, "parse_batch"),
-        "generator": (generative, "measure"),
+        "generator": (surprisal, "measure"),
     }[kind]
     whole = getattr(module, name)
     length = (lambda tokens: len(tokens.words)) if kind == "parser" else len
