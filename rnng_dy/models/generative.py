@@ -209,10 +209,7 @@ class GenerativeModel(Rnng):
     def surprisals(
         self, tokens: Sequence[str], options: SearchOptions = DEFAULT_OPTIONS, end: bool = False
     ) -> list[WordRecord]:
-        """What the model says of each word of a sentence and, where asked for, of its end (see `search.surprisal`).
-
-        Raises RnngError for a text, which is for `surprisals_of`.
-        """
+        """What the model says of each word of a sentence and, where asked for, of its end (see `search.surprisal`)."""
         [found] = measure(self, [tokens], options, end)
         return found.records
 
