@@ -18,6 +18,30 @@ def typed_command() -> str | None:
     return None if typed is None else shlex.join(["rnng-dy", *typed])
 
 
+class SectionOption(click.Option):
+    """An option that the help lists under a heading; see `Sectioned`."""
+
+    def __init__(self, *arguments, section: str, **settings):
+        super().__init__(*arguments, **settings)
+        self.section = section
+
+
+class Sectioned(click.Command):
+    """A command with so many options that its help has them in sections, in the order of the first of each."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """See click."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                title = getattr(parameter, "section", "Other")
+                sections.setdefault(title, []).append(record)
+        for title, records in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
 class Group(click.Group):
     """A group that suggests a command for a mistyped one; --quiet may stand before and after each of its commands."""
 

@@ -117,7 +117,7 @@ class DiscriminativeParser(Rnng, ParserI):
         if v.tags is not None and tags is None:
             tags = self.tags_for(tokens)
         if unkified is None:
-            unkified = v.unknown.unkify(tokens)
+            unkified = v.unkify(tokens)
         return Tokens(
             v.word_ids(unkified),
             None if v.tags is None else v.tag_ids(tags),
@@ -149,7 +149,11 @@ class DiscriminativeParser(Rnng, ParserI):
     def encode_training(self, sentence: OracleSentence) -> ParserExample:
         """A sentence of the training oracle. Raises UnderivableError for a tree that has q = 0."""
         self.transitions.check(sentence.actions, len(sentence.tokens))
-        tokens = self.encode(sentence.tokens, sentence.tags, sentence.tokens)
+        # a parser that is trained on with more data has not all of its words
+        known = self.vocabulary.words
+        both = zip(sentence.tokens, sentence.unkified, strict=True)
+        words = [word if word in known else unk for word, unk in both]
+        tokens = self.encode(sentence.tokens, sentence.tags, words)
         classes = self.vocabulary.word_ids(sentence.unkified)
         return ParserExample(tokens, classes, self.transitions.encode(sentence.actions))
 

@@ -17,10 +17,12 @@ from pathlib import Path
 from oracle.errors import RnngError
 from oracle.files import OracleSentence
 from rnng_dy import __version__, engine, model_card
+from rnng_dy.checkpoint import PARAMETERS
 from rnng_dy.cpu_level import cpu_level
 from rnng_dy.execution.outputs import finite
 from rnng_dy.model_card import About, Value
 from rnng_dy.models.vocabulary import nonterminals
+from rnng_dy.saved import SavedModel
 from rnng_dy.training.presets import Settings
 
 DATE = "SOURCE_DATE_EPOCH"
@@ -29,7 +31,9 @@ OF_RECORD = {"event", "epoch", "sentences", "updates", "seconds", "score", "is_b
 """What a record of an evaluation has besides scores that mean something by themselves."""
 
 
-def about_model(model, sentences: Sequence[OracleSentence], command: str | None) -> dict:
+def about_model(
+    model: SavedModel, sentences: Sequence[OracleSentence], command: str | None
+) -> dict:
     """What there is to say of a model that is made from the sentences of a training oracle by a command."""
     config = model.config()
     return {
@@ -45,12 +49,31 @@ def about_model(model, sentences: Sequence[OracleSentence], command: str | None)
 
 
 def about_import(
-    model, sentences: Sequence[OracleSentence], command: str | None, checkpoint: str | Path
+    model: SavedModel,
+    sentences: Sequence[OracleSentence],
+    command: str | None,
+    checkpoint: str | Path,
 ) -> dict:
     """What there is to say of a model that the original program trained and saved in a file."""
-    digest = hashlib.sha256(Path(checkpoint).read_bytes()).hexdigest()
-    origin = {"program": "clab/rnng", "checkpoint": str(checkpoint), "sha256": digest}
+    origin = {"program": "clab/rnng", "checkpoint": str(checkpoint), "sha256": _sha256(checkpoint)}
     return {**about_model(model, sentences, command), "origin": origin}
+
+
+def about_continued(base: SavedModel, folder: str | Path) -> About:
+    """What there is to say of a model, before it is trained, that begins as the one of a folder."""
+    known = base.about or {}
+    origin = {
+        "model": str(folder),
+        "sha256": _sha256(Path(folder) / PARAMETERS),
+        "trained_on": model_card.trained_on(known),
+        "score": model_card.best_score(known),
+        "made": known.get("made", {}).get("date"),
+    }
+    return {"origin": origin}
+
+
+def _sha256(path: str | Path) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
 def corpus(sentences: Sequence[OracleSentence]) -> dict[str, Value]:
@@ -103,7 +126,7 @@ class Provenance:
 
     def __init__(
         self,
-        model,
+        model: SavedModel,
         sentences: Sequence[OracleSentence],
         settings: Settings,
         inputs: Mapping[str, str | None],

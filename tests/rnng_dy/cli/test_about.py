@@ -116,6 +116,22 @@ def test_an_older_folder_gets_a_card_when_it_is_gone_on_with(data):
     assert (data / "m" / "README.md").is_file()
 
 
+def test_a_model_that_begins_as_another_says_as_which(data):
+    run(*TRAIN, *SMALL, "--model", "one")
+    run(*TRAIN[:-2], "--no-tagger", "--init", "one", "--epochs", "1", "--model", "two")
+    one, two = map(model_card.read, ("one", "two"))
+    digest = hashlib.sha256((data / "one" / "parameters.npz").read_bytes()).hexdigest()
+    assert two["origin"] == {
+        "model": "one",
+        "sha256": digest,
+        "trained_on": model_card.trained_on(one),
+        "score": model_card.best_score(one),
+        "made": one["made"]["date"],
+    }
+    assert "resumed" not in two
+    assert "--init one" in two["made"]["command"]
+
+
 def test_about_prints_the_model_and_its_card(data):
     run(*TRAIN, *SMALL, "--model", "m")
     printed = run("about", "m")

@@ -69,6 +69,7 @@ VALUES = {
     "first_evaluation": 11,
     "evaluate_every": 13,
     "evaluate_from_epoch": 1,
+    "patience": 9,
     "checkpoint_every": 17,
     "report_every": 19,
     "seed": 77,
@@ -96,6 +97,16 @@ def test_every_number_option_arrives(data):
     state = checkpoint.training_state("m")
     assert state["progress"]["sentences"] == 60
     assert state["progress"]["updates"] == 20
+
+
+def test_patience_ends_training_and_says_so(data):
+    """A learning rate so small that no score changes: the first evaluation is the best one."""
+    patience = ["--patience", "2", "--learning-rate", "1e-30", "--evaluate-every", "5"]
+    still = ["--l2", "0", "--first-evaluation", "5", "--epochs", "3", "--model", "m"]
+    result = run(*PARSER, *SMALL[:4], *patience, *still)
+    says = "15 sentences: no new best in 2 evaluations: training ends here (--patience)"
+    assert says in result.stderr
+    assert json.loads(result.stdout.partition(": ")[2])["sentences"] == 5
 
 
 @pytest.mark.parametrize("composition", ["corrected", "buggy"])
@@ -261,6 +272,8 @@ IMPOSSIBLE = [
     ("progress", "position", 30, "its place is not in the data"),
     ("progress", "window", [float("inf"), 1, 1, 1], "its loss or its time is no number"),
     ("progress", "window", [1.0, 1], "its counts are none"),
+    ("progress", "stale", -1, "its counts are none"),
+    ("settings", "patience", -1, "the setting patience cannot be -1"),
     ("progress", "best", float("nan"), "its best score is no number"),
     ("settings", "optimizer", ["sgd"], "the setting optimizer cannot be ['sgd']"),
     ("settings", "batch_size", None, "the setting batch_size cannot be None"),
