@@ -14,6 +14,7 @@ from oracle.transitions import SYSTEMS
 from oracle.unknown import RULES
 from rnng_dy.cli.group import SectionOption
 from rnng_dy.models.composition import COMPOSITIONS, DEFAULT
+from rnng_dy.training.presets import NAMES
 
 AT_LEAST_1 = click.IntRange(min=1)
 
@@ -185,10 +186,11 @@ def training_options(command: Callable) -> Callable:
         number_options(SIZES, "Model"),
         in_section("Training")(
             "--preset",
-            type=click.Choice(["paper", "fast"]),
+            type=click.Choice(NAMES),
             default="paper",
             show_default=True,
-            help="Settings that the options below change: the original's, or minibatches with Adam.",
+            help="Settings that the options below change: the original's; minibatches with Adam, fitted to the number "
+            "of sentences; or what two cores do in some two minutes.",
         ),
         number_options(SETTINGS, "Training"),
         run_option("--device", default="cpu", show_default=True, help="cpu, cuda or cuda:N."),

@@ -38,7 +38,7 @@ class TrainingRun:
         `base` is the model that --init names.
         """
         from rnng_dy import checkpoint
-        from rnng_dy.training.presets import PRESETS, saved_settings
+        from rnng_dy.training.presets import saved_settings, settings_for, sizes_for
 
         self.kind, self.data, self._base = kind, data, base
         self._init, self._extends = options["init"], options["extend"]
@@ -52,8 +52,8 @@ class TrainingRun:
         self.resumes = goes_on(options)
         # --word-size, so called because --word alone would say nothing, is the field `word`
         self._given_sizes = _given(sizes, {k.removesuffix("_size"): v for k, v in options.items()})
-        self._sizes = replace(sizes, **self._given_sizes)
-        settings = PRESETS[options["preset"], kind]
+        self._sizes = replace(sizes, **{**sizes_for(options["preset"], kind), **self._given_sizes})
+        settings = settings_for(options["preset"], kind, len(data.train))
         if self.resumes:
             settings = saved_settings(checkpoint.training_state(self.folder), self.folder)
             require_possible(settings, self.folder)
