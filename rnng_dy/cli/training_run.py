@@ -150,7 +150,8 @@ class TrainingRun:
             run.resume()
             say(f"going on after {run.standing.sentences} sentences")
         else:
-            model.segmenter = Segmenter.of_training(sentence.tokens for sentence in sentences)
+            if self._base is None:
+                model.segmenter = Segmenter.of_training(sentence.tokens for sentence in sentences)
             run.create_folder(partial(_add_all, [self.data.keep, *adding]))
         for line, reason in impossible.items():
             click.echo(f"{path}:{line}: left out: {reason}", err=True)

@@ -77,6 +77,7 @@ def extended(model: M, sentences: Sequence[OracleSentence], seed: int) -> M:
                 tag_counts=(*v.tag_counts, *(counts[tag] for tag in new.tags)),
             )
     larger = _grown(model, vocabulary, seed)
+    larger.segmenter = model.segmenter
     if not new.tags:
         larger.tagger = model.tagger
     return larger
