@@ -211,8 +211,8 @@ def load_training(store: Store, folder: str | Path, optimizer: Store) -> dict[st
 
 
 def remove_half_written(folder: str | Path) -> None:
-    """Remove what a kill left of arrays that were being written; only while no other process works in the folder."""
-    for half_written in Path(folder).glob(".*.npz.*"):
+    """Remove what a kill left of files that were being written; only while no other process works in the folder."""
+    for half_written in Path(folder).glob(".*.*.*[0-9]"):
         half_written.unlink(missing_ok=True)
 
 
@@ -228,7 +228,7 @@ def training_state(folder: str | Path) -> dict[str, object]:
 def _read_config(folder: Path) -> dict:
     path = folder / CONFIG
     if not path.is_file():
-        raise RnngError(f"{folder} is no model folder: it has no {CONFIG}")
+        raise RnngError(_no_model(folder))
     try:
         config = from_json(path.read_text(encoding="utf-8"))
         if config["format"] != FORMAT:
@@ -240,10 +240,20 @@ def _read_config(folder: Path) -> dict:
         raise _damaged(path, error) from None
     if version != VERSION:
         raise InputError(
-            f"written by another version of rnng_dy (format {version}, this one reads {VERSION})",
+            f"written by another version of rnng_dy (format {version}, this one reads {VERSION}): install that "
+            "version, or make the model anew",
             path,
         )
     return config
+
+
+def _no_model(folder: Path) -> str:
+    remedy = "name one that `rnng-dy train` or `import-clab` wrote"
+    if not folder.exists():
+        return f"there is no folder {folder}: {remedy}"
+    if not folder.is_dir():
+        return f"{folder} is a file, and a model is a folder: {remedy}"
+    return f"{folder} is no model folder, since it has no {CONFIG}: {remedy}"
 
 
 def _damaged(path: Path, error: Exception) -> InputError:

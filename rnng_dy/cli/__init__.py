@@ -34,6 +34,7 @@ COMMANDS = {
     "compare-composition": "compare",
     "generate": "generate",
     "import-clab": "import_clab",
+    "about": "about",
     "reproduce": "reproduce",
     "doctor": "doctor",
 }

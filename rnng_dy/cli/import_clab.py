@@ -8,6 +8,7 @@ import click
 
 from oracle.errors import RnngError
 from oracle.files import read_oracle
+from rnng_dy.cli.group import typed_command
 from rnng_dy.cli.options import COMPOSITION
 from rnng_dy.cli.tag import training_pairs
 from rnng_dy.models.composition import DEFAULT
@@ -59,6 +60,7 @@ def import_clab(
     from clusters.files import read_clusters
     from rnng_dy.interop import clab
     from rnng_dy.interop.vectors import read_vectors
+    from rnng_dy.training.provenance import about_import
 
     if kind == "generative":
         model = clab.import_generator(params, sentences, read_clusters(clusters), composition)
@@ -67,6 +69,7 @@ def import_clab(
         model = clab.import_parser(params, sentences, pos, composition, vectors)
     if tagger_path:
         _give_tagger(model, tagger_path)
+    model.about = about_import(model, sentences, typed_command(), params)
     model.save(folder)
     click.echo(f"{folder}: {model.store.count()} parameters, {model.sizes}")
 

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection
+from functools import partial
 
 import click
 
 from oracle.errors import InputError
+from oracle.transitions import DEFAULT as DEFAULT_SYSTEM
 from oracle.transitions import SYSTEMS
+from oracle.unknown import RULES
+from rnng_dy.cli.group import SectionOption
 from rnng_dy.models.composition import COMPOSITIONS, DEFAULT
+from rnng_dy.training.presets import NAMES
 
 AT_LEAST_1 = click.IntRange(min=1)
 
@@ -69,6 +74,11 @@ SETTINGS = [
     ("first_evaluation", AT_LEAST_1, "Sentences before the first evaluation on the dev data."),
     ("evaluate_every", AT_LEAST_1, "Sentences between evaluations."),
     ("evaluate_from_epoch", click.IntRange(min=0), "Full epochs before any evaluation."),
+    (
+        "patience",
+        click.IntRange(min=0),
+        "End after so many evaluations without a new best, whatever the learning rate is then; 0: never.",
+    ),
     ("checkpoint_every", AT_LEAST_1, "Sentences between saved training states."),
     ("report_every", AT_LEAST_1, "Sentences between records in log.jsonl."),
     ("seed", click.IntRange(0, 2**32 - 1), "Seed of everything random."),
@@ -90,50 +100,100 @@ PARSER_SIZES = [
 ]
 
 
-def number_options(table: list[tuple[str, click.ParamType, str]]) -> Callable:
+def number_options(table: list[tuple[str, click.ParamType, str]], section: str) -> Callable:
     """A decorator that adds one option for each row of a table; without a default, so that presets hold."""
 
     def decorate(command: Callable) -> Callable:
         for name, kind, text in reversed(table):
             flag = "--" + name.replace("_", "-")
-            command = click.option(flag, name, type=kind, help=text)(command)
+            command = in_section(section)(flag, name, type=kind, help=text)(command)
         return command
 
     return decorate
 
 
+def in_section(title: str) -> Callable:
+    """What makes options that the help of a `Sectioned` command lists under a title."""
+    return partial(click.option, cls=SectionOption, section=title)
+
+
+data_option, model_section_option, run_option = map(in_section, ("Data", "Model", "Run"))
+
+
 def training_options(command: Callable) -> Callable:
-    """What both `train` commands take."""
+    """What all `train` commands take."""
     options = [
-        click.option("--train", "train_path", required=True, help="Training oracle."),
-        click.option("--dev", "dev_path", required=True, help="Development oracle."),
-        click.option("--model", "folder", required=True, help="Model folder to write."),
-        click.option(
+        data_option(
+            "--trees",
+            "trees_path",
+            metavar="FILE",
+            help="Bracketed trees to train on. Cleaned as `prepare` does, they stay in the model folder with their "
+            "oracles.",
+        ),
+        data_option(
+            "--dev-trees",
+            metavar="FILE",
+            help="Bracketed trees to judge the model by; for a parser those of the --dev oracle, too.",
+        ),
+        data_option(
+            "--hold-out",
+            type=FiniteRange(0, 1, min_open=True, max_open=True),
+            metavar="SHARE",
+            help="Instead of --dev-trees: hold out a share of --trees, evenly spaced: 0.1 is every tenth.",
+        ),
+        data_option(
+            "--unk",
+            type=click.Choice(RULES),
+            help=f"With --trees: classes of unknown words, as `oracle` has them.  [default: {RULES[0]}]",
+        ),
+        data_option(
+            "--skip-preterminals",
+            is_flag=True,
+            help="With --trees: leave out trees that are only a preterminal.",
+        ),
+        data_option("--train", "train_path", metavar="FILE", help="Instead: training oracle."),
+        data_option("--dev", "dev_path", metavar="FILE", help="Development oracle."),
+        model_section_option(
+            "--model", "folder", required=True, metavar="FOLDER", help="Model folder to write."
+        ),
+        model_section_option(
+            "--resume",
+            is_flag=True,
+            help="Go on from the training state in the model folder, if there is one.",
+        ),
+        model_section_option(
+            "--init",
+            metavar="FOLDER",
+            help="Begin with this model's parameters, dimensions and vocabulary; words that it has not got are their "
+            "UNK classes.",
+        ),
+        model_section_option(
+            "--extend",
+            is_flag=True,
+            help="With --init: add the nonterminals, POS tags and, for a parser, words seen twice that it has not got.",
+        ),
+        model_section_option(
             "--composition",
             type=COMPOSITION,
             help="The corrigendum's composition, or that of the paper's first version.  "
             f"[default: {DEFAULT}]",
         ),
-        click.option(
+        model_section_option(
             "--transitions",
             type=TRANSITIONS,
-            help="Transition system.  [default: that of the training oracle]",
+            help=f"Transition system.  [default: that of the training oracle; with --trees {DEFAULT_SYSTEM}]",
         ),
-        click.option(
+        number_options(SIZES, "Model"),
+        in_section("Training")(
             "--preset",
-            type=click.Choice(["paper", "fast"]),
+            type=click.Choice(NAMES),
             default="paper",
             show_default=True,
-            help="Settings that the options below change: the original's, or minibatches with Adam.",
+            help="Settings that the options below change: the original's; minibatches with Adam, fitted to the number "
+            "of sentences; or what two cores do in some two minutes.",
         ),
-        click.option(
-            "--resume",
-            is_flag=True,
-            help="Go on from the training state in the model folder, if there is one.",
-        ),
-        device_option,
-        number_options(SETTINGS),
-        number_options(SIZES),
+        number_options(SETTINGS, "Training"),
+        run_option("--device", default="cpu", show_default=True, help="cpu, cuda or cuda:N."),
     ]
     for option in reversed(options):
         command = option(command)

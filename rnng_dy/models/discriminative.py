@@ -14,6 +14,7 @@ from nltk.parse.api import ParserI
 from oracle.errors import ImpossibleError, RnngError
 from oracle.files import OracleSentence
 from oracle.tagging import tags_by
+from oracle.tokens import Token, split_tokens
 from oracle.treebank import NO_TAG, has_preterminals
 from oracle.treebank import tags as tags_of
 from oracle.treebank import words as words_of
@@ -25,12 +26,10 @@ from rnng_dy.models.rnng import Rnng, Sizes
 from rnng_dy.models.vocabulary import ParserVocabulary
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.rows import Block, Row, join
+from rnng_dy.search.found import TOO_LONG, Found
 from rnng_dy.search.greedy import BATCH_SIZE, parse_batch
 from rnng_dy.search.sampling import sample_batch
 from rnng_dy.search.trace import Decision, log_probs, trace
-
-Token = str | tuple[str, str]
-"""A word, or a word and its tag."""
 
 
 @dataclass(frozen=True)
@@ -150,8 +149,10 @@ class DiscriminativeParser(Rnng, ParserI):
     def encode_training(self, sentence: OracleSentence) -> ParserExample:
         """A sentence of the training oracle. Raises UnderivableError for a tree that has q = 0."""
         self.transitions.check(sentence.actions, len(sentence.tokens))
-        tokens = self.encode(sentence.tokens, sentence.tags, sentence.tokens)
         classes = self.vocabulary.word_ids(sentence.unkified)
+        # a parser that goes on from other data has not all of the words: they are their classes
+        words = list(map(self.vocabulary.words.get, sentence.tokens, classes))
+        tokens = self.encode(sentence.tokens, sentence.tags, ())._replace(words=words)
         return ParserExample(tokens, classes, self.transitions.encode(sentence.actions))
 
     # graphs
@@ -225,7 +226,7 @@ class DiscriminativeParser(Rnng, ParserI):
 
     def _read(self, tokens: Sequence[Token]) -> tuple[list[str], Sequence[str] | None]:
         """Words, and the tags that the model reads them with."""
-        words, tags = _split(tokens)
+        words, tags = split_tokens(tokens)
         return words, self.tags_read(words, tags)
 
     def parse(self, tokens: Sequence[Token]) -> Iterator[nltk.Tree]:
@@ -250,6 +251,10 @@ class DiscriminativeParser(Rnng, ParserI):
             for (words, tags), result in zip(batch, results, strict=True):
                 found = [] if result is None else [self.tree_of(result[0], words, tags)]
                 yield iter(found)
+
+    def best_trees(self, sentences: Sequence[Sequence[Token]]) -> Iterator[Found]:
+        """See `SavedModel`."""
+        return ((next(trees, None), TOO_LONG) for trees in self.parse_sents(sentences))
 
     def tree_of(
         self, ids: Iterable[int], words: Sequence[str], tags: Sequence[str] | None
@@ -279,14 +284,3 @@ class DiscriminativeParser(Rnng, ParserI):
         tokens = self.encode(words, tags_of(tree) if has_preterminals(tree) else None)
         dy.renew_cg()
         return float(log_probs(self, trace(self, self.start(tokens), [ids]))[0])
-
-
-def _split(tokens: Sequence[Token]) -> tuple[list[str], list[str] | None]:
-    """Words and tags of plain or tagged tokens. Raises RnngError for neither, for a mixture and for none."""
-    if isinstance(tokens, str) or not tokens:
-        raise RnngError("a sentence is a list of tokens, one at least")
-    if all(isinstance(token, str) for token in tokens):
-        return list(tokens), None
-    if any(isinstance(token, str) or len(token) != 2 for token in tokens):
-        raise RnngError("all tokens are words, or all are (word, tag) pairs")
-    return [word for word, _ in tokens], [tag for _, tag in tokens]

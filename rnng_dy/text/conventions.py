@@ -66,10 +66,11 @@ class Conventions:
     starters: frozenset[str] = frozenset()
     """Lower-cased words that are capitalised at the beginning of a sentence alone."""
     han: str = "none"
-    """Are words of Chinese characters "characters" or "words"? "none" where training has none."""
+    """Are words of Chinese characters "characters" or "words"? "none" where training is not Chinese."""
     longest_han: int = 0
     """Characters of the longest such word."""
     mean_han: float = 0.0
+    """Characters of such words on average."""
 
     def to_json(self) -> dict[str, object]:
         """An object of JSON."""

@@ -33,9 +33,7 @@ def learn(sentences: Collection[Sequence[str]]) -> Conventions:
     abbreviations = _abbreviations(words)
     at_end = _at_end(sentences, abbreviations)
     counts = Counter(at_end.values())
-    han = Counter({w: n for w, n in words.items() if _HAN_WORD.fullmatch(w)})
-    total = max(1, han.total())
-    mean = sum(len(w) * n for w, n in han.items()) / total
+    han, longest, mean = _han(words)
     return Conventions(
         spellings=spellings,
         quotes=quotes,
@@ -48,8 +46,8 @@ def learn(sentences: Collection[Sequence[str]]) -> Conventions:
         at_end=at_end,
         at_end_else=max(("split", "shared", "kept"), key=lambda way: counts[way]),
         starters=_starters(sentences),
-        han="none" if not han else "characters" if mean < 1 + _RARE else "words",
-        longest_han=max(map(len, han), default=0),
+        han=han,
+        longest_han=longest,
         mean_han=mean,
     )
 
@@ -58,6 +56,18 @@ def _is_token(mark: str, words: Counter[str]) -> bool:
     """Is the mark between letters more often a token than part of a word?"""
     inside = re.compile(rf"[^\W\d_]\\?{re.escape(mark)}[^\W\d_]")
     return words[mark] > sum(n for word, n in words.items() if mark in word and inside.search(word))
+
+
+def _han(words: Counter[str]) -> tuple[str, int, float]:
+    """What words of Chinese characters are, the length of the longest and the mean, in a treebank of such words."""
+    lengths: Counter[int] = Counter()
+    for word, n in words.items():
+        if _HAN_WORD.fullmatch(word):
+            lengths[len(word)] += n
+    if 2 * lengths.total() <= words.total():
+        return "none", 0, 0.0
+    mean = sum(length * n for length, n in lengths.items()) / lengths.total()
+    return "characters" if mean < 1 + _RARE else "words", max(lengths), mean
 
 
 def _quotes(words: Counter[str]) -> tuple[tuple[str, str], tuple[str, str], dict[str, str]]:

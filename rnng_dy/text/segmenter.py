@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from rnng_dy.text.characters import CleanText, clean
 from rnng_dy.text.conventions import Conventions, unspelled
+from rnng_dy.text.han import require_words
 from rnng_dy.text.learning import learn
 from rnng_dy.text.spelling import spelled
 from rnng_dy.text.splitting import SentenceSplitter
@@ -18,8 +20,7 @@ LONGEST_WHOLE = 30
 """Characters of an exception: what is longer is an address, or noise."""
 
 
-@dataclass(frozen=True)
-class TextSentence:
+class TextSentence(NamedTuple):
     """A sentence of a text."""
 
     tokens: tuple[str, ...]
@@ -75,9 +76,11 @@ class Segmenter:
     def sentences(self, text: str, one_per_line: bool = False) -> list[TextSentence]:
         """The sentences of a text; a blank line ends one, with `one_per_line` each line.
 
-        Raises RnngError for characters that are no text, and for Chinese without blanks where the treebank has words.
+        Raises RnngError for characters that are no text, and InputError with the line for Chinese without blanks where
+        the treebank has words.
         """
         cleaned = clean(text)
+        require_words(cleaned.text, self.conventions)
         found, line, counted = [], 1, 0
         for begin, end in self._splitter.spans(cleaned.text, one_per_line):
             line += cleaned.text.count("\n", counted, begin)
