@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -53,7 +54,7 @@ def read(folder: str | Path) -> About | None:
     try:
         about = from_json(path.read_bytes())
         for section in about.values():
-            if not all(isinstance(x, Value) for x in section.values()):
+            if not all(map(_is_value, section.values())):
                 raise ValueError("a value that is neither number nor text")
     except FileNotFoundError:
         return None
@@ -92,7 +93,7 @@ def best_score(about: About) -> str | None:
     """
     scores = about.get("scores", {})
     for name, shown in (("f1", "F1"), ("perplexity", "perplexity")):
-        if isinstance(scores.get(name), int | float):
+        if isinstance(scores.get(name), float):
             return f"dev {shown} {scores[name]:.2f}"
     return None
 
@@ -107,6 +108,10 @@ def trained_on(about: About) -> str | None:
     if not all(isinstance(count, int) for count in counts):
         return None
     return f"{counts[0]:,} sentences, {counts[1]:,} words"
+
+
+def _is_value(value: object) -> bool:
+    return math.isfinite(value) if isinstance(value, float) else isinstance(value, Value)
 
 
 def _scored(about: About) -> str:

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 import nltk
 from nltk.tag.perceptron import PerceptronTagger
@@ -21,6 +21,8 @@ from rnng_dy.parameters import ParameterStore
 from rnng_dy.search.found import Found
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.text_files import TEXT, read_segmenter, write_segmenter
+
+T = TypeVar("T")
 
 TAGGER = "tagger"
 """The folder, in that of a parser, of its POS tagger."""
@@ -86,7 +88,7 @@ class SavedModel:
 
         Raises RnngError for tokens that are none, TypeError for a model that gives no trees.
         """
-        sentences = self.tokens_of(text) if isinstance(text, str) else [text]
+        sentences = self.tokens_of(text if isinstance(text, str) else [text])
         trees = []
         for tokens, (tree, reason) in zip(sentences, self.best_trees(sentences), strict=True):
             trees.append(tree)
@@ -102,8 +104,10 @@ class SavedModel:
         """The best tree of each sentence, and why one has none."""
         raise TypeError(f"a {self.kind} model gives no trees: ask for `surprisals_of(text)`")
 
-    def tokens_of(self, text: str) -> list[tuple[str, ...]]:
-        """The sentences of a text as tokens."""
+    def tokens_of(self, text: str | T) -> Sequence[Sequence[str]] | T:
+        """The sentences of a text as tokens; sentences that are tokens already as they are."""
+        if not isinstance(text, str):
+            return text
         return [sentence.tokens for sentence in self.segmenter.sentences(text)]
 
     def config(self) -> dict[str, object]:

@@ -147,9 +147,7 @@ class LstmLanguageModel(SavedModel):
         A word whose UNK class the model does not have is infinitely surprising, and passed over for the words after
         it. Surprisals are NaN in a sentence that does not fit into memory.
         """
-        if isinstance(sentences, str):
-            sentences = self.tokens_of(sentences)
-        tokens = [list(sentence) for sentence in sentences]
+        tokens = [list(sentence) for sentence in self.tokens_of(sentences)]
         given = unkified or [None] * len(tokens)
         unkify = self.vocabulary.unkify
         seen = [words or unkify(of) for words, of in zip(given, tokens, strict=True)]

@@ -230,10 +230,7 @@ class DiscriminativeParser(Rnng, ParserI):
         return words, self.tags_read(words, tags)
 
     def parse(self, tokens: Sequence[Token]) -> Iterator[nltk.Tree]:
-        """The trees of a sentence, best first: the greedy one.
-
-        Its tags are those of the tokens, else those that the model's tagger gives, XX where it reads no tags.
-        """
+        """The trees of a sentence, best first: the greedy one. Its tags are those that were read, XX where none are."""
         return next(self.parse_sents([tokens]))
 
     def parse_one(self, sent: Sequence[Token]) -> nltk.Tree | None:

@@ -217,9 +217,7 @@ class GenerativeModel(Rnng):
         self, sentences: Sequence[Sequence[str]] | str, options: SearchOptions = DEFAULT_OPTIONS
     ) -> list[list[WordRecord]]:
         """`surprisals` of many sentences, or of those of a text, some of them searched together."""
-        if isinstance(sentences, str):
-            sentences = self.tokens_of(sentences)
-        return [found.records for found in measure(self, sentences, options)]
+        return [found.records for found in measure(self, self.tokens_of(sentences), options)]
 
     def reader(self, options: SearchOptions = DEFAULT_OPTIONS) -> Reader:
         """A reader of one sentence, word by word."""

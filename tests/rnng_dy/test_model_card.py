@@ -83,7 +83,16 @@ def test_a_training_corpus_is_counted(sentences, generative_sentences):
 
 @pytest.mark.parametrize(
     "content",
-    ["", "[]", "{", '{"a": 1}', '{"a": {"b": []}}', '{"a": {"b": {"c": 1}}}', "[" * 10**5],
+    [
+        "",
+        "[]",
+        "{",
+        '{"a": {"b": NaN}}',
+        '{"a": 1}',
+        '{"a": {"b": []}}',
+        '{"a": {"b": {"c": 1}}}',
+        "[" * 10**5,
+    ],
 )
 def test_a_damaged_one_is_told(parser, tmp_path, content):
     parser.save(tmp_path / "m")
@@ -139,6 +148,7 @@ def test_a_model_that_is_not_trained_says_so(generative_sentences):
     [
         {"corpus": {}, "scores": {}},
         {"corpus": {"sentences": "many", "words": None}, "scores": {"f1": "high", "updates": 7}},
+        {"corpus": {"sentences": 10**400}, "scores": {"f1": 10**400, "updates": 7}},
     ],
 )
 def test_what_is_not_told_is_not_said(parser, about):

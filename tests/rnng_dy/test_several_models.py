@@ -17,9 +17,11 @@ import numpy as np
 import pytest
 
 from oracle.errors import InputError, UnseenSymbolError
+from oracle.tagging import train_tagger
 from rnng_dy import DiscriminativeParser, checkpoint
 from rnng_dy.models.discriminative import ParserSizes
 from rnng_dy.search.surprisal import SearchOptions
+from rnng_dy.text.segmenter import Segmenter
 
 from .conftest import make_generator, make_parser
 
@@ -189,9 +191,13 @@ def test_models_work_in_a_pool_of_processes(models, tagged):
 )
 def test_a_copy_has_all_of_a_model_and_nothing_in_common_with_it(sentences, again):
     model = make_parser(sentences, vectors=(["the", "a"], np.ones((2, 3))))
-    model.updates = 7
+    model.updates, model.about = 7, {"made": {"command": "by hand"}}
+    model.segmenter = Segmenter.of_training([["Ltd.", "grew", "."]] * 3)
+    model.tagger = train_tagger([[("grew", "VBD"), (".", ".")]] * 3, seed=1)
     other = again(model)
-    assert (other.updates, other.config()) == (7, model.config())
+    assert (other.updates, other.config(), other.about) == (7, model.config(), model.about)
+    assert other.segmenter.to_json() == model.segmenter.to_json()
+    assert other.tags_for(["grew", "."]) == model.tags_for(["grew", "."])
     assert other.vocabulary.to_json() == model.vocabulary.to_json()
     assert np.array_equal(other.vectors, model.vectors)
     arrays = model.store.arrays()
