@@ -8,7 +8,13 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from rnng_dy.text.characters import HAN
-from rnng_dy.text.conventions import ABBREVIATIONS, SPELLINGS, Conventions
+from rnng_dy.text.conventions import (
+    ABBREVIATIONS,
+    ITEM,
+    SPELLINGS,
+    Conventions,
+    unspelled,
+)
 
 _OWN_BRACKETS = {"[": "-LSB-", "]": "-RSB-"}
 """Written so by treebanks younger than the Penn Treebank."""
@@ -45,6 +51,7 @@ def learn(sentences: Collection[Sequence[str]]) -> Conventions:
         numbered=_numbered(sentences),
         at_end=at_end,
         at_end_else=max(("split", "shared", "kept"), key=lambda way: counts[way]),
+        items=_has_items(sentences),
         starters=_starters(sentences),
         han=han,
         longest_han=longest,
@@ -67,7 +74,10 @@ def _han(words: Counter[str]) -> tuple[str, int, float]:
     if 2 * lengths.total() <= words.total():
         return "none", 0, 0.0
     mean = sum(length * n for length, n in lengths.items()) / lengths.total()
-    return "characters" if mean < 1 + _RARE else "words", max(lengths), mean
+    if mean >= 1 + _RARE:
+        return "words", max(lengths), mean
+    some_are_longer = any(len(word) > 1 for word in words)
+    return "characters" if some_are_longer else "every character", max(lengths), mean
 
 
 def _quotes(words: Counter[str]) -> tuple[tuple[str, str], tuple[str, str], dict[str, str]]:
@@ -163,6 +173,18 @@ def _prefixes(sentences: Iterable[Sequence[str]], words: Counter[str]) -> frozen
             if hyphen == "-":
                 balance[prefix.lower()] -= 1
     return frozenset(prefix for prefix, n in balance.items() if n > 0)
+
+
+def _has_items(sentences: Iterable[Sequence[str]]) -> bool:
+    """Do sentences begin with the number of an item as one token more often than as several?"""
+    balance = 0
+    for sentence in sentences:
+        first = [unspelled(word) for word in sentence[:3]]
+        if len(sentence) > 1 and ITEM.fullmatch(first[0]):
+            balance += 1
+        elif any(ITEM.fullmatch("".join(first[:n])) for n in (2, 3) if n < len(sentence)):
+            balance -= 1
+    return balance > 0
 
 
 def _starters(sentences: Iterable[Sequence[str]]) -> frozenset[str]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from rnng_dy.text.characters import CLOSERS, HAN, OPENERS
-from rnng_dy.text.conventions import Conventions
+from rnng_dy.text.conventions import ITEM, Conventions
 
 
 class Piece(NamedTuple):
@@ -54,6 +54,8 @@ _TWO_WORDS = {
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
 _LONGEST_ABBREVIATION = 20
 _AFTER_THE_END = set(CLOSERS) | set("\"' \n")
+_BY_CHARACTER = {"characters": f"|[{HAN}]", "every character": "|[^ \n]"}
+"""More dividers, by what Chinese tokens are."""
 
 
 class Tokenizer:
@@ -62,7 +64,7 @@ class Tokenizer:
     def __init__(self, conventions: Conventions):
         self._c = conventions
         self._longest = max(map(len, conventions.wholes), default=0)
-        by_character = f"|[{HAN}]" if conventions.han == "characters" else ""
+        by_character = _BY_CHARACTER.get(conventions.han, "")
         self._dividers = re.compile(_DIVIDERS + by_character)
         marks = re.escape(conventions.marks)
         self._marks = re.compile(rf"(?<=[^\W_])[{marks}](?=[^\W_])" if marks else "(?!)")
@@ -77,6 +79,8 @@ class Tokenizer:
         for chunk in _CHUNK.finditer(text, begin, end):
             if " " in chunk[0]:
                 found.append(Piece(*chunk.span(), "..."))
+            elif not found and self._c.items and chunk.end() < end and ITEM.fullmatch(chunk[0]):
+                found.append(Piece(*chunk.span(), chunk[0]))
             else:
                 found += self._cut(sentence, *chunk.span())
         return found

@@ -113,6 +113,10 @@ def test_surprisals_of_a_text(scorers):
         assert [row["sentence_id"] for row in table][-1] == "3"
 
 
+def test_a_generative_model_parses_a_text(scorers):
+    assert words_of(run("parse", *scorers[0], "--text", "notes.txt").stdout) == TOKENS
+
+
 def test_surprisals_of_the_written_words_of_lines(scorers):
     options = ["--text", "--one-per-line", "notes.txt", "--merge", "notes.txt"]
     table = rows(run("surprisal", *scorers[0], *options).stdout)
