@@ -33,7 +33,8 @@ ABBREVIATIONS = frozenset(
     """.split()  # noqa: SIM905
 )
 """English ones, without the last period, where training has none."""
-
+LONGEST_ABBREVIATION = 20
+"""Characters, with the period."""
 
 ITEM = re.compile(r"\d{1,3}\.|\(?(?:\d{1,3}|[a-z]|[ivx]{1,5})\)")
 """The number of an item of a list, as a text has it."""
@@ -76,9 +77,9 @@ class Conventions:
     """Are Chinese tokens "words" or "characters", or is every letter and digit a token too ("every character")? "none"
     where training is not Chinese."""
     longest_han: int = 0
-    """Characters of the longest such word."""
+    """Characters of the longest Chinese word."""
     mean_han: float = 0.0
-    """Characters of such words on average."""
+    """Characters of a Chinese word on average."""
 
     def to_json(self) -> dict[str, object]:
         """An object of JSON."""
