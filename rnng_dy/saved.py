@@ -13,6 +13,8 @@ from oracle.errors import InputError, RnngError
 from oracle.tagger_files import load_tagger, save_tagger
 from rnng_dy import checkpoint
 from rnng_dy.parameters import ParameterStore
+from rnng_dy.text.segmenter import Segmenter
+from rnng_dy.text.text_files import TEXT, read_segmenter, write_segmenter
 
 TAGGER = "tagger"
 """The folder, in that of a parser, of its POS tagger."""
@@ -31,6 +33,19 @@ class SavedModel:
     """Updates that the parameters have had: 0 where they are random; None where nobody knows."""
     tagger: PerceptronTagger | None = None
     """Gives words the POS tags that a parser reads; None where the model has none."""
+
+    _segmenter: Segmenter | None = None
+
+    @property
+    def segmenter(self) -> Segmenter:
+        """Turns raw text into tokens as training had them; where nobody said how, as the model's words let see."""
+        if self._segmenter is None:
+            self._segmenter = Segmenter.of_words(self.vocabulary.words.symbols)
+        return self._segmenter
+
+    @segmenter.setter
+    def segmenter(self, segmenter: Segmenter) -> None:
+        self._segmenter = segmenter
 
     def config(self) -> dict[str, object]:
         """The content of config.json."""
@@ -83,6 +98,8 @@ class SavedModel:
         """Write what belongs to the model besides vocabulary and parameters into a folder that is being made."""
         if self.tagger is not None:
             save_tagger(self.tagger, folder / TAGGER)
+        if self._segmenter is not None:
+            write_segmenter(self._segmenter, folder / TEXT)
 
     def read_companions(self, folder: Path) -> None:
         """Take up what `write_companions` wrote; what an older folder has not stays as it is.
@@ -91,6 +108,8 @@ class SavedModel:
         """
         if (folder / TAGGER).exists():
             self.tagger = load_tagger(folder / TAGGER)
+        if (folder / TEXT).exists():
+            self.segmenter = read_segmenter(folder / TEXT)
 
     @staticmethod
     def constants_of(vocabulary) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from rnng_dy.cli.progress import Progress, clock
 from rnng_dy.cli.quiet import say
 from rnng_dy.cli.stopping import stopping
 from rnng_dy.execution.local import prepare_process
+from rnng_dy.text.segmenter import Segmenter
 
 
 class TrainingRun:
@@ -104,6 +105,7 @@ class TrainingRun:
             run.resume()
             say(f"going on after {run.standing.sentences} sentences")
         else:
+            model.segmenter = Segmenter.of_training(sentence.tokens for sentence in sentences)
             run.create_folder(add_to_folder)
         for line, reason in impossible.items():
             click.echo(f"{self._train_path}:{line}: left out: {reason}", err=True)

@@ -22,15 +22,13 @@ from rnng_dy.execution.batches import as_fits
 from rnng_dy.models.configurations import Configuration, SentenceGraph, Words
 from rnng_dy.models.lstm import Lstm
 from rnng_dy.models.rnng import Rnng, Sizes
+from rnng_dy.models.tokens import TOO_LONG, Token, split_tokens, warn_of_no_tree
 from rnng_dy.models.vocabulary import ParserVocabulary
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.rows import Block, Row, join
 from rnng_dy.search.greedy import BATCH_SIZE, parse_batch
 from rnng_dy.search.sampling import sample_batch
 from rnng_dy.search.trace import Decision, log_probs, trace
-
-Token = str | tuple[str, str]
-"""A word, or a word and its tag."""
 
 
 @dataclass(frozen=True)
@@ -225,7 +223,7 @@ class DiscriminativeParser(Rnng, ParserI):
 
     def _read(self, tokens: Sequence[Token]) -> tuple[list[str], Sequence[str] | None]:
         """Words, and the tags that the model reads them with."""
-        words, tags = _split(tokens)
+        words, tags = split_tokens(tokens)
         return words, self.tags_read(words, tags)
 
     def parse(self, tokens: Sequence[Token]) -> Iterator[nltk.Tree]:
@@ -250,6 +248,14 @@ class DiscriminativeParser(Rnng, ParserI):
             for (words, tags), result in zip(batch, results, strict=True):
                 found = [] if result is None else [self.tree_of(result[0], words, tags)]
                 yield iter(found)
+
+    def best_trees(self, sentences: Sequence[Sequence[Token]]) -> Iterator[nltk.Tree | None]:
+        """See `Rnng`."""
+        for number, trees in enumerate(self.parse_sents(sentences), 1):
+            tree = next(trees, None)
+            if tree is None:
+                warn_of_no_tree(number, sentences[number - 1], TOO_LONG)
+            yield tree
 
     def tree_of(
         self, ids: Iterable[int], words: Sequence[str], tags: Sequence[str] | None
@@ -280,14 +286,3 @@ class DiscriminativeParser(Rnng, ParserI):
         tokens = self.encode(words, self.tags_read(words, tags))
         dy.renew_cg()
         return float(log_probs(self, trace(self, self.start(tokens), [ids]))[0])
-
-
-def _split(tokens: Sequence[Token]) -> tuple[list[str], list[str] | None]:
-    """Words and tags of plain or tagged tokens. Raises RnngError for neither, for a mixture and for none."""
-    if isinstance(tokens, str) or not tokens:
-        raise RnngError("a sentence is a list of tokens, one at least")
-    if all(isinstance(token, str) for token in tokens):
-        return list(tokens), None
-    if any(isinstance(token, str) or len(token) != 2 for token in tokens):
-        raise RnngError("all tokens are words, or all are (word, tag) pairs")
-    return [word for word, _ in tokens], [tag for _, tag in tokens]

@@ -9,13 +9,13 @@ from functools import partial
 
 import numpy as np
 
-from oracle.errors import RnngError, named
+from oracle.errors import named
 from oracle.transitions import TransitionSystem
 from rnng_dy.search.beam import BeamSearch, BeamSizes
 from rnng_dy.search.incremental import Hypothesis, Reading, WordSearch, read_sentence, run
 from rnng_dy.search.model import Model
 from rnng_dy.search.particles import ParticleFilter, VariableBeam
-from rnng_dy.search.words import Analysis, MeasuredSentence, WordRecord
+from rnng_dy.search.words import Analysis, MeasuredSentence, WordRecord, require_tokens
 
 ANALYSES = 400
 """Analyses of all sentences that are searched side by side, about: with more, a batch is no faster, only larger."""
@@ -107,8 +107,7 @@ def measure(
     for begin in range(0, len(columns), together):
         opened, names = [], []
         for tokens, seen, number in columns[begin : begin + together]:
-            if not tokens or isinstance(tokens, str):
-                raise RnngError("a sentence is a list of tokens, one at least")
+            require_tokens(tokens)
             unks = seen or model.vocabulary.unkify(tokens)
             words = [word_id(model, word) for word in unks]
             search = open_search(model, options, number)
