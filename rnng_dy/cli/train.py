@@ -38,8 +38,8 @@ def train() -> None:
 @model_section_option(
     "--no-tagger",
     is_flag=True,
-    help="With --pos: do without the tagger of a new model, trained on the tags of the training oracle, that tags "
-    "words without tags.",
+    help="With --pos: keep no POS tagger, trained on the training oracle's tags, in a new model folder. Where those "
+    "are jackknifed, `rnng-dy tag --train GOLD.trees --into MODEL` makes a better one.",
 )
 @data_option(
     "--pretrained",

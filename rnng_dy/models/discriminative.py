@@ -278,6 +278,7 @@ class DiscriminativeParser(Rnng, ParserI):
             ids = self.transitions.encode(actions)
         except ImpossibleError:
             return float("-inf")
-        tokens = self.encode(words, tags_of(tree) if has_preterminals(tree) else None)
+        tags = tags_of(tree) if has_preterminals(tree) else None
+        tokens = self.encode(words, self.tags_read(words, tags))
         dy.renew_cg()
         return float(log_probs(self, trace(self, self.start(tokens), [ids]))[0])

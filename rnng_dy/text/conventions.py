@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
+
+from oracle.streams import split_words
 
 SPELLINGS = {
     "“": "``",
@@ -31,7 +33,11 @@ ABBREVIATIONS = frozenset(
     """.split()  # noqa: SIM905
 )
 """English ones, without the last period, where training has none."""
+LONGEST_ABBREVIATION = 20
+"""Characters, with the period."""
 
+ITEM = re.compile(r"\d{1,3}\.|\(?(?:\d{1,3}|[a-z]|[ivx]{1,5})\)")
+"""The number of an item of a list, as a text has it."""
 
 _BRACKETS = {"LR": "(", "RR": ")", "LC": "{", "RC": "}", "LS": "[", "RS": "]"}
 _ESCAPED = re.compile(r"\\[/*]")
@@ -63,23 +69,21 @@ class Conventions:
     at_end_else: str = "split"
     numbered: frozenset[str] = frozenset({"No", "Nos"})
     """Words that are abbreviations before numbers."""
+    items: bool = False
+    """Is the number of an item of a list one token: 1., (a)?"""
     starters: frozenset[str] = frozenset()
     """Lower-cased words that are capitalised at the beginning of a sentence alone."""
     han: str = "none"
-    """Are words of Chinese characters "characters" or "words"? "none" where training is not Chinese."""
+    """Are Chinese tokens "words" or "characters", or is every letter and digit a token too ("every character")? "none"
+    where training is not Chinese."""
     longest_han: int = 0
-    """Characters of the longest such word."""
+    """Characters of the longest Chinese word."""
     mean_han: float = 0.0
-    """Characters of such words on average."""
+    """Characters of a Chinese word on average."""
 
     def to_json(self) -> dict[str, object]:
         """An object of JSON."""
-        return {
-            f.name: sorted(value)
-            if isinstance(value := getattr(self, f.name), frozenset)
-            else value
-            for f in fields(self)
-        }
+        return {f.name: _of_json(getattr(self, f.name)) for f in fields(self)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> Conventions:
@@ -89,28 +93,31 @@ class Conventions:
             raise ValueError(f"unknown key {min(unknown)!r}")
         for f in fields(cls):
             given[f.name] = _checked(f.name, data[f.name], getattr(default, f.name))
-        if given["han"] not in ("none", "characters", "words"):
+        if given["han"] not in ("none", "words", "characters", "every character"):
             raise ValueError(f"han is {given['han']!r:.40}")
         if not {given["at_end_else"], *given["at_end"].values()} <= {"split", "shared", "kept"}:
             raise ValueError("a period at the end is split, shared or kept")
         return cls(**given)
 
 
+def _of_json(value: object) -> object:
+    if isinstance(value, frozenset):
+        return sorted(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
 def _checked(name: str, value: object, like: object) -> object:
-    """The value of a key as its field has it. Raises ValueError where it is of another type."""
+    """The value of a key as its field has it. Raises ValueError where it is of another type, or a text is no word."""
+    texts: Iterable[object] = ()
     if isinstance(like, (frozenset, tuple)):
-        texts, right = value, isinstance(value, list)
+        right = isinstance(value, list) and (isinstance(like, frozenset) or len(value) == len(like))
+        texts = value if right else ()
     elif isinstance(like, Mapping):
-        texts, right = (
-            [*value, *value.values()] if isinstance(value, dict) else [],
-            isinstance(value, dict),
-        )
+        right = isinstance(value, dict)
+        texts = [*value, *value.values()] if right else ()
     else:
-        texts, right = [], type(value) is type(like)
-    right = right and all(isinstance(text, str) and text for text in texts)
-    if isinstance(like, tuple):
-        right = right and len(texts) == len(like)
-    if not right:
+        right = type(value) is type(like)
+    if not right or any(not isinstance(text, str) or split_words(text) != [text] for text in texts):
         raise ValueError(f"{name} cannot be {value!r:.40}")
     return type(like)(value) if isinstance(like, (frozenset, tuple)) else value
 

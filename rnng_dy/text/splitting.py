@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -17,11 +16,20 @@ _LOWER_CASE = 1 << 5
 _PARAGRAPH = re.compile(r"\n(?: *\n)+")
 _LINE = re.compile(r"\n")
 _HAN_END = re.compile(rf"[{HAN_ENDS}]+[!?…]*[{re.escape(CLOSERS)}\"']*")
-_GOES_ON = re.compile("[,;:–—]|--")
-_BEFORE_NUMBER = re.compile(r"([^\W\d]+)\.\s+\Z")
-_LONGEST_BEFORE_NUMBER = 20
+_GOES_ON = re.compile(r"[,;:!?–—]|\.(?!\.)|--|\[\d")
+"""Marks of the middle of a sentence, and of a note to the one before."""
+_NUMBER_OF_AN_ITEM = re.compile(r"\d{1,3}\.\s*\Z")
+_WORD_BEFORE = re.compile(r"([^\W\d]+)\.\s+\Z")
+_LONGEST_WORD_BEFORE = 20
 
 Span = tuple[int, int]
+
+
+class _Contexts(dict):
+    """Of words; those of unseen words are not kept, so that reading changes nothing."""
+
+    def __missing__(self, word: str) -> int:
+        return 0
 
 
 class SentenceSplitter:
@@ -30,10 +38,8 @@ class SentenceSplitter:
     def __init__(self, conventions: Conventions):
         parameters = PunktParameters()
         parameters.abbrev_types = set(conventions.abbreviations)
-        parameters.ortho_context = defaultdict(
-            int, {word: _LOWER_CASE for word in conventions.starters}
-        )
-        self._numbered = conventions.numbered
+        parameters.ortho_context = _Contexts.fromkeys(conventions.starters, _LOWER_CASE)
+        self._conventions = conventions
         self._punkt = PunktSentenceTokenizer(parameters)
 
     def spans(self, text: str, one_per_line: bool) -> Iterator[Span]:
@@ -46,19 +52,25 @@ class SentenceSplitter:
                     yield from self._punkt_spans(text, left, right)
 
     def _punkt_spans(self, text: str, begin: int, end: int) -> Iterator[Span]:
-        """Punkt's; what begins in lower case or with a dash, or is the number of No., goes on with the one before."""
-        starts = [begin + left for left, _ in self._punkt.span_tokenize(text[begin:end])]
-        cuts = [start for start in starts[1:] if self._begins(text, begin, start)]
-        for left, right in pairwise([begin, *cuts, end]):
+        """Punkt's, but for those that go on with what is before them."""
+        cuts = [begin]
+        for left, _ in self._punkt.span_tokenize(text[begin:end]):
+            if left and self._begins(text, cuts[-1], begin + left):
+                cuts.append(begin + left)
+        for left, right in pairwise([*cuts, end]):
             yield from _stripped(text, left, right)
 
     def _begins(self, text: str, begin: int, start: int) -> bool:
-        if _GOES_ON.match(text, start) or text[start].islower():
+        """May a sentence begin there, after the one that begins before?"""
+        if _GOES_ON.match(text, start) or _NUMBER_OF_AN_ITEM.match(text, begin, start):
             return False
-        if not text[start].isdigit():
+        if not (text[start].isdigit() or text[start].islower()):
             return True
-        word = _BEFORE_NUMBER.search(text, max(begin, start - _LONGEST_BEFORE_NUMBER), start)
-        return word is None or word[1] not in self._numbered
+        found = _WORD_BEFORE.search(text, max(begin, start - _LONGEST_WORD_BEFORE), start)
+        word = found[1] if found else ""
+        if text[start].isdigit():
+            return word not in self._conventions.numbered
+        return word.lower() in self._conventions.starters
 
 
 def _between(text: str, separator: re.Pattern) -> Iterator[Span]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from rnng_dy.text.characters import CLOSERS, HAN, OPENERS
-from rnng_dy.text.conventions import Conventions
+from rnng_dy.text.conventions import ITEM, LONGEST_ABBREVIATION, Conventions
 
 
 class Piece(NamedTuple):
@@ -34,7 +34,7 @@ _EMOJI_ONE = (
 _EMOJI = f"[\U0001f1e6-\U0001f1ff]{{2}}|{_EMOJI_ONE}(?:\u200d{_EMOJI_ONE})*"
 _BRACKETS = re.escape((OPENERS + CLOSERS).replace("’", "").replace("‘", ""))
 _DIVIDERS = (
-    rf"{_ADDRESS}|``|''|\"|\.{{2,}}|…|-{{2,}}(?![LR][RCS]B-)|[—―;!?，。｡；：！？、•{_BRACKETS}]"
+    rf"{_ADDRESS}|``|''|\"|\.{{3}}(?=\.(?!\.))|\.{{2,}}|…|-{{2,}}(?![LR][RCS]B-)|[—―;!?，。｡；：！？、•{_BRACKETS}]"
     rf"|(?<!\d),|,(?!\d)|(?<!\d):|:(?!\d)|{_EMOJI}"
 )
 _FIRST = re.compile(r"(?:[A-Z]{1,3})?\$(?=[\d.])|[$£€¥#](?=\d)|[`‘'’*](?=.)")
@@ -52,8 +52,10 @@ _TWO_WORDS = {
 }  # fmt: skip
 """Where they are cut (MacIntyre's tokenizer of the Penn Treebank)."""
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
-_LONGEST_ABBREVIATION = 20
 _AFTER_THE_END = set(CLOSERS) | set("\"' \n")
+_INSIDE_A_SENTENCE = frozenset(",;:")
+_BY_CHARACTER = {"characters": f"|[{HAN}]", "every character": "|[^ \n]"}
+"""More dividers, by what Chinese tokens are."""
 
 
 class Tokenizer:
@@ -62,8 +64,7 @@ class Tokenizer:
     def __init__(self, conventions: Conventions):
         self._c = conventions
         self._longest = max(map(len, conventions.wholes), default=0)
-        by_character = f"|[{HAN}]" if conventions.han == "characters" else ""
-        self._dividers = re.compile(_DIVIDERS + by_character)
+        self._dividers = re.compile(_DIVIDERS + _BY_CHARACTER.get(conventions.han, ""))
         marks = re.escape(conventions.marks)
         self._marks = re.compile(rf"(?<=[^\W_])[{marks}](?=[^\W_])" if marks else "(?!)")
 
@@ -77,6 +78,8 @@ class Tokenizer:
         for chunk in _CHUNK.finditer(text, begin, end):
             if " " in chunk[0]:
                 found.append(Piece(*chunk.span(), "..."))
+            elif not found and self._c.items and chunk.end() < end and ITEM.fullmatch(chunk[0]):
+                found.append(Piece(*chunk.span(), chunk[0]))
             else:
                 found += self._cut(sentence, *chunk.span())
         return found
@@ -137,7 +140,7 @@ class Tokenizer:
         text, period = sentence.text, Piece(end - 1, end, ".")
         if end - begin == 1:
             return []
-        stem = text[begin : end - 1].lower() if end - begin <= _LONGEST_ABBREVIATION else ""
+        stem = text[begin : end - 1].lower() if end - begin <= LONGEST_ABBREVIATION else ""
         if end - 1 == sentence.final:
             known = stem in self._c.abbreviations
             way = self._c.at_end.get(stem, self._c.at_end_else) if known else "split"
@@ -146,14 +149,13 @@ class Tokenizer:
             return [] if way == "kept" else [period]
         if stem in self._c.abbreviations or _INITIALS.fullmatch(stem):
             return []
-        if stem.isdecimal() and begin == sentence.begin:
-            # a number before an item of a list
-            return []
         following = sentence.after(end)
-        if following.isdigit() and text[begin : end - 1] in self._c.numbered:
-            return []
-        # inside a sentence, and so no end of one
-        return [] if following.islower() or following in tuple(",;:") else [period]
+        if following.isdigit():
+            goes_on = text[begin : end - 1] in self._c.numbered
+        else:
+            # people write without capitals, too: a word that training knows is no abbreviation
+            goes_on = following.islower() and stem not in self._c.starters
+        return [] if goes_on or following in _INSIDE_A_SENTENCE else [period]
 
     def _divided(self, text: str, begin: int, end: int) -> Iterator[Piece]:
         """The parts of a compound, of `cannot`, or the word."""
