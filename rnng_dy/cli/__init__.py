@@ -31,6 +31,7 @@ COMMANDS = {
     "perplexity": "perplexity",
     "suite": "suite",
     "evalb": "evalb",
+    "show": "show",
     "compare-composition": "compare",
     "generate": "generate",
     "import-clab": "import_clab",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Container, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import click
 
@@ -14,6 +14,8 @@ from rnng_dy.cli.raw_text import RawText
 from rnng_dy.cli.tag_choice import TagChoice
 from rnng_dy.execution.work import Lines
 from rnng_dy.text.segmenter import Segmenter
+
+T = TypeVar("T")
 
 SHOWN_LINES = 5
 """Empty lines whose numbers are shown."""
@@ -83,16 +85,18 @@ def make_item(model, index: int, sentence: SourceSentence, source: str, choice: 
     return Item(index, sentence, ids)
 
 
-def in_places(open_lines: Callable[[], LinesOf], of_empty: Lines) -> LinesOf:
-    """The lines of sentences, and `of_empty` in the places of empty lines."""
-    lines_of = open_lines()
+def in_places(
+    open_results: Callable[[], Callable[[Sequence[Item]], list[T]]], of_empty: T
+) -> Callable[[Sequence[Item]], list[T]]:
+    """The results of sentences, such as their lines or trees, and `of_empty` in the places of empty lines."""
+    results_of = open_results()
 
-    def lines(batch: Sequence[Item]) -> list[Lines]:
+    def results(batch: Sequence[Item]) -> list[T]:
         sentences = [item for item in batch if item.sentence.tokens]
-        found = iter(lines_of(sentences) if sentences else ())
+        found = iter(results_of(sentences) if sentences else ())
         return [next(found) if item.sentence.tokens else of_empty for item in batch]
 
-    return lines
+    return results
 
 
 def report_empty(sentences: Sequence[SourceSentence], source: str) -> None:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 
 import click
 
 from oracle.errors import InputError
 from oracle.files import SourceSentence, open_input
-from oracle.streams import WHITE_SPACE, is_replaced, require_utf8
+from oracle.streams import WHITE_SPACE, require_utf8
 from rnng_dy.cli.options import (
     device_option,
     jobs_option,
@@ -23,7 +21,7 @@ from rnng_dy.cli.options import (
     resume_option,
     seed_option,
 )
-from rnng_dy.cli.output import run_batches
+from rnng_dy.cli.output import run_and_make
 from rnng_dy.cli.raw_text import text_options
 from rnng_dy.cli.searching import given_search_option, grouped_for, search_options
 from rnng_dy.cli.sentences import read_source, tagged_option
@@ -119,7 +117,8 @@ def surprisal(
         write_outputs(outputs, what, found)
         _report(found, items, source)
 
-    _run(grouped_for(options, items), work, outputs.table, key, resume, make)
+    grouped = grouped_for(options, items)
+    run_and_make("surprisal", grouped, work.lines_of, outputs.table, key, resume, make)
 
 
 def _refuse_for_words(trees: str | None, beams: str | None) -> None:
@@ -134,30 +133,6 @@ def _left_out(end: bool, item: Item) -> Lines:
     tokens = [*item.sentence.tokens, *([None] if end else [])]
     records = [WordRecord(token, None, math.nan) for token in tokens]
     return [MeasuredSentence(records, problem="does not fit into memory").to_json()]
-
-
-def _run(
-    grouped: Sequence[Sequence[Item]],
-    work: Work,
-    table: str,
-    key: str,
-    resume: bool,
-    make: Callable[[Path], None],
-) -> None:
-    """Measure the sentences and make the outputs of them; beside a table that is a file a stopped run leaves a part."""
-    if is_replaced(table):
-        run_batches("surprisal", grouped, work.lines_of, table, key, resume, make=make)
-        return
-    with NamedTemporaryFile("w", encoding="utf-8") as kept:
-
-        def lines_of(left: Sequence[Sequence[Item]]) -> Iterator[Lines]:
-            for lines in work.lines_of(left):
-                kept.writelines(f"{line}\n" for line in lines)
-                yield []
-
-        run_batches("surprisal", grouped, lines_of, os.devnull, key, False)
-        kept.flush()
-        make(Path(kept.name))
 
 
 def _read_raw(path: str, sentences: Sequence[SourceSentence], source: str) -> list[str]:

@@ -28,6 +28,7 @@ from rnng_dy.parameters import ParameterStore
 from rnng_dy.rows import Block, Row, join
 from rnng_dy.search.found import TOO_LONG, Found
 from rnng_dy.search.greedy import BATCH_SIZE, parse_batch
+from rnng_dy.search.nbest import nbest_batch
 from rnng_dy.search.sampling import sample_batch
 from rnng_dy.search.trace import Decision, log_probs, trace
 
@@ -259,6 +260,14 @@ class DiscriminativeParser(Rnng, ParserI):
         """The tree of action ids; its tags are XX where there are none."""
         actions = self.transitions.decode(ids)
         return self.transitions.tree_of(actions, words, tags or [NO_TAG] * len(words))
+
+    def nbest(
+        self, tokens: Sequence[Token], k: int, beam: int | None = None
+    ) -> list[tuple[nltk.Tree, float]]:
+        """The k best trees that a beam, 20 or 2k wide, finds, best first, with log q in nats; see `nbest_batch`."""
+        words, tags = self._read(tokens)
+        [found] = nbest_batch(self, [self.encode(words, tags)], k, beam)
+        return [(self.tree_of(ids, words, tags), log_q) for ids, log_q in found]
 
     def sample(
         self, tokens: Sequence[Token], n: int = 100, alpha: float = 0.8, seed: int = 1

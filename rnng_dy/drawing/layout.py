@@ -1,0 +1,94 @@
+"""Where the nodes of a tree stand: words from left to right, each label above the middle of its children.
+
+Nothing here calls itself, so that a tree may be of any depth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from nltk import Tree
+
+from oracle.treebank import is_preterminal
+
+CONSTITUENT, TAG, WORD = "label", "tag", "word"
+"""Kinds of nodes."""
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """A label or word of a tree, and its place."""
+
+    text: str
+    kind: str
+    level: int
+    """0 for the root."""
+    children: list[Node] = field(default_factory=list)
+    number: int | None = None
+    """Of a constituent: how many begin before it, from the top down and from left to right, as EVALB reads them."""
+    words: int = 0
+    """Below it."""
+    x: float = 0.0
+    """Its middle."""
+    left: float = 0.0
+    width: float = 0.0
+    """Of all that belongs to it: neighbours do not overlap."""
+
+
+def nodes_of(tree: Tree) -> list[Node]:
+    """The nodes from the top down and from left to right, without places."""
+    found: list[Node] = []
+    constituents = 0
+    agenda: list[tuple[Tree | str, Node | None]] = [(tree, None)]
+    while agenda:
+        content, parent = agenda.pop()
+        level = 0 if parent is None else parent.level + 1
+        if isinstance(content, str):
+            node = Node(content, WORD, level, words=1)
+        elif is_preterminal(content):
+            node = Node(content.label(), TAG, level)
+        else:
+            node = Node(content.label(), CONSTITUENT, level, number=constituents)
+            constituents += 1
+        if parent is not None:
+            parent.children.append(node)
+        found.append(node)
+        if not isinstance(content, str):
+            agenda.extend((child, node) for child in reversed(content))
+    for node in reversed(found):
+        node.words += sum(child.words for child in node.children)
+    return found
+
+
+def place(nodes: list[Node], width_of: Callable[[Node], float], gap: float) -> float:
+    """Give the nodes of `nodes_of` their places from left to right; gives the width of all.
+
+    `width_of` is the width of a node's own text; neighbours are `gap` apart.
+    """
+    own = [width_of(node) for node in nodes]
+    for node, width in zip(reversed(nodes), reversed(own), strict=True):
+        node.width = max(width, _width_below(node, gap))
+    for node in nodes:
+        left = node.left + (node.width - _width_below(node, gap)) / 2
+        for child in node.children:
+            child.left = left
+            left += child.width + gap
+    for node, width in zip(reversed(nodes), reversed(own), strict=True):
+        if node.children:
+            middle = (node.children[0].x + node.children[-1].x) / 2
+            # a label that is wider than some of its children must not leave its place
+            first, last = node.left + width / 2, node.left + node.width - width / 2
+            node.x = min(max(middle, first), last)
+        else:
+            node.x = node.left + node.width / 2
+    return nodes[0].width
+
+
+def _width_below(node: Node, gap: float) -> float:
+    return sum(child.width for child in node.children) + gap * max(0, len(node.children) - 1)
+
+
+def depth(nodes: list[Node]) -> int:
+    """Levels of labels; the words stand in a row below them."""
+    return 1 + max((node.level for node in nodes if node.kind != WORD), default=0)
