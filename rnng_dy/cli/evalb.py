@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from oracle.errors import RnngError
+from rnng_dy.cli.paths import FILE, PathName
 from rnng_dy.evaluation.evalb import score_files
 from rnng_dy.evaluation.evalb_params import BUILT_IN, Params
 from rnng_dy.evaluation.evalb_report import (
@@ -19,10 +20,11 @@ FORMATS = {"table": format_table, "evalb": format_evalb, "json": format_json}
 
 
 @click.command()
-@click.argument("gold", metavar="GOLD.trees")
-@click.argument("system", metavar="SYS.trees")
+@click.argument("gold", type=FILE, metavar="GOLD.trees")
+@click.argument("system", type=FILE, metavar="SYS.trees")
 @click.option(
     "--params",
+    type=PathName("file", "file", list(BUILT_IN)),
     default="collins",
     metavar="NAME|FILE",
     help=f"{' or '.join(BUILT_IN)} (built in), or a parameter file of EVALB.  [default: collins]",

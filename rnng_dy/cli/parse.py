@@ -23,6 +23,7 @@ from rnng_dy.cli.options import (
     resume_option,
 )
 from rnng_dy.cli.output import open_model, run_batches
+from rnng_dy.cli.paths import FILE
 from rnng_dy.cli.searching import search_lines, search_options
 from rnng_dy.cli.sentences import (
     Item,
@@ -46,7 +47,7 @@ PARSED_WORDS, SEARCHED_WORDS = 600, 100
 
 @click.command()
 @model_option
-@click.argument("source", metavar="INPUT")
+@click.argument("source", type=FILE, metavar="INPUT")
 @output_option
 @tagged_option
 @click.option(

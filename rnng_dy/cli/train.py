@@ -12,6 +12,7 @@ from oracle.treebank import format_tree
 from rnng_dy import engine
 from rnng_dy.cli.group import Group
 from rnng_dy.cli.options import PARSER_SIZES, number_options, training_options
+from rnng_dy.cli.paths import FILE
 from rnng_dy.cli.training_run import TrainingRun, WordsRun
 from rnng_dy.execution.outputs import content_hash
 
@@ -24,9 +25,13 @@ def train() -> None:
 @train.command("discriminative")
 @training_options
 @number_options(PARSER_SIZES)
-@click.option("--dev-trees", required=True, help="Gold trees of the development oracle, for F1.")
+@click.option(
+    "--dev-trees", type=FILE, required=True, help="Gold trees of the development oracle, for F1."
+)
 @click.option("--pos", is_flag=True, help="Condition on the oracle's POS tags.")
-@click.option("--pretrained", help="Word vectors in word2vec's text format, used as constants.")
+@click.option(
+    "--pretrained", type=FILE, help="Word vectors in word2vec's text format, used as constants."
+)
 def discriminative(train_path, dev_path, dev_trees, pos, pretrained, device, **options) -> None:
     """Train the parser q(y | x), selected by F1 on the development data.
 
@@ -84,6 +89,7 @@ def _read_vectors(path: str | None) -> tuple:
 clusters_option = click.option(
     "--clusters",
     "clusters_path",
+    type=FILE,
     help="Clusters of the training words.  [default: Brown clusters of the training oracle, made now]",
 )
 
