@@ -11,6 +11,7 @@ import click
 from oracle.errors import RnngError
 from oracle.files import open_output
 from oracle.streams import is_replaced
+from rnng_dy.cli.options import FiniteRange
 from rnng_dy.cli.output import check_files
 from rnng_dy.cli.paths import FILE, FOLDER
 from rnng_dy.cli.quiet import say
@@ -20,7 +21,7 @@ from rnng_dy.training.log import LOG
 from rnng_dy.training.runs import Run, read_runs
 
 
-class Seconds(click.FloatRange):
+class Seconds(FiniteRange):
     """A number of seconds that may be left out, where a model folder may stand by mistake."""
 
     name = "seconds"
@@ -68,17 +69,16 @@ def plot(folders, output, watch, tensorboard) -> None:
     if watch is not None and not is_replaced(output):
         raise click.UsageError("--watch writes the page again and again: name a file for it")
     pages = _Pages([Path(folder) for folder in folders], output, tensorboard)
-    runs = pages.write(watch)
-    say(f"{output}: {len(runs)} run{'s' * (len(runs) > 1)}")
-    if watch is None:
-        return
     try:
-        while any(run.is_going_on() for run in runs):
+        runs = pages.write(watch)
+        say(f"{output}: {len(runs)} run{'s' * (len(runs) > 1)}")
+        while watch and any(run.is_going_on() for run in runs):
             time.sleep(watch)
             runs = pages.write(watch)
     finally:
-        # a page that is not written any more need not refresh itself
-        pages.write(None)
+        if watch:
+            # what is not written any more need not refresh itself
+            pages.write(None)
 
 
 class _Pages:

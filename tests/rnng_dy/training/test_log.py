@@ -20,7 +20,12 @@ PARSER = DATA / "models-0.1.0" / "parser"
 
 
 def record(event=PROGRESS, sentences=10, **more):
-    place = {"epoch": sentences / 20, "sentences": sentences, "updates": 1, "seconds": sentences / 5}
+    place = {
+        "epoch": sentences / 20,
+        "sentences": sentences,
+        "updates": 1,
+        "seconds": sentences / 5,
+    }
     return {"event": event, **place, **more}
 
 
