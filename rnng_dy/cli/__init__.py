@@ -32,7 +32,7 @@ COMMANDS = {
     "tag": Place("tag", "Give trees the POS tags of a tagger."),
     "clusters": Place("clusters", "Make Brown clusters of words, or look at them."),
     "train": Place("train", "Train a parser, a generative model or an LSTM."),
-    "plot": Place("plot", "Draw trainings as a page of curves, also while they go on."),
+    "plot": Place("plot", "Draw curves of trainings, also of running ones."),
     "parse": Place("parse", "Parse sentences."),
     "sample": Place("sample", "Draw trees from a parser."),
     "score": Place("score", "Compute the joint likelihoods of trees."),

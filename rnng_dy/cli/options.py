@@ -19,6 +19,8 @@ AT_LEAST_1 = click.IntRange(min=1)
 class FiniteRange(click.FloatRange):
     """A range of numbers, without NaN and infinities, which Python's float reads too."""
 
+    name = "number"
+
     def convert(self, value, param, ctx) -> float:
         number = super().convert(value, param, ctx)
         if not math.isfinite(number):
