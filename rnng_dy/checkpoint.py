@@ -7,7 +7,6 @@ one rename, so a kill at any moment leaves a complete model and a complete state
 
 from __future__ import annotations
 
-import io
 import json
 import shutil
 import tempfile
@@ -143,7 +142,7 @@ def read(folder: str | Path, kind: str, defaults: Mapping[str, object]) -> Conte
     Raises RnngError where there is no model, where it is of another kind or has an unknown key.
     """
     folder = Path(folder)
-    config = _read_config(folder)
+    config = read_config(folder)
     if config["kind"] != kind:
         raise InputError(f"a {config['kind']} model; a {kind} one is needed here", folder)
     for key in config:
@@ -162,7 +161,7 @@ def read(folder: str | Path, kind: str, defaults: Mapping[str, object]) -> Conte
 
 def kind_of(folder: str | Path) -> str:
     """Which kind of model a folder holds."""
-    return _read_config(Path(folder))["kind"]
+    return read_config(folder)["kind"]
 
 
 def save_parameters(model: Model, folder: str | Path) -> None:
@@ -220,13 +219,14 @@ def training_state(folder: str | Path) -> dict[str, object]:
     """The JSON object of a training state. Raises InputError where the folder has none."""
     path = Path(folder) / TRAINING
     try:
-        return from_json(str(read_arrays(path)["state"]))
+        return from_json(str(read_arrays(path, ["state"])["state"]))
     except (KeyError, ValueError) as error:
         raise InputError(f"not a training state: {error}", path) from None
 
 
-def _read_config(folder: Path) -> dict:
-    path = folder / CONFIG
+def read_config(folder: str | Path) -> dict:
+    """The content of a folder's config.json. Raises RnngError where there is no model, or none that can be read."""
+    path = Path(folder) / CONFIG
     if not path.is_file():
         raise RnngError(_no_model(folder))
     try:
@@ -270,16 +270,17 @@ def _write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
         np.savez(stream, **arrays)
 
 
-def read_arrays(path: Path) -> dict[str, np.ndarray]:
-    """All arrays of an .npz. Raises InputError for a missing or damaged one."""
+def read_arrays(path: Path, names: Sequence[str] | None = None) -> dict[str, np.ndarray]:
+    """The arrays of an .npz, or those of some names. Raises InputError for a missing or damaged file."""
     try:
-        content = path.read_bytes()
+        # opened once: a file that is replaced while it is read stays whole
+        stream = path.open("rb")
     except FileNotFoundError:
         raise InputError("missing: this model folder is not complete", path) from None
     try:
-        # from memory: a file that is replaced while it is read stays whole
-        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
+        with stream, np.load(stream, allow_pickle=False) as archive:
+            wanted = [name for name in archive.files if names is None or name in names]
+            arrays = {name: archive[name] for name in wanted}
     except MemoryError:
         raise
     except Exception as error:

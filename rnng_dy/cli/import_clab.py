@@ -10,22 +10,26 @@ from oracle.errors import RnngError
 from oracle.files import read_oracle
 from rnng_dy.cli.group import typed_command
 from rnng_dy.cli.options import COMPOSITION
+from rnng_dy.cli.paths import FILE, FOLDER
 from rnng_dy.cli.tag import training_pairs
 from rnng_dy.models.composition import DEFAULT
 
 
 @click.command()
 @click.argument("kind", type=click.Choice(["discriminative", "generative"]))
-@click.argument("params")
+@click.argument("params", type=FILE)
 @click.option(
     "--train-oracle",
+    type=FILE,
     required=True,
     help="The oracle that the model was trained on: it gives the ids.",
 )
-@click.option("--model", "folder", required=True, help="Model folder to write.")
-@click.option("--clusters", help="The clusters file of a generative model.")
+@click.option("--model", "folder", type=FOLDER, required=True, help="Model folder to write.")
+@click.option("--clusters", type=FILE, help="The clusters file of a generative model.")
 @click.option("--pos", is_flag=True, help="The parser was trained with POS tags.")
-@click.option("--pretrained", help="The embedding file that the parser was trained with.")
+@click.option(
+    "--pretrained", type=FILE, help="The embedding file that the parser was trained with."
+)
 @click.option(
     "--tagger",
     "tagger_path",

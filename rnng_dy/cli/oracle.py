@@ -29,6 +29,7 @@ from oracle.treebank import (
 )
 from oracle.unknown import RULES, UnknownWords, known_words
 from rnng_dy.cli.options import TRANSITIONS
+from rnng_dy.cli.paths import FILE
 from rnng_dy.cli.quiet import say
 
 skip_preterminals_option = click.option(
@@ -50,7 +51,7 @@ class Counted:
 
 
 @click.command()
-@click.argument("source", nargs=-1)
+@click.argument("source", type=FILE, nargs=-1)
 @click.option(
     "--from",
     "kind",
@@ -80,7 +81,14 @@ class Counted:
     is_flag=True,
     help="Take words from word-lemma: what is before the last hyphen.",
 )
-@click.option("-o", "--output", default="-", metavar="OUT.trees", help="[default: -]")
+@click.option(
+    "-o",
+    "--output",
+    type=FILE,
+    default="-",
+    metavar="OUT.trees",
+    help="Trees to write.  [default: -]",
+)
 @skip_preterminals_option
 def prepare(
     source: tuple[str, ...],
@@ -154,14 +162,22 @@ def _source_trees(
 
 
 @click.command()
-@click.argument("trees", metavar="INPUT.trees")
+@click.argument("trees", type=FILE, metavar="INPUT.trees")
 @click.option(
     "--train",
+    type=FILE,
     required=True,
     metavar="TRAIN.trees",
     help="The training trees; a word that occurs in them at least twice is known.",
 )
-@click.option("-o", "--output", default="-", metavar="OUT.oracle", help="[default: -]")
+@click.option(
+    "-o",
+    "--output",
+    type=FILE,
+    default="-",
+    metavar="OUT.oracle",
+    help="Oracle to write.  [default: -]",
+)
 @click.option("--generative", is_flag=True, help="For the generative model: no tags.")
 @click.option(
     "--unk",
