@@ -66,27 +66,32 @@ def place(nodes: list[Node], width_of: Callable[[Node], float], gap: float) -> f
 
     `width_of` is the width of a node's own text; neighbours are `gap` apart.
     """
-    own = [width_of(node) for node in nodes]
-    for node, width in zip(reversed(nodes), reversed(own), strict=True):
-        node.width = max(width, _width_below(node, gap))
+    for node in reversed(nodes):
+        _arrange(node, width_of(node), gap)
     for node in nodes:
-        left = node.left + (node.width - _width_below(node, gap)) / 2
+        node.x += node.left
         for child in node.children:
-            child.left = left
-            left += child.width + gap
-    for node, width in zip(reversed(nodes), reversed(own), strict=True):
-        if node.children:
-            middle = (node.children[0].x + node.children[-1].x) / 2
-            # a label that is wider than some of its children must not leave its place
-            first, last = node.left + width / 2, node.left + node.width - width / 2
-            node.x = min(max(middle, first), last)
-        else:
-            node.x = node.left + node.width / 2
+            child.left += node.left
     return nodes[0].width
 
 
-def _width_below(node: Node, gap: float) -> float:
-    return sum(child.width for child in node.children) + gap * max(0, len(node.children) - 1)
+def _arrange(node: Node, own: float, gap: float) -> None:
+    """Put the children of a node side by side and its text above their middle, counted from where both begin."""
+    end = -gap
+    for child in node.children:
+        child.left = end + gap
+        end = child.left + child.width
+    if node.children:
+        first, last = node.children[0], node.children[-1]
+        node.x = (first.left + first.x + last.left + last.x) / 2
+    else:
+        node.x, end = own / 2, own
+    # a text that is wider than what is below it begins, or ends, outside of that
+    before = max(0.0, own / 2 - node.x)
+    for child in node.children:
+        child.left += before
+    node.x += before
+    node.width = before + max(end, node.x - before + own / 2)
 
 
 def depth(nodes: list[Node]) -> int:
