@@ -44,6 +44,7 @@ COMMANDS = {
     "compare-composition": Place("compare", "Compare the trees of two systems."),
     "generate": Place("generate", "Draw sentences from a model."),
     "import-clab": Place("import_clab", "Turn a checkpoint of the original into a model."),
+    "about": Place("about", "Say where a model comes from."),
     "reproduce": Place("reproduce", "Go from a treebank to the paper's tables."),
     "doctor": Place("doctor", "Say what is installed and check the numerics."),
 }

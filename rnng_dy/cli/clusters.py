@@ -22,7 +22,7 @@ from clusters.unseen import place_unseen, rules_of, unknown_classes
 from oracle.streams import open_output, refuse_input_as_output
 from oracle.unknown import RULES
 from rnng_dy.cli.paths import FILE, PathName
-from rnng_dy.cli.progress import Progress
+from rnng_dy.cli.progress import ByteProgress, Progress
 from rnng_dy.cli.quiet import quiet_option, say
 from rnng_dy.cli.stopping import stopping
 
@@ -190,7 +190,7 @@ class _Run:
         if complete:
             return counter
         size = 0 if self._corpus == "-" else os.path.getsize(self._corpus)
-        progress = _Bytes("reading", size)
+        progress = ByteProgress("reading", size)
         with (
             open_corpus(self._corpus, corpus_format, rules, progress.advance) as sentences,
             stopping() as stopped,
@@ -229,19 +229,6 @@ class _Run:
             click.echo(f"\nstopped; {how}", err=True)
             sys.exit(128 + stopped[0])
         self._saved = time.monotonic()
-
-
-class _Bytes:
-    """Progress through a file in kilobytes, however short its lines."""
-
-    def __init__(self, what: str, size: int):
-        self._progress = Progress(what, size // 1024, "kB")
-        self._rest = 0
-
-    def advance(self, size: int) -> None:
-        done, self._rest = divmod(self._rest + size, 1024)
-        if done:
-            self._progress.advance(done)
 
 
 # it is in no group that would add the option

@@ -24,6 +24,7 @@ from rnng_dy.cli.options import (
 )
 from rnng_dy.cli.output import open_model, run_batches
 from rnng_dy.cli.paths import FILE
+from rnng_dy.cli.raw_text import text_options
 from rnng_dy.cli.searching import search_lines, search_options
 from rnng_dy.cli.sentences import (
     Item,
@@ -35,6 +36,7 @@ from rnng_dy.cli.sentences import (
     tagged_option,
     unseen_tags,
 )
+from rnng_dy.cli.tag_choice import TagChoice, tags_option
 from rnng_dy.execution.batches import batches
 from rnng_dy.execution.local import local_executor
 from rnng_dy.execution.outputs import content_hash
@@ -49,12 +51,14 @@ PARSED_WORDS, SEARCHED_WORDS = 600, 100
 @model_option
 @click.argument("source", type=FILE, metavar="INPUT")
 @output_option
+@text_options
 @tagged_option
+@tags_option
 @click.option(
     "--line-buffered",
     is_flag=True,
-    help="Answer each line of standard input, of words or word_TAG, with its tree before the next one is read; "
-    "one that cannot be parsed with an empty line.",
+    help="Answer each line of standard input, a sentence of words, of word_TAG or of --text, with its tree before the "
+    "next one is read; one that cannot be parsed with an empty line.",
 )
 @click.option(
     "--nbest",
@@ -67,12 +71,23 @@ PARSED_WORDS, SEARCHED_WORDS = 600, 100
 @resume_option
 @device_option
 def parse(
-    folder, source, output, tagged, line_buffered, nbest, options, jobs, resume, device
+    folder,
+    source,
+    output,
+    text,
+    tagged,
+    tags_from,
+    line_buffered,
+    nbest,
+    options,
+    jobs,
+    resume,
+    device,
 ) -> None:
     """Parse greedily with a parser, or with the generative model alone by word-synchronous search.
 
     INPUT is an oracle, trees, or tokenised sentences, one a line, of words or word_TAG. An empty line among sentences
-    stays one among the trees. The options of the search are for the generative model.
+    stays one among the trees. With --text it is running text. The options of the search are for the generative model.
 
     Example: rnng-dy parse --model parser sentences.txt -o parsed.trees
     """  # fmt: skip
@@ -85,9 +100,9 @@ def parse(
     executor = local_executor(jobs, device)
     model = open_model(how.place, executor)
     if line_buffered:
-        parse_line_by_line(model, how.open_lines(), tagged)
+        parse_line_by_line(model, how.open_lines(), tagged, TagChoice(model, tags_from), text)
         return
-    items = read_items(model, source, tagged)
+    items = read_items(model, source, tagged, TagChoice(model, tags_from), text)
     sentences = [item.sentence for item in items]
     key = content_hash("parse", *how.identity, sentences, Path(folder, "parameters.npz"))
     grouped = list(batches(items, lambda item: len(item.sentence.tokens), how.words))

@@ -265,11 +265,11 @@ def _dry_run(
     runner: Runner, chosen: Sequence[Stage], experiment: Experiment, executor: Executor
 ) -> None:
     """Print each stage with what is known or estimated of its time."""
-    from rnng_dy.reproduce.estimate import count_words, estimate
+    from rnng_dy.reproduce.estimate import estimate, part_sizes
 
     missing = [stage for stage in chosen if not runner.is_done(stage)]
-    words = count_words(runner, stages(experiment), executor)
-    estimated = estimate(missing, experiment, words["train"], words["test"])
+    sizes = part_sizes(runner, stages(experiment), executor)
+    estimated = estimate(missing, experiment, sizes["train"], sizes["test"])
     for stage in chosen:
         if stage not in missing:
             state = "up to date"

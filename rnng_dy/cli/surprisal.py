@@ -12,7 +12,7 @@ from tempfile import NamedTemporaryFile
 import click
 
 from oracle.errors import InputError
-from oracle.files import SourceSentence, open_input, read_sentences
+from oracle.files import SourceSentence, open_input
 from oracle.streams import WHITE_SPACE, is_replaced, require_utf8
 from rnng_dy.cli.options import (
     device_option,
@@ -25,8 +25,9 @@ from rnng_dy.cli.options import (
 )
 from rnng_dy.cli.output import run_batches
 from rnng_dy.cli.paths import FILE, FOLDER
+from rnng_dy.cli.raw_text import text_options
 from rnng_dy.cli.searching import given_search_option, grouped_for, search_options
-from rnng_dy.cli.sentences import report_empty, tagged_option
+from rnng_dy.cli.sentences import read_source, tagged_option
 from rnng_dy.cli.surprisal_outputs import (
     Measured,
     Outputs,
@@ -67,6 +68,7 @@ from rnng_dy.search.words import MeasuredSentence, WordRecord
     metavar="RAW",
     help="Add up the tokens of each written word of these lines, one for each sentence of INPUT.",
 )
+@text_options
 @tagged_option
 @jobs_option
 @resume_option
@@ -85,6 +87,7 @@ def surprisal(
     as_json,
     page,
     raw,
+    text,
     tagged,
     jobs,
     resume,
@@ -92,8 +95,8 @@ def surprisal(
 ) -> None:
     """Word-by-word surprisal in bits, with the measures of the search, as a table with tabs.
 
-    INPUT is an oracle, trees, or tokenised sentences, one a line. Words that the model does not have are read as their
-    UNK classes. Sentences are numbered as they stand in INPUT, empty lines counted.
+    INPUT is an oracle, trees, or tokenised sentences, one a line; with --text, running text. Words that the model does
+    not have are read as their UNK classes. Sentences are numbered as they stand in INPUT, empty lines counted.
 
     Example: rnng-dy surprisal --model generator sentences.txt -o surprisals.tsv --html surprisals.html
     """  # fmt: skip
@@ -108,9 +111,8 @@ def surprisal(
         _refuse_for_words(trees, beams)
     executor = local_executor(jobs, device)
     transitions = scorer.open(executor)
-    sentences = read_sentences(source, tagged)
+    sentences = read_source(source, tagged, None, text, scorer.segmenter)
     raw_lines = None if raw is None else _read_raw(raw, sentences, source)
-    report_empty(sentences, source)
     items = [Item(i, s) for i, s in enumerate(sentences)]
     key = content_hash("surprisal", options, sentences, *scorer.identity)
     work = Work(executor, scorer.open_lines, partial(_left_out, end))

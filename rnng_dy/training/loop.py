@@ -270,8 +270,7 @@ class Training:
         epochs = round(p.sentences / len(self.examples), 3)
         record = {"event": event, "epoch": epochs, "sentences": p.sentences, "updates": p.updates}
         record |= {"seconds": round(p.seconds, 3)} | values
-        with open(self.folder / LOG, "a", encoding="utf-8") as stream:
-            stream.write(json.dumps(record) + "\n")
+        append_record(self.folder, record)
         self.report(record)
 
     def _cut_log(self) -> None:
@@ -292,6 +291,12 @@ class Training:
                 break  # the killed run was writing this line, or somebody else has
         with replacing(path) as stream:
             stream.writelines(f"{line}\n" for line in kept)
+
+
+def append_record(folder: Path, record: Mapping[str, object]) -> None:
+    """Write a record at the end of a model folder's log."""
+    with open(folder / LOG, "a", encoding="utf-8") as stream:
+        stream.write(json.dumps(record) + "\n")
 
 
 def _crosses(before: int, now: int, every: int) -> bool:

@@ -8,6 +8,7 @@ import zipfile
 import numpy as np
 import pytest
 
+from oracle import tagging
 from oracle.errors import InputError, RnngError
 from rnng_dy import DiscriminativeParser, GenerativeModel, registry
 from rnng_dy.checkpoint import read_arrays
@@ -128,3 +129,20 @@ def test_a_kind_that_nobody_knows_is_told(folder):
         registry.load(folder)
     with pytest.raises(RnngError, match="'dragon': discriminative, generative, lstm-lm"):
         registry.class_of("dragon")
+
+
+def test_a_parsers_tagger_goes_where_the_parser_goes(sentences, tmp_path):
+    parser = make_parser(sentences)
+    pairs = [list(zip(s.tokens, s.tags, strict=True)) for s in sentences]
+    parser.tagger = tagging.train_tagger(pairs, seed=1)
+    parser.save(tmp_path / "a")
+    DiscriminativeParser.load(tmp_path / "a").save(tmp_path / "b")
+    for model in (
+        DiscriminativeParser.build(tmp_path / "b"),
+        DiscriminativeParser.load(tmp_path / "b"),
+    ):
+        assert [model.tagger.tag(s.tokens) for s in sentences] == [
+            parser.tagger.tag(s.tokens) for s in sentences
+        ]
+    make_parser(sentences).save(tmp_path / "b")
+    assert DiscriminativeParser.load(tmp_path / "b").tagger is None

@@ -77,6 +77,7 @@ rerank some.props some.likelihoods
 evalb some.trees some.trees
 compare-composition some.trees some.trees some.trees -n 1
 generate --model {MODELS}/generator -n 2
+about {MODELS}/parser
 doctor
 """.strip().splitlines()
 """Commands that say nothing but their results in any case. Those that make models are below."""

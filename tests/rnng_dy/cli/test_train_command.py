@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,8 @@ from oracle.treebank import read_trees
 from rnng_dy import DiscriminativeParser, GenerativeModel, checkpoint
 from rnng_dy.cli import main
 from rnng_dy.cli.options import PARSER_SIZES, SETTINGS, SIZES
-from rnng_dy.training.presets import saved_settings
+from rnng_dy.models.generative import GeneratorSizes
+from rnng_dy.training.presets import FITS, Fit, saved_settings, settings_for
 
 from ..conftest import sentences_of
 
@@ -139,6 +141,32 @@ def test_a_model_folder_has_its_clusters_from_the_first_moment(data, monkeypatch
 def test_resume_starts_what_is_not_there(data):
     run(*PARSER, *SMALL, "--resume")
     assert DiscriminativeParser.load("m")
+
+
+@pytest.mark.parametrize("preset", ["fast", "quick"])
+def test_a_preset_is_fitted_to_the_treebank_and_resumed_as_it_was(data, preset, monkeypatch):
+    small = [*GENERATOR, *SMALL, "--jobs", "1"]
+    run(*small, "--preset", preset)
+    fitted = replace(settings_for(preset, "generative", 30), epochs=1, jobs=1)
+    assert fitted.batch_size == 4
+    state = checkpoint.training_state("m")
+    assert saved_settings(state, "m") == fitted
+    assert state["progress"]["updates"] == 8
+    # a rule that another version of the program has
+    monkeypatch.setitem(FITS, (preset, "generative"), Fit(least_updates=100))
+    run(*small, "--preset", preset, "--resume")
+    assert saved_settings(checkpoint.training_state("m"), "m") == fitted
+
+
+def test_quick_models_are_small_unless_sizes_are_given(data):
+    quick = [*GENERATOR, "--preset", "quick", "--epochs", "1", "--jobs", "1"]
+    run(*quick, "--model", "small")
+    assert asdict(GenerativeModel.load("small").sizes) == {
+        **asdict(GeneratorSizes()),
+        **FITS["quick", "generative"].sizes,
+    }
+    run(*quick, "--model", "smaller", "--hidden", "8")
+    assert GenerativeModel.load("smaller").sizes.hidden == 8
 
 
 def test_resume_takes_more_epochs_and_keeps_the_other_settings(data):

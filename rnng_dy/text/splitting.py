@@ -1,0 +1,86 @@
+"""From a text to its sentences: paragraphs, Chinese ends, and NLTK's Punkt (Kiss and Strunk 2006)."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import pairwise
+
+from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
+
+from rnng_dy.text.characters import CLOSERS, HAN_ENDS
+from rnng_dy.text.conventions import Conventions
+
+_LOWER_CASE = 1 << 5
+"""Punkt's flag of a word that was seen in lower case inside a sentence."""
+_PARAGRAPH = re.compile(r"\n(?: *\n)+")
+_LINE = re.compile(r"\n")
+_HAN_END = re.compile(rf"[{HAN_ENDS}]+[!?…]*[{re.escape(CLOSERS)}\"']*")
+_GOES_ON = re.compile("[,;:–—]|--")
+_BEFORE_NUMBER = re.compile(r"([^\W\d]+)\.\s+\Z")
+_LONGEST_BEFORE_NUMBER = 20
+
+Span = tuple[int, int]
+
+
+class SentenceSplitter:
+    """Splits texts as the abbreviations and the sentence starters of a treebank let it."""
+
+    def __init__(self, conventions: Conventions):
+        parameters = PunktParameters()
+        parameters.abbrev_types = set(conventions.abbreviations)
+        parameters.ortho_context = defaultdict(
+            int, {word: _LOWER_CASE for word in conventions.starters}
+        )
+        self._numbered = conventions.numbered
+        self._punkt = PunktSentenceTokenizer(parameters)
+
+    def spans(self, text: str, one_per_line: bool) -> Iterator[Span]:
+        """Where sentences are in a clean text, none empty; the lines where they are those."""
+        for begin, end in _between(text, _LINE if one_per_line else _PARAGRAPH):
+            if one_per_line:
+                yield begin, end
+            else:
+                for left, right in _after(text, begin, end, _HAN_END):
+                    yield from self._punkt_spans(text, left, right)
+
+    def _punkt_spans(self, text: str, begin: int, end: int) -> Iterator[Span]:
+        """Punkt's; what begins in lower case or with a dash, or is the number of No., goes on with the one before."""
+        starts = [begin + left for left, _ in self._punkt.span_tokenize(text[begin:end])]
+        cuts = [start for start in starts[1:] if self._begins(text, begin, start)]
+        for left, right in pairwise([begin, *cuts, end]):
+            yield from _stripped(text, left, right)
+
+    def _begins(self, text: str, begin: int, start: int) -> bool:
+        if _GOES_ON.match(text, start) or text[start].islower():
+            return False
+        if not text[start].isdigit():
+            return True
+        word = _BEFORE_NUMBER.search(text, max(begin, start - _LONGEST_BEFORE_NUMBER), start)
+        return word is None or word[1] not in self._numbered
+
+
+def _between(text: str, separator: re.Pattern) -> Iterator[Span]:
+    begin = 0
+    for found in separator.finditer(text):
+        yield from _stripped(text, begin, found.start())
+        begin = found.end()
+    yield from _stripped(text, begin, len(text))
+
+
+def _after(text: str, begin: int, end: int, mark: re.Pattern) -> Iterator[Span]:
+    for found in mark.finditer(text, begin, end):
+        yield from _stripped(text, begin, found.end())
+        begin = found.end()
+    yield from _stripped(text, begin, end)
+
+
+def _stripped(text: str, begin: int, end: int) -> Iterator[Span]:
+    """The span without blanks around; none where it has nothing else."""
+    while begin < end and text[begin].isspace():
+        begin += 1
+    while begin < end and text[end - 1].isspace():
+        end -= 1
+    if begin < end:
+        yield begin, end
