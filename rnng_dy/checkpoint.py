@@ -226,7 +226,8 @@ def training_state(folder: str | Path) -> dict[str, object]:
 
 def read_config(folder: str | Path) -> dict:
     """The content of a folder's config.json. Raises RnngError where there is no model, or none that can be read."""
-    path = Path(folder) / CONFIG
+    folder = Path(folder)
+    path = folder / CONFIG
     if not path.is_file():
         raise RnngError(_no_model(folder))
     try:

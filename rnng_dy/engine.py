@@ -7,7 +7,6 @@ configuration once, while it is imported, so the first use of `dy` (or an explic
 from __future__ import annotations
 
 import importlib
-import importlib.metadata
 import importlib.util
 import os
 import subprocess
@@ -49,9 +48,12 @@ def installed_version() -> str | None:
     """The version of the installed DyNet (`+cu13` at its end: with the CUDA backend), or None."""
     if importlib.util.find_spec("_dynet") is None:
         return None
+    # not every command that loads this module asks, and it takes a while to load
+    from importlib import metadata
+
     try:
-        return importlib.metadata.version("dynet")
-    except importlib.metadata.PackageNotFoundError:
+        return metadata.version("dynet")
+    except metadata.PackageNotFoundError:
         return "unknown"
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import click
 
 from rnng_dy import load, model_card
+from rnng_dy.cli.paths import FOLDER
 
 
 @click.command()
-@click.argument("folder", metavar="MODEL")
+@click.argument("folder", type=FOLDER, metavar="MODEL")
 def about(folder: str) -> None:
     """Print what MODEL, a model folder, holds, and its model card.
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
-from nltk import Tree
 
 from oracle.errors import InputError
+from oracle.lazy import nltk
 from oracle.treebank import format_tree, read_trees
 from rnng_dy.cli.paths import FILE
 from rnng_dy.evaluation import comparison, evalb
@@ -111,7 +111,7 @@ def _print_rows(title: str, names: Names, rows: Sequence[comparison.Row]) -> Non
         )
 
 
-def _print_trees(i: int, names: Names, *trees: Tree) -> None:
+def _print_trees(i: int, names: Names, *trees: nltk.Tree) -> None:
     click.echo(f"\nsentence {i + 1}")
     width = max(map(len, ("gold", *names)))
     for name, tree in zip(("gold", *names), trees, strict=True):

@@ -33,6 +33,7 @@ from rnng_dy.models.composition import DEFAULT
 @click.option(
     "--tagger",
     "tagger_path",
+    type=FILE,
     metavar="TREES",
     help="With --pos: train a POS tagger on these trees and keep it, so that the parser tags words that have no tags.",
 )

@@ -152,6 +152,21 @@ def in_section(title: str) -> Callable:
 data_option, model_section_option, run_option = map(in_section, ("Data", "Model", "Run"))
 
 
+def _devices(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    return [device for device in ("cpu", "cuda") if device.startswith(incomplete)]
+
+
+def _device_option(option: Callable) -> Callable:
+    return option(
+        "--device",
+        default="cpu",
+        show_default=True,
+        metavar="cpu|cuda|cuda:N",
+        shell_complete=_devices,
+        help="The processor, the first GPU, or GPU N, counted from 0.",
+    )
+
+
 def training_options(command: Callable) -> Callable:
     """What all `train` commands take."""
     options = [
@@ -225,25 +240,14 @@ def training_options(command: Callable) -> Callable:
             "of sentences; or what two cores do in some two minutes.",
         ),
         number_options(SETTINGS, "Training"),
-        run_option("--device", default="cpu", show_default=True, help="cpu, cuda or cuda:N."),
+        _device_option(run_option),
     ]
     for option in reversed(options):
         command = option(command)
     return command
 
 
-def _devices(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    return [device for device in ("cpu", "cuda") if device.startswith(incomplete)]
-
-
-device_option = click.option(
-    "--device",
-    default="cpu",
-    show_default=True,
-    metavar="cpu|cuda|cuda:N",
-    shell_complete=_devices,
-    help="The processor, the first GPU, or GPU N, counted from 0.",
-)
+device_option = _device_option(click.option)
 jobs_option = click.option(
     "--jobs",
     type=AT_LEAST_1,

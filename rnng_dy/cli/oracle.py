@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 import click
-from nltk import Tree
 
 from oracle.errors import InputError
 from oracle.files import make_oracle, open_output, write_oracle
+from oracle.lazy import nltk
 from oracle.ppche import is_no_text, without_lemma
 from oracle.streams import refuse_input_as_output
 from oracle.transitions import DEFAULT, SYSTEMS, unlimited
@@ -132,7 +132,7 @@ def prepare(
     )
 
 
-def _cleaner(strip_ids: bool, strip_lemmas: bool) -> Callable[[Tree], Tree | None]:
+def _cleaner(strip_ids: bool, strip_lemmas: bool) -> Callable[[nltk.Tree], nltk.Tree | None]:
     return partial(
         clean,
         is_left_out=is_no_text if strip_ids else is_trace,

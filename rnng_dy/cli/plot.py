@@ -65,7 +65,8 @@ def plot(folders, output, watch, tensorboard) -> None:
 
     Example: rnng-dy plot parser generator -o training.html --watch 30
     """
-    check_files([output] if output != "-" else [], [])
+    files_of_models = [str(path) for folder in folders for path in Path(folder).glob("*")]
+    check_files([output] if output != "-" else [], files_of_models)
     if watch is not None and not is_replaced(output):
         raise click.UsageError("--watch writes the page again and again: name a file for it")
     pages = _Pages([Path(folder) for folder in folders], output, tensorboard)

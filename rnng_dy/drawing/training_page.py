@@ -124,7 +124,7 @@ def _best_points(runs: Sequence[Run], x: str, key: str) -> dict[str, Point]:
 
 def _table(kind: Kind, runs: Sequence[Run], now: float) -> str:
     """What each run has reached and the settings that differ; those that do not stand below."""
-    settings = [{k.replace("_", " "): f"{v}" for k, v in run.settings.items()} for run in runs]
+    settings = [{k.replace("_", " "): _text(v) for k, v in run.settings.items()} for run in runs]
     names = list(dict.fromkeys(name for of_run in settings for name in of_run))
     differing = [n for n in names if len({of_run.get(n) for of_run in settings}) > 1]
     reached = ("state", "epochs done", f"best {kind.short}", "at epoch", "sentences/s", "time")
@@ -138,6 +138,10 @@ def _table(kind: Kind, runs: Sequence[Run], now: float) -> str:
     alike = ", ".join(f"{n} {settings[0][n]}" for n in names if n not in differing)
     note = f'<p class="note">{"In all runs" if len(runs) > 1 else "Settings"}: {escape(alike)}</p>'
     return f'<div class="table legend"><table><tr>{head}</tr>{"".join(rows)}</table></div>{note if alike else ""}'
+
+
+def _text(setting: object) -> str:
+    return f"{setting:g}" if isinstance(setting, float) else str(setting)
 
 
 def _reached(kind: Kind, run: Run, now: float) -> Iterator[str]:

@@ -55,7 +55,8 @@ class EventFiles:
 
     def _begin(self, name: str) -> None:
         """Open an event file for a run, in the place of those that were there."""
-        folder = self._folder / name
+        # the whole path of a folder, where only that tells it from another
+        folder = self._folder / name.lstrip("/")
         if name in self._writers:
             self._writers[name].close()
         for old in folder.glob(f"events.out.tfevents.*{SUFFIX}"):

@@ -18,7 +18,7 @@ try:
 finally:
     assert not {loaded} & set(sys.modules), "loaded"
 """
-NEVER, NOT_FOR_COMMANDS = {"dynet", "_dynet"}, {"dynet", "nltk", "numpy"}
+NEVER, NOT_FOR_COMMANDS = {"dynet", "nltk"}, {"dynet", "nltk", "numpy"}
 
 
 def complete(line, loaded=NEVER):

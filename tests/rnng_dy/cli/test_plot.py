@@ -18,7 +18,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from rnng_dy import registry
 from rnng_dy.cli import main
+from rnng_dy.drawing.training_page import KINDS
+from rnng_dy.interop.tensorboard import EventFiles
+from rnng_dy.training.runs import read_runs
 from tests.conftest import DATA, browse
 
 MODELS = DATA / "models-0.1.0"
@@ -102,6 +106,10 @@ def test_a_page_of_several_kinds(here):
     assert (row["state"], row["epochs done"], row["best F1"]) == ("finished", "1.00", "36.13")
     assert table(page, "lm")["best perplexity"] == "151.63"
     assert re.findall('(?:src|href|url)=?["(]', page) == []
+
+
+def test_every_kind_of_model_has_a_place_on_the_page():
+    assert set(KINDS) == set(registry.KINDS)
 
 
 def test_the_result_is_the_page_alone(here):
@@ -192,6 +200,7 @@ def test_names_that_are_html_are_text(here):
         (["nowhere"], "nowhere is no model folder"),
         (["parser", "-o", "nowhere/page.html"], "there is no folder"),
         (["parser", "-o", "."], "is a folder"),
+        (["parser", "-o", "parser/log.jsonl"], "is the input as well"),
         (["parser", "--watch", "-o", "-"], "name a file"),
         (["--watch", "parser"], "'parser' is no number of seconds: put models before --watch"),
         (["parser", "--watch", "0"], "range"),
@@ -263,6 +272,21 @@ def test_tensorboard_reads_the_curves_back(here):
         [perplexity] = events.Scalars("dev/perplexity")
         assert (loss.step, loss.value, perplexity.step, perplexity.value) == (20, 1.5, 40, 90.0)
         assert perplexity.wall_time - loss.wall_time == pytest.approx(20)
+
+
+def test_tensorboard_gets_new_records_and_a_log_that_was_cut(here):
+    pytest.importorskip("tensorboard")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    files = EventFiles(Path("events"))
+    records = [record(20 * i, loss_per_word=float(i)) for i in range(4)]
+    for kept, others in ((2, []), (4, []), (1, [record(30, loss_per_word=9.0)])):
+        log("parser", *records[:kept], *others)
+        files.write(read_runs([Path("parser")]))
+        losses = EventAccumulator("events/parser").Reload().Scalars("train/loss_per_word")
+        expected = [*range(kept), *[9.0 for _ in others]]
+        assert [event.value for event in losses] == expected
+    assert len(list(Path("events/parser").iterdir())) == 1
 
 
 def test_without_tensorboard_the_message_says_what_to_install(here, monkeypatch):
