@@ -117,10 +117,8 @@ class DiscriminativeParser(Rnng, ParserI):
         v = self.vocabulary
         if v.tags is not None and tags is None:
             tags = self.tags_for(tokens)
-        if unkified is None:
-            unkified = v.unknown.unkify(tokens)
         return Tokens(
-            v.word_ids(unkified),
+            v.word_ids(v.unknown.unkify(tokens) if unkified is None else unkified),
             None if v.tags is None else v.tag_ids(tags),
             None if v.pretrained is None else v.pretrained_rows(tokens),
         )
@@ -280,8 +278,7 @@ class DiscriminativeParser(Rnng, ParserI):
     @one_graph
     def log_prob(self, tree: nltk.Tree) -> float:
         """log q(tree | its words) in nats; -inf where training has not its nonterminals, or it cannot be derived."""
-        actions = self.transitions.actions_of(tree)
-        words = words_of(tree)
+        actions, words = self.transitions.actions_of(tree), words_of(tree)
         try:
             self.transitions.check(actions, len(words))
             ids = self.transitions.encode(actions)

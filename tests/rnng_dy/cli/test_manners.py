@@ -101,7 +101,7 @@ def test_what_takes_files_says_so(names):
         ("surprisal --search beem", "'beam', 'particles', 'variable'"),
         ("import-clab generator", "'discriminative', 'generative'"),
         ("oracle --genrative", "Did you mean '--generative'?"),
-        ("parse --modle m", "Did you mean '--model'?"),
+        ("parse --modle m", "'--model'"),
         ("train generative --evaluate 3", "'--evaluate-every'"),
     ],
 )
