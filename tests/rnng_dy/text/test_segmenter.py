@@ -12,7 +12,7 @@ def words(text, segmenter=None):
 
 
 def test_a_sentence_as_the_penn_treebank_has_it():
-    assert words('He said, "I can\'t go (to Mr. Smith\'s) -- it\'s $3.50 or 5%," didn\'t he?') == [
+    assert words("He said, \"I can't go (to Mr. Smith's) -- it's $3.50 or 5%,\" didn't he?") == [
         "He said , `` I ca n't go -LRB- to Mr. Smith 's -RRB- -- it 's $ 3.50 or 5 % , '' did n't he ?"
     ]
 
