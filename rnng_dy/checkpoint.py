@@ -1,8 +1,8 @@
 """Model folders: config.json, vocabulary.json, parameters.npz and companions; no pickle anywhere. Knows no model.
 
 While a model is trained, its folder also holds training.npz (the newest parameters and where training stands) and
-log.jsonl. Configuration, vocabulary and companions do not change after the folder is made, and each .npz is replaced by
-one rename, so a kill at any moment leaves a complete model and a complete state to go on from.
+log.jsonl. Each .npz and what the folder says of the model (`model_card`) are replaced by one rename, the rest does not
+change after the folder is made, so a kill at any moment leaves a complete model and a complete state to go on from.
 """
 
 from __future__ import annotations
