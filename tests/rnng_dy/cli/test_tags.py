@@ -219,7 +219,7 @@ def test_a_folder_is_given_the_tagger_that_training_would_have_made():
             "tag --train 30.trees --into generator",
             "a generative model; a discriminative one is needed",
         ),
-        ("tag --train 30.trees --into nowhere", "nowhere is no model folder"),
+        ("tag --train 30.trees --into nowhere", "there is no folder nowhere"),
         ("tag --train empty --into none", "empty: no trees"),
         ("tag --train other --into none", "3 of the tagger's 3 POS tags are none of the parser's"),
         ("tag --train untagged --into none", "untagged:1: the word 'cat' has no POS tag"),
