@@ -115,11 +115,9 @@ class DiscriminativeParser(Rnng, ParserI):
     ) -> Tokens:
         """A sentence to parse. Raises RnngError where the model needs POS tags, gets none and has no tagger."""
         v = self.vocabulary
-        if v.tags is not None and tags is None:
-            tags = self.tags_for(tokens)
         return Tokens(
             v.word_ids(v.unknown.unkify(tokens) if unkified is None else unkified),
-            None if v.tags is None else v.tag_ids(tags),
+            None if v.tags is None else v.tag_ids(tags or self.tags_for(tokens)),
             None if v.pretrained is None else v.pretrained_rows(tokens),
         )
 
@@ -135,15 +133,13 @@ class DiscriminativeParser(Rnng, ParserI):
     def tags_read(self, words: Sequence[str], given: Sequence[str] | None) -> Sequence[str] | None:
         """The tags that the model reads words with: those given, else its own tagger's, where it reads tags at all.
 
-        Tags that all are the XX of trees without tags are none, unless training has that tag. Raises RnngError where
-        it needs tags, is given none and has no tagger.
+        XX alone, as trees without tags have it, is read as none by a model with a tagger, unless training has XX.
         """
-        if self.vocabulary.tags is None:
+        known = self.vocabulary.tags
+        if known is None:
             return given
-        if given is None:
-            return self.tags_for(words)
-        untagged = NO_TAG not in self.vocabulary.tags and set(given) == {NO_TAG}
-        return self.tags_for(words) if untagged and self.tagger is not None else given
+        all_xx = self.tagger is not None and NO_TAG not in known and set(given or ()) == {NO_TAG}
+        return self.tags_for(words) if given is None or all_xx else given
 
     def encode_training(self, sentence: OracleSentence) -> ParserExample:
         """A sentence of the training oracle. Raises UnderivableError for a tree that has q = 0."""
