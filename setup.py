@@ -57,6 +57,7 @@ setup(
     install_requires=[f"dyNET=={DYNET}", "numpy", "nltk", "click"],
     extras_require={
         "notebook": ["svgling"],
+        "tensorboard": ["tensorboard"],
         "test": ["pytest", "pytest-xdist", "hypothesis", "ruff"],
     },
     entry_points={"console_scripts": ["rnng-dy = rnng_dy.__main__:main"]},

@@ -172,7 +172,7 @@ TEXTS = {
     "Boost archive": [("reference.disc.params", IMPORT), ("reference.gen.params", IMPORT_GENERATIVE)],
 }  # fmt: skip
 USES = {
-    "parser": [PARSE, SAMPLE],
+    "parser": [PARSE, SAMPLE, "about parser"],
     "generator": [SCORE, SURPRISAL, BESIDE, "generate --model generator -n 2 -o out"],
     "lm": [PERPLEXITY, LM_SURPRISAL, "generate --model lm -n 2 -o out"],
 }
@@ -190,7 +190,7 @@ def _targets() -> list[Target]:
         for command in (*commands, RESUMES[model]):
             found += [
                 Target(name, f"{model}/{name}", command, JSON)
-                for name in ("config.json", "vocabulary.json")
+                for name in ("config.json", "vocabulary.json", "about.json")
             ]
             found.append(Target("parameters.npz", f"{model}/parameters.npz", command, NPZ))
         resume = RESUMES[model]

@@ -114,6 +114,9 @@ CASES = [
     ("an unparsable system tree", "(S (NN a)\n", EVALB.format("bad", "bad"), "bad:1"),
     # options
     ("a command that does not exist", None, "prase", "prase"),
+    ("about a folder without a model", TREE, "about .", "is no model folder, since it has no config.json"),
+    ("about a file", TREE, "about bad", "is a file, and a model is a folder"),
+    ("about a model cut short", "CUT vocabulary.json", "about broken", "vocabulary.json"),
     ("an option that does not exist", None, "parse --modle x bad", "modle"),
     ("a dropout of 1", None, TRAIN.format("good.oracle") + " --dropout 1", "dropout"),
     ("a composition that does not exist", None, TRAIN.format("good.oracle") + " --composition new", "composition"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, NoReturn
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -126,10 +126,6 @@ class LstmLanguageModel(SavedModel):
         ]
         return np.array(rows, np.float64).reshape(-1, 2)
 
-    def __call__(self, text: object) -> NoReturn:
-        """Raises TypeError: it has no trees."""
-        raise TypeError("a model of words gives no trees: `surprisals_of(text)` is what it has")
-
     def surprisals(self, tokens: Sequence[str], end: bool = False) -> list[WordRecord]:
         """A record for each token of a sentence and, where asked for, for its end, surprisals in bits.
 
@@ -151,9 +147,7 @@ class LstmLanguageModel(SavedModel):
         A word whose UNK class the model does not have is infinitely surprising, and passed over for the words after
         it. Surprisals are NaN in a sentence that does not fit into memory.
         """
-        if isinstance(sentences, str):
-            sentences = self.tokens_of(sentences)
-        tokens = [list(sentence) for sentence in sentences]
+        tokens = [list(sentence) for sentence in self.tokens_of(sentences)]
         given = unkified or [None] * len(tokens)
         unkify = self.vocabulary.unkify
         seen = [words or unkify(of) for words, of in zip(given, tokens, strict=True)]

@@ -41,12 +41,14 @@ def parse_line_by_line(
     line. With `text` a line is one raw sentence. Raises RnngError where a parser needs tags that no line is to have.
     """
     known = known_tags(model)
-    if text is None and (known is None or model.tagger is None):
-        tagged = known is not None if tagged is None else tagged
-    if known is not None and tagged is False and model.tagger is None:
-        raise RnngError(
-            "this parser was trained with POS tags and has no tagger: it cannot parse lines --untagged"
-        )
+    if known is None:
+        tagged = bool(tagged)
+    elif model.tagger is None:
+        if tagged is False:
+            raise RnngError(
+                "this parser was trained with POS tags and has no tagger: it cannot parse lines --untagged"
+            )
+        tagged = True
     unseen: Counter[str] = Counter()
 
     def tree(line: str, number: int) -> str:

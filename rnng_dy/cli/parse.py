@@ -23,6 +23,7 @@ from rnng_dy.cli.options import (
     resume_option,
 )
 from rnng_dy.cli.output import open_model, run_and_make, run_batches
+from rnng_dy.cli.paths import FILE
 from rnng_dy.cli.raw_text import text_options
 from rnng_dy.cli.searching import flag_given, grouped_for, search_options, search_trees
 from rnng_dy.cli.sentences import (
@@ -50,7 +51,7 @@ PARSED_WORDS, SEARCHED_WORDS, SAMPLED_WORDS = 600, 100, 10_000
 
 @click.command()
 @model_option
-@click.argument("source", metavar="INPUT")
+@click.argument("source", type=FILE, metavar="INPUT")
 @output_option
 @text_options
 @tagged_option

@@ -68,3 +68,17 @@ class Progress:
         done = self._done - self._skipped
         rate = done / max(seconds, 1e-9)
         say(f"{self._what}: {done} {self._unit} in {seconds:.1f} s, {rate:.1f}/s")
+
+
+class ByteProgress:
+    """Progress through a file in kilobytes, however short its lines."""
+
+    def __init__(self, what: str, size: int):
+        self._progress = Progress(what, size // 1024, "kB")
+        self._rest = 0
+
+    def advance(self, size: int) -> None:
+        """So many bytes more are read."""
+        done, self._rest = divmod(self._rest + size, 1024)
+        if done:
+            self._progress.advance(done)

@@ -21,6 +21,7 @@ from rnng_dy.cli.options import (
     seed_option,
 )
 from rnng_dy.cli.output import open_model, run_batches
+from rnng_dy.cli.paths import FILE
 from rnng_dy.cli.raw_text import text_options
 from rnng_dy.cli.sentences import (
     Item,
@@ -44,7 +45,7 @@ SAMPLED_WORDS = 100
 
 @click.command()
 @model_option
-@click.argument("source", metavar="INPUT")
+@click.argument("source", type=FILE, metavar="INPUT")
 @output_option
 @click.option(
     "--samples",

@@ -12,6 +12,7 @@ from oracle.errors import RnngError
 from oracle.files import open_output
 from oracle.streams import refuse_input_as_output
 from rnng_dy.cli.options import output_option
+from rnng_dy.cli.paths import FILE
 from rnng_dy.cli.tree_formats import paper_of
 from rnng_dy.drawing.page import tree_page
 from rnng_dy.drawing.sections import Section
@@ -43,8 +44,8 @@ class Numbers(click.ParamType):
 
 
 @click.command()
-@click.argument("trees", metavar="TREES")
-@click.option("--gold", metavar="GOLD.trees", help="Gold trees of the same sentences.")
+@click.argument("trees", type=FILE, metavar="TREES")
+@click.option("--gold", type=FILE, metavar="GOLD.trees", help="Gold trees of the same sentences.")
 @click.option(
     "--format",
     "style",

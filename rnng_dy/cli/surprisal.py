@@ -22,6 +22,7 @@ from rnng_dy.cli.options import (
     seed_option,
 )
 from rnng_dy.cli.output import run_and_make
+from rnng_dy.cli.paths import FILE, FOLDER
 from rnng_dy.cli.raw_text import text_options
 from rnng_dy.cli.searching import given_search_option, grouped_for, search_options
 from rnng_dy.cli.sentences import read_source, tagged_option
@@ -42,23 +43,26 @@ from rnng_dy.search.words import MeasuredSentence, WordRecord
 
 
 @click.command()
-@click.option("--model", "folder", help="Folder of a generative or LSTM language model.")
+@click.option(
+    "--model", "folder", type=FOLDER, help="Folder of a generative or LSTM language model."
+)
 @kneser_ney_option
 @order_option
-@click.argument("source", metavar="INPUT")
+@click.argument("source", type=FILE, metavar="INPUT")
 @output_option
 @search_options
 @seed_option
 @click.option("--end", is_flag=True, help="Also a row for the end of each sentence.")
-@click.option("--trees", metavar="FILE", help="Write the best complete tree of each sentence.")
+@click.option("--trees", type=FILE, help="Write the best complete tree of each sentence.")
 @click.option(
-    "--beams", metavar="FILE", help="Write the analyses after each word, best first, with scores."
+    "--beams", type=FILE, help="Write the analyses after each word, best first, with scores."
 )
-@click.option("--json", "as_json", metavar="FILE", help="Write all as JSON, a sentence a line.")
-@click.option("--html", "page", metavar="FILE", help="Write a page to look at.")
+@click.option("--json", "as_json", type=FILE, help="Write all as JSON, a sentence a line.")
+@click.option("--html", "page", type=FILE, help="Write a page to look at.")
 @click.option(
     "--merge",
     "raw",
+    type=FILE,
     metavar="RAW",
     help="Add up the tokens of each written word of these lines, one for each sentence of INPUT.",
 )

@@ -16,9 +16,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
 
-from nltk import Tree
-
 from oracle.errors import InputError
+from oracle.lazy import nltk
 from oracle.streams import WHITE_SPACE, read_lines
 from oracle.treebank import parse_line
 from rnng_dy.evaluation.evalb_params import COLLINS, Params
@@ -200,11 +199,11 @@ def score_read_off(gold: Sentence, system: Sentence, params: Params) -> Sentence
     )
 
 
-def score_sentence(gold: Tree, system: Tree, params: Params = COLLINS) -> SentenceScore:
+def score_sentence(gold: nltk.Tree, system: nltk.Tree, params: Params = COLLINS) -> SentenceScore:
     """Score one tree; a tree without words is an empty line. InputError for a word without a tag.
 
-    >>> gold = Tree.fromstring("(S (NP (DT the) (NN cat)) (VP (VBZ sleeps)) (. .))")
-    >>> system = Tree.fromstring("(S (NP (DT the) (NN cat)) (NP (NNS sleeps)) (. .))")
+    >>> gold = nltk.Tree.fromstring("(S (NP (DT the) (NN cat)) (VP (VBZ sleeps)) (. .))")
+    >>> system = nltk.Tree.fromstring("(S (NP (DT the) (NN cat)) (NP (NNS sleeps)) (. .))")
     >>> score = score_sentence(gold, system)
     >>> score.matched, score.gold, score.system, score.correct_tags, score.words
     (2, 3, 3, 2, 3)
@@ -212,7 +211,9 @@ def score_sentence(gold: Tree, system: Tree, params: Params = COLLINS) -> Senten
     return score_read_off(read_off(gold, params), read_off(system, params), params)
 
 
-def score(golds: Iterable[Tree], systems: Iterable[Tree], params: Params = COLLINS) -> Scores:
+def score(
+    golds: Iterable[nltk.Tree], systems: Iterable[nltk.Tree], params: Params = COLLINS
+) -> Scores:
     """Score a corpus. Unscorable sentences are counted, however many, and never stop it.
 
     Raises InputError for different numbers of trees and for words without tags.

@@ -6,9 +6,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from nltk import Tree
-
 from oracle.errors import InputError
+from oracle.lazy import nltk
 from rnng_dy.evaluation.evalb_params import Params
 
 QUOTE_WORDS = frozenset("'\"/")
@@ -80,7 +79,7 @@ def counted_label(label: str, start: int, end: int, params: Params) -> str | Non
     return None if start == end or cut in params.deleted_bracket_labels else cut
 
 
-def read_off(tree: Tree, params: Params) -> Sentence:
+def read_off(tree: nltk.Tree, params: Params) -> Sentence:
     """EVALB's `read_line` on a tree; InputError, without a place, for an untagged word."""
     sentence = Sentence()
     # a tree may be deeper than Python's stack; a number on the agenda closes the bracket it names

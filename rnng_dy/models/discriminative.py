@@ -14,6 +14,7 @@ from nltk.parse.api import ParserI
 from oracle.errors import ImpossibleError, RnngError
 from oracle.files import OracleSentence
 from oracle.tagging import tags_by
+from oracle.tokens import Token, split_tokens
 from oracle.treebank import NO_TAG, has_preterminals
 from oracle.treebank import tags as tags_of
 from oracle.treebank import words as words_of
@@ -22,10 +23,10 @@ from rnng_dy.execution.batches import as_fits
 from rnng_dy.models.configurations import Configuration, SentenceGraph, Words
 from rnng_dy.models.lstm import Lstm
 from rnng_dy.models.rnng import Rnng, Sizes
-from rnng_dy.models.tokens import TOO_LONG, Token, split_tokens, warn_of_no_tree
 from rnng_dy.models.vocabulary import ParserVocabulary
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.rows import Block, Row, join
+from rnng_dy.search.found import TOO_LONG, Found
 from rnng_dy.search.greedy import BATCH_SIZE, parse_batch
 from rnng_dy.search.nbest import nbest_batch
 from rnng_dy.search.sampling import sample_batch
@@ -114,13 +115,9 @@ class DiscriminativeParser(Rnng, ParserI):
     ) -> Tokens:
         """A sentence to parse. Raises RnngError where the model needs POS tags, gets none and has no tagger."""
         v = self.vocabulary
-        if v.tags is not None and tags is None:
-            tags = self.tags_for(tokens)
-        if unkified is None:
-            unkified = v.unknown.unkify(tokens)
         return Tokens(
-            v.word_ids(unkified),
-            None if v.tags is None else v.tag_ids(tags),
+            v.word_ids(v.unknown.unkify(tokens) if unkified is None else unkified),
+            None if v.tags is None else v.tag_ids(tags or self.tags_for(tokens)),
             None if v.pretrained is None else v.pretrained_rows(tokens),
         )
 
@@ -136,21 +133,21 @@ class DiscriminativeParser(Rnng, ParserI):
     def tags_read(self, words: Sequence[str], given: Sequence[str] | None) -> Sequence[str] | None:
         """The tags that the model reads words with: those given, else its own tagger's, where it reads tags at all.
 
-        Tags that all are the XX of trees without tags are none, unless training has that tag. Raises RnngError where
-        it needs tags, is given none and has no tagger.
+        XX alone, as trees without tags have it, is read as none by a model with a tagger, unless training has XX.
         """
-        if self.vocabulary.tags is None:
+        known = self.vocabulary.tags
+        if known is None:
             return given
-        if given is None:
-            return self.tags_for(words)
-        untagged = NO_TAG not in self.vocabulary.tags and set(given) == {NO_TAG}
-        return self.tags_for(words) if untagged and self.tagger is not None else given
+        all_xx = self.tagger is not None and NO_TAG not in known and set(given or ()) == {NO_TAG}
+        return self.tags_for(words) if given is None or all_xx else given
 
     def encode_training(self, sentence: OracleSentence) -> ParserExample:
         """A sentence of the training oracle. Raises UnderivableError for a tree that has q = 0."""
         self.transitions.check(sentence.actions, len(sentence.tokens))
-        tokens = self.encode(sentence.tokens, sentence.tags, sentence.tokens)
         classes = self.vocabulary.word_ids(sentence.unkified)
+        # a parser that goes on from other data has not all of the words: they are their classes
+        words = list(map(self.vocabulary.words.get, sentence.tokens, classes))
+        tokens = self.encode(sentence.tokens, sentence.tags, ())._replace(words=words)
         return ParserExample(tokens, classes, self.transitions.encode(sentence.actions))
 
     # graphs
@@ -228,10 +225,7 @@ class DiscriminativeParser(Rnng, ParserI):
         return words, self.tags_read(words, tags)
 
     def parse(self, tokens: Sequence[Token]) -> Iterator[nltk.Tree]:
-        """The trees of a sentence, best first: the greedy one.
-
-        Its tags are those of the tokens, else those that the model's tagger gives, XX where it reads no tags.
-        """
+        """The trees of a sentence, best first: the greedy one. Its tags are those that were read, XX where none are."""
         return next(self.parse_sents([tokens]))
 
     def parse_one(self, sent: Sequence[Token]) -> nltk.Tree | None:
@@ -250,13 +244,9 @@ class DiscriminativeParser(Rnng, ParserI):
                 found = [] if result is None else [self.tree_of(result[0], words, tags)]
                 yield iter(found)
 
-    def best_trees(self, sentences: Sequence[Sequence[Token]]) -> Iterator[nltk.Tree | None]:
-        """See `Rnng`."""
-        for number, trees in enumerate(self.parse_sents(sentences), 1):
-            tree = next(trees, None)
-            if tree is None:
-                warn_of_no_tree(number, sentences[number - 1], TOO_LONG)
-            yield tree
+    def best_trees(self, sentences: Sequence[Sequence[Token]]) -> Iterator[Found]:
+        """See `SavedModel`."""
+        return ((next(trees, None), TOO_LONG) for trees in self.parse_sents(sentences))
 
     def tree_of(
         self, ids: Iterable[int], words: Sequence[str], tags: Sequence[str] | None
@@ -284,8 +274,7 @@ class DiscriminativeParser(Rnng, ParserI):
     @one_graph
     def log_prob(self, tree: nltk.Tree) -> float:
         """log q(tree | its words) in nats; -inf where training has not its nonterminals, or it cannot be derived."""
-        actions = self.transitions.actions_of(tree)
-        words = words_of(tree)
+        actions, words = self.transitions.actions_of(tree), words_of(tree)
         try:
             self.transitions.check(actions, len(words))
             ids = self.transitions.encode(actions)

@@ -11,25 +11,24 @@ import numpy as np
 
 from oracle.errors import ImpossibleError, UnseenSymbolError
 from oracle.files import OracleSentence
+from oracle.tokens import Token
 from oracle.transitions import SHIFT
-from oracle.treebank import NO_TAG
 from oracle.treebank import words as words_of
 from rnng_dy.engine import dy
-from rnng_dy.execution.batches import as_fits, batches
 from rnng_dy.models.configurations import Configuration, SentenceGraph, Words
 from rnng_dy.models.lstm import Lstm
 from rnng_dy.models.rnng import Rnng, Sizes, Step
-from rnng_dy.models.tokens import TOO_LONG, Token, split_tokens, warn_of_no_tree
 from rnng_dy.models.vocabulary import GeneratorVocabulary
 from rnng_dy.models.word_softmax import ClassFactoredSoftmax
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.rows import Block, Row, gather
+from rnng_dy.search.found import Found
 from rnng_dy.search.generation import generate_trees
 from rnng_dy.search.reader import Reader
 from rnng_dy.search.scoring import joint_log_probs
-from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions, measure, side_by_side
+from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions, best_trees, measure
 from rnng_dy.search.trace import Decision, trace
-from rnng_dy.search.words import MeasuredSentence, WordRecord
+from rnng_dy.search.words import WordRecord
 
 
 @dataclass(frozen=True)
@@ -203,30 +202,14 @@ class GenerativeModel(Rnng):
         """n trees drawn from the model, tags XX, each with log p(x, y) in nats (see `search.generation`)."""
         return generate_trees(self, n, seed, max_length)
 
-    def best_trees(self, sentences: Sequence[Sequence[Token]]) -> Iterator[nltk.Tree | None]:
-        """See `Rnng`."""
-        split = [split_tokens(tokens) for tokens in sentences]
-
-        def measured(batch: Sequence[Sequence[str]]) -> list[MeasuredSentence]:
-            return list(measure(self, batch, end=True))
-
-        for part in batches(enumerate(split, 1), lambda _: 1, side_by_side(DEFAULT_OPTIONS)):
-            results = as_fits(measured, [words for _, (words, _) in part])
-            for (number, (words, tags)), found in zip(part, results, strict=True):
-                if found is not None and found.trees:
-                    actions = found.trees[0].actions
-                    yield self.transitions.tree_of(actions, words, tags or [NO_TAG] * len(words))
-                else:
-                    warn_of_no_tree(number, words, TOO_LONG if found is None else found.problem)
-                    yield None
+    def best_trees(self, sentences: Sequence[Sequence[Token]]) -> Iterator[Found]:
+        """See `SavedModel`."""
+        return best_trees(self, sentences)
 
     def surprisals(
         self, tokens: Sequence[str], options: SearchOptions = DEFAULT_OPTIONS, end: bool = False
     ) -> list[WordRecord]:
-        """What the model says of each word of a sentence and, where asked for, of its end (see `search.surprisal`).
-
-        Raises RnngError for a text, which is for `surprisals_of`.
-        """
+        """What the model says of each word of a sentence and, where asked for, of its end (see `search.surprisal`)."""
         [found] = measure(self, [tokens], options, end)
         return found.records
 
@@ -234,9 +217,7 @@ class GenerativeModel(Rnng):
         self, sentences: Sequence[Sequence[str]] | str, options: SearchOptions = DEFAULT_OPTIONS
     ) -> list[list[WordRecord]]:
         """`surprisals` of many sentences, or of those of a text, some of them searched together."""
-        if isinstance(sentences, str):
-            sentences = self.tokens_of(sentences)
-        return [found.records for found in measure(self, sentences, options)]
+        return [found.records for found in measure(self, self.tokens_of(sentences), options)]
 
     def reader(self, options: SearchOptions = DEFAULT_OPTIONS) -> Reader:
         """A reader of one sentence, word by word."""

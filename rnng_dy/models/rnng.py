@@ -8,11 +8,10 @@ from them freely, and every distribution is computed for many configurations at 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import nltk
 import numpy as np
 
 from oracle.errors import named
@@ -29,7 +28,6 @@ from rnng_dy.models.configurations import (
 )
 from rnng_dy.models.distributions import log_softmax
 from rnng_dy.models.lstm import Lstm
-from rnng_dy.models.tokens import Token
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.rows import LAST, Block, Row, as_rows, gather, join, keep_rows
 from rnng_dy.saved import SavedModel
@@ -228,23 +226,6 @@ class Rnng(SavedModel):
     def keep(configurations: Iterable[Configuration]) -> None:
         """Let configurations outlive the current graph, with what they go on from."""
         keep_rows(rows_of(configurations))
-
-    # use
-
-    def __call__(self, text: str | Sequence[Token]) -> list[nltk.Tree | None] | nltk.Tree | None:
-        """The trees of a text, one for each of its sentences; the tree of a sentence that is given as tokens.
-
-        Of a parser the greedy ones, of a generative model the best that its search finds. A sentence without a tree,
-        since it does not fit into memory or has p = 0, has None in its place, and a warning says which it is.
-        """
-        if isinstance(text, str):
-            return list(self.best_trees(self.tokens_of(text)))
-        [tree] = self.best_trees([text])
-        return tree
-
-    def best_trees(self, sentences: Sequence[Sequence[Token]]) -> Iterator[nltk.Tree | None]:
-        """The best tree of each sentence; None, and a warning, for one that has none."""
-        raise NotImplementedError
 
     # distributions
 

@@ -59,13 +59,13 @@ def clean(text: str) -> CleanText:
 
     Raises RnngError for what cannot be written as UTF-8.
     """
-    cleaned = text.translate(_CLEANING)
     try:
-        cleaned.encode("utf-8")
+        text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise RnngError(
             f"character {error.start + 1} of the text is a lone surrogate, which no UTF-8 has: decode the text anew"
         ) from None
+    cleaned = text.translate(_CLEANING)
     if len(cleaned) == len(text):
         return CleanText(cleaned, range(len(text)))
     kept = [i for i, character in enumerate(text) if _CLEANING[ord(character)] is not None]

@@ -33,7 +33,11 @@ ABBREVIATIONS = frozenset(
     """.split()  # noqa: SIM905
 )
 """English ones, without the last period, where training has none."""
+LONGEST_ABBREVIATION = 20
+"""Characters, with the period."""
 
+ITEM = re.compile(r"\d{1,3}\.|\(?(?:\d{1,3}|[a-z]|[ivx]{1,5})\)")
+"""The number of an item of a list, as a text has it."""
 
 _BRACKETS = {"LR": "(", "RR": ")", "LC": "{", "RC": "}", "LS": "[", "RS": "]"}
 _ESCAPED = re.compile(r"\\[/*]")
@@ -65,14 +69,17 @@ class Conventions:
     at_end_else: str = "split"
     numbered: frozenset[str] = frozenset({"No", "Nos"})
     """Words that are abbreviations before numbers."""
+    items: bool = False
+    """Is the number of an item of a list one token: 1., (a)?"""
     starters: frozenset[str] = frozenset()
     """Lower-cased words that are capitalised at the beginning of a sentence alone."""
     han: str = "none"
-    """Are words of Chinese characters "characters" or "words"? "none" where training is not Chinese."""
+    """Are Chinese tokens "words" or "characters", or is every letter and digit a token too ("every character")? "none"
+    where training is not Chinese."""
     longest_han: int = 0
-    """Characters of the longest such word."""
+    """Characters of the longest Chinese word."""
     mean_han: float = 0.0
-    """Characters of such words on average."""
+    """Characters of a Chinese word on average."""
 
     def to_json(self) -> dict[str, object]:
         """An object of JSON."""
@@ -86,7 +93,7 @@ class Conventions:
             raise ValueError(f"unknown key {min(unknown)!r}")
         for f in fields(cls):
             given[f.name] = _checked(f.name, data[f.name], getattr(default, f.name))
-        if given["han"] not in ("none", "characters", "words"):
+        if given["han"] not in ("none", "words", "characters", "every character"):
             raise ValueError(f"han is {given['han']!r:.40}")
         if not {given["at_end_else"], *given["at_end"].values()} <= {"split", "shared", "kept"}:
             raise ValueError("a period at the end is split, shared or kept")

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 
 from rnng_dy.text.characters import HAN
-from rnng_dy.text.conventions import ABBREVIATIONS, SPELLINGS, Conventions
+from rnng_dy.text.conventions import (
+    ABBREVIATIONS,
+    ITEM,
+    LONGEST_ABBREVIATION,
+    SPELLINGS,
+    Conventions,
+    unspelled,
+)
 
 _OWN_BRACKETS = {"[": "-LSB-", "]": "-RSB-"}
 """Written so by treebanks younger than the Penn Treebank."""
@@ -17,6 +24,7 @@ CLITICS = ("n't", "'s", "'re", "'ve", "'ll", "'d", "'m")
 _ABBREVIATION = re.compile(r"(?=.*[^\W\d]).*[^.]\.", re.DOTALL)
 _SPELLED = re.compile(r"\\[/*]")
 _HAN_WORD = re.compile(f"[{HAN}]+")
+_AFTER_THE_END = frozenset(["''", '"', "”", "'", "’", "-RRB-", "]"])
 _MARKS = "-–/"
 """What some treebanks take out of compounds as a token of its own."""
 _RARE = 0.01
@@ -45,6 +53,7 @@ def learn(sentences: Collection[Sequence[str]]) -> Conventions:
         numbered=_numbered(sentences),
         at_end=at_end,
         at_end_else=max(("split", "shared", "kept"), key=lambda way: counts[way]),
+        items=_has_items(sentences),
         starters=_starters(sentences),
         han=han,
         longest_han=longest,
@@ -67,40 +76,45 @@ def _han(words: Counter[str]) -> tuple[str, int, float]:
     if 2 * lengths.total() <= words.total():
         return "none", 0, 0.0
     mean = sum(length * n for length, n in lengths.items()) / lengths.total()
-    return "characters" if mean < 1 + _RARE else "words", max(lengths), mean
+    if mean >= 1 + _RARE:
+        return "words", max(lengths), mean
+    some_are_longer = any(len(word) > 1 for word in words)
+    return "characters" if some_are_longer else "every character", max(lengths), mean
 
 
 def _quotes(words: Counter[str]) -> tuple[tuple[str, str], tuple[str, str], dict[str, str]]:
-    """Double quotes, single quotes and spellings."""
+    """Double quotes, single quotes and spellings.
+
+    What training has stands as it is in a text, too; what it has not is written as it writes the same thing.
+    """
     characters: Counter[str] = Counter()
     for word, n in words.items():
         for character in set(_SPELLED.sub("", word)):
             characters[character] += n
 
     def has(way: str, other: str) -> bool:
-        return characters[way] > _RARE * max(
-            words[other], characters[other] if len(other) == 1 else 0
-        )
+        rival = max(words[other], characters[other] if len(other) == 1 else 0)
+        return characters[way] > _RARE * rival
 
     spellings = {c: way for c, way in SPELLINGS.items() if c in "()" or not has(c, way)}
     spellings |= {c: way for c, way in _OWN_BRACKETS.items() if words[way] and not has(c, way)}
-    if any("’" in word for word in words) and not characters["'"]:
-        spellings["'"] = "’"
     double, single = ("``", "''"), ("`", "'")
     if has('"', "``"):
         double = ('"', '"')
-    elif not words["``"] and words["“"]:
-        double = ("“", "”")
-    if not words["`"] and characters["'"]:
-        single = ("'", "'")
-        spellings |= {"‘": "'"} if "‘" in spellings else {}
-    if double[0] == '"':
         spellings |= {c: '"' for c in "“”" if c in spellings}
+    elif words["“"] and not words["``"]:
+        double = ("“", "”")
+    if characters["’"] and not characters["'"]:
+        spellings["'"] = "’"
+    elif characters["'"] and not words["`"]:
+        single = ("'", "'")
+        spellings |= {c: "'" for c in "‘" if c in spellings}
     return double, single, spellings
 
 
 def _has_clitics(words: Counter[str]) -> bool:
-    plain = Counter({w.replace("’", "'").lower(): 0 for w in words})
+    """Are clitics tokens more often than ends of words?"""
+    plain: Counter[str] = Counter()
     for word, n in words.items():
         plain[word.replace("’", "'").lower()] += n
     own = sum(plain[clitic] for clitic in CLITICS)
@@ -112,8 +126,9 @@ def _abbreviations(words: Counter[str]) -> frozenset[str]:
     lower: Counter[str] = Counter()
     for word, n in words.items():
         lower[word.lower()] += n
-    found = (word[:-1] for word in lower if _ABBREVIATION.fullmatch(word) and len(word) < 20)
-    learnt = {stem for stem in found if lower[stem + "."] > lower[stem]}
+    short = (word for word in lower if len(word) <= LONGEST_ABBREVIATION)
+    stems = (word[:-1] for word in short if _ABBREVIATION.fullmatch(word))
+    learnt = {stem for stem in stems if lower[stem + "."] > lower[stem]}
     return frozenset(learnt | {stem for stem in ABBREVIATIONS if not lower[stem]})
 
 
@@ -133,22 +148,20 @@ def _at_end(sentences: Iterable[Sequence[str]], abbreviations: frozenset[str]) -
         ways.setdefault(stem, Counter())[way] += 1
 
     for sentence in sentences:
-        for word, following in _ends(sentence):
-            lower = word.lower()
-            if following == "." and lower in abbreviations:
-                saw(lower, "split")
-            elif lower.endswith(".") and lower[:-1] in abbreviations and following in (".", None):
-                saw(lower[:-1], "kept" if following is None else "shared")
+        word, is_followed = _end(sentence)
+        if is_followed and word in abbreviations:
+            saw(word, "split")
+        elif word.endswith(".") and word[:-1] in abbreviations:
+            saw(word[:-1], "shared" if is_followed else "kept")
     return {stem: counts.most_common(1)[0][0] for stem, counts in sorted(ways.items())}
 
 
-def _ends(sentence: Sequence[str]) -> Iterator[tuple[str, str | None]]:
-    """The last word, with the period after it if there is one; quotes and brackets do not count."""
-    core = [word for word in sentence if word not in ("''", '"', "”", "'", "’", "-RRB-", "]")]
+def _end(sentence: Sequence[str]) -> tuple[str, bool]:
+    """The last word, lower-cased, and whether a period is after it; quotes and brackets do not count."""
+    core = [word.lower() for word in sentence if word not in _AFTER_THE_END]
     if len(core) > 1 and core[-1] == ".":
-        yield core[-2], "."
-    elif core:
-        yield core[-1], None
+        return core[-2], True
+    return (core[-1] if core else ""), False
 
 
 def _prefixes(sentences: Iterable[Sequence[str]], words: Counter[str]) -> frozenset[str]:
@@ -165,7 +178,20 @@ def _prefixes(sentences: Iterable[Sequence[str]], words: Counter[str]) -> frozen
     return frozenset(prefix for prefix, n in balance.items() if n > 0)
 
 
+def _has_items(sentences: Iterable[Sequence[str]]) -> bool:
+    """Do sentences begin with the number of an item as one token more often than as several?"""
+    balance = 0
+    for sentence in sentences:
+        first = [unspelled(word) for word in sentence[:3]]
+        if len(sentence) > 1 and ITEM.fullmatch(first[0]):
+            balance += 1
+        elif any(ITEM.fullmatch("".join(first[:n])) for n in (2, 3) if n < len(sentence)):
+            balance -= 1
+    return balance > 0
+
+
 def _starters(sentences: Iterable[Sequence[str]]) -> frozenset[str]:
+    """Words in lower case that inside sentences are hardly ever capitalised."""
     lower, inside = Counter(), Counter()
     for sentence in sentences:
         for i, word in enumerate(sentence):

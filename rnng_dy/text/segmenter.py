@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple
 
 from rnng_dy.text.characters import CleanText, clean
@@ -99,16 +100,20 @@ class Segmenter:
 
 def _wholes(sentences: Collection[Sequence[str]], tokenizer: Tokenizer) -> frozenset[str]:
     """Training words that the tokenizer takes apart, but that training has more often than their parts in a row."""
-    rows = [[unspelled(word) for word in sentence] for sentence in sentences]
-    words = Counter(word for row in rows for word in row)
+    spelled_words = Counter(word for sentence in sentences for word in sentence)
+    as_text = {word: unspelled(word) for word in spelled_words}
+    words: Counter[str] = Counter()
+    for word, n in spelled_words.items():
+        words[as_text[word]] += n
     parts = {word: tuple(tokenizer.words(word)) for word in words if 1 < len(word) <= LONGEST_WHOLE}
     parts = {word: found for word, found in parts.items() if len(found) > 1}
     wanted, seen = set(parts.values()), Counter()
     firsts = {found[:2] for found in wanted}
     lengths = sorted({len(found) for found in wanted})
-    for row in rows:
-        for i in range(len(row) - 1):
-            if tuple(row[i : i + 2]) in firsts:
+    for sentence in sentences:
+        row = [as_text[word] for word in sentence]
+        for i, pair in enumerate(pairwise(row)):
+            if pair in firsts:
                 there = (tuple(row[i : i + length]) for length in lengths)
                 seen.update(found for found in there if found in wanted)
     return frozenset(word for word, found in parts.items() if words[word] > seen[found])

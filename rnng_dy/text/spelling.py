@@ -9,8 +9,6 @@ from rnng_dy.text.conventions import Conventions
 from rnng_dy.text.tokens import Piece
 
 _BEFORE_OPENING = set(OPENERS) | set(" \n\"'`-—–")
-_ONE_DASH = {"--": "-"}
-"""What a dash inside a word is."""
 
 
 def spelled(
@@ -38,7 +36,7 @@ def spelled(
         elif len(letters) == 1:
             yield c.spellings.get(letters, letters)
         else:
-            yield "".join(_inside(c.spellings.get(character, character)) for character in letters)
+            yield "".join(_inside_a_word(c.spellings.get(letter, letter)) for letter in letters)
 
 
 def _opens(text: str, begin: int, end: int, piece: Piece, is_open: bool) -> bool:
@@ -49,5 +47,5 @@ def _opens(text: str, begin: int, end: int, piece: Piece, is_open: bool) -> bool
     return before in _BEFORE_OPENING
 
 
-def _inside(spelling: str) -> str:
-    return _ONE_DASH.get(spelling, spelling)
+def _inside_a_word(spelling: str) -> str:
+    return "-" if spelling == "--" else spelling

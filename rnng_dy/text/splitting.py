@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -26,15 +25,20 @@ _LONGEST_WORD_BEFORE = 20
 Span = tuple[int, int]
 
 
+class _Contexts(dict):
+    """Of words; those of unseen words are not kept, so that reading changes nothing."""
+
+    def __missing__(self, word: str) -> int:
+        return 0
+
+
 class SentenceSplitter:
     """Splits texts as the abbreviations and the sentence starters of a treebank let it."""
 
     def __init__(self, conventions: Conventions):
         parameters = PunktParameters()
         parameters.abbrev_types = set(conventions.abbreviations)
-        parameters.ortho_context = defaultdict(
-            int, {word: _LOWER_CASE for word in conventions.starters}
-        )
+        parameters.ortho_context = _Contexts.fromkeys(conventions.starters, _LOWER_CASE)
         self._conventions = conventions
         self._punkt = PunktSentenceTokenizer(parameters)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from rnng_dy.text.characters import CLOSERS, HAN, OPENERS
-from rnng_dy.text.conventions import Conventions
+from rnng_dy.text.conventions import ITEM, LONGEST_ABBREVIATION, Conventions
 
 
 class Piece(NamedTuple):
@@ -52,8 +52,10 @@ _TWO_WORDS = {
 }  # fmt: skip
 """Where they are cut (MacIntyre's tokenizer of the Penn Treebank)."""
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
-_LONGEST_ABBREVIATION = 20
 _AFTER_THE_END = set(CLOSERS) | set("\"' \n")
+_INSIDE_A_SENTENCE = frozenset(",;:")
+_BY_CHARACTER = {"characters": f"|[{HAN}]", "every character": "|[^ \n]"}
+"""More dividers, by what Chinese tokens are."""
 
 
 class Tokenizer:
@@ -62,8 +64,7 @@ class Tokenizer:
     def __init__(self, conventions: Conventions):
         self._c = conventions
         self._longest = max(map(len, conventions.wholes), default=0)
-        by_character = f"|[{HAN}]" if conventions.han == "characters" else ""
-        self._dividers = re.compile(_DIVIDERS + by_character)
+        self._dividers = re.compile(_DIVIDERS + _BY_CHARACTER.get(conventions.han, ""))
         marks = re.escape(conventions.marks)
         self._marks = re.compile(rf"(?<=[^\W_])[{marks}](?=[^\W_])" if marks else "(?!)")
 
@@ -77,6 +78,8 @@ class Tokenizer:
         for chunk in _CHUNK.finditer(text, begin, end):
             if " " in chunk[0]:
                 found.append(Piece(*chunk.span(), "..."))
+            elif not found and self._c.items and chunk.end() < end and ITEM.fullmatch(chunk[0]):
+                found.append(Piece(*chunk.span(), chunk[0]))
             else:
                 found += self._cut(sentence, *chunk.span())
         return found
@@ -137,7 +140,7 @@ class Tokenizer:
         text, period = sentence.text, Piece(end - 1, end, ".")
         if end - begin == 1:
             return []
-        stem = text[begin : end - 1].lower() if end - begin <= _LONGEST_ABBREVIATION else ""
+        stem = text[begin : end - 1].lower() if end - begin <= LONGEST_ABBREVIATION else ""
         if end - 1 == sentence.final:
             known = stem in self._c.abbreviations
             way = self._c.at_end.get(stem, self._c.at_end_else) if known else "split"
@@ -147,12 +150,12 @@ class Tokenizer:
         if stem in self._c.abbreviations or _INITIALS.fullmatch(stem):
             return []
         following = sentence.after(end)
-        if following.isdigit() and text[begin : end - 1] in self._c.numbered:
-            return []
-        if following in tuple(",;:"):
-            return []
-        # inside a sentence, and so the end of none; but people write without capitals, too
-        return [] if following.islower() and stem not in self._c.starters else [period]
+        if following.isdigit():
+            goes_on = text[begin : end - 1] in self._c.numbered
+        else:
+            # people write without capitals, too: a word that training knows is no abbreviation
+            goes_on = following.islower() and stem not in self._c.starters
+        return [] if goes_on or following in _INSIDE_A_SENTENCE else [period]
 
     def _divided(self, text: str, begin: int, end: int) -> Iterator[Piece]:
         """The parts of a compound, of `cannot`, or the word."""

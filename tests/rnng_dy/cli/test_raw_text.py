@@ -113,6 +113,13 @@ def test_surprisals_of_a_text(scorers):
         assert [row["sentence_id"] for row in table][-1] == "3"
 
 
+def test_a_generative_model_parses_a_text(scorers, generative_sentences):
+    # other words have p = 0 in so small a model
+    tokens = " ".join(generative_sentences[0].tokens)
+    options = ["--one-per-line", "--text", "-"]
+    assert words_of(run("parse", *scorers[0], *options, given=tokens).stdout) == [tokens]
+
+
 def test_surprisals_of_the_written_words_of_lines(scorers):
     options = ["--text", "--one-per-line", "notes.txt", "--merge", "notes.txt"]
     table = rows(run("surprisal", *scorers[0], *options).stdout)

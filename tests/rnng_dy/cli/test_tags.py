@@ -183,6 +183,22 @@ def test_training_may_do_without_a_tagger(options):
     assert "tagger" not in [r["event"] for r in log()]
 
 
+def test_one_sentence_of_one_tag_is_enough():
+    Path("one.trees").write_text("(S (X it) (X rains))\n")
+    run("oracle --train one.trees one.trees -o one.oracle")
+    run(f"{TRAIN.replace('30.', 'one.')} --pos")
+    assert log()[0]["accuracy"] == 100
+    assert run("-q parse --model m -", "rains it often").stdout.count("(X ") == 3
+
+
+def test_nothing_is_trained_where_there_is_no_development_data():
+    Path("empty").write_text("")
+    refused = run(f"{TRAIN.replace('--dev 30.oracle', '--dev empty')} --pos", code=2)
+    assert "empty: " in refused.stderr
+    assert "tagger" not in refused.stderr
+    assert not Path("m").exists()
+
+
 def test_a_folder_is_given_the_tagger_that_training_would_have_made():
     run(f"{TRAIN} --pos")
     of_training = {p.name: p.read_bytes() for p in Path("m/tagger").iterdir()}
@@ -203,7 +219,7 @@ def test_a_folder_is_given_the_tagger_that_training_would_have_made():
             "tag --train 30.trees --into generator",
             "a generative model; a discriminative one is needed",
         ),
-        ("tag --train 30.trees --into nowhere", "nowhere is no model folder"),
+        ("tag --train 30.trees --into nowhere", "there is no folder nowhere"),
         ("tag --train empty --into none", "empty: no trees"),
         ("tag --train other --into none", "3 of the tagger's 3 POS tags are none of the parser's"),
         ("tag --train untagged --into none", "untagged:1: the word 'cat' has no POS tag"),

@@ -38,6 +38,9 @@ def one(segmenter, text):
         ("1/2", "3/4", "3/4"),
         ("Dunkin' AT&T Yahoo!", "Dunkin' Yahoo! go!", "Dunkin' Yahoo! go !"),
         ("Ges. m.b.H. sagt", "Die Ges. Nord", "Die Ges. Nord"),
+        ("1. Go", "2. Come", "2. Come"),
+        ("-LRB-a-RRB- Go", "(b) Come", "-LRB-b-RRB- Come"),
+        ("1 . Go", "2. Come", "2 . Come"),
         ("‘ it ’s ’", "‘she’s’", "‘ she ’s ’"),
     ],
 )

@@ -154,9 +154,11 @@ CHINESE_CHARACTERS = [list("嘉珍和我住在同一條巷子，"), list("友情
 
 
 def test_a_model_of_characters_splits_chinese_into_those():
-    segmenter = Segmenter.of_training(CHINESE_CHARACTERS)
+    segmenter = Segmenter.of_training([*CHINESE_CHARACTERS, ["IBM"]])
     assert tokenised("我住在巷子。好！”", segmenter) == ["我 住 在 巷 子 。", "好 ！ ''"]
     assert tokenised("用 Windows 95。", segmenter) == ["用 Windows 95 。"]
+    segmenter = Segmenter.of_training(CHINESE_CHARACTERS)
+    assert tokenised("用 Win 95。", segmenter) == ["用 W i n 9 5 。"]
 
 
 def test_a_model_of_words_takes_blanks_for_their_ends():

@@ -69,7 +69,7 @@ def plain(text):
     return re.sub(r"…|\.{3,}", "...", text)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(TEXTS, st.booleans(), st.sampled_from(SEGMENTERS))
 def test_tokens_stand_where_their_spans_say_and_cover_the_text(text, one_per_line, segmenter):
     covered, last = set(), 0
@@ -90,7 +90,7 @@ def test_tokens_stand_where_their_spans_say_and_cover_the_text(text, one_per_lin
     assert all(is_blank(c) for i, c in enumerate(text) if i not in covered)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     st.lists(st.lists(TEXTS.map(split_words).map("".join).filter(bool), max_size=5), max_size=5),
     TEXTS,
