@@ -35,7 +35,10 @@ def test_the_commands_print_what_the_page_says(ran):
 
 def test_the_python_example_runs(ran, monkeypatch, capsys):
     monkeypatch.chdir(ran[0])
-    surprisals, trees = pages.blocks(README, "python")
+    surprisals, calls, trees = pages.blocks(README, "python")
+    exec(calls, {})
+    printed = capsys.readouterr().out
+    assert "(NNP Smith)" in printed and "<DiscriminativeParser" in printed
     names = {}
     exec(trees, names)
     joint, conditional = map(float, capsys.readouterr().out.split())

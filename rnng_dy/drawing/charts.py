@@ -75,9 +75,9 @@ def lines(
     return svg(WIDTH, HEIGHT, "".join(body))
 
 
-def _dot(x: float, y: float, radius: float, title: str, look: str = "") -> str:
+def _dot(x: float, y: float, radius: float, title: str, more: str = "") -> str:
     return (
-        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}"{look and " " + look}>'
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}"{more and " " + more}>'
         f"<title>{escape(title)}</title></circle>"
     )
 

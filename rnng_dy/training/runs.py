@@ -117,8 +117,11 @@ class Run:
 
 def read_runs(folders: Sequence[Path]) -> list[Run]:
     """The runs of folders, each once. Raises RnngError for what is no model folder."""
+    # errors name them as they were given
+    given = {folder.resolve(): folder for folder in reversed(folders)}
     distinct = list(dict.fromkeys(folder.resolve() for folder in folders))
-    return [Run.read(f, n) for f, n in zip(distinct, distinct_names(distinct), strict=True)]
+    names = distinct_names(distinct)
+    return [Run.read(given[f], name) for f, name in zip(distinct, names, strict=True)]
 
 
 def distinct_names(folders: Sequence[Path]) -> list[str]:

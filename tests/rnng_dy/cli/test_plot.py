@@ -197,7 +197,7 @@ def test_names_that_are_html_are_text(here):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["nowhere"], "there is no folder"),
+        (["nowhere"], "no folder nowhere:"),
         (["parser", "-o", "nowhere/page.html"], "there is no folder"),
         (["parser", "-o", "."], "is a folder"),
         (["parser", "-o", "parser/log.jsonl"], "is the input as well"),
