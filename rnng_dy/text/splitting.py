@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
-
 from rnng_dy.text.characters import CLOSERS, HAN_ENDS
 from rnng_dy.text.conventions import Conventions
 
@@ -36,6 +34,9 @@ class SentenceSplitter:
     """Splits texts as the abbreviations and the sentence starters of a treebank let it."""
 
     def __init__(self, conventions: Conventions):
+        # shells complete options without NLTK
+        from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
+
         parameters = PunktParameters()
         parameters.abbrev_types = set(conventions.abbreviations)
         parameters.ortho_context = _Contexts.fromkeys(conventions.starters, _LOWER_CASE)

@@ -63,8 +63,8 @@ def is_blank(character):
 def plain(text):
     """A token or a piece of text without the differences that the treebank may make."""
     text = "".join(c for c in unspelled(text) if not is_blank(c))
-    text = re.sub("``|''|[“”]", '"', text)
-    text = re.sub("[`‘’]", "'", text)
+    text = re.sub("[‘’]", "'", text)
+    text = re.sub("``|''|[“”]", '"', text).replace("`", "'")
     text = re.sub("[-–—―]+", "-", text)
     return re.sub(r"…|\.{3,}", "...", text)
 
