@@ -7,8 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
 
-from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
-
+from oracle.lazy import nltk
 from rnng_dy.text.characters import CLOSERS, HAN_ENDS
 from rnng_dy.text.conventions import Conventions
 
@@ -28,13 +27,13 @@ class SentenceSplitter:
     """Splits texts as the abbreviations and the sentence starters of a treebank let it."""
 
     def __init__(self, conventions: Conventions):
-        parameters = PunktParameters()
+        parameters = nltk.tokenize.punkt.PunktParameters()
         parameters.abbrev_types = set(conventions.abbreviations)
         parameters.ortho_context = defaultdict(
             int, {word: _LOWER_CASE for word in conventions.starters}
         )
         self._numbered = conventions.numbered
-        self._punkt = PunktSentenceTokenizer(parameters)
+        self._punkt = nltk.tokenize.punkt.PunktSentenceTokenizer(parameters)
 
     def spans(self, text: str, one_per_line: bool) -> Iterator[Span]:
         """Where sentences are in a clean text, none empty; the lines where they are those."""
