@@ -74,6 +74,9 @@ CASES = [
     ("fewer vectors than announced", "5 2\nthe 1 2\n", TRAIN.format("good.oracle") + " --pretrained bad", "5"),
     # models
     ("a model folder that is missing", TREE, "parse --model nowhere bad", "nowhere"),
+    ("a file instead of a model folder to tell of", TREE, "about bad", "bad"),
+    ("a file instead of a model folder to draw", TREE, "plot bad", "bad"),
+    ("a model that was never trained to draw", None, "plot parser", "nothing to draw"),
     ("a parser for scoring", SAMPLE, "score --model parser bad", "discriminative"),
     ("a training folder that exists", None,
      "train discriminative --train good.oracle --dev good.oracle --dev-trees good.trees --model parser", "--resume"),

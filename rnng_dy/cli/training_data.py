@@ -11,10 +11,10 @@ from fractions import Fraction
 from pathlib import Path
 
 import click
-from nltk import Tree
 
 from oracle.errors import InputError, RnngError
 from oracle.files import OracleSentence, read_oracle
+from oracle.lazy import nltk
 from oracle.streams import file_hash
 from oracle.training_data import (
     PARTS,
@@ -48,7 +48,7 @@ class TrainingData:
     source: str
     """The file that the user gave for training, for messages about all of it."""
     dev_source: str
-    golds: list[Tree] | None
+    golds: list[nltk.Tree] | None
     """The development trees, where they are asked for."""
     inputs: dict[str, object]
     """What decides the data, files as hashes, by option."""

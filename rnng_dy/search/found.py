@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import nltk
+from typing import TypeAlias
 
-Found = tuple[nltk.Tree | None, str]
+from oracle.lazy import nltk
+
+Found: TypeAlias = "tuple[nltk.Tree | None, str]"
 """The tree; or None, and why there is none."""
 
 TOO_LONG = "it does not fit into memory"

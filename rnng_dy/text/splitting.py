@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from oracle.lazy import nltk
 from rnng_dy.text.characters import CLOSERS, HAN_ENDS
 from rnng_dy.text.conventions import Conventions
 
@@ -34,14 +35,11 @@ class SentenceSplitter:
     """Splits texts as the abbreviations and the sentence starters of a treebank let it."""
 
     def __init__(self, conventions: Conventions):
-        # shells complete options without NLTK
-        from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
-
-        parameters = PunktParameters()
+        parameters = nltk.tokenize.punkt.PunktParameters()
         parameters.abbrev_types = set(conventions.abbreviations)
         parameters.ortho_context = _Contexts.fromkeys(conventions.starters, _LOWER_CASE)
         self._conventions = conventions
-        self._punkt = PunktSentenceTokenizer(parameters)
+        self._punkt = nltk.tokenize.punkt.PunktSentenceTokenizer(parameters)
 
     def spans(self, text: str, one_per_line: bool) -> Iterator[Span]:
         """Where sentences are in a clean text, none empty; the lines where they are those."""
