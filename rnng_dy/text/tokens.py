@@ -167,7 +167,7 @@ class Tokenizer:
             yield Piece(begin, begin + cut, text[begin : begin + cut])
             begin += cut
         start = begin
-        for mark in self._marks.finditer(text, begin, end):
+        for mark in self._marks.finditer(text, begin + 1, end):
             if text[start : mark.start()].lower() in self._c.prefixes or _is_fraction(text, mark):
                 continue
             yield Piece(start, mark.start(), text[start : mark.start()])
