@@ -11,6 +11,7 @@ from scripts.torture_data import (
     OFTEN,
     ORACLES,
     PARSER,
+    PARSER_SIZES,
     REPRODUCE,
     RNNG_SIZES,
     SIZES,
@@ -50,7 +51,7 @@ RESUME_GENERATOR = f"train generative {GENERATIVE} {RNNG_SIZES} {OFTEN} {RESUME}
 RESUME_LM = f"train lstm-lm {GENERATIVE} {SIZES} {ADAM} {OFTEN} {RESUME} lm"
 PARSE = "parse --model parser test.oracle -o out"
 PARSE_TEXT = "parse --model parser --text plain.txt --format json --nbest 2 -o out"
-OWN_TREES = f"train discriminative --trees train.trees --hold-out 0.2 {PARSER} {EPOCH}"
+OWN_TREES = f"train discriminative --trees train.trees --hold-out 0.2 {PARSER_SIZES} {EPOCH}"
 SHOW = "show system.trees --gold test.trees --format html -o out"
 TAGGER = [
     f"tagger/averaged_perceptron_tagger_xxx.{part}.json"

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from nltk import Tree
-
+from oracle.lazy import nltk
 from oracle.treebank import is_preterminal
 
 CONSTITUENT, TAG, WORD = "label", "tag", "word"
@@ -36,11 +35,11 @@ class Node:
     """Of all that belongs to it: neighbours do not overlap."""
 
 
-def nodes_of(tree: Tree) -> list[Node]:
+def nodes_of(tree: nltk.Tree) -> list[Node]:
     """The nodes from the top down and from left to right, without places."""
     found: list[Node] = []
     constituents = 0
-    agenda: list[tuple[Tree | str, Node | None]] = [(tree, None)]
+    agenda: list[tuple[nltk.Tree | str, Node | None]] = [(tree, None)]
     while agenda:
         content, parent = agenda.pop()
         level = 0 if parent is None else parent.level + 1

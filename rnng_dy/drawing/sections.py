@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from nltk import Tree
-
 from oracle.brackets import parse_line
+from oracle.lazy import nltk
 from oracle.parsed import ScoredTree
 from oracle.treebank import words
 from rnng_dy.evaluation.comparison import errors
@@ -20,7 +19,7 @@ WRONG, MISSED = "not in the gold tree", "only in the gold tree"
 class Picture(NamedTuple):
     """A tree to be drawn."""
 
-    tree: Tree
+    tree: nltk.Tree
     caption: str = ""
     marked: frozenset[int] = frozenset()
     """Constituents that are marked, numbered from 0, from the top down and from left to right,"""
@@ -65,7 +64,7 @@ def section(number: int, trees: Sequence[ScoredTree], scored: bool = True) -> Se
     return Section(str(number), pictures, "" if pictures else "no tree")
 
 
-def compared(number: int, gold: Tree, trees: Sequence[ScoredTree]) -> list[Section]:
+def compared(number: int, gold: nltk.Tree, trees: Sequence[ScoredTree]) -> list[Section]:
     """The gold tree and a system's, marked in both directions; the system's alone where every bracket is right.
 
     One section for each of several trees of the system. Raises InputError, without a place, for a word without a tag.
@@ -82,7 +81,7 @@ def compared(number: int, gold: Tree, trees: Sequence[ScoredTree]) -> list[Secti
     ]
 
 
-def _compared(name: str, gold: Tree, system: Tree, said: str) -> Section:
+def _compared(name: str, gold: nltk.Tree, system: nltk.Tree, said: str) -> Section:
     marked = mark(gold, system)
     caption = f"system, {said}" if said else "system"
     pictures = [

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
 
-from nltk import Tree
-
+from oracle.lazy import nltk
 from rnng_dy.drawing.layout import CONSTITUENT, TAG, WORD, Node, depth, nodes_of, place
 from rnng_dy.drawing.sections import Section
 from rnng_dy.drawing.words import cells, visible
@@ -18,7 +17,7 @@ _PLAIN = "\x1b[0m"
 
 
 def drawn_lines(
-    tree: Tree, columns: int, marked: Container[int] = (), colours: bool = False
+    tree: nltk.Tree, columns: int, marked: Container[int] = (), colours: bool = False
 ) -> list[str]:
     """The lines of a drawing that is at most about `columns` wide, but for a word that is wider.
 

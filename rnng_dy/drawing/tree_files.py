@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from nltk import Tree
-
 from oracle.brackets import read_tree_lines
 from oracle.errors import InputError
 from oracle.files import is_samples_file, read_samples
+from oracle.lazy import nltk
 from oracle.parsed import ScoredTree
 from oracle.streams import WHITE_SPACE, read_lines
 from oracle.treebank import format_tree, has_preterminals, tags, with_words, words
@@ -21,7 +20,7 @@ from rnng_dy.evaluation.evalb import NO_TREE, SCORED, score_sentence
 class FoundTree:
     """A tree of a file."""
 
-    tree: Tree
+    tree: nltk.Tree
     log_prob: float | None
     line: int
     """1-based, where it begins."""
@@ -118,7 +117,7 @@ def _against(gold: TreeFile, system: TreeFile, number: int) -> Iterator[Section]
     yield from compared(number, of_gold.tree, _scored(fitting))
 
 
-def _fitting(gold: Tree, found: FoundTree, system: TreeFile, place: str) -> Tree:
+def _fitting(gold: nltk.Tree, found: FoundTree, system: TreeFile, place: str) -> nltk.Tree:
     """The system's tree with words and tags to compare with gold. Raises InputError where its words are others."""
     expected, tokens = words(gold), words(found.tree)
     bare = not system.is_tagged

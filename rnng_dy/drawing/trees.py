@@ -6,9 +6,8 @@ from collections.abc import Container
 from html import escape
 from typing import NamedTuple
 
-from nltk import Tree
-
 from oracle.brackets import format_tree
+from oracle.lazy import nltk
 from rnng_dy.drawing.layout import CONSTITUENT, WORD, Node, depth, nodes_of, place
 from rnng_dy.drawing.svg import svg
 from rnng_dy.drawing.words import cells, visible
@@ -32,7 +31,9 @@ class Drawing(NamedTuple):
     body: str
 
 
-def draw_tree(tree: Tree, marked: Container[int] = (), why: str = "not in the gold tree") -> str:
+def draw_tree(
+    tree: nltk.Tree, marked: Container[int] = (), why: str = "not in the gold tree"
+) -> str:
     """A tree with its words in a row, as an SVG element; the constituents with the numbers `marked` are so.
 
     Constituents are numbered from 0, from the top down and from left to right; `why` is the title of marked ones.
@@ -41,7 +42,9 @@ def draw_tree(tree: Tree, marked: Container[int] = (), why: str = "not in the go
     return svg(drawing.width, drawing.height, drawing.body, visible(format_tree(tree)))
 
 
-def drawn(tree: Tree, marked: Container[int] = (), why: str = "not in the gold tree") -> Drawing:
+def drawn(
+    tree: nltk.Tree, marked: Container[int] = (), why: str = "not in the gold tree"
+) -> Drawing:
     """The inner part of what `draw_tree` gives, and its size."""
     nodes = nodes_of(tree)
     width = place(nodes, lambda node: max(cells(visible(node.text)), 2) * CELL, GAP)

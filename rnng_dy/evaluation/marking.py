@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from nltk import Tree
-
+from oracle.lazy import nltk
 from rnng_dy.evaluation.evalb import SCORED, SentenceScore, score_read_off
 from rnng_dy.evaluation.evalb_params import COLLINS, Params
 from rnng_dy.evaluation.evalb_sentence import matches, read_off
@@ -22,14 +21,14 @@ class Marked(NamedTuple):
     """Constituents of the system's tree that the gold tree lacks."""
 
 
-def mark(gold: Tree, system: Tree, params: Params = COLLINS) -> Marked:
+def mark(gold: nltk.Tree, system: nltk.Tree, params: Params = COLLINS) -> Marked:
     """The score of a tree, and the constituents that lower it. InputError for a word without a tag.
 
     Nothing is marked where the trees cannot be scored, since their words differ. What does not count in evaluation,
     such as TOP, is not marked either.
 
-    >>> gold = Tree.fromstring("(S (NP (DT the) (NN cat)) (VP (VBZ sleeps)) (. .))")
-    >>> marked = mark(gold, Tree.fromstring("(S (NP (DT the) (NN cat)) (NP (NNS sleeps)) (. .))"))
+    >>> gold = nltk.Tree.fromstring("(S (NP (DT the) (NN cat)) (VP (VBZ sleeps)) (. .))")
+    >>> marked = mark(gold, nltk.Tree.fromstring("(S (NP (DT the) (NN cat)) (NP (NNS sleeps)) (. .))"))
     >>> sorted(marked.missed), sorted(marked.wrong), round(marked.score.f1, 1)
     ([2], [2], 66.7)
     """

@@ -6,7 +6,7 @@ import json
 import re
 import unicodedata
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from oracle.errors import InputError
@@ -70,6 +70,7 @@ def plain(text):
 
 
 @settings(max_examples=200, deadline=None)
+@example("我-LRB-", False, SEGMENTERS[1])
 @given(TEXTS, st.booleans(), st.sampled_from(SEGMENTERS))
 def test_tokens_stand_where_their_spans_say_and_cover_the_text(text, one_per_line, segmenter):
     covered, last = set(), 0
