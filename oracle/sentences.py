@@ -27,6 +27,10 @@ class SourceSentence:
     """As the oracle has them; None where the input is no oracle."""
     line: int
     """1-based line where it begins."""
+    spans: tuple[tuple[int, int], ...] | None = None
+    """The characters of each token in the text that it was taken from, from 0, the end exclusive."""
+    text: str | None = None
+    """The sentence as it stands there."""
 
 
 def read_sentences(
@@ -86,12 +90,23 @@ def _from_tokens(
     return [_from_row(tokens, path, number, tagged) for number, tokens in rows]
 
 
-def read_sentence(text: str, path: object, line: int, tagged: bool) -> SourceSentence:
-    """The tokenised sentence of one line. Raises InputError for a line without words and for other input."""
+def read_sentence(
+    text: str,
+    path: object,
+    line: int,
+    tagged: bool | None,
+    known_tags: Container[str] | None = None,
+) -> SourceSentence:
+    """The tokenised sentence of one line; `tagged` and `known_tags` are as in `read_sentences`.
+
+    Raises InputError for a line without words and for other input.
+    """
     require_utf8(text, path, line)
     tokens = _tokens(text.removeprefix("\ufeff") if line == 1 else text, path, line)
     if not tokens:
         raise InputError("a line without words", path, line)
+    if tagged is None:
+        tagged = _are_tagged([(line, tokens)], path, known_tags)
     return _from_row(tokens, path, line, tagged)
 
 

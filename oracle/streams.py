@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import codecs
 import errno
+import hashlib
 import io
+import json
 import os
 import re
 import sys
@@ -167,6 +169,14 @@ def replacing(path: str | os.PathLike, binary: bool = False) -> Iterator[IO]:
         raise
 
 
+def from_json(text: str | bytes) -> object:
+    """What a text of JSON says. Raises ValueError for one that is none, or is nested deeper than Python can follow."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deep") from None
+
+
 def _standard_input() -> io.BufferedIOBase:
     if sys.stdin is None:
         raise OSError(errno.EBADF, "closed", "standard input")
@@ -181,6 +191,15 @@ def open_bytes(path: str | os.PathLike) -> Iterator[io.BufferedIOBase]:
     else:
         with open(path, "rb") as stream:
             yield stream
+
+
+def file_hash(path: str | os.PathLike) -> str:
+    """SHA-256 of the bytes of a file, of which a part is in memory at a time."""
+    digest = hashlib.sha256()
+    with open_bytes(path) as stream:
+        while part := stream.read(1 << 20):
+            digest.update(part)
+    return digest.hexdigest()
 
 
 def read_lines(

@@ -2,11 +2,44 @@
 
 from __future__ import annotations
 
+import shlex
 from difflib import get_close_matches
 
 import click
 
 from rnng_dy.cli.quiet import quiet_option
+
+TYPED = "rnng_dy.typed"
+
+
+def typed_command() -> str | None:
+    """The command line that runs, as it was typed; None where a command was called in another way."""
+    typed = click.get_current_context().meta.get(TYPED)
+    return None if typed is None else shlex.join(["rnng-dy", *typed])
+
+
+class SectionOption(click.Option):
+    """An option that the help lists under a heading; see `Sectioned`."""
+
+    def __init__(self, *arguments, section: str, **settings):
+        super().__init__(*arguments, **settings)
+        self.section = section
+
+
+class Sectioned(click.Command):
+    """A command with so many options that its help has them in sections, in the order of the first of each."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """See click."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                title = getattr(parameter, "section", "Other")
+                sections.setdefault(title, []).append(record)
+        for title, records in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
 
 
 class Group(click.Group):
@@ -15,6 +48,16 @@ class Group(click.Group):
     def __init__(self, *arguments, **options):
         super().__init__(*arguments, **options)
         self.params.append(quiet_option)
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra
+    ) -> click.Context:
+        """See click."""
+        typed = [*args]
+        context = super().make_context(info_name, args, parent, **extra)
+        # of the outermost group, whose dictionary those within it share
+        context.meta.setdefault(TYPED, typed)
+        return context
 
     def add_command(self, cmd: click.Command, name: str | None = None) -> None:
         """See click."""

@@ -9,7 +9,9 @@ import click
 
 from oracle.errors import InputError, RnngError
 from oracle.files import open_input, open_output, read_sentence
+from rnng_dy.cli.raw_text import RawText
 from rnng_dy.cli.sentences import LinesOf, known_tags, make_item, report_unseen, unseen_tags
+from rnng_dy.cli.tag_choice import TagChoice
 from rnng_dy.execution.batches import as_fits
 
 
@@ -29,21 +31,32 @@ def answer_lines(answer: Callable[[str, int], str]) -> None:
             answers.flush()
 
 
-def parse_line_by_line(model, lines_of: LinesOf, tagged: bool | None) -> None:
-    """Parse each line of standard input, words or word_TAG as the model needs them where `tagged` does not say.
+def parse_line_by_line(
+    model, lines_of: LinesOf, tagged: bool | None, choice: TagChoice, text: RawText | None
+) -> None:
+    """Parse each line of standard input.
 
-    `lines_of` gives the tree of a sentence as its one line. Raises RnngError where a parser needs tags that no line
-    is to have.
+    Where `tagged` does not say, it is of word_TAG for a parser that needs tags and of words for one that does not;
+    for a parser with a tagger, of word_TAG where it looks like it. `lines_of` gives the tree of a sentence as its one
+    line. With `text` a line is one raw sentence. Raises RnngError where a parser needs tags that no line is to have.
     """
-    needs_tags = known_tags(model) is not None
-    tagged = needs_tags if tagged is None else tagged
-    if needs_tags and not tagged:
-        raise RnngError("this parser was trained with POS tags: it cannot parse lines --untagged")
+    known = known_tags(model)
+    if known is None:
+        tagged = bool(tagged)
+    elif model.tagger is None:
+        if tagged is False:
+            raise RnngError(
+                "this parser was trained with POS tags and has no tagger: it cannot parse lines --untagged"
+            )
+        tagged = True
     unseen: Counter[str] = Counter()
 
-    def tree(text: str, number: int) -> str:
-        sentence = read_sentence(text, "-", number, tagged)
-        item = make_item(model, number - 1, sentence, "-")
+    def tree(line: str, number: int) -> str:
+        if text is None:
+            sentence = read_sentence(line, "-", number, tagged, known)
+        else:
+            sentence = text.read_line(line, "-", number, model.segmenter)
+        item = make_item(model, number - 1, sentence, "-", choice)
         unseen.update(unseen_tags(model, [item]))
         [lines] = as_fits(lines_of, [item])
         if lines is None:
@@ -52,4 +65,5 @@ def parse_line_by_line(model, lines_of: LinesOf, tagged: bool | None) -> None:
         return lines[0]
 
     answer_lines(tree)
+    choice.report()
     report_unseen(unseen)

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection
+from functools import partial
 
 import click
+from click.shell_completion import CompletionItem
 
 from oracle.errors import InputError
+from oracle.transitions import DEFAULT as DEFAULT_SYSTEM
 from oracle.transitions import SYSTEMS
+from oracle.unknown import RULES
+from rnng_dy.cli.group import SectionOption
+from rnng_dy.cli.paths import FILE, FOLDER
 from rnng_dy.models.composition import COMPOSITIONS, DEFAULT
+from rnng_dy.training.presets import NAMES
 
 AT_LEAST_1 = click.IntRange(min=1)
 
 
 class FiniteRange(click.FloatRange):
     """A range of numbers, without NaN and infinities, which Python's float reads too."""
+
+    name = "number"
 
     def convert(self, value, param, ctx) -> float:
         number = super().convert(value, param, ctx)
@@ -39,6 +48,34 @@ class Registered(click.ParamType):
 
     def get_metavar(self, *_, **__) -> str:
         return f"[{'|'.join(self._registry)}]"
+
+    def shell_complete(self, ctx, param, incomplete: str) -> list[CompletionItem]:
+        """See click."""
+        return [CompletionItem(name) for name in self._registry if name.startswith(incomplete)]
+
+
+class Names(click.ParamType):
+    """Some of the names in a registry, with commas between them."""
+
+    name = "names"
+
+    def __init__(self, registry: Collection[str]):
+        self._registry = registry
+
+    def convert(self, value, param, ctx) -> tuple[str, ...]:
+        names = tuple(value.split(",")) if isinstance(value, str) else value
+        if not set(names) <= set(self._registry) or len(set(names)) < len(names):
+            self.fail(f"{value!r}: some of {', '.join(self._registry)}, each once.", param, ctx)
+        return names
+
+    def get_metavar(self, *_, **__) -> str:
+        return ",".join(self._registry)
+
+    def shell_complete(self, ctx, param, incomplete: str) -> list[CompletionItem]:
+        """The last of the names, and those before it."""
+        before, comma, last = incomplete.rpartition(",")
+        left = [name for name in self._registry if name not in before.split(",")]
+        return [CompletionItem(before + comma + name) for name in left if name.startswith(last)]
 
 
 COMPOSITION, TRANSITIONS = Registered(COMPOSITIONS), Registered(SYSTEMS)
@@ -69,6 +106,11 @@ SETTINGS = [
     ("first_evaluation", AT_LEAST_1, "Sentences before the first evaluation on the dev data."),
     ("evaluate_every", AT_LEAST_1, "Sentences between evaluations."),
     ("evaluate_from_epoch", click.IntRange(min=0), "Full epochs before any evaluation."),
+    (
+        "patience",
+        click.IntRange(min=0),
+        "End after so many evaluations without a new best, whatever the learning rate is then; 0: never.",
+    ),
     ("checkpoint_every", AT_LEAST_1, "Sentences between saved training states."),
     ("report_every", AT_LEAST_1, "Sentences between records in log.jsonl."),
     ("seed", click.IntRange(0, 2**32 - 1), "Seed of everything random."),
@@ -90,59 +132,122 @@ PARSER_SIZES = [
 ]
 
 
-def number_options(table: list[tuple[str, click.ParamType, str]]) -> Callable:
+def number_options(table: list[tuple[str, click.ParamType, str]], section: str) -> Callable:
     """A decorator that adds one option for each row of a table; without a default, so that presets hold."""
 
     def decorate(command: Callable) -> Callable:
         for name, kind, text in reversed(table):
             flag = "--" + name.replace("_", "-")
-            command = click.option(flag, name, type=kind, help=text)(command)
+            command = in_section(section)(flag, name, type=kind, help=text)(command)
         return command
 
     return decorate
 
 
+def in_section(title: str) -> Callable:
+    """What makes options that the help of a `Sectioned` command lists under a title."""
+    return partial(click.option, cls=SectionOption, section=title)
+
+
+data_option, model_section_option, run_option = map(in_section, ("Data", "Model", "Run"))
+
+
+def _devices(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    return [device for device in ("cpu", "cuda") if device.startswith(incomplete)]
+
+
+def _device_option(option: Callable) -> Callable:
+    return option(
+        "--device",
+        default="cpu",
+        show_default=True,
+        metavar="cpu|cuda|cuda:N",
+        shell_complete=_devices,
+        help="The processor, the first GPU, or GPU N, counted from 0.",
+    )
+
+
 def training_options(command: Callable) -> Callable:
-    """What both `train` commands take."""
+    """What all `train` commands take."""
     options = [
-        click.option("--train", "train_path", required=True, help="Training oracle."),
-        click.option("--dev", "dev_path", required=True, help="Development oracle."),
-        click.option("--model", "folder", required=True, help="Model folder to write."),
-        click.option(
+        data_option(
+            "--trees",
+            "trees_path",
+            type=FILE,
+            help="Bracketed trees to train on. Cleaned as `prepare` does, they stay in the model folder with their "
+            "oracles.",
+        ),
+        data_option(
+            "--dev-trees",
+            type=FILE,
+            help="Bracketed trees to judge the model by; for a parser those of the --dev oracle, too.",
+        ),
+        data_option(
+            "--hold-out",
+            type=FiniteRange(0, 1, min_open=True, max_open=True),
+            metavar="SHARE",
+            help="Instead of --dev-trees: hold out a share of --trees, evenly spaced: 0.1 is every tenth.",
+        ),
+        data_option(
+            "--unk",
+            type=click.Choice(RULES),
+            help=f"With --trees: classes of unknown words, as `oracle` has them.  [default: {RULES[0]}]",
+        ),
+        data_option(
+            "--skip-preterminals",
+            is_flag=True,
+            help="With --trees: leave out trees that are only a preterminal.",
+        ),
+        data_option("--train", "train_path", type=FILE, help="Instead: training oracle."),
+        data_option("--dev", "dev_path", type=FILE, help="Development oracle."),
+        model_section_option(
+            "--model", "folder", required=True, type=FOLDER, help="Model folder to write."
+        ),
+        model_section_option(
+            "--resume",
+            is_flag=True,
+            help="Go on from the training state in the model folder, if there is one.",
+        ),
+        model_section_option(
+            "--init",
+            type=FOLDER,
+            help="Begin with this model's parameters, dimensions and vocabulary; words that it has not got are their "
+            "UNK classes.",
+        ),
+        model_section_option(
+            "--extend",
+            is_flag=True,
+            help="With --init: add the nonterminals, POS tags and, for a parser, words seen twice that it has not got.",
+        ),
+        model_section_option(
             "--composition",
             type=COMPOSITION,
             help="The corrigendum's composition, or that of the paper's first version.  "
             f"[default: {DEFAULT}]",
         ),
-        click.option(
+        model_section_option(
             "--transitions",
             type=TRANSITIONS,
-            help="Transition system.  [default: that of the training oracle]",
+            help=f"Transition system.  [default: that of the training oracle; with --trees {DEFAULT_SYSTEM}]",
         ),
-        click.option(
+        number_options(SIZES, "Model"),
+        in_section("Training")(
             "--preset",
-            type=click.Choice(["paper", "fast"]),
+            type=click.Choice(NAMES),
             default="paper",
             show_default=True,
-            help="Settings that the options below change: the original's, or minibatches with Adam.",
+            help="Settings that the options below change: the original's; minibatches with Adam, fitted to the number "
+            "of sentences; or what two cores do in some two minutes.",
         ),
-        click.option(
-            "--resume",
-            is_flag=True,
-            help="Go on from the training state in the model folder, if there is one.",
-        ),
-        device_option,
-        number_options(SETTINGS),
-        number_options(SIZES),
+        number_options(SETTINGS, "Training"),
+        _device_option(run_option),
     ]
     for option in reversed(options):
         command = option(command)
     return command
 
 
-device_option = click.option(
-    "--device", default="cpu", show_default=True, help="cpu, cuda or cuda:N."
-)
+device_option = _device_option(click.option)
 jobs_option = click.option(
     "--jobs",
     type=AT_LEAST_1,
@@ -154,11 +259,15 @@ resume_option = click.option(
     "--resume", is_flag=True, help="Go on with the part that a stopped run left."
 )
 json_option = click.option(
-    "--json", "numbers", metavar="FILE", help="Write the numbers that are printed as JSON, too."
+    "--json", "numbers", type=FILE, help="Write the numbers that are printed as JSON, too."
 )
-model_option = click.option("--model", "folder", required=True, help="Model folder.")
+model_option = click.option("--model", "folder", type=FOLDER, required=True, help="Model folder.")
 output_option = click.option(
-    "-o", "--output", default="-", help="File to write; - is standard output.  [default: -]"
+    "-o",
+    "--output",
+    type=FILE,
+    default="-",
+    help="File to write; - is standard output.  [default: -]",
 )
 seed_option = click.option(
     "--seed", type=click.IntRange(0, 2**32 - 1), default=1, show_default=True, help="Random seed."
@@ -181,6 +290,7 @@ def require_possible(settings: object, place: object) -> None:
 kneser_ney_option = click.option(
     "--kneser-ney",
     "train_path",
+    type=FILE,
     metavar="TRAIN.oracle",
     help="Instead: interpolated modified Kneser-Ney n-grams of this generative training oracle.",
 )

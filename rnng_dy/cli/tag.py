@@ -12,14 +12,17 @@ from oracle.files import open_output
 from oracle.streams import refuse_input_as_output
 from oracle.treebank import LocatedTree, format_tree, read_trees
 from rnng_dy.cli.options import AT_LEAST_1, json_option, seed_option
+from rnng_dy.cli.paths import FILE, FOLDER
 from rnng_dy.execution.executor import Executor
 from rnng_dy.execution.local import local_executor
 from rnng_dy.execution.outputs import write_json
 
 
 @click.command()
-@click.argument("trees_path", metavar="TREES")
-@click.option("--train", "train_path", help="Train NLTK's perceptron tagger on these trees.")
+@click.argument("trees_path", type=FILE, metavar="[TREES]", required=False)
+@click.option(
+    "--train", "train_path", type=FILE, help="Train NLTK's perceptron tagger on these trees."
+)
 @click.option(
     "--jackknife",
     "folds",
@@ -27,22 +30,48 @@ from rnng_dy.execution.outputs import write_json
     help="Tag TREES by taggers that each are trained on the other folds; 10 is usual.",
 )
 @click.option(
-    "--tags", "tags_path", help="Take the tags of this file: word_TAG tokens, a sentence a line."
+    "--tags",
+    "tags_path",
+    type=FILE,
+    help="Take the tags of this file: word_TAG tokens, a sentence a line.",
 )
-@click.option("-o", "--output", default="-", metavar="OUT.trees", help="[default: -]")
+@click.option(
+    "-o",
+    "--output",
+    type=FILE,
+    default="-",
+    metavar="OUT.trees",
+    help="Trees to write.  [default: -]",
+)
+@click.option(
+    "--into",
+    "folder",
+    type=FOLDER,
+    metavar="MODEL",
+    help="Keep the tagger that --train makes in this folder of a parser, as its own; TREES are not needed then.",
+)
 @json_option
 @click.option("--jobs", type=AT_LEAST_1, default=1, show_default=True, help="Folds at a time.")
 @seed_option
-def tag(trees_path, train_path, folds, tags_path, output, numbers, jobs, seed) -> None:
-    """Replace the tags of TREES; says how many are as they were.
+def tag(trees_path, train_path, folds, tags_path, folder, output, numbers, jobs, seed) -> None:
+    """Replace the tags of TREES; says how many are as they were. Or give a parser a tagger.
 
     Example: rnng-dy tag train.trees --jackknife 10 -o train.tagged.trees
+
+    Example: rnng-dy tag --train train.trees --into parser
     """
     refuse_input_as_output(output, trees_path, train_path, tags_path)
-    from oracle import tagging
-
     if sum(x is not None for x in (train_path, folds, tags_path)) != 1:
         raise click.UsageError("give one of --train, --jackknife and --tags")
+    if folder is not None:
+        if trees_path or not train_path:
+            raise click.UsageError("--into goes with --train, without TREES")
+        _keep_tagger(train_path, folder, seed)
+        return
+    if trees_path is None:
+        raise click.UsageError("name the TREES to tag")
+    from oracle import tagging
+
     trees = list(read_trees(trees_path))
     if not trees:
         raise InputError("no trees", trees_path)
@@ -50,11 +79,8 @@ def tag(trees_path, train_path, folds, tags_path, output, numbers, jobs, seed) -
     if tags_path:
         found = list(tagging.tags_of_file(tags_path, trees))
     elif train_path:
-        training = _tagged(read_trees(train_path))
-        if not training:
-            raise InputError("no trees to train a tagger on", train_path)
-        tagger = tagging.train_tagger(training, seed)
-        found = [[t for _, t in tagger.tag([word for word, _ in sentence])] for sentence in gold]
+        tagger = tagging.train_tagger(training_pairs(train_path), seed)
+        found = [tagging.tags_by(tagger, [word for word, _ in sentence]) for sentence in gold]
     else:
         if folds > len(gold):
             raise InputError(f"{len(gold)} trees cannot make {folds} folds", trees_path)
@@ -62,14 +88,30 @@ def tag(trees_path, train_path, folds, tags_path, output, numbers, jobs, seed) -
     with open_output(output) as stream:
         for located, new in zip(trees, found, strict=True):
             stream.write(format_tree(tagging.with_tags(located.tree, new)) + "\n")
-    pairs = [
-        (t, n) for g, f in zip(gold, found, strict=True) for (_, t), n in zip(g, f, strict=True)
-    ]
-    same = sum(a == b for a, b in pairs)
+    agreement = tagging.same_tags(gold, found)
     if numbers:
-        write_json(numbers, {"words": len(pairs), "same": same, "percent": 100 * same / len(pairs)})
-    message = f"tags: {same} of {len(pairs)} as they were, {100 * same / len(pairs):.2f} %"
+        write_json(numbers, {**agreement._asdict(), "percent": agreement.percent})
+    message = f"tags: {agreement.same} of {agreement.words} as they were, {agreement.percent:.2f} %"
     click.echo(message, err=output == "-")
+
+
+def _keep_tagger(train_path: str, folder: str, seed: int) -> None:
+    """Train a tagger, and keep it in the folder of a parser that has none."""
+    from oracle.tagging import tagger_of_training
+    from rnng_dy.training.tagger import give_tagger, keep_tagger, parser_without_tagger
+
+    parser, training = parser_without_tagger(folder), training_pairs(train_path)
+    give_tagger(parser, tagger_of_training(training, seed))
+    keep_tagger(parser.tagger, folder)
+    click.echo(f"{folder}: a tagger with {len(parser.tagger.classes)} POS tags")
+
+
+def training_pairs(path: str) -> list:
+    """Words and tags of the trees to train a tagger on. Raises InputError naming the file and line where it cannot."""
+    training = _tagged(read_trees(path))
+    if not training:
+        raise InputError("no trees to train a tagger on", path)
+    return training
 
 
 def _tagged(trees: Iterable[LocatedTree]) -> list:

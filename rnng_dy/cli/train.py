@@ -1,17 +1,28 @@
-"""`rnng-dy train`: the discriminative parser and the generative model."""
+"""`rnng-dy train`: the discriminative parser, the generative model and the LSTM language model."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
 
 import click
 
-from oracle.errors import InputError, RnngError
-from oracle.files import OracleSentence, read_oracle
-from oracle.treebank import format_tree
+from oracle.errors import RnngError
+from oracle.files import OracleSentence
 from rnng_dy import engine
-from rnng_dy.cli.group import Group
-from rnng_dy.cli.options import PARSER_SIZES, number_options, training_options
+from rnng_dy.cli.group import Group, Sectioned
+from rnng_dy.cli.initial_model import initial_model
+from rnng_dy.cli.options import (
+    PARSER_SIZES,
+    data_option,
+    model_section_option,
+    number_options,
+    training_options,
+)
+from rnng_dy.cli.paths import FILE
+from rnng_dy.cli.quiet import say
+from rnng_dy.cli.training_data import training_data
 from rnng_dy.cli.training_run import TrainingRun, WordsRun
 from rnng_dy.execution.outputs import content_hash
 
@@ -21,58 +32,74 @@ def train() -> None:
     """Train a model. Ctrl-C stops it so that --resume can go on."""
 
 
-@train.command("discriminative")
+@train.command("discriminative", cls=Sectioned)
 @training_options
-@number_options(PARSER_SIZES)
-@click.option("--dev-trees", required=True, help="Gold trees of the development oracle, for F1.")
-@click.option("--pos", is_flag=True, help="Condition on the oracle's POS tags.")
-@click.option("--pretrained", help="Word vectors in word2vec's text format, used as constants.")
-def discriminative(train_path, dev_path, dev_trees, pos, pretrained, device, **options) -> None:
+@number_options(PARSER_SIZES, "Model")
+@model_section_option("--pos", is_flag=True, help="Condition on the POS tags of the data.")
+@model_section_option(
+    "--no-tagger",
+    is_flag=True,
+    help="With --pos: keep no POS tagger, trained on the training oracle's tags, in a new model folder. Where those "
+    "are jackknifed, `rnng-dy tag --train GOLD.trees --into MODEL` makes a better one.",
+)
+@data_option(
+    "--pretrained",
+    type=FILE,
+    help="Word vectors in word2vec's text format, used as constants.",
+)
+def discriminative(pos, no_tagger, pretrained, device, **options) -> None:
     """Train the parser q(y | x), selected by F1 on the development data.
 
-    Example: rnng-dy train discriminative --train train.oracle --dev dev.oracle --dev-trees dev.trees --model parser
+    Example: rnng-dy train discriminative --trees train.trees --dev-trees dev.trees --pos --model parser
     """
-    from rnng_dy.training.development import ParserEvaluation, read_golds
+    base = initial_model("discriminative", options, device, pretrained=pretrained)
+    with training_data("discriminative", options, base) as data:
+        words, vectors = _read_vectors(pretrained)
+        engine.start(device)
+        from rnng_dy.models.discriminative import DiscriminativeParser, ParserSizes
+        from rnng_dy.models.vocabulary import ParserVocabulary
+        from rnng_dy.training.development import ParserEvaluation
 
-    sentences, dev = (_read_with_tags(path) for path in (train_path, dev_path))
-    golds = read_golds(dev_trees, dev, dev_path)
-    words, vectors = _read_vectors(pretrained)
-    engine.start(device)
-    from rnng_dy.models.discriminative import DiscriminativeParser, ParserSizes
-    from rnng_dy.models.vocabulary import ParserVocabulary
+        data.inputs["--pretrained"] = content_hash(words, vectors) if pretrained else None
+        run = TrainingRun("discriminative", ParserSizes(), options, data, base)
 
-    inputs = {
-        "--train": content_hash(sentences),
-        "--dev": content_hash(dev),
-        "--dev-trees": content_hash(list(map(format_tree, golds))),
-        "--pretrained": content_hash(words, vectors) if pretrained else None,
-    }
-    run = TrainingRun("discriminative", ParserSizes(), options, inputs, train_path)
+        def make(sizes: ParserSizes, **more) -> DiscriminativeParser:
+            vocabulary = ParserVocabulary.from_oracle(data.train, pos, words)
+            more = {"transitions": data.train[0].transitions} | more
+            return DiscriminativeParser(vocabulary, sizes, vectors=vectors, **more)
 
-    def make(sizes: ParserSizes, **more) -> DiscriminativeParser:
-        vocabulary = ParserVocabulary.from_oracle(sentences, pos, words)
-        more = {"transitions": sentences[0].transitions} | more
-        return DiscriminativeParser(vocabulary, sizes, vectors=vectors, **more)
+        model = run.model(make)
+        _require_tags_as_said(run, model, pos, options["init"])
+        evaluation = ParserEvaluation(model, run.data.dev, data.golds)
+        reads_tags = model.vocabulary.tags is not None
+        has_new_tagger = reads_tags and not (model.tagger or no_tagger or run.resumes)
+        more = [_train_tagger(run, model, data.train, data.dev)] if has_new_tagger else []
+        run.train(model, evaluation, lambda r: f"dev F1 {r['f1']:.2f}", *more)
 
-    model = run.model(make)
+
+def _require_tags_as_said(run: TrainingRun, model, pos: bool, init: str | None) -> None:
+    """Raise RnngError where --pos says other than the model; with --init nothing need be said."""
     has_tags = model.vocabulary.tags is not None
-    if pos != has_tags:
-        raise RnngError(
-            f"{run.folder} was trained {'with' if has_tags else 'without'} --pos: resume with the same"
-        )
-    evaluation = ParserEvaluation(model, dev, golds)
-    run.train(model, sentences, evaluation, lambda r: f"dev F1 {r['f1']:.2f}")
+    if pos == has_tags or (init and not pos):
+        return
+    folder = run.folder if run.resumes else init
+    raise RnngError(
+        f"{folder} was trained {'with' if has_tags else 'without'} --pos: go on with the same"
+    )
 
 
-def _read_with_tags(path: str) -> list[OracleSentence]:
-    sentences = read_oracle(path)
-    if sentences[0].tags is None:
-        raise InputError(
-            "this is a generative oracle; the parser needs one made without --generative",
-            path,
-            sentences[0].line,
-        )
-    return sentences
+def _train_tagger(
+    run: TrainingRun, parser, sentences: Sequence[OracleSentence], dev: Sequence[OracleSentence]
+) -> Callable[[Path], None]:
+    """Give a new parser its own tagger, and say how well it tags; gives what writes that into the folder's log."""
+    from rnng_dy.training.loop import append_record
+    from rnng_dy.training.tagger import train_own_tagger
+
+    say(f"{run.folder.name}: training a POS tagger")
+    record = train_own_tagger(parser, sentences, dev, run.settings.seed)
+    figure = f"dev accuracy {record['accuracy']:.2f} % of {record['dev_words']} words"
+    say(f"{run.folder.name}: POS tagger: {figure}")
+    return partial(append_record, record=record)
 
 
 def _read_vectors(path: str | None) -> tuple:
@@ -81,85 +108,69 @@ def _read_vectors(path: str | None) -> tuple:
     return read_vectors(path) if path else (None, None)
 
 
-clusters_option = click.option(
+clusters_option = data_option(
     "--clusters",
     "clusters_path",
-    help="Clusters of the training words.  [default: Brown clusters of the training oracle, made now]",
+    type=FILE,
+    help="Clusters of the training words.  [default: Brown clusters, made now]",
 )
 
 
-@train.command("generative")
+@train.command("generative", cls=Sectioned)
 @training_options
 @clusters_option
-def generative(train_path, dev_path, clusters_path, device, **options) -> None:
+def generative(clusters_path, device, **options) -> None:
     """Train the generative model p(x, y), selected by joint likelihood on the development data.
 
-    Example: rnng-dy train generative --train train.gen.oracle --dev dev.gen.oracle --model generator
+    Example: rnng-dy train generative --trees train.trees --dev-trees dev.trees --model generator
     """
-    sentences, dev = read_oracle(train_path), read_oracle(dev_path)
-    given = _read_clusters(clusters_path)
-    engine.start(device)
-    from rnng_dy.models.generative import GenerativeModel, GeneratorSizes
-    from rnng_dy.training.development import GeneratorEvaluation
+    base = initial_model("generative", options, device, clusters=clusters_path)
+    with training_data("generative", options, base) as data:
+        given = _read_clusters(clusters_path)
+        engine.start(device)
+        from rnng_dy.models.generative import GenerativeModel, GeneratorSizes
+        from rnng_dy.training.development import GeneratorEvaluation
 
-    inputs = _inputs_of_words(sentences, dev, given)
-    run = WordsRun("generative", GeneratorSizes(), options, inputs, train_path)
+        data.inputs["--clusters"] = content_hash(given) if given else None
+        run = WordsRun("generative", GeneratorSizes(), options, data, base)
 
-    def make(vocabulary, sizes, **more) -> GenerativeModel:
-        more = {"transitions": sentences[0].transitions} | more
-        return GenerativeModel(vocabulary, sizes, **more)
+        def make(vocabulary, sizes, **more) -> GenerativeModel:
+            more = {"transitions": data.train[0].transitions} | more
+            return GenerativeModel(vocabulary, sizes, **more)
 
-    model = run.model_of_words(make, sentences, given)
-    run.train_words(
-        model,
-        sentences,
-        GeneratorEvaluation(model, dev),
-        dev_path,
-        "dev perplexity of words and trees",
-    )
+        model = run.model_of_words(make, given)
+        evaluation = GeneratorEvaluation(model, run.data.dev)
+        run.train_words(model, evaluation, "dev perplexity of words and trees")
 
 
-@train.command("lstm-lm")
+@train.command("lstm-lm", cls=Sectioned)
 @training_options
 @clusters_option
-def lstm_lm(
-    train_path, dev_path, clusters_path, device, composition, transitions, **options
-) -> None:
-    """Train a sequential LSTM language model, the baseline of the paper, on the words of generative oracles.
+def lstm_lm(clusters_path, device, composition, transitions, **options) -> None:
+    """Train a sequential LSTM language model, the baseline of the paper, on the words of trees or generative oracles.
 
-    Example: rnng-dy train lstm-lm --train train.gen.oracle --dev dev.gen.oracle --clusters clusters.paths --model lm
+    Example: rnng-dy train lstm-lm --trees train.trees --dev-trees dev.trees --model lm
     """
     if composition is not None or transitions is not None:
         raise click.UsageError(
             "--composition and --transitions are for RNNGs: a sequential model has neither"
         )
-    sentences, dev = read_oracle(train_path), read_oracle(dev_path)
-    given = _read_clusters(clusters_path)
-    engine.start(device)
-    from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
-    from rnng_dy.training.development import LanguageModelEvaluation
+    options |= {"composition": None, "transitions": None}
+    base = initial_model("lstm-lm", options, device, clusters=clusters_path)
+    with training_data("lstm-lm", options, base) as data:
+        given = _read_clusters(clusters_path)
+        engine.start(device)
+        from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
+        from rnng_dy.training.development import LanguageModelEvaluation
 
-    inputs = _inputs_of_words(sentences, dev, given)
-    sizes, options = LanguageModelSizes(), options | {"composition": None, "transitions": None}
-    run = WordsRun("lstm-lm", sizes, options, inputs, train_path)
-    model = run.model_of_words(LstmLanguageModel, sentences, given)
-    run.train_words(
-        model, sentences, LanguageModelEvaluation(model, dev), dev_path, "dev perplexity"
-    )
+        data.inputs["--clusters"] = content_hash(given) if given else None
+        run = WordsRun("lstm-lm", LanguageModelSizes(), options, data, base)
+        model = run.model_of_words(LstmLanguageModel, given)
+        evaluation = LanguageModelEvaluation(model, run.data.dev)
+        run.train_words(model, evaluation, "dev perplexity")
 
 
 def _read_clusters(path: str | None) -> list | None:
     from clusters.files import read_clusters
 
     return read_clusters(path) if path else None
-
-
-def _inputs_of_words(
-    sentences: Sequence[OracleSentence], dev: Sequence[OracleSentence], clusters: list | None
-) -> dict[str, object]:
-    """What the training of a model of words depends on, by option."""
-    return {
-        "--train": content_hash(sentences),
-        "--dev": content_hash(dev),
-        "--clusters": content_hash(clusters) if clusters else None,
-    }

@@ -1,54 +1,59 @@
-"""What every `train` command does with its options: a new model, or with --resume the one in the folder."""
+"""What every `train` command does with its options: a new model, one that goes on, or with --resume the folder's."""
 
 from __future__ import annotations
 
 import json
+import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 
 import click
 
 from oracle.errors import InputError, RnngError
 from oracle.files import OracleSentence, open_output
+from oracle.training_data import PARTS
 from rnng_dy import engine, registry
+from rnng_dy.cli.group import typed_command
+from rnng_dy.cli.initial_model import initial_hash
 from rnng_dy.cli.options import require_possible
 from rnng_dy.cli.progress import Progress, clock
 from rnng_dy.cli.quiet import say
 from rnng_dy.cli.stopping import stopping
+from rnng_dy.cli.training_data import TrainingData, goes_on
 from rnng_dy.execution.local import prepare_process
+from rnng_dy.text.segmenter import Segmenter
+
+CLUSTERS = "clusters.paths"
 
 
 class TrainingRun:
-    """A training run from its options: a new model, or with --resume the one in the folder."""
+    """A training run from its options: a new model, one that goes on from --init, or with --resume the folder's."""
 
-    def __init__(
-        self, kind: str, sizes, options: dict, inputs: Mapping[str, object], train_path: str
-    ):
+    def __init__(self, kind: str, sizes, options: dict, data: TrainingData, base=None):
         """`sizes` are the paper's; `options` holds what the command line gave, None where it gave nothing.
 
-        `inputs` are hashes of the data, by option.
+        `base` is the model that --init names.
         """
         from rnng_dy import checkpoint
-        from rnng_dy.training.presets import PRESETS, saved_settings
+        from rnng_dy.training.presets import saved_settings, settings_for, sizes_for
 
-        self.kind, self._inputs, self._train_path = kind, inputs, train_path
-        self.folder = Path(options["folder"])
+        self.kind, self.data, self._base = kind, data, base
+        self._init, self._extends = options["init"], options["extend"]
+        self._inputs = data.inputs | initial_hash(options)
+        self.folder, self._preset = Path(options["folder"]), options["preset"]
         self._given = {
             name: options[name]
             for name in ("composition", "transitions")
             if options[name] is not None
         }
-        self.resumes = options["resume"] and self.folder.exists()
-        if self.folder.exists() and not self.resumes:
-            raise RnngError(
-                f"{self.folder} exists: go on with --resume, or name another --model folder"
-            )
+        self.resumes = goes_on(options)
         # --word-size, so called because --word alone would say nothing, is the field `word`
         self._given_sizes = _given(sizes, {k.removesuffix("_size"): v for k, v in options.items()})
-        self._sizes = replace(sizes, **self._given_sizes)
-        settings = PRESETS[options["preset"], kind]
+        self._sizes = replace(sizes, **{**sizes_for(options["preset"], kind), **self._given_sizes})
+        settings = settings_for(options["preset"], kind, len(data.train))
         if self.resumes:
             settings = saved_settings(checkpoint.training_state(self.folder), self.folder)
             require_possible(settings, self.folder)
@@ -57,41 +62,82 @@ class TrainingRun:
     def model(self, make: Callable):
         """The model to train; `make(sizes, seed=, composition=, transitions=)` makes a new one.
 
-        The last two are left out where they are not given.
+        The last two are left out where they are not given. With --init, `data` is then as the model sees it.
         """
-        if not self.resumes:
+        from rnng_dy.training.provenance import about_continued
+
+        if self.resumes:
+            model = registry.class_of(self.kind).build(self.folder)
+            self._require_same(model, self.folder, "resume")
+        elif self._base is not None:
+            self._require_same(self._base, self._init, "go on")
+            model = self._continued()
+            model.about = about_continued(self._base, self._init)
+        else:
             return make(self._sizes, seed=self.settings.seed, **self._given)
-        model = registry.class_of(self.kind).build(self.folder)
+        if self._init is not None:
+            from rnng_dy.training.continuing import as_seen_by
+
+            parts = {part: as_seen_by(model, getattr(self.data, part)) for part in PARTS}
+            self.data = replace(self.data, **parts)
+        return model
+
+    def _require_same(self, model, place: object, verb: str) -> None:
+        """Raise RnngError where options that were given are not those of the model."""
         for name, value in self._given.items():
             if value != model.config()[name]:
-                raise RnngError(f"{self.folder} has another {name}: resume without --{name}")
+                raise RnngError(f"{place} has another {name}: {verb} without --{name}")
         if replace(model.sizes, **self._given_sizes) != model.sizes:
-            raise RnngError(f"{self.folder} has other dimensions, {model.sizes}: resume with those")
-        return model
+            raise RnngError(f"{place} has other dimensions, {model.sizes}: {verb} with those")
+
+    def _continued(self):
+        """The model of --init, with what --extend adds to it."""
+        from rnng_dy.training.continuing import extended, unseen
+
+        try:
+            if symbols := str(unseen(self._base, self.data.train)):
+                if not self._extends:
+                    raise RnngError(
+                        f"{symbols} are not in {self._init}: add them with --extend, or take them out"
+                    )
+                say(f"{self._init}: adding {symbols}")
+            if self._extends:
+                return extended(self._base, self.data.train, self.settings.seed)
+        except RnngError as error:
+            raise InputError(str(error), self.data.source) from None
+        return self._base
 
     def train(
         self,
         model,
-        sentences: Sequence[OracleSentence],
         evaluation,
         describe: Callable[[dict], str],
-        add_to_folder: Callable[[Path], None] = lambda folder: None,
+        *adding: Callable[[Path], None],
     ) -> None:
-        """Train to the end or to Ctrl-C; `describe` words an evaluation's record."""
+        """Train to the end or to Ctrl-C; `describe` words an evaluation's record.
+
+        Each of `adding` writes something into a new model folder before that is complete.
+        """
         from rnng_dy.training.development import encode_possible
         from rnng_dy.training.loop import Training
+        from rnng_dy.training.provenance import Provenance
 
         prepare_process(self.settings.jobs, engine.device())
+        sentences, path = self.data.train, self.data.train_path
         examples, lines, impossible = encode_possible(model, sentences)
         if not examples:
             raise InputError(
-                f"no sentence to train on: {next(iter(impossible.values()))}", self._train_path
+                f"no sentence to train on: {next(iter(impossible.values()))}", self.data.source
             )
 
+        about = Provenance(
+            model, sentences, self.settings, self._inputs, typed_command(), self._preset
+        )
+
         def report(record: dict) -> None:
+            about.report(record, self.folder)
             number = lines[record["sentence"]] if "sentence" in record else None
-            place = f"{self._train_path}:{number}"
-            line = f"{self.folder.name}: {_line(record, describe, place)}"
+            line = f"{self.folder.name}: {_line(record, describe, f'{path}:{number}')}"
             if record["event"] == "left_out":
                 click.echo(line, err=True)
             else:
@@ -104,9 +150,11 @@ class TrainingRun:
             run.resume()
             say(f"going on after {run.standing.sentences} sentences")
         else:
-            run.create_folder(add_to_folder)
+            if self._base is None:
+                model.segmenter = Segmenter.of_training(sentence.tokens for sentence in sentences)
+            run.create_folder(partial(_add_all, [self.data.keep, *adding]))
         for line, reason in impossible.items():
-            click.echo(f"{self._train_path}:{line}: left out: {reason}", err=True)
+            click.echo(f"{path}:{line}: left out: {reason}", err=True)
         if impossible:
             click.echo(
                 f"{len(impossible)} of {len(sentences)} training sentences left out", err=True
@@ -118,6 +166,7 @@ class TrainingRun:
                 f"stopped; the same command with --resume goes on in {self.folder}", err=True
             )
             sys.exit(128 + stopped[0])
+        about.finish(self.folder)
         best = json.dumps({"best": run.standing.best, "sentences": run.standing.best_sentences})
         click.echo(f"{self.folder}: {best}")
 
@@ -127,9 +176,7 @@ class WordsRun(TrainingRun):
 
     _clusters: list
 
-    def model_of_words(
-        self, new: Callable, sentences: Sequence[OracleSentence], given: list | None
-    ):
+    def model_of_words(self, new: Callable, given: list | None):
         """The model to train; `new` makes one from vocabulary, sizes and more arguments by name.
 
         A new one has the given clusters, or such as are made now.
@@ -137,33 +184,42 @@ class WordsRun(TrainingRun):
         from rnng_dy.models.vocabulary import GeneratorVocabulary
 
         def make(sizes, **more):
-            self._clusters = given or _make_clusters(sentences, self._train_path)
+            sentences = self.data.train
+            self._clusters = given or _make_clusters(sentences, self.data.source)
             return new(GeneratorVocabulary.build(self._clusters, sentences), sizes, **more)
 
         return self.model(make)
 
-    def train_words(
-        self, model, sentences: Sequence[OracleSentence], evaluation, dev_path: str, figure: str
-    ) -> None:
+    def train_words(self, model, evaluation, figure: str) -> None:
         """See `train`; `figure` is what the evaluation's perplexity is called."""
         for line, reason in evaluation.impossible.items():
-            click.echo(f"{dev_path}:{line}: left out: {reason}", err=True)
+            click.echo(f"{self.data.dev_path}:{line}: left out: {reason}", err=True)
         if not evaluation.examples:
             raise InputError(
-                "every sentence has p = 0: training could not be judged by it", dev_path
+                "every sentence has p = 0: training could not be judged by it", self.data.dev_source
             )
 
         def describe(record: dict) -> str:
             return f"{figure} {record['perplexity']:.2f}, {record['dev_words']} words"
 
-        self.train(model, sentences, evaluation, describe, self._keep_clusters)
+        self.train(model, evaluation, describe, self._keep_clusters)
 
     def _keep_clusters(self, folder: Path) -> None:
         """Write the clusters that the model was made with into its folder."""
         from clusters.files import write_clusters
 
-        with open_output(folder / "clusters.paths") as stream:
+        if self._base is not None:
+            kept = Path(self._init, CLUSTERS)
+            if kept.is_file():
+                shutil.copyfile(kept, folder / CLUSTERS)
+            return
+        with open_output(folder / CLUSTERS) as stream:
             write_clusters(self._clusters, stream)
+
+
+def _add_all(adding: Iterable[Callable[[Path], None]], folder: Path) -> None:
+    for add in adding:
+        add(folder)
 
 
 def _given(dataclass_instance, options: dict) -> dict:
@@ -177,6 +233,8 @@ def _line(record: dict, describe: Callable[[dict], str], sentence: str) -> str:
     place = f"epoch {record['epoch']:.2f}, {record['sentences']} sentences"
     if record["event"] == "evaluation":
         return f"{place}: {describe(record)}{' (best)' if record['is_best'] else ''}"
+    if record["event"] == "ended_early":
+        return f"{place}: no new best in {record['patience']} evaluations: training ends here (--patience)"
     if record["event"] == "left_out":
         return (
             f"{sentence}: the sentence ({record['words']} words) does not fit into memory and is left out; "

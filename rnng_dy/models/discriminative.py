@@ -13,7 +13,9 @@ from nltk.parse.api import ParserI
 
 from oracle.errors import ImpossibleError, RnngError
 from oracle.files import OracleSentence
-from oracle.treebank import NO_TAG
+from oracle.tagging import tags_by
+from oracle.tokens import Token, split_tokens
+from oracle.treebank import NO_TAG, has_preterminals
 from oracle.treebank import tags as tags_of
 from oracle.treebank import words as words_of
 from rnng_dy.engine import dy, one_graph
@@ -24,12 +26,11 @@ from rnng_dy.models.rnng import Rnng, Sizes
 from rnng_dy.models.vocabulary import ParserVocabulary
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.rows import Block, Row, join
+from rnng_dy.search.found import TOO_LONG, Found
 from rnng_dy.search.greedy import BATCH_SIZE, parse_batch
+from rnng_dy.search.nbest import nbest_batch
 from rnng_dy.search.sampling import sample_batch
 from rnng_dy.search.trace import Decision, log_probs, trace
-
-Token = str | tuple[str, str]
-"""A word, or a word and its tag."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,8 @@ class ParserExample(NamedTuple):
 class DiscriminativeParser(Rnng, ParserI):
     """A parser: `parse`, `sample` and `log_prob` for users, the rest for training and search.
 
-    Tokens are words, or (word, tag) pairs where the model uses POS tags; log probabilities are in nats.
+    Tokens are words, or (word, tag) pairs; words alone are tagged by the model's own tagger where it reads POS tags.
+    Log probabilities are in nats.
     """
 
     kind = "discriminative"
@@ -111,25 +113,41 @@ class DiscriminativeParser(Rnng, ParserI):
         tags: Sequence[str] | None,
         unkified: Sequence[str] | None = None,
     ) -> Tokens:
-        """A sentence to parse. Raises RnngError where the model needs POS tags and gets none."""
+        """A sentence to parse. Raises RnngError where the model needs POS tags, gets none and has no tagger."""
         v = self.vocabulary
-        if v.tags is not None and tags is None:
-            raise RnngError(
-                "this parser was trained with POS tags: give it word_TAG tokens or trees"
-            )
-        if unkified is None:
-            unkified = v.unknown.unkify(tokens)
         return Tokens(
-            v.word_ids(unkified),
-            None if v.tags is None else v.tag_ids(tags),
+            v.word_ids(v.unknown.unkify(tokens) if unkified is None else unkified),
+            None if v.tags is None else v.tag_ids(tags or self.tags_for(tokens)),
             None if v.pretrained is None else v.pretrained_rows(tokens),
         )
+
+    def tags_for(self, words: Sequence[str]) -> list[str]:
+        """POS tags of words by the model's own tagger. Raises RnngError where it has none."""
+        if self.tagger is None:
+            raise RnngError(
+                "this parser was trained with POS tags and has no tagger: give it word_TAG tokens or trees, "
+                "or a tagger (`rnng-dy tag --train TREES --into MODEL`)"
+            )
+        return tags_by(self.tagger, words)
+
+    def tags_read(self, words: Sequence[str], given: Sequence[str] | None) -> Sequence[str] | None:
+        """The tags that the model reads words with: those given, else its own tagger's, where it reads tags at all.
+
+        XX alone, as trees without tags have it, is read as none by a model with a tagger, unless training has XX.
+        """
+        known = self.vocabulary.tags
+        if known is None:
+            return given
+        all_xx = self.tagger is not None and NO_TAG not in known and set(given or ()) == {NO_TAG}
+        return self.tags_for(words) if given is None or all_xx else given
 
     def encode_training(self, sentence: OracleSentence) -> ParserExample:
         """A sentence of the training oracle. Raises UnderivableError for a tree that has q = 0."""
         self.transitions.check(sentence.actions, len(sentence.tokens))
-        tokens = self.encode(sentence.tokens, sentence.tags, sentence.tokens)
         classes = self.vocabulary.word_ids(sentence.unkified)
+        # a parser that goes on from other data has not all of the words: they are their classes
+        words = list(map(self.vocabulary.words.get, sentence.tokens, classes))
+        tokens = self.encode(sentence.tokens, sentence.tags, ())._replace(words=words)
         return ParserExample(tokens, classes, self.transitions.encode(sentence.actions))
 
     # graphs
@@ -201,8 +219,13 @@ class DiscriminativeParser(Rnng, ParserI):
 
     # use
 
+    def _read(self, tokens: Sequence[Token]) -> tuple[list[str], Sequence[str] | None]:
+        """Words, and the tags that the model reads them with."""
+        words, tags = split_tokens(tokens)
+        return words, self.tags_read(words, tags)
+
     def parse(self, tokens: Sequence[Token]) -> Iterator[nltk.Tree]:
-        """The trees of a sentence, best first: the greedy one. Its tags are those of the tokens, XX where none are."""
+        """The trees of a sentence, best first: the greedy one. Its tags are those that were read, XX where none are."""
         return next(self.parse_sents([tokens]))
 
     def parse_one(self, sent: Sequence[Token]) -> nltk.Tree | None:
@@ -214,12 +237,16 @@ class DiscriminativeParser(Rnng, ParserI):
     ) -> Iterator[Iterator[nltk.Tree]]:
         """What `parse` gives, for each sentence: as they come, some dozens at a time."""
         sents = iter(sents)
-        while batch := [_split(tokens) for tokens in islice(sents, BATCH_SIZE)]:
+        while batch := [self._read(tokens) for tokens in islice(sents, BATCH_SIZE)]:
             encoded = [self.encode(*sentence) for sentence in batch]
             results = as_fits(lambda part: parse_batch(self, part), encoded)
             for (words, tags), result in zip(batch, results, strict=True):
                 found = [] if result is None else [self.tree_of(result[0], words, tags)]
                 yield iter(found)
+
+    def best_trees(self, sentences: Sequence[Sequence[Token]]) -> Iterator[Found]:
+        """See `SavedModel`."""
+        return ((next(trees, None), TOO_LONG) for trees in self.parse_sents(sentences))
 
     def tree_of(
         self, ids: Iterable[int], words: Sequence[str], tags: Sequence[str] | None
@@ -228,35 +255,32 @@ class DiscriminativeParser(Rnng, ParserI):
         actions = self.transitions.decode(ids)
         return self.transitions.tree_of(actions, words, tags or [NO_TAG] * len(words))
 
+    def nbest(
+        self, tokens: Sequence[Token], k: int, beam: int | None = None
+    ) -> list[tuple[nltk.Tree, float]]:
+        """The k best trees that a beam, 20 or 2k wide, finds, best first, with log q in nats; see `nbest_batch`."""
+        words, tags = self._read(tokens)
+        [found] = nbest_batch(self, [self.encode(words, tags)], k, beam)
+        return [(self.tree_of(ids, words, tags), log_q) for ids, log_q in found]
+
     def sample(
         self, tokens: Sequence[Token], n: int = 100, alpha: float = 0.8, seed: int = 1
     ) -> list[tuple[nltk.Tree, float]]:
         """n trees drawn from q flattened by alpha, each with the log probability in nats it was drawn with."""
-        words, tags = _split(tokens)
+        words, tags = self._read(tokens)
         [drawn] = sample_batch(self, [self.encode(words, tags)], n, alpha, [[seed]])
         return [(self.tree_of(ids, words, tags), log_q) for ids, log_q in drawn]
 
     @one_graph
     def log_prob(self, tree: nltk.Tree) -> float:
         """log q(tree | its words) in nats; -inf where training has not its nonterminals, or it cannot be derived."""
-        actions = self.transitions.actions_of(tree)
-        words = words_of(tree)
+        actions, words = self.transitions.actions_of(tree), words_of(tree)
         try:
             self.transitions.check(actions, len(words))
             ids = self.transitions.encode(actions)
         except ImpossibleError:
             return float("-inf")
-        tokens = self.encode(words, tags_of(tree) if self.vocabulary.tags else None)
+        tags = tags_of(tree) if has_preterminals(tree) else None
+        tokens = self.encode(words, self.tags_read(words, tags))
         dy.renew_cg()
         return float(log_probs(self, trace(self, self.start(tokens), [ids]))[0])
-
-
-def _split(tokens: Sequence[Token]) -> tuple[list[str], list[str] | None]:
-    """Words and tags of plain or tagged tokens. Raises RnngError for neither, for a mixture and for none."""
-    if isinstance(tokens, str) or not tokens:
-        raise RnngError("a sentence is a list of tokens, one at least")
-    if all(isinstance(token, str) for token in tokens):
-        return list(tokens), None
-    if any(isinstance(token, str) or len(token) != 2 for token in tokens):
-        raise RnngError("all tokens are words, or all are (word, tag) pairs")
-    return [word for word, _ in tokens], [tag for _, tag in tokens]

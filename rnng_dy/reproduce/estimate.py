@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import oracle
 from oracle.errors import RnngError
@@ -16,6 +17,7 @@ from oracle.unknown import UnknownWords, known_words
 from rnng_dy.execution.executor import Command, Executor
 from rnng_dy.reproduce.plan import PARTICLE_RUNS, Experiment, Stage
 from rnng_dy.reproduce.runner import Runner
+from rnng_dy.training.presets import PRESETS, Settings, settings_for
 
 MEASURED = 32
 """Sentences."""
@@ -28,14 +30,20 @@ SEARCHING = {"beam": 45, "particles": 65}
 """The same for searches of 100 in the beam, and of 2,000 particles."""
 
 
-def seconds_per_word(kind: str, preset: str, sizes: Mapping[str, int]) -> float:
+class PartSize(NamedTuple):
+    """Of a part of a treebank."""
+
+    sentences: int
+    words: int
+
+
+def seconds_per_word(kind: str, settings: Settings, sizes: Mapping[str, int]) -> float:
     """Of training a model of the paper's dimensions but for those given, for one process."""
     from clusters.brown import brown_clusters
     from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
     from rnng_dy.models.discriminative import DiscriminativeParser, ParserSizes
     from rnng_dy.models.generative import GenerativeModel, GeneratorSizes
     from rnng_dy.models.vocabulary import GeneratorVocabulary, ParserVocabulary
-    from rnng_dy.training.presets import PRESETS
     from rnng_dy.training.updates import Updater
 
     trees = list(read_trees(str(Path(oracle.__file__).parent / "data" / "tiny.trees")))
@@ -52,7 +60,7 @@ def seconds_per_word(kind: str, preset: str, sizes: Mapping[str, int]) -> float:
     else:
         vocabulary = ParserVocabulary.from_oracle(sentences, True)
         model = DiscriminativeParser(vocabulary, replace(ParserSizes(), **sizes))
-    settings = replace(PRESETS[preset, kind], jobs=1)
+    settings = replace(settings, jobs=1)
     examples = [model.encode_training(s) for s in sentences[: 2 * MEASURED]]
     updater = Updater(model, examples, settings)
     size = settings.batch_size
@@ -64,14 +72,13 @@ def seconds_per_word(kind: str, preset: str, sizes: Mapping[str, int]) -> float:
 
 
 def estimate(
-    stages: Sequence[Stage], e: Experiment, train_words: int, test_words: int
+    stages: Sequence[Stage], e: Experiment, train: PartSize, test: PartSize
 ) -> dict[str, float]:
     """Seconds of each training, sampling, scoring and searching stage, for one process; the others take minutes."""
-    from rnng_dy.training.presets import PRESETS
-
     sizes = {name: e.training[name] for name in SIZES if name in e.training}
     kinds = {stage.kind for stage in stages if stage.kind}
-    trained = {kind: seconds_per_word(kind, e.preset, sizes) for kind in kinds}
+    settings = {kind: settings_for(e.preset, kind, train.sentences) for kind in kinds}
+    trained = {kind: seconds_per_word(kind, settings[kind], sizes) for kind in kinds}
     inferred = {
         "sample": ("discriminative", SAMPLING * e.samples / 100),
         "score": ("generative", SCORING * e.samples / 100),
@@ -80,26 +87,26 @@ def estimate(
     }
     works = {stage.name: stage.search or stage.verb for stage in stages}
     batched = {
-        kind: seconds_per_word(kind, "fast", sizes)
+        kind: seconds_per_word(kind, PRESETS["fast", kind], sizes)
         for kind in {inferred[work][0] for work in works.values() if work in inferred}
     }
     found = {}
     for stage in stages:
         if stage.kind:
-            epochs = e.training.get("epochs", PRESETS[e.preset, stage.kind].epochs)
-            found[stage.name] = trained[stage.kind] * train_words * epochs
+            epochs = e.training.get("epochs", settings[stage.kind].epochs)
+            found[stage.name] = trained[stage.kind] * train.words * epochs
         elif works[stage.name] in inferred:
             kind, factor = inferred[works[stage.name]]
-            found[stage.name] = batched[kind] * test_words * factor
+            found[stage.name] = batched[kind] * test.words * factor
     return found
 
 
-def count_words(runner: Runner, stages: Sequence[Stage], executor: Executor) -> dict[str, int]:
-    """Words of the training and test parts, which are prepared elsewhere where they are not there yet.
+def part_sizes(runner: Runner, stages: Sequence[Stage], executor: Executor) -> dict[str, PartSize]:
+    """Of the training and test parts, which are prepared elsewhere where they are not there yet.
 
     Raises RnngError where a part cannot be prepared.
     """
-    counts = {}
+    found = {}
     with tempfile.TemporaryDirectory() as temporary:
         for stage in stages:
             part = stage.name.removeprefix("trees ")
@@ -111,5 +118,6 @@ def count_words(runner: Runner, stages: Sequence[Stage], executor: Executor) -> 
                 if executor.start(Command(stage.command, Path(temporary), log)).wait():
                     said = log.read_text(encoding="utf-8", errors="replace").strip()
                     raise RnngError(said.removeprefix("Error: "))
-            counts[part] = sum(len(words(located.tree)) for located in read_trees(str(path)))
-    return counts
+            lengths = [len(words(located.tree)) for located in read_trees(str(path))]
+            found[part] = PartSize(len(lengths), sum(lengths))
+    return found

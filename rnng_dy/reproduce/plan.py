@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rnng_dy.training.presets import PRESETS
+from rnng_dy.training.presets import identity
 
 PARTS = ("train", "dev", "test")
 MODEL_FILES = ("config.json", "vocabulary.json", "parameters.npz")
@@ -149,7 +149,7 @@ def _train(
         inputs,
         outputs,
         free=("--resume",),
-        also=repr(PRESETS[e.preset, kind]),
+        also=identity(e.preset, kind),
         kind=kind,
     )
 

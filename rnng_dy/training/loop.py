@@ -17,10 +17,10 @@ import numpy as np
 from oracle.errors import InputError, RnngError
 from oracle.streams import replacing
 from rnng_dy import checkpoint
+from rnng_dy.training.log import ENDED_EARLY, EVALUATION, LEFT_OUT, LOG, PROGRESS
 from rnng_dy.training.presets import Settings
 from rnng_dy.training.updates import Update, Updater
 
-LOG = "log.jsonl"
 LARGE = 10**15
 """Sentences, seconds and nats that no training reaches."""
 
@@ -39,6 +39,8 @@ class Standing:
     best_sentences: int = 0
     evaluated: int = -1
     """Sentences at the last evaluation."""
+    stale: int = 0
+    """Evaluations since the best one."""
     window: tuple[float, int, int, int] = (0.0, 0, 0, 0)
     """Since the last record: loss in nats, words, updates, clipped updates."""
 
@@ -47,7 +49,7 @@ class Standing:
         """What `asdict` gave in a run on so many examples. Raises TypeError or ValueError for anything else."""
         standing = cls(**data)
         loss, *counts = standing.window = tuple(standing.window)
-        counts += [standing.epoch, standing.position, standing.best_sentences]
+        counts += [standing.epoch, standing.position, standing.best_sentences, standing.stale]
         counts += [standing.sentences, standing.updates, standing.evaluated + 1]
         if len(standing.window) != 4 or any(type(n) is not int or n < 0 for n in counts):
             raise ValueError("its counts are none")
@@ -72,7 +74,7 @@ Score = Mapping[str, object]
 
 
 class Training:
-    """A model being trained: `run` goes on from `standing` to the last epoch."""
+    """A model being trained: `run` goes on from `standing` to the end."""
 
     def __init__(
         self,
@@ -136,15 +138,18 @@ class Training:
             )
         saved = Settings(**state["settings"])
         changed = [k for k, v in asdict(self.settings).items() if getattr(saved, k) != v]
-        # the linear schedule is one for a number of epochs
-        if set(changed) - ({"epochs"} if saved.schedule == "inverse" else set()):
+        # when a run ends may change, but the linear schedule is one for a number of epochs
+        endings = {"patience", "epochs"} if saved.schedule == "inverse" else {"patience"}
+        if set(changed) - endings:
             raise RnngError(
                 f"{self.folder} was trained with other settings ({', '.join(changed)}): "
                 "resume with the same ones, or train a new model"
             )
 
     def run(self, stop: Callable[[], bool] = lambda: False) -> bool:
-        """Train until the last epoch is done (gives True) or `stop` says so between two updates (False).
+        """Train to the end (gives True), or until `stop` says so between two updates (False).
+
+        The end is that of the last epoch, or before it so many evaluations without a new best as `patience` says.
 
         Either way the folder then holds the training state, and the model that scored best on the development data.
         Begins from the training state in the folder, which `create_folder` writes and `resume` reads.
@@ -161,7 +166,7 @@ class Training:
 
     def _run(self, update: Callable[..., Update], stop: Callable[[], bool]) -> bool:
         p, n = self.standing, len(self.examples)
-        while p.epoch < self.settings.epochs:
+        while p.epoch < self.settings.epochs and not self._is_out_of_patience:
             order = np.random.default_rng([self.settings.seed, 0, p.epoch]).permutation(n)
             while p.position < n:
                 before = p.sentences
@@ -178,11 +183,17 @@ class Training:
                         checkpoint.save_parameters(self.model, self.folder)
                     self._save()
                     return False
-                if p.position == 0:
+                if p.position == 0 or self._is_out_of_patience:
                     break
         if p.evaluated != p.sentences:
             self._evaluate()
+        if p.epoch < self.settings.epochs:
+            self._record(ENDED_EARLY, patience=self.settings.patience, best=p.best)
         return True
+
+    @property
+    def _is_out_of_patience(self) -> bool:
+        return 0 < self.settings.patience <= self.standing.stale
 
     def learning_rate(self) -> float:
         """The learning rate of the next update."""
@@ -209,7 +220,7 @@ class Training:
             if i not in self.left_out:
                 self.left_out.add(i)
                 length = self.model.length(self.examples[i])
-                self._record("left_out", sentence=i, words=length, left_out=len(self.left_out))
+                self._record(LEFT_OUT, sentence=i, words=length, left_out=len(self.left_out))
 
     # records and files
 
@@ -218,10 +229,11 @@ class Training:
         result = dict(self.evaluate())
         p.evaluated = p.sentences
         is_best = p.best is None or result["score"] > p.best
+        p.stale = 0 if is_best else p.stale + 1
         if is_best:
             p.best, p.best_sentences = result["score"], p.sentences
             checkpoint.save_parameters(self.model, self.folder)
-        self._record("evaluation", **result, is_best=is_best, best=p.best)
+        self._record(EVALUATION, **result, is_best=is_best, best=p.best)
         self._save()
 
     def _save(self) -> None:
@@ -244,7 +256,7 @@ class Training:
         loss, words, updates, clipped = p.window
         remaining = self.settings.epochs * len(self.examples) - p.sentences
         self._record(
-            "progress",
+            PROGRESS,
             loss_per_word=loss / max(words, 1),
             learning_rate=self.learning_rate(),
             clipped=clipped / updates,
@@ -258,12 +270,11 @@ class Training:
         epochs = round(p.sentences / len(self.examples), 3)
         record = {"event": event, "epoch": epochs, "sentences": p.sentences, "updates": p.updates}
         record |= {"seconds": round(p.seconds, 3)} | values
-        with open(self.folder / LOG, "a", encoding="utf-8") as stream:
-            stream.write(json.dumps(record) + "\n")
+        append_record(self.folder, record)
         self.report(record)
 
     def _cut_log(self) -> None:
-        """Drop the records that a killed run wrote after its last training state."""
+        """Drop the records that a killed run wrote after its last training state, and that of an early end."""
         path = self.folder / LOG
         if not path.exists():
             return
@@ -272,13 +283,20 @@ class Training:
             try:
                 record = json.loads(line)
                 # the evaluation at the end may come after a training state of the same sentences
-                last = p.evaluated if record["event"] == "evaluation" else p.sentences
-                if record["sentences"] <= last:
+                last = p.evaluated if record["event"] == EVALUATION else p.sentences
+                # a run that ends at the same place again says so again
+                if record["sentences"] <= last and record["event"] != ENDED_EARLY:
                     kept.append(line)
             except (KeyError, TypeError, ValueError):
                 break  # the killed run was writing this line, or somebody else has
         with replacing(path) as stream:
             stream.writelines(f"{line}\n" for line in kept)
+
+
+def append_record(folder: Path, record: Mapping[str, object]) -> None:
+    """Write a record at the end of a model folder's log."""
+    with open(folder / LOG, "a", encoding="utf-8") as stream:
+        stream.write(json.dumps(record) + "\n")
 
 
 def _crosses(before: int, now: int, every: int) -> bool:

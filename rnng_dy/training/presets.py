@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from oracle.errors import InputError
@@ -42,6 +42,8 @@ class Settings:
     seed: int = 1
     jobs: int = 1
     """Processes that share the gradient of each minibatch; dropout differs with their number."""
+    patience: int = 0
+    """Evaluations without a new best score after which training ends; 0: all epochs."""
 
 
 PRESETS = {
@@ -78,6 +80,71 @@ for _kind in ("generative", "lstm-lm"):
         evaluate_every=5000,
         **_FAST,
     )
+for _kind in ("discriminative", "generative", "lstm-lm"):
+    PRESETS["quick", _kind] = replace(PRESETS["fast", _kind], jobs=2)
+NAMES = tuple(dict.fromkeys(name for name, _ in PRESETS))
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How a preset is fitted to the number of training sentences."""
+
+    least_updates: int = 0
+    """Batches are halved, but for `least_batch`, while an epoch has fewer updates."""
+    least_batch: int = 1
+    most_sentences: int = 0
+    """Epochs end before training has seen more sentences, after one of them at least; 0: at any number."""
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    """Dimensions of a new model that are not the paper's."""
+
+    def __call__(self, settings: Settings, sentences: int) -> Settings:
+        """The settings for a treebank of so many sentences."""
+        batch_size, epochs = settings.batch_size, settings.epochs
+        while batch_size > self.least_batch and sentences < self.least_updates * batch_size:
+            batch_size //= 2
+        if self.most_sentences:
+            epochs = max(1, min(epochs, self.most_sentences // sentences))
+        return replace(
+            settings,
+            batch_size=batch_size,
+            epochs=epochs,
+            # at the end of each epoch of a small treebank
+            first_evaluation=min(settings.first_evaluation, sentences),
+            evaluate_every=min(settings.evaluate_every, sentences),
+        )
+
+
+# chosen by experiment: docs/performance.md
+FITS = {
+    ("fast", "discriminative"): Fit(least_updates=180, least_batch=4),
+    ("fast", "generative"): Fit(least_updates=180, least_batch=4),
+    ("fast", "lstm-lm"): Fit(least_updates=180, least_batch=4),
+    ("quick", "discriminative"): Fit(least_updates=180, least_batch=4, most_sentences=20000),
+    ("quick", "generative"): Fit(180, 4, 20000, {"lstm_input": 128, "hidden": 128}),
+    ("quick", "lstm-lm"): Fit(180, 4, 20000),
+}
+
+
+def settings_for(preset: str, kind: str, sentences: int) -> Settings:
+    """The settings of a preset for a model of a kind and so many training sentences.
+
+    >>> [settings_for("fast", "generative", n).batch_size for n in (500, 1500, 3396, 10205)]
+    [4, 8, 16, 16]
+    """
+    settings = PRESETS[preset, kind]
+    fit = FITS.get((preset, kind))
+    return fit(settings, sentences) if fit else settings
+
+
+def sizes_for(preset: str, kind: str) -> Mapping[str, int]:
+    """Dimensions of a preset's new models that are not the paper's."""
+    fit = FITS.get((preset, kind))
+    return fit.sizes if fit else {}
+
+
+def identity(preset: str, kind: str) -> str:
+    """All that a preset's settings and dimensions depend on besides the number of training sentences."""
+    return repr((PRESETS[preset, kind], FITS.get((preset, kind))))
 
 
 def saved_settings(state: Mapping[str, object], folder: str | Path) -> Settings:

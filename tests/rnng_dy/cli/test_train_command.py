@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,8 @@ from oracle.treebank import read_trees
 from rnng_dy import DiscriminativeParser, GenerativeModel, checkpoint
 from rnng_dy.cli import main
 from rnng_dy.cli.options import PARSER_SIZES, SETTINGS, SIZES
-from rnng_dy.training.presets import saved_settings
+from rnng_dy.models.generative import GeneratorSizes
+from rnng_dy.training.presets import FITS, Fit, saved_settings, settings_for
 
 from ..conftest import sentences_of
 
@@ -69,6 +71,7 @@ VALUES = {
     "first_evaluation": 11,
     "evaluate_every": 13,
     "evaluate_from_epoch": 1,
+    "patience": 9,
     "checkpoint_every": 17,
     "report_every": 19,
     "seed": 77,
@@ -96,6 +99,16 @@ def test_every_number_option_arrives(data):
     state = checkpoint.training_state("m")
     assert state["progress"]["sentences"] == 60
     assert state["progress"]["updates"] == 20
+
+
+def test_patience_ends_training_and_says_so(data):
+    """A learning rate so small that no score changes: the first evaluation is the best one."""
+    patience = ["--patience", "2", "--learning-rate", "1e-30", "--evaluate-every", "5"]
+    still = ["--l2", "0", "--first-evaluation", "5", "--epochs", "3", "--model", "m"]
+    result = run(*PARSER, *SMALL[:4], *patience, *still)
+    says = "15 sentences: no new best in 2 evaluations: training ends here (--patience)"
+    assert says in result.stderr
+    assert json.loads(result.stdout.partition(": ")[2])["sentences"] == 5
 
 
 @pytest.mark.parametrize("composition", ["corrected", "buggy"])
@@ -128,6 +141,32 @@ def test_a_model_folder_has_its_clusters_from_the_first_moment(data, monkeypatch
 def test_resume_starts_what_is_not_there(data):
     run(*PARSER, *SMALL, "--resume")
     assert DiscriminativeParser.load("m")
+
+
+@pytest.mark.parametrize("preset", ["fast", "quick"])
+def test_a_preset_is_fitted_to_the_treebank_and_resumed_as_it_was(data, preset, monkeypatch):
+    small = [*GENERATOR, *SMALL, "--jobs", "1"]
+    run(*small, "--preset", preset)
+    fitted = replace(settings_for(preset, "generative", 30), epochs=1, jobs=1)
+    assert fitted.batch_size == 4
+    state = checkpoint.training_state("m")
+    assert saved_settings(state, "m") == fitted
+    assert state["progress"]["updates"] == 8
+    # a rule that another version of the program has
+    monkeypatch.setitem(FITS, (preset, "generative"), Fit(least_updates=100))
+    run(*small, "--preset", preset, "--resume")
+    assert saved_settings(checkpoint.training_state("m"), "m") == fitted
+
+
+def test_quick_models_are_small_unless_sizes_are_given(data):
+    quick = [*GENERATOR, "--preset", "quick", "--epochs", "1", "--jobs", "1"]
+    run(*quick, "--model", "small")
+    assert asdict(GenerativeModel.load("small").sizes) == {
+        **asdict(GeneratorSizes()),
+        **FITS["quick", "generative"].sizes,
+    }
+    run(*quick, "--model", "smaller", "--hidden", "8")
+    assert GenerativeModel.load("smaller").sizes.hidden == 8
 
 
 def test_resume_takes_more_epochs_and_keeps_the_other_settings(data):
@@ -261,6 +300,8 @@ IMPOSSIBLE = [
     ("progress", "position", 30, "its place is not in the data"),
     ("progress", "window", [float("inf"), 1, 1, 1], "its loss or its time is no number"),
     ("progress", "window", [1.0, 1], "its counts are none"),
+    ("progress", "stale", -1, "its counts are none"),
+    ("settings", "patience", -1, "the setting patience cannot be -1"),
     ("progress", "best", float("nan"), "its best score is no number"),
     ("settings", "optimizer", ["sgd"], "the setting optimizer cannot be ['sgd']"),
     ("settings", "batch_size", None, "the setting batch_size cannot be None"),

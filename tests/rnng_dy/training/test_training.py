@@ -244,6 +244,56 @@ def test_the_best_model_is_kept(sentences, tmp_path):
     assert (run.standing.best, run.standing.best_sentences) == (7.0, 4)
 
 
+PATIENCE = {"first_evaluation": 5, "evaluate_every": 5, "epochs": 4, "patience": 2}
+SCORES = {5: 1.0, 10: 3.0, 15: 2.0, 20: 4.0, 25: 4.0, 30: 3.5}
+"""By sentences; a new best is a strict improvement, so 30 is the second one without."""
+
+
+def run_with_scores(sentences, folder, stops=(), **settings):
+    """Train on 20 sentences, a number of stops on the way; gives the last run and its log."""
+    for n, stop in enumerate([*stops, None]):
+        model = make_parser(sentences, seed=5)
+        run = training(model, sentences[:20], folder, **(PATIENCE | settings))
+        run.evaluate = lambda run=run: {"score": SCORES.get(run.standing.sentences, 0.0)}
+        if n == 0 and not folder.exists():
+            run.create_folder()
+        else:
+            run.resume()
+        assert run.run(lambda run=run, stop=stop: run.standing.updates == stop) == (stop is None)
+    return run, [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_training_ends_after_patience_evaluations_without_a_new_best(sentences, tmp_path, jobs):
+    run, log = run_with_scores(sentences, tmp_path / "m", jobs=jobs, batch_size=5)
+    assert (run.standing.sentences, run.standing.best_sentences) == (30, 20)
+    assert log[-1] | {"event": "ended_early", "patience": 2, "best": 4.0} == log[-1]
+    assert [record["event"] for record in log].count("ended_early") == 1
+
+
+def test_patience_counts_on_in_a_resumed_run(sentences, tmp_path):
+    straight, log = run_with_scores(sentences, tmp_path / "straight")
+    resumed, resumed_log = run_with_scores(sentences, tmp_path / "resumed", stops=[3, 17, 26, 29])
+    assert resumed.standing.sentences == straight.standing.sentences == 30
+    assert [r["event"] for r in resumed_log] == [r["event"] for r in log]
+    for name, values in straight.model.store.arrays().items():
+        assert np.array_equal(resumed.model.store.arrays()[name], values), name
+
+
+def test_a_run_that_patience_ended_goes_on_with_more_of_it_alone(sentences, tmp_path):
+    folder = tmp_path / "m"
+    run_with_scores(sentences, folder)
+    again, log = run_with_scores(sentences, folder)
+    assert again.standing.sentences == 30
+    assert [record["event"] for record in log].count("ended_early") == 1
+    on, log = run_with_scores(sentences, folder, patience=4)
+    straight, straight_log = run_with_scores(sentences, tmp_path / "straight", patience=4)
+    assert on.standing.sentences == straight.standing.sentences == 40
+    assert [r["sentences"] for r in log] == [r["sentences"] for r in straight_log]
+    for name, values in straight.model.store.arrays().items():
+        assert np.array_equal(on.model.store.arrays()[name], values), name
+
+
 def test_other_data_or_settings_are_refused(sentences, tmp_path):
     folder = tmp_path / "m"
     training(make_parser(sentences), sentences[:8], folder).create_folder()

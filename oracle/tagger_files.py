@@ -1,0 +1,85 @@
+"""NLTK's perceptron tagger in a folder: three JSON files with the names and content of its own `save_to_json`.
+
+They are written and read here, since NLTK's functions take only folders that its settings allow (3.10), fail (3.9.1) or
+are missing (3.8). Where they are not, `PerceptronTagger(lang="xxx", loc=folder)` of NLTK reads them too.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from nltk.tag.perceptron import PerceptronTagger
+
+from oracle.errors import InputError
+from oracle.streams import from_json, replacing, split_words
+
+FILES = {
+    part: f"averaged_perceptron_tagger_xxx.{part}.json"
+    for part in ("weights", "tagdict", "classes")
+}
+"""`xxx` is what NLTK calls the language of a tagger of one's own."""
+LARGEST = 1e9
+"""Of weights: sums of some that are larger could be infinite."""
+REMEDY = (
+    "train the tagger anew (`rnng-dy tag --train TREES --into MODEL`, after removing its folder)"
+)
+
+
+def save_tagger(tagger: PerceptronTagger, folder: str | Path) -> None:
+    """Write a tagger's files into a new folder; those of equal taggers are equal."""
+    folder = Path(folder)
+    folder.mkdir()
+    weights, tagdict, classes = tagger.encode_json_obj()
+    # classes are a set, whose order is another one in each process
+    contents = {"weights": weights, "tagdict": tagdict, "classes": sorted(classes)}
+    for part, content in contents.items():
+        with replacing(folder / FILES[part]) as stream:
+            stream.write(json.dumps(content))
+
+
+def load_tagger(folder: str | Path) -> PerceptronTagger:
+    """The tagger of a folder. Raises InputError naming the file that is missing or damaged."""
+    paths = {part: Path(folder) / name for part, name in FILES.items()}
+    classes = _read(paths["classes"])
+    if not (isinstance(classes, list) and classes and all(map(_is_tag, classes))):
+        raise _damaged(paths["classes"], "it is no list of POS tags")
+    known = set(classes)
+    tagdict = _read(paths["tagdict"])
+    if not _are_tags(tagdict, known):
+        raise _damaged(paths["tagdict"], "it does not give words one of the tags each")
+    weights = _read(paths["weights"])
+    if not (isinstance(weights, dict) and all(_are_weights(w, known) for w in weights.values())):
+        reason = f"it does not give features numbers up to {LARGEST:g} for some of the tags"
+        raise _damaged(paths["weights"], reason)
+    return PerceptronTagger.decode_json_obj((weights, tagdict, classes))
+
+
+def _read(path: Path) -> object:
+    try:
+        return from_json(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(f"missing: this tagger is not complete; {REMEDY}", path) from None
+    except ValueError as error:
+        raise _damaged(path, str(error)) from None
+
+
+def _is_tag(tag: object) -> bool:
+    return isinstance(tag, str) and split_words(tag) == [tag] and not set("()") & set(tag)
+
+
+def _are_tags(tagdict: object, known: set[str]) -> bool:
+    if not isinstance(tagdict, dict):
+        return False
+    return all(isinstance(tag, str) and tag in known for tag in tagdict.values())
+
+
+def _are_weights(weights: object, known: set[str]) -> bool:
+    """Numbers for some of the tags; NaN is not below any bound."""
+    if not (isinstance(weights, dict) and weights.keys() <= known):
+        return False
+    return all(type(w) in (int, float) and abs(w) <= LARGEST for w in weights.values())
+
+
+def _damaged(path: Path, reason: str) -> InputError:
+    return InputError(f"damaged or no file of a tagger ({reason}); {REMEDY}", path)

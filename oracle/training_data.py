@@ -1,0 +1,167 @@
+"""The files that a training begins with, made from trees: clean ones in two parts, and the oracle of each part."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import chain
+from math import floor
+from pathlib import Path
+from typing import TypeVar
+
+from oracle.brackets import LocatedTree, format_tree, read_tree_lines, read_trees
+from oracle.errors import InputError
+from oracle.files import make_oracle, open_output, write_oracle
+from oracle.streams import open_bytes, read_lines
+from oracle.transitions import SYSTEMS, unlimited
+from oracle.treebank import PreterminalRoots, clean, words
+from oracle.unknown import UnknownWords, known_words
+
+T = TypeVar("T")
+
+PARTS = ("train", "dev")
+
+
+def trees_of(folder: Path, part: str) -> Path:
+    """Where `make_training_data` writes the trees of a part."""
+    return folder / f"{part}.trees"
+
+
+def oracle_of(folder: Path, part: str) -> Path:
+    """Where `make_training_data` writes the oracle of a part."""
+    return folder / f"{part}.oracle"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How trees become oracles: the rules for unknown words, the transition system, and for which model."""
+
+    unk: str
+    transitions: str
+    generative: bool
+
+
+class TreesFile:
+    """The trees of a file as `rnng-dy prepare` leaves them, and what is to be told of the file once they are read."""
+
+    def __init__(
+        self,
+        path: str,
+        skip_preterminals: bool = False,
+        on_bytes: Callable[[int], None] = lambda size: None,
+    ):
+        """`on_bytes` hears the size of each line."""
+        self.path, self._on_bytes = path, on_bytes
+        self._roots = PreterminalRoots(skip_preterminals)
+        self._digest = hashlib.sha256()
+        self.read = self.changed = self.emptied = 0
+
+    @property
+    def skipped(self) -> int:
+        """Trees that are only a preterminal."""
+        return self._roots.count
+
+    @property
+    def left(self) -> int:
+        """Trees that were given on."""
+        return self.read - self.emptied - self.skipped
+
+    def __iter__(self) -> Iterator[LocatedTree]:
+        """The trees, with the line that each is written as. Raises InputError where no tree is left."""
+        with open_bytes(self.path) as stream:
+            lines = read_lines(self.path, stream=self._hashed(stream))
+            yield from self._roots.without(self._cleaned(read_tree_lines(lines, self.path)))
+        if not self.read:
+            raise InputError("no tree in this input", self.path)
+        if not self.left:
+            raise InputError(f"no tree is left of {self.read}", self.path)
+
+    @property
+    def hash(self) -> str:
+        """Of the bytes that were read, as `file_hash` gives it."""
+        return self._digest.hexdigest()
+
+    def _hashed(self, stream: Iterable[bytes]) -> Iterator[bytes]:
+        for line in stream:
+            self._digest.update(line)
+            self._on_bytes(len(line))
+            yield line
+
+    def _cleaned(self, trees: Iterable[LocatedTree]) -> Iterator[LocatedTree]:
+        for located in trees:
+            self.read += 1
+            tree = clean(located.tree)
+            if tree is None:
+                self.emptied += 1
+                continue
+            text = format_tree(tree)
+            # a tree on several lines has no text, and may be clean all the same
+            self.changed += text != located.text and text != format_tree(located.tree)
+            yield located._replace(tree=tree, text=text)
+
+
+def held_out(items: Iterable[T], share: Fraction) -> Iterator[tuple[T, bool]]:
+    """Each item, and whether it is held out: evenly spaced, such as every tenth for 1/10, and the last where none is.
+
+    >>> [item for item, is_held_out in held_out("abcdefg", Fraction(1, 3)) if is_held_out]
+    ['c', 'f']
+    >>> list(held_out("ab", Fraction(1, 3)))
+    [('a', False), ('b', True)]
+    """
+    found, before = 0, None
+    for number, item in enumerate(items, 1):
+        if before is not None:
+            yield before
+        is_held_out = floor(number * share) > found
+        found += is_held_out
+        before = (item, is_held_out)
+    if before is not None:
+        yield before[0], before[1] or not found
+
+
+def make_training_data(
+    folder: Path,
+    trees: TreesFile,
+    dev: TreesFile | Fraction,
+    recipe: Recipe,
+    on_tree: Callable[[], None] = lambda: None,
+) -> None:
+    """Write `train` and `dev`, trees and oracles, into a folder.
+
+    `dev` are the trees of the development part, or the share of `trees` that is held out for it. The oracles are
+    those that `rnng-dy oracle` makes of these trees. No tree stays in memory; `on_tree` is called after each one's
+    oracle is written. Raises InputError where no tree is left for a part.
+    """
+    if isinstance(dev, TreesFile):
+        parts = chain(((tree, False) for tree in trees), ((tree, True) for tree in dev))
+    else:
+        parts = held_out(trees, dev)
+    known = known_words(_written(folder, parts))
+    unknown_words = UnknownWords(recipe.unk, known)
+    system = unlimited(SYSTEMS[recipe.transitions])
+    for part in PARTS:
+        located = read_trees(trees_of(folder, part))
+        with open_output(oracle_of(folder, part)) as stream:
+            for block in make_oracle(located, unknown_words, recipe.generative, system):
+                write_oracle([block], stream)
+                on_tree()
+
+
+def _written(folder: Path, parts: Iterable[tuple[LocatedTree, bool]]) -> Iterator[list[str]]:
+    """Write the trees of both parts; gives the words of those to train on."""
+    trains = False
+    with (
+        open_output(trees_of(folder, "train")) as train,
+        open_output(trees_of(folder, "dev")) as dev,
+    ):
+        for located, is_dev in parts:
+            (dev if is_dev else train).write(f"{located.text}\n")
+            if not is_dev:
+                trains = True
+                yield words(located.tree)
+    if not trains:
+        raise InputError(
+            "one tree alone: held out, it leaves none to train on; give --dev-trees", located.path
+        )

@@ -1,0 +1,115 @@
+"""Training that goes on from a model with other data: what the model knows of it, and what can be added."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import TypeVar
+
+from oracle.errors import RnngError
+from oracle.files import OracleSentence, nonterminals
+from oracle.unknown import UnknownWords
+from rnng_dy.models.discriminative import DiscriminativeParser
+from rnng_dy.models.rnng import Rnng
+from rnng_dy.models.vocabulary import ParserVocabulary, Vocabulary
+from rnng_dy.saved import SavedModel
+
+M = TypeVar("M", bound=SavedModel)
+
+SHOWN = 10
+"""Symbols that a message names."""
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """What training sentences have and a model has not, in order of first appearance."""
+
+    nonterminals: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        named = (("nonterminals", self.nonterminals), ("POS tags", self.tags))
+        return " and ".join(f"{what} {_list(symbols)}" for what, symbols in named if symbols)
+
+
+def unseen(model: SavedModel, sentences: Sequence[OracleSentence]) -> Unseen:
+    """What the model has no rows for; words are no part of it, since they have UNK classes.
+
+    Raises RnngError for sentences of another transition system.
+    """
+    if not isinstance(model, Rnng):
+        return Unseen()
+    for system in {s.transitions: None for s in sentences}:
+        if system != model.transitions.name:
+            raise RnngError(f"the model's transitions are {model.transitions.name}, these {system}")
+    known = model.vocabulary.nonterminals
+    labels = tuple(label for label in nonterminals(sentences) if label not in known)
+    if not isinstance(model, DiscriminativeParser) or model.vocabulary.tags is None:
+        return Unseen(labels)
+    tags = dict.fromkeys(chain.from_iterable(s.tags for s in sentences))
+    return Unseen(labels, tuple(tag for tag in tags if tag not in model.vocabulary.tags))
+
+
+def extended(model: M, sentences: Sequence[OracleSentence], seed: int) -> M:
+    """A model that has the nonterminals and POS tags of the sentences, too, and a parser the words that come twice.
+
+    What the model has keeps its ids and parameters; the new rows are drawn from the seed. A tagger goes with it unless
+    there are new tags. The words of other models stay as they are: new ones have no cluster.
+
+    Raises RnngError for sentences of another transition system.
+    """
+    new, v = unseen(model, sentences), model.vocabulary
+    vocabulary = replace(v, nonterminals=(*v.nonterminals, *new.nonterminals))
+    if isinstance(model, DiscriminativeParser):
+        words = _new_words(model, sentences)
+        vocabulary = replace(
+            vocabulary,
+            words=Vocabulary([*v.words.symbols, *words]),
+            unknown=UnknownWords(v.unknown.rules, v.unknown.known.union(words)),
+        )
+        if new.tags:
+            counts = Counter(chain.from_iterable(s.tags for s in sentences))
+            vocabulary = replace(
+                vocabulary,
+                tags=Vocabulary([*v.tags.symbols, *new.tags]),
+                tag_counts=(*v.tag_counts, *(counts[tag] for tag in new.tags)),
+            )
+    larger = _grown(model, vocabulary, seed)
+    larger.segmenter = model.segmenter
+    if not new.tags:
+        larger.tagger = model.tagger
+    return larger
+
+
+def as_seen_by(model: SavedModel, sentences: Iterable[OracleSentence]) -> list[OracleSentence]:
+    """The sentences with the UNK classes that the model knows words by, whatever their oracle takes for known."""
+    v = model.vocabulary
+    unkify = v.unknown.unkify if isinstance(v, ParserVocabulary) else v.unkify
+    return [replace(s, unkified=tuple(unkify(s.tokens))) for s in sentences]
+
+
+def _new_words(parser: DiscriminativeParser, sentences: Sequence[OracleSentence]) -> list[str]:
+    """Words that come twice or more and that the parser has no row for."""
+    counts = Counter(chain.from_iterable(s.tokens for s in sentences))
+    return [w for w, count in counts.items() if count >= 2 and w not in parser.vocabulary.words]
+
+
+def _grown(model: M, vocabulary: object, seed: int) -> M:
+    """The model with a vocabulary that begins with its own; only first dimensions grow by that."""
+    config = model.config()
+    given = {name: config[name] for name in model.config_defaults if name in config}
+    constants = {name: getattr(model, name) for name in model.constants_of(vocabulary)}
+    larger = type(model)(vocabulary, model.sizes, seed=seed, **given, **constants)
+    arrays = larger.store.arrays()
+    for name, values in model.store.arrays().items():
+        arrays[name][: len(values)] = values
+    larger.store.load(arrays)
+    larger.updates = model.updates
+    return larger
+
+
+def _list(symbols: Sequence[str]) -> str:
+    more = f" and {len(symbols) - SHOWN} more" if len(symbols) > SHOWN else ""
+    return ", ".join(symbols[:SHOWN]) + more

@@ -1,0 +1,66 @@
+"""A parser's own POS tagger, which makes it a parser of plain words."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from nltk.tag.perceptron import PerceptronTagger
+
+from oracle.errors import RnngError
+from oracle.files import OracleSentence
+from oracle.tagger_files import save_tagger
+from oracle.tagging import TaggedSentence, same_tags, tagger_of_training
+from rnng_dy.models.discriminative import DiscriminativeParser
+from rnng_dy.saved import TAGGER
+
+
+def train_own_tagger(
+    parser: DiscriminativeParser,
+    sentences: Sequence[OracleSentence],
+    dev: Sequence[OracleSentence],
+    seed: int,
+) -> dict[str, object]:
+    """Give a parser a tagger of its training tags; gives the record for the log, `accuracy` on `dev` in percent."""
+    parser.tagger = tagger_of_training([_pairs(sentence) for sentence in sentences], seed)
+    agreement = same_tags(map(_pairs, dev), (parser.tags_for(s.tokens) for s in dev))
+    place = {"epoch": 0.0, "sentences": 0, "updates": 0, "seconds": 0.0}
+    figures = {"accuracy": agreement.percent, "dev_words": agreement.words}
+    return {"event": "tagger"} | place | figures
+
+
+def _pairs(sentence: OracleSentence) -> TaggedSentence:
+    return list(zip(sentence.tokens, sentence.tags, strict=True))
+
+
+def parser_without_tagger(folder: str) -> DiscriminativeParser:
+    """The parser of a folder that can be given a tagger. Raises RnngError for one that has one, or reads no tags."""
+    parser = DiscriminativeParser.build(folder)
+    if parser.vocabulary.tags is None:
+        raise RnngError(
+            f"{folder} was trained without --pos: it reads no POS tags, a tagger is of no use"
+        )
+    if parser.tagger is not None:
+        raise RnngError(f"{folder} has a tagger: remove {Path(folder, TAGGER)} first")
+    return parser
+
+
+def give_tagger(parser: DiscriminativeParser, tagger: PerceptronTagger) -> None:
+    """Make a tagger the parser's own. Raises RnngError where most of its tags are none of the parser's."""
+    unknown = sorted(tag for tag in tagger.classes if tag not in parser.vocabulary.tags)
+    if 2 * len(unknown) > len(tagger.classes):
+        shown = ", ".join(unknown[:5])
+        raise RnngError(
+            f"{len(unknown)} of the tagger's {len(tagger.classes)} POS tags are none of the parser's, such as {shown}: "
+            "train it on trees with the tags of the parser's training oracle"
+        )
+    parser.tagger = tagger
+
+
+def keep_tagger(tagger: PerceptronTagger, folder: str | Path) -> None:
+    """Write a tagger into a model folder that has none; it is there when it is complete."""
+    with TemporaryDirectory(prefix=f".{TAGGER}.", dir=folder) as new:
+        save_tagger(tagger, Path(new, TAGGER))
+        os.rename(Path(new, TAGGER), Path(folder, TAGGER))

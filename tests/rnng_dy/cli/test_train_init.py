@@ -1,0 +1,184 @@
+"""`rnng-dy train --init`: going on from a model with other data."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from clusters.files import read_clusters
+from oracle.treebank import read_trees
+from rnng_dy import checkpoint, registry
+
+from .test_train_command import TINY, run
+from .test_train_trees import KINDS, arrays, assert_same_bits, write
+
+NEW = "(SX (QP (ZZ xyzzy) (NN cat)) (VP (VBD sat) (QP (ZZ xyzzy))) (. .))"
+SMALL = ["--epochs", "1", "--first-evaluation", "5"]
+SIZES = ["--hidden", "8", "--lstm-input", "9"]
+# no evaluation changes the parameters that are kept: the rate is so small that no float32 does
+STILL = ["--learning-rate", "1e-30", "--l2", "0"]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A model of each kind, and other trees."""
+    folder = tmp_path_factory.mktemp("made")
+    lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)
+    for name, part in (("old.trees", lines[:60]), ("more.trees", lines[60:90])):
+        (folder / name).write_text("".join(part), encoding="utf-8")
+    trees = ["--trees", str(folder / "old.trees"), "--hold-out", "0.1"]
+    for kind in KINDS:
+        pos = ["--pos"] if kind == "discriminative" else []
+        run("train", kind, *trees, *pos, *SMALL, *SIZES, "--model", str(folder / kind))
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def data(made, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for path in made.iterdir():
+        (tmp_path / path.name).symlink_to(path)
+
+
+def go_on(kind, *options, code=0, model="m", trees="more.trees"):
+    options = ["--trees", trees, "--hold-out", "0.2", *options]
+    return run("train", kind, "--init", kind, *SMALL, "--model", model, *options, code=code)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_model_goes_on_with_its_vocabulary_and_other_data(kind):
+    go_on(kind)
+    old, new = registry.load(kind), registry.load("m")
+    assert new.vocabulary.to_json() == old.vocabulary.to_json()
+    assert new.config() == old.config()
+    assert checkpoint.training_state("m")["progress"]["updates"] == 24
+    assert any(
+        (a != b).any() for a, b in zip(arrays(kind).values(), arrays("m").values(), strict=True)
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_begins_with_the_parameters_of_the_model(kind):
+    go_on(kind, *STILL)
+    for name, values in arrays(kind).items():
+        if name != "updates":
+            assert np.array_equal(arrays("m")[name], values), name
+    if kind != "lstm-lm":
+        old, new = registry.load(kind), registry.load("m")
+        for located in list(read_trees("old.trees"))[:2]:
+            assert new.log_prob(located.tree) == old.log_prob(located.tree)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_resumed_run_reaches_the_same_bits_though_the_first_model_is_gone(kind):
+    shutil.copytree(Path(kind).resolve(), "first")
+    go_on(kind, "--init", "first", "--epochs", "2", model="straight")
+    go_on(kind, "--init", "first")
+    shutil.rmtree("first")
+    go_on(kind, "--init", "first", "--resume", "--epochs", "2")
+    assert_same_bits("m", "straight")
+
+
+def test_resume_needs_the_same_initial_model():
+    go_on("generative")
+    command = ["--trees", "more.trees", "--hold-out", "0.2", "--resume", "--model", "m"]
+    result = run("train", "generative", *command, "--init", "lstm-lm", code=2)
+    assert "m was trained with other data (--init)" in result.stderr
+    result = run("train", "generative", *command, code=2)
+    assert "m was trained with other data (--init)" in result.stderr
+
+
+@pytest.mark.parametrize("more", [[], ["--extend"]])
+def test_the_tagger_and_how_text_is_split_and_the_clusters_go_with_the_model(more):
+    go_on("discriminative", *more)
+    companions = [path.name for path in Path("discriminative/tagger").iterdir()]
+    assert companions
+    for name in ["text.json", *(f"tagger/{name}" for name in companions)]:
+        assert Path("m", name).read_bytes() == Path("discriminative", name).read_bytes()
+    go_on("generative", *more, model="g")
+    assert read_clusters("g/clusters.paths") == read_clusters("generative/clusters.paths")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_new_symbols_are_named_or_added(kind):
+    write("new.trees", *[NEW] * 4)
+    if kind == "lstm-lm":
+        go_on(kind, trees="new.trees")
+        return
+    result = go_on(kind, trees="new.trees", code=2)
+    tags = " and POS tags ZZ" if kind == "discriminative" else ""
+    says = f"new.trees: nonterminals SX, QP{tags} are not in {kind}: add them with --extend"
+    assert says in result.stderr
+    assert not Path("m").exists()
+    result = go_on(kind, "--extend", trees="new.trees")
+    assert f"adding nonterminals SX, QP{tags}" in result.stderr
+    old, new = (registry.load(folder).vocabulary for folder in (kind, "m"))
+    assert new.nonterminals == (*old.nonterminals, "SX", "QP")
+    if kind == "discriminative":
+        assert new.tags.symbols == (*old.tags.symbols, "ZZ")
+        records = [json.loads(line) for line in Path("m/log.jsonl").read_text().splitlines()]
+        assert records[0]["event"] == "tagger"
+    go_on(kind, "--extend", "--resume", "--epochs", "2", trees="new.trees")
+
+
+def test_given_oracles_do_as_well_as_trees():
+    run("oracle", "--train", "more.trees", "more.trees", "-o", "more.oracle")
+    more = ["--train", "more.oracle", "--dev", "more.oracle", "--dev-trees", "more.trees"]
+    common = ["--init", "discriminative", *SMALL]
+    run("train", "discriminative", *more, *common, "--model", "m")
+    trees = ["--trees", "more.trees", "--dev-trees", "more.trees"]
+    run("train", "discriminative", *trees, *common, "--model", "by-trees")
+    assert_same_bits("m", "by-trees")
+
+
+def damaged(name):
+    shutil.copytree(Path("discriminative").resolve(), "damaged")
+    Path("damaged", name).write_bytes(b"{")
+    return ["--init", "damaged"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "says"),
+    [
+        (
+            "discriminative",
+            lambda: ["--init", "generative"],
+            "a generative model; a discriminative",
+        ),
+        ("discriminative", lambda: ["--init", "absent"], "there is no folder absent"),
+        ("discriminative", lambda: damaged("config.json"), "damaged/config.json: damaged"),
+        ("discriminative", lambda: damaged("vocabulary.json"), "damaged/vocabulary.json: damaged"),
+        ("discriminative", lambda: damaged("parameters.npz"), "damaged/parameters.npz: damaged"),
+        ("discriminative", lambda: ["--model", "discriminative"], "name one folder"),
+        ("discriminative", lambda: ["--model", "./discriminative/"], "name one folder"),
+        ("discriminative", lambda: ["--pretrained", "x"], "--pretrained is for a new model"),
+        ("generative", lambda: ["--clusters", "x"], "--clusters is for a new model"),
+        ("generative", lambda: ["--hidden", "20"], "generative has other dimensions"),
+        ("generative", lambda: ["--composition", "buggy"], "generative has another composition"),
+        ("generative", lambda: ["--unk", "single"], "--init generative has --unk berkeley"),
+        ("lstm-lm", lambda: ["--extend"], "a sequential model has none"),
+    ],
+)
+def test_what_does_not_fit_is_refused(kind, options, says):
+    result = go_on(kind, *options(), code=2)
+    assert says in " ".join(result.stderr.split())
+    assert not Path("m").exists()
+
+
+def test_tags_cannot_be_added_to_a_parser_of_words_alone():
+    trees = ["--trees", "old.trees", "--hold-out", "0.1"]
+    run("train", "discriminative", *trees, *SMALL, *SIZES, "--model", "words")
+    result = go_on("discriminative", "--init", "words", "--pos", code=2)
+    assert "words was trained without --pos" in result.stderr
+    go_on("discriminative", "--init", "words")
+    assert registry.load("m").vocabulary.tags is None
+
+
+def test_extend_alone_is_refused():
+    trees = ["--trees", "more.trees", "--hold-out", "0.2", "--model", "m"]
+    result = run("train", "generative", *trees, "--extend", code=2)
+    assert "--extend adds to the model of --init" in result.stderr

@@ -1,0 +1,301 @@
+"""`rnng-dy train --trees`: a treebank of one's own instead of oracles."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from clusters.files import read_clusters
+from oracle.files import read_oracle
+from oracle.treebank import read_trees
+from rnng_dy import checkpoint, registry
+from rnng_dy.cli import main
+
+from .test_train_command import TINY, run
+
+SMALL = ["--hidden", "8", "--lstm-input", "9", "--epochs", "1", "--first-evaluation", "10"]
+KINDS = ["discriminative", "generative", "lstm-lm"]
+CLEAN = "(S (NP (DT The) (NN cat)) (VP (VBD sat)) (. .))"
+
+
+@pytest.fixture(autouse=True)
+def data(tmp_path, monkeypatch):
+    """A folder of 30 trees to train on and 10 others, the current one."""
+    monkeypatch.chdir(tmp_path)
+    lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)
+    Path("t.trees").write_text("".join(lines[:30]), encoding="utf-8")
+    Path("d.trees").write_text("".join(lines[30:40]), encoding="utf-8")
+
+
+def write(name, *lines):
+    Path(name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def train(kind, *options, model="m", code=0):
+    return run("train", kind, *SMALL, "--model", model, *options, code=code)
+
+
+def arrays(folder, name="parameters.npz"):
+    found = checkpoint.read_arrays(Path(folder, name))
+    return {k: v for k, v in found.items() if k != "state"}
+
+
+def assert_same_bits(first, second):
+    for name in ("parameters.npz", "training.npz"):
+        ours, expected = arrays(first, name), arrays(second, name)
+        assert ours.keys() == expected.keys()
+        assert all(np.array_equal(ours[key], expected[key]) for key in ours)
+
+
+def oracles(generative, train="t.trees", dev="d.trees", options=()):
+    """What a user would give instead of --trees and --dev-trees."""
+    options = [*options, "--generative"] if generative else options
+    for trees in (train, dev):
+        run("oracle", "--train", train, trees, *options, "-o", f"{trees}.oracle")
+    return ["--train", f"{train}.oracle", "--dev", f"{dev}.oracle"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_trees_train_the_model_of_their_oracles_bit_for_bit(kind):
+    more = ["--pos"] if kind == "discriminative" else []
+    train(kind, "--trees", "t.trees", "--dev-trees", "d.trees", *more)
+    given = oracles(kind != "discriminative")
+    golds = ["--dev-trees", "d.trees"] if kind == "discriminative" else []
+    train(kind, *given, *golds, *more, model="by-oracles")
+    assert_same_bits("m", "by-oracles")
+    for part, name in (("train", "t.trees"), ("dev", "d.trees")):
+        for suffix, source in (("oracle", f"{name}.oracle"), ("trees", name)):
+            assert Path(f"m/data/{part}.{suffix}").read_bytes() == Path(source).read_bytes()
+    if kind != "discriminative":
+        assert read_clusters("m/clusters.paths") == read_clusters("by-oracles/clusters.paths")
+    assert sorted(path.name for path in Path().iterdir() if path.name[0] == ".") == []
+
+
+def test_unk_and_skipped_preterminals_are_as_the_oracle_command_has_them():
+    with open("t.trees", "a", encoding="utf-8") as stream:
+        stream.write("(UH yes)\n")
+    result = train("lstm-lm", "--trees", "t.trees", "--dev-trees", "d.trees", code=2)
+    assert "t.trees:31: (UH yes) is only a preterminal" in result.stderr
+    more = ["--unk", "single", "--skip-preterminals"]
+    train("lstm-lm", "--trees", "t.trees", "--dev-trees", "d.trees", *more)
+    train("lstm-lm", *oracles(True, options=more), model="by-oracles")
+    assert_same_bits("m", "by-oracles")
+    assert registry.load("m").vocabulary.unknown.rules == "single"
+
+
+def test_a_held_out_part_is_kept_to_evaluate_on():
+    result = train("discriminative", "--trees", "t.trees", "--hold-out", "0.1")
+    lines = Path("t.trees").read_text(encoding="utf-8").splitlines(keepends=True)
+    assert Path("m/data/dev.trees").read_text(encoding="utf-8") == "".join(lines[9::10])
+    assert "epoch 1.00, 27 sentences" in result.stderr
+    run("parse", "--model", "m", "m/data/dev.trees", "-o", "parsed.trees")
+    run("evalb", "m/data/dev.trees", "parsed.trees")
+
+
+def test_trees_are_cleaned_and_that_is_said():
+    write("raw.trees", *["( (S (NP-SBJ (DT A) (NN cat)) (VP (VBD sat) (NP (-NONE- *)))) )"] * 3)
+    result = train("discriminative", "--trees", "raw.trees", "--dev-trees", "raw.trees")
+    says = "raw.trees: 3 trees read, 3 cleaned, 0 emptied, 0 preterminals skipped"
+    assert says in result.stderr
+    assert registry.load("m").vocabulary.nonterminals == ("S", "NP", "VP")
+
+
+def test_a_development_part_that_is_trained_on_is_warned_of():
+    shutil.copy("t.trees", "same.trees")
+    result = train("lstm-lm", "--quiet", "--trees", "t.trees", "--dev-trees", "same.trees")
+    assert result.stderr.startswith("same.trees has what is trained on")
+    result = train("lstm-lm", "--trees", "t.trees", "--dev-trees", "d.trees", model="n")
+    assert "trained on" not in result.stderr
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_resume_goes_on_with_the_data_that_the_folder_keeps(kind, monkeypatch):
+    data = ["--trees", "t.trees", "--hold-out", "0.1"]
+    train(kind, *data, "--epochs", "2", model="straight")
+    train(kind, *data)
+    monkeypatch.delattr("rnng_dy.cli.training_data.make_training_data")
+    train(kind, *data, "--resume", "--epochs", "2")
+    assert_same_bits("m", "straight")
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "says"),
+    [
+        (lambda: write("t.trees", *[CLEAN] * 30), [], "--trees"),
+        (lambda: write("d.trees", CLEAN), [], "--dev-trees"),
+        (lambda: None, ["--unk", "single"], "--unk"),
+        (lambda: None, ["--skip-preterminals"], "--skip-preterminals"),
+        (lambda: shutil.copy("m/data/dev.oracle", "m/data/train.oracle"), [], "data/train.oracle"),
+    ],
+)
+def test_resume_with_other_trees_names_what_changed(change, options, says):
+    data = ["--trees", "t.trees", "--dev-trees", "d.trees"]
+    train("lstm-lm", *data)
+    change()
+    result = train("lstm-lm", *data, "--resume", *options, code=2)
+    assert f"m was trained with other data ({says})" in result.stderr
+
+
+def test_trees_and_oracles_do_not_resume_each_other():
+    trees = ["--trees", "t.trees", "--dev-trees", "d.trees"]
+    given = oracles(True)
+    train("lstm-lm", *trees)
+    result = train("lstm-lm", *given, "--resume", code=2)
+    assert "m was trained with other data (--train, --dev)" in result.stderr
+    train("lstm-lm", *given, model="n")
+    result = train("lstm-lm", *trees, "--resume", model="n", code=2)
+    assert "n has no data made of --trees" in result.stderr
+
+
+CONTRADICTIONS = [
+    ([], "give --trees with --dev-trees or --hold-out, or oracles as --train and --dev"),
+    (["--train", "x"], "give --dev"),
+    (["--train", "x", "--dev", "x"], "give --dev-trees"),
+    (["--train", "x", "--dev", "x", "--hold-out", "0.1"], "--hold-out goes with --trees"),
+    (["--train", "x", "--dev", "x", "--unk", "single"], "--unk goes with --trees"),
+    (["--train", "x", "--dev", "x", "--skip-preterminals"], "--skip-preterminals goes with"),
+    (["--trees", "x"], "--trees needs one of --dev-trees and --hold-out"),
+    (["--trees", "x", "--dev-trees", "x", "--hold-out", "0.1"], "--trees needs one of"),
+    (["--trees", "x", "--train", "x"], "--train names an oracle, and --trees makes oracles"),
+    (["--trees", "x", "--dev", "x"], "--dev names an oracle"),
+    (["--trees", "-", "--dev-trees", "-"], "only one of the files can be standard input"),
+    (["--trees", "t.trees", "--hold-out", "0"], "0.0 is not in the range 0<x<1"),
+    (["--trees", "t.trees", "--hold-out", "1"], "1.0 is not in the range"),
+    (["--trees", "t.trees", "--hold-out", "1.5"], "1.5 is not in the range"),
+    (["--trees", "t.trees", "--hold-out", "nan"], "nan"),
+    (["--trees", "absent", "--hold-out", "0.1"], "absent: No such file"),
+]
+
+
+@pytest.mark.parametrize(("options", "says"), CONTRADICTIONS)
+def test_options_that_contradict_each_other_say_what_to_give(options, says):
+    result = train("discriminative", *options, code=2)
+    assert says in " ".join(result.stderr.split())
+    assert not Path("m").exists() and not Path(".m.data").exists()
+
+
+def test_dev_trees_beside_oracles_are_for_a_parser():
+    result = train("generative", *oracles(True), "--dev-trees", "d.trees", code=2)
+    assert "--dev-trees goes with --trees" in result.stderr
+
+
+def test_a_folder_in_the_way_is_told_before_anything_is_made(monkeypatch):
+    Path("m").mkdir()
+    monkeypatch.delattr("rnng_dy.cli.training_data.make_training_data")
+    result = train("lstm-lm", "--trees", "t.trees", "--hold-out", "0.1", code=2)
+    assert "m exists: go on with --resume" in result.stderr
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_twenty_trees_or_one_are_enough(kind):
+    write("one.trees", CLEAN)
+    train(
+        kind,
+        "--trees",
+        "one.trees",
+        "--dev-trees",
+        "d.trees",
+        "--quiet",
+    )
+    result = train(kind, "--trees", "one.trees", "--hold-out", "0.5", model="n", code=2)
+    assert "one.trees: one tree alone: held out, it leaves none to train on" in result.stderr
+    write("words.trees", *["(S (NN yes))", "(S (UH no))"] * 10)
+    train(kind, "--trees", "words.trees", "--hold-out", "0.01", model="words")
+    assert len(list(read_trees("words/data/dev.trees"))) == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_words_that_the_development_part_alone_has_are_unknown(kind):
+    write("d.trees", "(S (NP (DT The) (NN xyzzy)) (VP (VBD plughed)) (. .))")
+    train(kind, "--trees", "t.trees", "--dev-trees", "d.trees")
+    [sentence] = read_oracle("m/data/dev.oracle")
+    assert sentence.tokens == ("The", "xyzzy", "plughed", ".")
+    assert sentence.unkified[1:3] == ("UNK-LC-y", "UNK-LC-ed")
+
+
+def deep(depth):
+    return f"{'(S ' * depth}(UH yes) (. .){')' * depth}"
+
+
+def test_trees_that_are_too_deep_are_left_out_with_their_place():
+    lines = Path("t.trees").read_text(encoding="utf-8").splitlines()
+    write("t.trees", *lines, deep(102))
+    result = train("generative", "--trees", "t.trees", "--dev-trees", "d.trees")
+    assert "m/data/train.oracle:" in result.stderr
+    assert "left out: action 102, 'NT(S)', opens one constituent more than the 101" in result.stderr
+    write("deep.trees", deep(102))
+    result = train(
+        "generative", "--trees", "deep.trees", "--dev-trees", "d.trees", model="n", code=2
+    )
+    assert not Path("n").exists()
+    result = train(
+        "generative", "--trees", "t.trees", "--dev-trees", "deep.trees", model="n", code=2
+    )
+    assert "Error: deep.trees: every sentence has p = 0" in result.stderr
+    result = train(
+        "discriminative", "--trees", "deep.trees", "--dev-trees", "d.trees", model="n", code=2
+    )
+    assert "Error: deep.trees: no sentence to train on: action 102" in result.stderr
+    assert [path.name for path in Path().iterdir() if path.name[0] in ".n"] == []
+
+
+@pytest.mark.parametrize(
+    "where", ["oracle.training_data.write_oracle", "clusters.brown.brown_clusters"]
+)
+def test_ctrl_c_while_the_data_is_made_leaves_nothing(monkeypatch, where):
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(where, stopped)
+    result = train("generative", "--trees", "t.trees", "--hold-out", "0.1", code=130)
+    assert "stopped before there was m: the same command begins anew" in result.stderr
+    assert sorted(path.name for path in Path().iterdir()) == ["d.trees", "t.trees"]
+
+
+def test_a_kill_while_the_data_is_made_leaves_no_model():
+    """SIGTERM removes what is half-made, after SIGKILL the next run does."""
+    command = [sys.executable, "-m", "rnng_dy", "train", "lstm-lm", "--trees", "-"]
+    command += ["--hold-out", "0.1", "--model", "m", *SMALL]
+    for number, code in ((signal.SIGTERM, 143), (signal.SIGKILL, -9)):
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            # nobody writes: it waits for the first tree
+            while not Path(".m.data/train.trees").exists() and not list(Path().glob(".m.data/.*")):
+                assert process.poll() is None
+                time.sleep(0.02)
+            os.kill(process.pid, number)
+            assert process.wait(60) == code
+        assert not Path("m").exists()
+        assert Path(".m.data").exists() == (number == signal.SIGKILL)
+    train("lstm-lm", "--trees", "t.trees", "--hold-out", "0.1")
+    assert not Path(".m.data").exists()
+
+
+def test_trees_come_from_standard_input():
+    text = Path("t.trees").read_text(encoding="utf-8")
+    command = ["train", "lstm-lm", *SMALL, "--model", "m", "--trees", "-", "--hold-out", "0.1"]
+    for more in ([], ["--resume", "--epochs", "2"]):
+        result = CliRunner().invoke(main, [*command, *more], input=text)
+        assert result.exit_code == 0, result.output
+    result = CliRunner().invoke(main, [*command, "--resume"], input=text + text)
+    assert "other data (--trees)" in result.stderr
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_help_has_sections_and_says_what_is_a_file(kind):
+    text = run("train", kind, "--help").stdout
+    titles = ["Data:", "Model:", "Training:", "Run:", "Other:"]
+    assert [line for line in text.splitlines() if line in titles] == titles
+    for option in ("--trees", "--dev-trees", "--train", "--dev"):
+        assert f"  {option} FILE " in text
+    for option in ("--model", "--init"):
+        assert f"  {option} FOLDER " in text
+    assert " TEXT " not in text.replace("--device TEXT", "")

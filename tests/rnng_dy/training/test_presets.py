@@ -1,0 +1,67 @@
+"""Presets: settings by the number of training sentences."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import asdict, replace
+
+import pytest
+
+from rnng_dy.cli.options import require_possible
+from rnng_dy.training.presets import FITS, NAMES, PRESETS, identity, settings_for, sizes_for
+
+KINDS = ("discriminative", "generative", "lstm-lm")
+COUNTS = [1, 2, 20, 500, 1500, 3396, 10205, 39832, 2_000_000]
+FITTED = list(itertools.product(("fast", "quick"), KINDS))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_papers_settings_are_those_of_any_treebank(kind):
+    assert {settings_for("paper", kind, n) for n in COUNTS} == {PRESETS["paper", kind]}
+    assert sizes_for("paper", kind) == {}
+
+
+@pytest.mark.parametrize(("preset", "kind"), FITTED)
+def test_more_sentences_mean_larger_batches_and_no_more_epochs(preset, kind):
+    found = [settings_for(preset, kind, n) for n in COUNTS]
+    for small, large in itertools.pairwise(found):
+        assert small.batch_size <= large.batch_size
+        assert small.epochs >= large.epochs
+        assert small.evaluate_every <= large.evaluate_every
+
+
+@pytest.mark.parametrize(("preset", "kind"), FITTED)
+@pytest.mark.parametrize("sentences", COUNTS)
+def test_settings_of_any_treebank_are_such_as_options_can_set(preset, kind, sentences):
+    found = settings_for(preset, kind, sentences)
+    require_possible(found, "m")
+    assert FITS[preset, kind].least_batch <= found.batch_size <= PRESETS[preset, kind].batch_size
+    assert 1 <= found.epochs <= PRESETS[preset, kind].epochs
+
+
+@pytest.mark.parametrize(("preset", "kind"), FITTED)
+@pytest.mark.parametrize("sentences", COUNTS)
+def test_every_epoch_is_evaluated_or_every_few_thousand_sentences(preset, kind, sentences):
+    found = settings_for(preset, kind, sentences)
+    assert found.first_evaluation <= sentences
+    assert found.evaluate_every == min(PRESETS[preset, kind].evaluate_every, sentences)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_else_depends_on_the_treebank(kind):
+    same = {"batch_size": 0, "epochs": 0, "first_evaluation": 0, "evaluate_every": 0}
+    for preset in ("fast", "quick"):
+        found = {repr(asdict(replace(settings_for(preset, kind, n), **same))) for n in COUNTS}
+        assert len(found) == 1
+
+
+def test_identities_differ_where_a_fit_does(monkeypatch):
+    before = identity("fast", "generative")
+    assert before != identity("fast", "discriminative") != identity("quick", "discriminative")
+    changed = replace(FITS["fast", "generative"], least_updates=1)
+    monkeypatch.setitem(FITS, ("fast", "generative"), changed)
+    assert identity("fast", "generative") != before
+
+
+def test_names_of_presets():
+    assert NAMES == ("paper", "fast", "quick")
