@@ -35,6 +35,12 @@ def run_commands(page: Path) -> list[tuple[str, str]]:
     return [(line, _run(line)) for line in "".join(blocks(page, "sh")).splitlines()]
 
 
+def run_examples(page: Path) -> list[str]:
+    """Run what stands after `$` in blocks of commands and what they print; gives what they print, without `cut`."""
+    typed = re.findall(r"^\$ (.*)$", "".join(blocks(page, "console")), re.MULTILINE)
+    return [_run(line.partition(" | cut ")[0]) for line in typed]
+
+
 def _run(line: str) -> str:
     """Run `rnng-dy …`, `echo TEXT | rnng-dy …` or `echo TEXT > FILE`."""
     words = shlex.split(line)
