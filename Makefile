@@ -3,6 +3,9 @@ PYTHON = python3
 # for the first set-up only, for example DYNET_FLAGS=--cuda
 DYNET_FLAGS =
 ARGS =
+# for the demo: a text of your own, parsed and drawn at its end
+TEXT =
+export TEXT
 VENV = .venv
 RECIPE = scripts/install_dynet $(wildcard scripts/dynet/*.* scripts/dynet/patches/*.diff scripts/dynet/sources/*)
 DYNET_MODULE = $(wildcard $(VENV)/lib/python*/site-packages/_dynet.*)
@@ -10,7 +13,7 @@ DYNET_MODULE = $(wildcard $(VENV)/lib/python*/site-packages/_dynet.*)
 .PHONY: help setup parts test demo cuda-build faithfulness torture lint clean again
 
 help:
-	@echo 'make demo        train and evaluate both models on a small treebank'
+	@echo 'make demo        train and evaluate both models on a small treebank; TEXT="…" is parsed and drawn at the end'
 	@echo 'make test        run the tests; ARGS="-k oracle" goes to pytest'
 	@echo 'make setup       make $(VENV) with DyNet, this package and its test tools'
 	@echo 'make faithfulness  write docs/faithfulness.md (needs the reference data)'
@@ -39,7 +42,7 @@ test: setup
 	$(VENV)/bin/python -m pytest --numprocesses 2 --dist loadfile $(ARGS)
 
 demo: setup
-	$(VENV)/bin/python scripts/demo $(ARGS)
+	$(VENV)/bin/python scripts/demo $${TEXT:+--text="$$TEXT"} $(ARGS)
 
 lint: setup
 	$(VENV)/bin/ruff check .

@@ -51,9 +51,14 @@ setup(
     packages=find_packages(include=["oracle*", "clusters*", "rnng_dy*"]),
     package_data={
         "oracle": ["data/*"],
+        "rnng_dy.drawing": ["*.html", "*.css", "*.js"],
         "rnng_dy.evaluation": ["data/*", "*.html", "*.css", "*.js"],
     },
     install_requires=[f"dyNET=={DYNET}", "numpy", "nltk", "click"],
-    extras_require={"test": ["pytest", "pytest-xdist", "hypothesis", "ruff"]},
+    extras_require={
+        "notebook": ["svgling"],
+        "tensorboard": ["tensorboard"],
+        "test": ["pytest", "pytest-xdist", "hypothesis", "ruff"],
+    },
     entry_points={"console_scripts": ["rnng-dy = rnng_dy.__main__:main"]},
 )

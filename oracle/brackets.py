@@ -8,9 +8,8 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from nltk import Tree
-
 from oracle.errors import InputError, RnngError
+from oracle.lazy import nltk
 from oracle.streams import WHITE_SPACE, read_lines, require_utf8
 
 _TOKEN = re.compile(rf"[()]|[^(){WHITE_SPACE}]+")
@@ -32,7 +31,7 @@ _ABOUT_THE_DOCUMENT = re.compile(
 class LocatedTree(NamedTuple):
     """A tree and the place where it begins."""
 
-    tree: Tree
+    tree: nltk.Tree
     path: str
     line: int
     """1-based."""
@@ -63,7 +62,7 @@ def read_tree_lines(
 
 def parse_line(
     text: str, path: object = None, line: int | None = None, *, any_bytes: bool = False
-) -> Tree:
+) -> nltk.Tree:
     """The one tree on a line, with or without preterminals. Raises InputError for anything else.
 
     `any_bytes` lets words keep bytes that are not UTF-8, as `open_input` reads them.
@@ -83,12 +82,12 @@ def parse_line(
     return trees[0].tree
 
 
-def format_tree(tree: Tree) -> str:
+def format_tree(tree: nltk.Tree) -> str:
     """A tree on one line. Brackets in words are written -LRB- and -RRB-, as in the PTB.
 
     Raises RnngError for a word or label that cannot be written so.
 
-    >>> format_tree(Tree("S", [Tree("NP", ["The", "cat"]), "("]))
+    >>> format_tree(nltk.Tree("S", [nltk.Tree("NP", ["The", "cat"]), "("]))
     '(S (NP The cat) -LRB-)'
     """
     parts = []
@@ -196,7 +195,7 @@ class _Reader:
                 "inside; add it, or take the brackets out"
             )
         del self._open[-1]
-        tree = Tree(node[0], node[1:])
+        tree = nltk.Tree(node[0], node[1:])
         if not self._open:
             self._tree = tree
             return None

@@ -32,6 +32,10 @@ class UnseenSymbolError(ImpossibleError):
         self.symbols = tuple(dict.fromkeys(symbols))
         super().__init__(f"unseen in training: {', '.join(self.symbols)}")
 
+    def __reduce__(self):
+        # exceptions are pickled as their messages, on the way from a working process
+        return type(self), (self.symbols,)
+
 
 class UnderivableError(ImpossibleError):
     """Actions, or a tree, that a transition system cannot carry out."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from nltk import Tree
-
+from oracle.lazy import nltk
 from oracle.treebank import is_preterminal, is_trace
 
 _BESIDE_THE_TEXT = frozenset(["ID", "CODE", "METADATA"])
 _NUMERALS = ("NUM", "CD")
 
 
-def is_no_text(tree: Tree) -> bool:
+def is_no_text(tree: nltk.Tree) -> bool:
     """Is it a node that holds none of the text's words?
 
     Those are (ID ...), (CODE ...), (METADATA ...), comments such as {COM:torn}, and traces and other empty elements:

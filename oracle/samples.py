@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import TextIO
 
-from nltk import Tree
-
 from oracle.brackets import parse_line
 from oracle.errors import InputError
+from oracle.lazy import nltk
 from oracle.streams import WHITE_SPACE, open_bytes, open_input
 from oracle.treebank import words
 
@@ -25,7 +24,7 @@ class Sample:
     """0-based number of the sentence."""
     log_q: float
     """Log probability in nats that the tree was drawn with."""
-    tree: Tree
+    tree: nltk.Tree
     line: int
     """1-based line in the samples file."""
 

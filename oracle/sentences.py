@@ -27,6 +27,10 @@ class SourceSentence:
     """As the oracle has them; None where the input is no oracle."""
     line: int
     """1-based line where it begins."""
+    spans: tuple[tuple[int, int], ...] | None = None
+    """The characters of each token in the text that it was taken from, from 0, the end exclusive."""
+    text: str | None = None
+    """The sentence as it stands there."""
 
 
 def read_sentences(

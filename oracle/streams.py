@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import errno
+import hashlib
 import io
 import json
 import os
@@ -190,6 +191,15 @@ def open_bytes(path: str | os.PathLike) -> Iterator[io.BufferedIOBase]:
     else:
         with open(path, "rb") as stream:
             yield stream
+
+
+def file_hash(path: str | os.PathLike) -> str:
+    """SHA-256 of the bytes of a file, of which a part is in memory at a time."""
+    digest = hashlib.sha256()
+    with open_bytes(path) as stream:
+        while part := stream.read(1 << 20):
+            digest.update(part)
+    return digest.hexdigest()
 
 
 def read_lines(

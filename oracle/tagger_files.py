@@ -1,7 +1,7 @@
 """NLTK's perceptron tagger in a folder: three JSON files with the names and content of its own `save_to_json`.
 
-NLTK's functions take only folders that its settings allow (3.10), or have other names (3.8), so that the files are
-written and read here. `PerceptronTagger(lang="xxx", loc=folder)` of NLTK reads them too.
+They are written and read here, since NLTK's functions take only folders that its settings allow (3.10), fail (3.9.1) or
+are missing (3.8). Where they are not, `PerceptronTagger(lang="xxx", loc=folder)` of NLTK reads them too.
 """
 
 from __future__ import annotations

@@ -78,12 +78,9 @@ class TreesFile:
         if not self.left:
             raise InputError(f"no tree is left of {self.read}", self.path)
 
+    @property
     def hash(self) -> str:
-        """Of the bytes of the file, after its trees were read; it is read now where they were not."""
-        if not self.read:
-            with open_bytes(self.path) as stream:
-                for _ in self._hashed(stream):
-                    pass
+        """Of the bytes that were read, as `file_hash` gives it."""
         return self._digest.hexdigest()
 
     def _hashed(self, stream: Iterable[bytes]) -> Iterator[bytes]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from nltk import Tree
-
 from oracle.brackets import LocatedTree, format_tree, parse_line, read_trees
 from oracle.corpora import read_ctb, read_icepahc, read_nltk, read_ptb
 from oracle.errors import InputError, RnngError
+from oracle.lazy import nltk
 
 __all__ = [
     "NO_TAG",
@@ -40,14 +39,14 @@ _TRACE = "-NONE-"
 _WITHOUT_FUNCTION = re.compile(r"[^-=]+")
 
 
-def is_preterminal(tree: Tree | str) -> bool:
+def is_preterminal(tree: nltk.Tree | str) -> bool:
     """Is it a POS tag over one word?"""
-    return isinstance(tree, Tree) and len(tree) == 1 and isinstance(tree[0], str)
+    return isinstance(tree, nltk.Tree) and len(tree) == 1 and isinstance(tree[0], str)
 
 
-def subtrees(tree: Tree) -> Iterator[Tree | str]:
+def subtrees(tree: nltk.Tree) -> Iterator[nltk.Tree | str]:
     """The tree, its subtrees and its words, top down and from left to right, however deep it is."""
-    stack: list[Tree | str] = [tree]
+    stack: list[nltk.Tree | str] = [tree]
     while stack:
         node = stack.pop()
         yield node
@@ -55,12 +54,12 @@ def subtrees(tree: Tree) -> Iterator[Tree | str]:
             stack.extend(reversed(node))
 
 
-def words(tree: Tree) -> list[str]:
+def words(tree: nltk.Tree) -> list[str]:
     """The words, from left to right."""
     return [node for node in subtrees(tree) if isinstance(node, str)]
 
 
-def has_preterminals(tree: Tree) -> bool:
+def has_preterminals(tree: nltk.Tree) -> bool:
     """Does every word stand alone under its parent?
 
     A tree without POS tags whose words all happen to stand alone looks the same.
@@ -71,16 +70,16 @@ def has_preterminals(tree: Tree) -> bool:
     )
 
 
-def tags(tree: Tree) -> list[str]:
+def tags(tree: nltk.Tree) -> list[str]:
     """The POS tags, from left to right. Raises RnngError for a tree without preterminals."""
     if not has_preterminals(tree):
         raise RnngError("a tree without POS tags: give each word its preterminal, (TAG word)")
     return [node.label() for node in subtrees(tree) if is_preterminal(node)]
 
 
-def copied(tree: Tree) -> Tree:
+def copied(tree: nltk.Tree) -> nltk.Tree:
     """A copy of the tree and of all that is in it, however deep it is."""
-    root = Tree(tree.label(), [])
+    root = nltk.Tree(tree.label(), [])
     agenda = [(tree, root)]
     while agenda:
         old, new = agenda.pop()
@@ -88,19 +87,19 @@ def copied(tree: Tree) -> Tree:
             if isinstance(child, str):
                 new.append(child)
             else:
-                new.append(Tree(child.label(), []))
+                new.append(nltk.Tree(child.label(), []))
                 agenda.append((child, new[-1]))
     return root
 
 
-def with_words(tree: Tree, words: Sequence[str], tags: Sequence[str]) -> Tree:
+def with_words(tree: nltk.Tree, words: Sequence[str], tags: Sequence[str]) -> nltk.Tree:
     """A tree without preterminals, over other words that have tags. Raises ValueError for another number of either.
 
     >>> print(with_words(parse_line("(S (NP UNK UNK) sleeps)"), ["The", "cat", "sleeps"], ["DT", "NN", "VB"]))
     (S (NP (DT The) (NN cat)) (VB sleeps))
     """
     root = copied(tree)
-    places: list[tuple[Tree, int]] = []
+    places: list[tuple[nltk.Tree, int]] = []
     agenda = [(root, i) for i in reversed(range(len(root)))]
     while agenda:
         node, i = agenda.pop()
@@ -109,20 +108,20 @@ def with_words(tree: Tree, words: Sequence[str], tags: Sequence[str]) -> Tree:
         else:
             agenda.extend((node[i], j) for j in reversed(range(len(node[i]))))
     for (node, i), word, tag in zip(places, words, tags, strict=True):
-        node[i] = Tree(tag, [word])
+        node[i] = nltk.Tree(tag, [word])
     return root
 
 
-def is_trace(tree: Tree) -> bool:
+def is_trace(tree: nltk.Tree) -> bool:
     """Is it an empty element of the PTB?"""
     return tree.label() == _TRACE
 
 
 def clean(
-    tree: Tree,
-    is_left_out: Callable[[Tree], bool] = is_trace,
+    tree: nltk.Tree,
+    is_left_out: Callable[[nltk.Tree], bool] = is_trace,
     word_of: Callable[[str], str] = str,
-) -> Tree | None:
+) -> nltk.Tree | None:
     """The tree without function tags, indices, traces, emptied constituents and outer wrapper.
 
     An unlabelled root over several children is called TOP. None where nothing is left. Other treebanks leave out
@@ -145,9 +144,9 @@ def clean(
         else:
             frames.pop()
             if frames and kept:
-                frames[-1][2].append(Tree(_base_label(label), kept))
-    root = Tree(_base_label(tree.label()), kept)
-    while root.label() in _WRAPPERS and len(root) == 1 and isinstance(root[0], Tree):
+                frames[-1][2].append(nltk.Tree(_base_label(label), kept))
+    root = nltk.Tree(_base_label(tree.label()), kept)
+    while root.label() in _WRAPPERS and len(root) == 1 and isinstance(root[0], nltk.Tree):
         root = root[0]
     if root.label() == "":
         root.set_label("TOP")

@@ -1,19 +1,67 @@
-"""Recurrent Neural Network Grammars on DyNet (Dyer et al., NAACL 2016, with the corrigendum)."""
+"""Recurrent Neural Network Grammars on DyNet (Dyer et al., NAACL 2016, with the corrigendum).
+
+import rnng_dy
+
+parser = rnng_dy.load("parser")
+print(parser("The cat sat on the mat."))
+"""
 
 from __future__ import annotations
 
+import importlib
+import os
+from typing import TYPE_CHECKING
+
+from oracle.errors import InputError, RnngError
+
+if TYPE_CHECKING:
+    from rnng_dy.baselines.lstm_lm import LstmLanguageModel
+    from rnng_dy.models.discriminative import DiscriminativeParser
+    from rnng_dy.models.generative import GenerativeModel
+
 __version__ = "0.1.0"
-__all__ = ["DiscriminativeParser", "GenerativeModel"]
+__all__ = [
+    "DiscriminativeParser",
+    "GenerativeModel",
+    "InputError",
+    "LstmLanguageModel",
+    "RnngError",
+    "__version__",
+    "load",
+]
+
+# imported on first use: the oracle and evaluation commands must work without DyNet
+_MODULES = {
+    "DiscriminativeParser": "rnng_dy.models.discriminative",
+    "GenerativeModel": "rnng_dy.models.generative",
+    "LstmLanguageModel": "rnng_dy.baselines.lstm_lm",
+}
 
 
 def __getattr__(name: str):
-    # imported on first use: the oracle and evaluation commands must work without DyNet
-    if name == "DiscriminativeParser":
-        from rnng_dy.models.discriminative import DiscriminativeParser
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_MODULES[name]), name)
 
-        return DiscriminativeParser
-    if name == "GenerativeModel":
-        from rnng_dy.models.generative import GenerativeModel
 
-        return GenerativeModel
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+def load(
+    folder: str | os.PathLike, device: str | None = None
+) -> DiscriminativeParser | GenerativeModel | LstmLanguageModel:
+    """The model of a folder, of whatever kind it is.
+
+    `device` is `cpu`, `cuda` or `cuda:N`, one for all models of a process.  [default: that of the models there are,
+    else `cpu`]
+
+    Raises RnngError, which says what to do, where the folder holds no model or a damaged one, or the device cannot be
+    used.
+
+    >>> load("no/such/folder")
+    Traceback (most recent call last):
+    oracle.errors.RnngError: there is no folder no/such/folder: name one that `rnng-dy train` or `import-clab` wrote
+    """
+    from rnng_dy import engine, registry
+
+    # before DyNet is loaded
+    kind = registry.kind_of(folder)
+    engine.start_on(device)
+    return registry.load(folder, kind)

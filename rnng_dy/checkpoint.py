@@ -1,13 +1,12 @@
 """Model folders: config.json, vocabulary.json, parameters.npz and companions; no pickle anywhere. Knows no model.
 
 While a model is trained, its folder also holds training.npz (the newest parameters and where training stands) and
-log.jsonl. Configuration, vocabulary and companions do not change after the folder is made, and each .npz is replaced by
-one rename, so a kill at any moment leaves a complete model and a complete state to go on from.
+log.jsonl. Each .npz and what the folder says of the model (`model_card`) are replaced by one rename, the rest does not
+change after the folder is made, so a kill at any moment leaves a complete model and a complete state to go on from.
 """
 
 from __future__ import annotations
 
-import io
 import json
 import shutil
 import tempfile
@@ -143,7 +142,7 @@ def read(folder: str | Path, kind: str, defaults: Mapping[str, object]) -> Conte
     Raises RnngError where there is no model, where it is of another kind or has an unknown key.
     """
     folder = Path(folder)
-    config = _read_config(folder)
+    config = read_config(folder)
     if config["kind"] != kind:
         raise InputError(f"a {config['kind']} model; a {kind} one is needed here", folder)
     for key in config:
@@ -162,7 +161,7 @@ def read(folder: str | Path, kind: str, defaults: Mapping[str, object]) -> Conte
 
 def kind_of(folder: str | Path) -> str:
     """Which kind of model a folder holds."""
-    return _read_config(Path(folder))["kind"]
+    return read_config(folder)["kind"]
 
 
 def save_parameters(model: Model, folder: str | Path) -> None:
@@ -211,8 +210,8 @@ def load_training(store: Store, folder: str | Path, optimizer: Store) -> dict[st
 
 
 def remove_half_written(folder: str | Path) -> None:
-    """Remove what a kill left of arrays that were being written; only while no other process works in the folder."""
-    for half_written in Path(folder).glob(".*.npz.*"):
+    """Remove what a kill left of files that were being written; only while no other process works in the folder."""
+    for half_written in Path(folder).glob(".*.*.*[0-9]"):
         half_written.unlink(missing_ok=True)
 
 
@@ -220,15 +219,17 @@ def training_state(folder: str | Path) -> dict[str, object]:
     """The JSON object of a training state. Raises InputError where the folder has none."""
     path = Path(folder) / TRAINING
     try:
-        return from_json(str(read_arrays(path)["state"]))
+        return from_json(str(read_arrays(path, ["state"])["state"]))
     except (KeyError, ValueError) as error:
         raise InputError(f"not a training state: {error}", path) from None
 
 
-def _read_config(folder: Path) -> dict:
+def read_config(folder: str | Path) -> dict:
+    """The content of a folder's config.json. Raises RnngError where there is no model, or none that can be read."""
+    folder = Path(folder)
     path = folder / CONFIG
     if not path.is_file():
-        raise RnngError(f"{folder} is no model folder: it has no {CONFIG}")
+        raise RnngError(_no_model(folder))
     try:
         config = from_json(path.read_text(encoding="utf-8"))
         if config["format"] != FORMAT:
@@ -240,10 +241,20 @@ def _read_config(folder: Path) -> dict:
         raise _damaged(path, error) from None
     if version != VERSION:
         raise InputError(
-            f"written by another version of rnng_dy (format {version}, this one reads {VERSION})",
+            f"written by another version of rnng_dy (format {version}, this one reads {VERSION}): install that "
+            "version, or make the model anew",
             path,
         )
     return config
+
+
+def _no_model(folder: Path) -> str:
+    remedy = "name one that `rnng-dy train` or `import-clab` wrote"
+    if not folder.exists():
+        return f"there is no folder {folder}: {remedy}"
+    if not folder.is_dir():
+        return f"{folder} is a file, and a model is a folder: {remedy}"
+    return f"{folder} is no model folder, since it has no {CONFIG}: {remedy}"
 
 
 def _damaged(path: Path, error: Exception) -> InputError:
@@ -260,16 +271,17 @@ def _write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
         np.savez(stream, **arrays)
 
 
-def read_arrays(path: Path) -> dict[str, np.ndarray]:
-    """All arrays of an .npz. Raises InputError for a missing or damaged one."""
+def read_arrays(path: Path, names: Sequence[str] | None = None) -> dict[str, np.ndarray]:
+    """The arrays of an .npz, or those of some names. Raises InputError for a missing or damaged file."""
     try:
-        content = path.read_bytes()
+        # opened once: a file that is replaced while it is read stays whole
+        stream = path.open("rb")
     except FileNotFoundError:
         raise InputError("missing: this model folder is not complete", path) from None
     try:
-        # from memory: a file that is replaced while it is read stays whole
-        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
+        with stream, np.load(stream, allow_pickle=False) as archive:
+            wanted = [name for name in archive.files if names is None or name in names]
+            arrays = {name: archive[name] for name in wanted}
     except MemoryError:
         raise
     except Exception as error:

@@ -7,7 +7,6 @@ configuration once, while it is imported, so the first use of `dy` (or an explic
 from __future__ import annotations
 
 import importlib
-import importlib.metadata
 import importlib.util
 import os
 import subprocess
@@ -49,9 +48,12 @@ def installed_version() -> str | None:
     """The version of the installed DyNet (`+cu13` at its end: with the CUDA backend), or None."""
     if importlib.util.find_spec("_dynet") is None:
         return None
+    # not every command that loads this module asks, and it takes a while to load
+    from importlib import metadata
+
     try:
-        return importlib.metadata.version("dynet")
-    except importlib.metadata.PackageNotFoundError:
+        return metadata.version("dynet")
+    except metadata.PackageNotFoundError:
         return "unknown"
 
 
@@ -83,6 +85,29 @@ def cuda_device_count() -> int:
     return int(asked.stdout) if asked.stdout.strip().isdigit() else 0
 
 
+_graph_lock = threading.RLock()
+
+
+def one_graph(function: Callable[P, T]) -> Callable[P, T]:
+    """Let one thread at a time run functions that build a graph and read it: DyNet has one graph for the process."""
+
+    @wraps(function)
+    def alone(*args: P.args, **kwargs: P.kwargs) -> T:
+        with _graph_lock:
+            return function(*args, **kwargs)
+
+    return alone
+
+
+# a process that is forked has no other threads, which could never give the lock back, nor end the graph
+os.register_at_fork(
+    before=_graph_lock.acquire,
+    after_in_parent=_graph_lock.release,
+    after_in_child=_graph_lock.release,
+)
+
+
+@one_graph
 def start(
     device: str = CPU, memory: int = 128, autobatch: bool = True, profiling: bool = False
 ) -> None:
@@ -93,7 +118,7 @@ def start(
     Raises RnngError where DyNet, its CUDA backend or the GPU is missing, or where DyNet runs with other settings.
     """
     global _started
-    settings = Start("cuda:0" if device == "cuda" else device, memory, autobatch, profiling)
+    settings = Start(_full_name(device), memory, autobatch, profiling)
     if _started is not None:
         if settings != _started:
             raise RnngError(f"DyNet already runs with {_started}; it cannot change to {settings}")
@@ -126,23 +151,22 @@ def visible_device(gpu: int, visible: str | None) -> str:
     return str(gpu) if visible is None else visible.split(",")[gpu].strip()
 
 
-_graph_lock = threading.RLock()
+def start_on(device: str | None) -> None:
+    """Start DyNet on a device unless it runs there already, with whatever other settings; None is any device.
 
-
-def one_graph(function: Callable[P, T]) -> Callable[P, T]:
-    """Let one thread at a time run functions that build a graph and read it: DyNet has one graph for the process."""
-
-    @wraps(function)
-    def alone(*args: P.args, **kwargs: P.kwargs) -> T:
-        with _graph_lock:
-            return function(*args, **kwargs)
-
-    return alone
+    Raises RnngError as `start` does.
+    """
+    if _started is None or (device is not None and _full_name(device) != _started.device):
+        start(device or CPU)
 
 
 def device() -> str:
     """What DyNet runs on: `cpu` or `cuda:N`."""
     return _started.device if _started else CPU
+
+
+def _full_name(device: str) -> str:
+    return "cuda:0" if device == "cuda" else device
 
 
 def _gpu_number(device: str) -> int | None:

@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import tempfile
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
+import nltk
 from nltk.tag.perceptron import PerceptronTagger
 
 from oracle.errors import InputError, RnngError
 from oracle.tagger_files import load_tagger, save_tagger
-from rnng_dy import checkpoint
+from oracle.tokens import Token, split_tokens
+from rnng_dy import checkpoint, model_card
+from rnng_dy.model_card import About
 from rnng_dy.parameters import ParameterStore
+from rnng_dy.search.found import Found
+from rnng_dy.text.segmenter import Segmenter
+from rnng_dy.text.text_files import TEXT, read_segmenter, write_segmenter
+
+T = TypeVar("T")
 
 TAGGER = "tagger"
 """The folder, in that of a parser, of its POS tagger."""
+SHOWN_WORDS = 5
+"""Of a sentence that a warning is about."""
 
 
 class SavedModel:
-    """What `checkpoint` needs of a model, and `load` and `save` for users."""
+    """What `checkpoint` needs of a model, and `load` and `save` for users.
+
+    Models are pickled, and copied, as the files of their folders, without a training state.
+    """
 
     kind: ClassVar[str]
     config_defaults: ClassVar[Mapping[str, object]] = {}
@@ -31,6 +46,69 @@ class SavedModel:
     """Updates that the parameters have had: 0 where they are random; None where nobody knows."""
     tagger: PerceptronTagger | None = None
     """Gives words the POS tags that a parser reads; None where the model has none."""
+    about: About | None = None
+    """Where the model comes from; None where nobody has said it."""
+
+    _segmenter: Segmenter | None = None
+
+    @property
+    def segmenter(self) -> Segmenter:
+        """Turns raw text into tokens as training had them; where nobody said how, as the model's words let see."""
+        if self._segmenter is None:
+            self._segmenter = Segmenter.of_words(self.vocabulary.words.symbols)
+        return self._segmenter
+
+    @segmenter.setter
+    def segmenter(self, segmenter: Segmenter) -> None:
+        self._segmenter = segmenter
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {'; '.join(self._described())}>"
+
+    def _described(self) -> Iterator[str]:
+        config, about = self.config(), self.about or {}
+        named = [f"{name} {config[name]}" for name in config if name not in ("kind", "sizes")]
+        sizes = [f"{name} {size}" for name, size in config["sizes"].items()]
+        yield from (", ".join(part) for part in (named, sizes) if part)
+        yield f"{self.store.count():,} parameters"
+        corpus, score = model_card.trained_on(about), model_card.best_score(about)
+        if self.updates == 0:
+            yield "not trained"
+        elif corpus:
+            yield f"trained on {corpus}"
+        # of these parameters: a training that was killed may have written newer ones
+        if score and about["scores"].get("updates") == self.updates:
+            yield score
+
+    def __call__(self, text: str | Sequence[Token]) -> list[nltk.Tree | None] | nltk.Tree | None:
+        """The trees of a text, one for each of its sentences; the tree of a sentence that is given as tokens.
+
+        Of a parser the greedy ones, of a generative model the best that its beam finds. A sentence without a tree,
+        since it does not fit into memory or has p = 0, has None in its place, and a warning says which it is.
+
+        Raises RnngError for tokens that are none, TypeError for a model that gives no trees.
+        """
+        sentences = self.tokens_of(text if isinstance(text, str) else [text])
+        trees = []
+        for tokens, (tree, reason) in zip(sentences, self.best_trees(sentences), strict=True):
+            trees.append(tree)
+            if tree is None:
+                words, _ = split_tokens(tokens)
+                shown = " ".join(words[:SHOWN_WORDS])
+                shown += f" ..., {len(words)} words" if len(words) > SHOWN_WORDS else ""
+                message = f"sentence {len(trees)} ({shown}) has no tree: {reason}"
+                warnings.warn(message, stacklevel=2)
+        return trees if isinstance(text, str) else trees[0]
+
+    def best_trees(self, sentences: Sequence[Sequence[Token]]) -> Iterator[Found]:
+        """The best tree of each sentence, and why one has none."""
+        raise TypeError(f"a {self.kind} model gives no trees: ask for `surprisals_of(text)`")
+
+    def tokens_of(self, text: str | T) -> Sequence[Sequence[str]] | T:
+        """The sentences of a text as tokens; sentences that are tokens already as they are."""
+        if not isinstance(text, str):
+            return text
+        return [sentence.tokens for sentence in self.segmenter.sentences(text)]
 
     def config(self) -> dict[str, object]:
         """The content of config.json."""
@@ -39,6 +117,14 @@ class SavedModel:
     def save(self, folder: str | Path) -> None:
         """Write a model folder, replacing one that is there only when the new one is complete."""
         checkpoint.save(self, folder)
+
+    def __reduce__(self):
+        with tempfile.TemporaryDirectory() as parent:
+            folder = Path(parent) / "model"
+            self.save(folder)
+            paths = sorted(path for path in folder.rglob("*") if path.is_file())
+            files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+        return _from_files, (type(self), files)
 
     @classmethod
     def load(cls, folder: str | Path) -> SavedModel:
@@ -83,6 +169,10 @@ class SavedModel:
         """Write what belongs to the model besides vocabulary and parameters into a folder that is being made."""
         if self.tagger is not None:
             save_tagger(self.tagger, folder / TAGGER)
+        if self.about is not None:
+            model_card.write(folder, self.about)
+        if self._segmenter is not None:
+            write_segmenter(self._segmenter, folder / TEXT)
 
     def read_companions(self, folder: Path) -> None:
         """Take up what `write_companions` wrote; what an older folder has not stays as it is.
@@ -91,8 +181,21 @@ class SavedModel:
         """
         if (folder / TAGGER).exists():
             self.tagger = load_tagger(folder / TAGGER)
+        self.about = model_card.read(folder)
+        if (folder / TEXT).exists():
+            self.segmenter = read_segmenter(folder / TEXT)
 
     @staticmethod
     def constants_of(vocabulary) -> tuple[str, ...]:
         """Names of arrays that are not trained, which are arguments and attributes of the model."""
         return ()
+
+
+def _from_files(kind: type[SavedModel], files: Mapping[str, bytes]) -> SavedModel:
+    """The model of a folder's files by their names in it."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, content in files.items():
+            path = Path(folder) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        return kind.load(folder)

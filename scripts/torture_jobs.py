@@ -25,6 +25,8 @@ importlib.import_module("rnng_dy.cli.clusters").SAVE_EVERY = 0.02
 MOMENTARY = ("seconds", "sentences_per_second", "seconds_left")
 # what holds times, or says what happened
 CHANGING = {
+    "about.json",
+    "README.md",
     "stages.json",
     "hashes.json",
     "report.json",

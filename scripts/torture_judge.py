@@ -124,7 +124,8 @@ def _accepted(arguments: Sequence[str], folder: Path, outcome: Outcome) -> Probl
 def _expected_lines(arguments: Sequence[str], folder: Path) -> int | None:
     """The lines that the command's output must have, where that can be told from its input."""
     count = COUNTS.get(arguments[0])
-    if count is None or arguments.count("-o") != 1 or "--output" in arguments:
+    # how many sentences a text has is for the command to say
+    if count is None or arguments.count("-o") != 1 or {"--output", "--text"} & set(arguments):
         return None
     inputs = [name for name in arguments[1:] if (folder / name).is_file()]
     try:

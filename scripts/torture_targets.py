@@ -11,6 +11,7 @@ from scripts.torture_data import (
     OFTEN,
     ORACLES,
     PARSER,
+    PARSER_SIZES,
     REPRODUCE,
     RNNG_SIZES,
     SIZES,
@@ -49,6 +50,13 @@ RESUME_PARSER = (
 RESUME_GENERATOR = f"train generative {GENERATIVE} {RNNG_SIZES} {OFTEN} {RESUME} generator"
 RESUME_LM = f"train lstm-lm {GENERATIVE} {SIZES} {ADAM} {OFTEN} {RESUME} lm"
 PARSE = "parse --model parser test.oracle -o out"
+PARSE_TEXT = "parse --model parser --text plain.txt --format json --nbest 2 -o out"
+OWN_TREES = f"train discriminative --trees train.trees --hold-out 0.2 {PARSER_SIZES} {EPOCH}"
+SHOW = "show system.trees --gold test.trees --format html -o out"
+TAGGER = [
+    f"tagger/averaged_perceptron_tagger_xxx.{part}.json"
+    for part in ("weights", "tagdict", "classes")
+]
 SAMPLE = "sample --model parser --samples 2 test.oracle -o out"
 SCORE = "score --model generator test.props -o out"
 PERPLEXITY = "perplexity test.gen.oracle --model lm -o out --json out.json"
@@ -95,6 +103,10 @@ TEXTS = {
         ("train.trees", "tag test.trees --train train.trees -o out"),
         ("test.trees", "tag test.trees --jackknife 2 -o out --json out.json"),
         ("dev.trees", DISCRIMINATIVE),
+        ("train.trees", OWN_TREES),
+        ("system.trees", SHOW),
+        ("test.trees", SHOW),
+        ("test.trees", "show test.trees --only-errors --gold system.trees"),
         ("train.trees", REPRODUCE_ANEW),
         ("test.trees", REPRODUCE_ANEW),
     ],
@@ -172,7 +184,7 @@ TEXTS = {
     "Boost archive": [("reference.disc.params", IMPORT), ("reference.gen.params", IMPORT_GENERATIVE)],
 }  # fmt: skip
 USES = {
-    "parser": [PARSE, SAMPLE],
+    "parser": [PARSE, SAMPLE, PARSE_TEXT, "about parser"],
     "generator": [SCORE, SURPRISAL, BESIDE, "generate --model generator -n 2 -o out"],
     "lm": [PERPLEXITY, LM_SURPRISAL, "generate --model lm -n 2 -o out"],
 }
@@ -190,12 +202,14 @@ def _targets() -> list[Target]:
         for command in (*commands, RESUMES[model]):
             found += [
                 Target(name, f"{model}/{name}", command, JSON)
-                for name in ("config.json", "vocabulary.json")
+                for name in ("config.json", "vocabulary.json", "about.json", "text.json")
             ]
             found.append(Target("parameters.npz", f"{model}/parameters.npz", command, NPZ))
         resume = RESUMES[model]
         found.append(Target("training.npz", f"{model}/training.npz", resume, TRAINING))
         found.append(Target("log.jsonl", f"{model}/log.jsonl", resume, TEXT))
+    found += [Target("tagger", f"parser/{name}", PARSE_TEXT, JSON) for name in TAGGER]
+    found.append(Target("log.jsonl", "parser/log.jsonl", "plot parser lm -o out", TEXT))
     for command in (*USES["parser"], RESUME_PARSER):
         found.append(Target("vectors.npz", "parser/vectors.npz", command, NPZ))
     resume = "score --model generator test.props -o test.scores --resume"

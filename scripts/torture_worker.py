@@ -39,7 +39,7 @@ def main() -> None:
     engine.start()
     _limit_memory(gigabytes)
     signal.signal(signal.SIGALRM, _overtime)
-    for module in set(rnng_dy.cli.COMMANDS.values()):
+    for module in {place.module for place in rnng_dy.cli.COMMANDS.values()}:
         importlib.import_module(f"rnng_dy.cli.{module}")
     # what is always there need not be gone through after each command
     gc.freeze()

@@ -74,6 +74,9 @@ CASES = [
     ("fewer vectors than announced", "5 2\nthe 1 2\n", TRAIN.format("good.oracle") + " --pretrained bad", "5"),
     # models
     ("a model folder that is missing", TREE, "parse --model nowhere bad", "nowhere"),
+    ("a file instead of a model folder to tell of", TREE, "about bad", "bad"),
+    ("a file instead of a model folder to draw", TREE, "plot bad", "bad"),
+    ("a model that was never trained to draw", None, "plot parser", "nothing to draw"),
     ("a parser for scoring", SAMPLE, "score --model parser bad", "discriminative"),
     ("a training folder that exists", None,
      "train discriminative --train good.oracle --dev good.oracle --dev-trees good.trees --model parser", "--resume"),
@@ -114,6 +117,9 @@ CASES = [
     ("an unparsable system tree", "(S (NN a)\n", EVALB.format("bad", "bad"), "bad:1"),
     # options
     ("a command that does not exist", None, "prase", "prase"),
+    ("about a folder without a model", TREE, "about .", "is no model folder, since it has no config.json"),
+    ("about a file", TREE, "about bad", "is a file, and a model is a folder"),
+    ("about a model cut short", "CUT vocabulary.json", "about broken", "vocabulary.json"),
     ("an option that does not exist", None, "parse --modle x bad", "modle"),
     ("a dropout of 1", None, TRAIN.format("good.oracle") + " --dropout 1", "dropout"),
     ("a composition that does not exist", None, TRAIN.format("good.oracle") + " --composition new", "composition"),
@@ -144,6 +150,11 @@ CASES = [
     ("a parser for suites", SUITE, "suite bad --model parser --json out", "language model"),
     ("trees without tags to tag", "(S the cat)\n", "tag bad --train good.trees -o out", "bad:1"),
     ("no tagger", TREE, "tag bad -o out", "one of"),
+    # drawings
+    ("a tree cut short to be drawn", "(S (NN cat)\n", "show bad", "bad:1"),
+    ("gold trees of other sentences", TREE, "show good.trees --gold bad", "bad"),
+    ("a format that there is not", TREE, "parse --model parser bad --format xml", "pretty"),
+    ("the best trees and samples at once", TREE, "parse --model parser bad --nbest 2 --samples 2", "--samples"),
     ("other numbers of trees", TREE * 2, "compare-composition bad good.trees good.trees", "good.trees"),
     ("a treebank that is missing", None, "reproduce ptb --treebank nowhere -o new", "nowhere"),
     ("another that is missing", None, "reproduce ctb --treebank nowhere -o new", "nowhere"),

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
-from nltk import Tree
 
 from oracle.brackets import format_tree
 from oracle.errors import RnngError, UnderivableError, UnseenSymbolError
+from oracle.lazy import nltk
 
 REDUCE, SHIFT = 0, 1
 """Action ids of every system: REDUCE makes a constituent, SHIFT takes or generates a word (GEN in the paper)."""
@@ -79,7 +79,7 @@ class TransitionSystem(ABC):
     # what a system decides
 
     @abstractmethod
-    def actions_of(self, tree: Tree, preterminals: bool | None = None) -> list[str]:
+    def actions_of(self, tree: nltk.Tree, preterminals: bool | None = None) -> list[str]:
         """The actions that build a tree; `preterminals` says whether words have POS tags above them, None looks."""
 
     @abstractmethod
@@ -153,7 +153,7 @@ class TransitionSystem(ABC):
 
     def tree_of(
         self, actions: Sequence[str], words: Sequence[str], tags: Sequence[str] | None = None
-    ) -> Tree:
+    ) -> nltk.Tree:
         """The tree that the actions build; with tags every word gets its preterminal.
 
         Raises UnderivableError, saying which action, where they build no tree over exactly these words.
@@ -187,7 +187,7 @@ class TransitionSystem(ABC):
         while stack is not None:
             items.insert(0, stack.tree)
             stack = stack.below
-        return format_tree(Tree("", items))[2 : -1 - still_open]
+        return format_tree(nltk.Tree("", items))[2 : -1 - still_open]
 
     def _after(self, actions: Sequence[str], words: int | None) -> State:
         """The state after the actions. Raises UnderivableError at the first that is not valid."""
@@ -199,7 +199,7 @@ class TransitionSystem(ABC):
             state = state.after(action)
         return state
 
-    def _stack(self, actions: Sequence[str], leaves: Iterator[Tree | str]) -> _Node | None:
+    def _stack(self, actions: Sequence[str], leaves: Iterator[nltk.Tree | str]) -> _Node | None:
         """The stack after valid actions."""
         stack = None
         for name in actions:
@@ -214,7 +214,7 @@ class TransitionSystem(ABC):
 
     def _reduced(self, stack: _Node) -> _Node:
         opened, children, below = self.constituent(stack)
-        return _Node(below, None, Tree(opened.label, [child.tree for child in children]))
+        return _Node(below, None, nltk.Tree(opened.label, [child.tree for child in children]))
 
     def _kind(self, name: str, number: int | None = None) -> int:
         """The id of a structural action, that of the first for one that opens a nonterminal."""
@@ -228,8 +228,8 @@ class TransitionSystem(ABC):
             raise UnderivableError(f"{place}{name!r}, is none of {known}") from None
 
 
-def _preterminal(tag: str, word: str) -> Tree:
-    return Tree(tag, [word])
+def _preterminal(tag: str, word: str) -> nltk.Tree:
+    return nltk.Tree(tag, [word])
 
 
 def _is_any_open(stack: StackItem | None) -> bool:
@@ -243,4 +243,4 @@ class _Node(NamedTuple):
 
     below: _Node | None
     label: str | None
-    tree: Tree | str | None
+    tree: nltk.Tree | str | None

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from nltk import Tree
-
 from oracle.errors import RnngError
+from oracle.lazy import nltk
 from oracle.transitions.base import REDUCE, SHIFT, Item, TransitionSystem
 from oracle.treebank import has_preterminals, is_preterminal
 
@@ -46,17 +45,17 @@ class TopDown(TransitionSystem):
 
     name = "top-down"
 
-    def actions_of(self, tree: Tree, preterminals: bool | None = None) -> list[str]:
+    def actions_of(self, tree: nltk.Tree, preterminals: bool | None = None) -> list[str]:
         """The actions that build the tree, top down and from left to right.
 
         `preterminals` says whether words have POS tags above them; None looks whether every word stands
         alone. A tree without POS tags whose words all stand alone, `(S (NP it) (VP ran))`, needs False.
         Raises RnngError for a tree that is only a preterminal or has a constituent without a label.
 
-        >>> TopDown().actions_of(Tree.fromstring("(S (NP (DT The) (NN cat)) (VBZ sleeps))"))
+        >>> TopDown().actions_of(nltk.Tree.fromstring("(S (NP (DT The) (NN cat)) (VBZ sleeps))"))
         ['NT(S)', 'NT(NP)', 'SHIFT', 'SHIFT', 'REDUCE', 'SHIFT', 'REDUCE']
         """
-        if not isinstance(tree, Tree) or not len(tree):
+        if not isinstance(tree, nltk.Tree) or not len(tree):
             raise RnngError(f"{tree!r:.60} is no tree over words")
         if preterminals is None:
             # a lone word under the root is its child, since a root cannot be a POS tag
@@ -64,7 +63,7 @@ class TopDown(TransitionSystem):
         if preterminals and is_preterminal(tree):
             raise RnngError(f"({tree.label()} {tree[0]}) is only a preterminal: it has no actions")
         actions = []
-        stack: list[Tree | str | None] = [tree]
+        stack: list[nltk.Tree | str | None] = [tree]
         while stack:
             node = stack.pop()
             if node is None:

@@ -18,7 +18,7 @@ from rnng_dy.models.word_softmax import ClassFactoredSoftmax
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.saved import SavedModel
 from rnng_dy.search.generation import draw, until_drawn
-from rnng_dy.search.words import WordRecord
+from rnng_dy.search.words import WordRecord, require_tokens
 
 MAX_WORDS = 2000
 """Words in one graph."""
@@ -126,19 +126,28 @@ class LstmLanguageModel(SavedModel):
         ]
         return np.array(rows, np.float64).reshape(-1, 2)
 
+    def surprisals(self, tokens: Sequence[str], end: bool = False) -> list[WordRecord]:
+        """A record for each token of a sentence and, where asked for, for its end, surprisals in bits.
+
+        Raises RnngError for a text, which is for `surprisals_of`.
+        """
+        require_tokens(tokens)
+        [records] = self.surprisals_of([tokens])
+        return records if end else records[:-1]
+
     def surprisals_of(
         self,
-        sentences: Iterable[Sequence[str]],
+        sentences: Iterable[Sequence[str]] | str,
         unkified: Sequence[Sequence[str] | None] | None = None,
     ) -> list[list[WordRecord]]:
-        """A record for each token of each sentence and for its end, surprisals in bits.
+        """A record for each token of each sentence, or those of a text, and for its end, surprisals in bits.
 
         `unkified` are the words that the model is to see where they are known.
 
         A word whose UNK class the model does not have is infinitely surprising, and passed over for the words after
         it. Surprisals are NaN in a sentence that does not fit into memory.
         """
-        tokens = [list(sentence) for sentence in sentences]
+        tokens = [list(sentence) for sentence in self.tokens_of(sentences)]
         given = unkified or [None] * len(tokens)
         unkify = self.vocabulary.unkify
         seen = [words or unkify(of) for words, of in zip(given, tokens, strict=True)]

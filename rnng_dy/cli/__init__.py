@@ -9,39 +9,53 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import ModuleType
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
 import click
+from click.shell_completion import CompletionItem
 
 from oracle.errors import RnngError
 from rnng_dy.cli.group import Group
 
-# command -> the module of rnng_dy.cli that defines it, under the command's name with - as _
+
+class Place(NamedTuple):
+    """Where a command is, and what it does in one line: neither --help nor a shell's completion loads the others."""
+
+    module: str
+    """Of rnng_dy.cli; it defines the command under its name with - as _."""
+    summary: str
+
+
 COMMANDS = {
-    "prepare": "oracle",
-    "oracle": "oracle",
-    "tag": "tag",
-    "clusters": "clusters",
-    "train": "train",
-    "parse": "parse",
-    "sample": "sample",
-    "score": "score",
-    "rerank": "rerank",
-    "surprisal": "surprisal",
-    "perplexity": "perplexity",
-    "suite": "suite",
-    "evalb": "evalb",
-    "compare-composition": "compare",
-    "generate": "generate",
-    "import-clab": "import_clab",
-    "reproduce": "reproduce",
-    "doctor": "doctor",
+    "prepare": Place("oracle", "Make a file of one tree a line from a treebank."),
+    "oracle": Place("oracle", "Make the actions that build each tree."),
+    "tag": Place("tag", "Give trees the POS tags of a tagger."),
+    "clusters": Place("clusters", "Make Brown clusters of words, or look at them."),
+    "train": Place("train", "Train a parser, a generative model or an LSTM."),
+    "plot": Place("plot", "Draw curves of trainings, also of running ones."),
+    "parse": Place("parse", "Parse sentences."),
+    "sample": Place("sample", "Draw trees from a parser."),
+    "score": Place("score", "Compute the joint likelihoods of trees."),
+    "rerank": Place("rerank", "Find MAP trees and perplexity from samples."),
+    "surprisal": Place("surprisal", "Measure surprisal word by word."),
+    "perplexity": Place("perplexity", "Measure the likelihood and perplexity of sentences."),
+    "suite": Place("suite", "Measure accuracy on test suites and minimal pairs."),
+    "evalb": Place("evalb", "Score trees by EVALB's rules."),
+    "show": Place("show", "Draw trees, also against gold ones."),
+    "compare-composition": Place("compare", "Compare the trees of two systems."),
+    "generate": Place("generate", "Draw sentences from a model."),
+    "import-clab": Place("import_clab", "Turn a checkpoint of the original into a model."),
+    "about": Place("about", "Say what a model is and where it comes from."),
+    "reproduce": Place("reproduce", "Go from a treebank to the paper's tables."),
+    "doctor": Place("doctor", "Say what is installed and check the numerics."),
 }
 
 
 def load_command(name: str = "") -> ModuleType | None:
     """Import the module of a command; None where there is no such command."""
-    return importlib.import_module(f"rnng_dy.cli.{COMMANDS[name]}") if name in COMMANDS else None
+    if name not in COMMANDS:
+        return None
+    return importlib.import_module(f"rnng_dy.cli.{COMMANDS[name].module}")
 
 
 class LazyGroup(Group):
@@ -54,6 +68,20 @@ class LazyGroup(Group):
         if name not in self.commands and (module := load_command(name)):
             self.add_command(getattr(module, name.replace("-", "_")), name)
         return super().get_command(ctx, name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """See click."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, place.summary) for name, place in COMMANDS.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """See click."""
+        commands = [
+            CompletionItem(name, help=place.summary)
+            for name, place in COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
+        return [*commands, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def make_context(self, *arguments, **extra) -> click.Context:
         """See click; --version and --help print while the context is made."""

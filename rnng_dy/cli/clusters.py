@@ -21,6 +21,7 @@ from clusters.state import SavedState, fingerprint
 from clusters.unseen import place_unseen, rules_of, unknown_classes
 from oracle.streams import open_output, refuse_input_as_output
 from oracle.unknown import RULES
+from rnng_dy.cli.paths import FILE, PathName
 from rnng_dy.cli.progress import ByteProgress, Progress
 from rnng_dy.cli.quiet import quiet_option, say
 from rnng_dy.cli.stopping import stopping
@@ -41,7 +42,7 @@ class _MakeOrShow(click.Command):
     cls=_MakeOrShow,
     epilog="`rnng-dy clusters show --help` tells how to look at clusters; a corpus called show is ./show.",
 )
-@click.argument("corpus")
+@click.argument("corpus", type=PathName("file", "file", ["show"]))
 @click.option(
     "-c",
     "--classes",
@@ -49,7 +50,11 @@ class _MakeOrShow(click.Command):
     help="Number of clusters.  [default: the square root of the number of word types]",
 )
 @click.option(
-    "-o", "--output", default="-", help="Clusters file; a report goes to OUTPUT.json.  [default: -]"
+    "-o",
+    "--output",
+    type=FILE,
+    default="-",
+    help="Clusters file; a report goes to FILE.json.  [default: -]",
 )
 @click.option(
     "--format",
@@ -228,7 +233,7 @@ class _Run:
 
 # it is in no group that would add the option
 @click.command(params=[quiet_option])
-@click.argument("clusters_file", metavar="CLUSTERS")
+@click.argument("clusters_file", type=FILE, metavar="CLUSTERS")
 @click.option(
     "-n",
     "--words",
@@ -237,9 +242,7 @@ class _Run:
     show_default=True,
     help="Words of each cluster.",
 )
-@click.option(
-    "--html", metavar="FILE", help="Write a page with the merge tree instead; - is stdout."
-)
+@click.option("--html", type=FILE, help="Write a page with the merge tree instead; - is stdout.")
 def show(clusters_file: str, words: int, html: str | None) -> None:
     """Print each cluster of a clusters file: its path, how much it holds, its most frequent words.
 

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
-from nltk import Tree
 
 from oracle.errors import InputError
+from oracle.lazy import nltk
 from oracle.treebank import format_tree, read_trees
+from rnng_dy.cli.paths import FILE
 from rnng_dy.evaluation import comparison, evalb
 from rnng_dy.evaluation.perplexity import likelihood_in_all
 from rnng_dy.evaluation.significance import Difference, f1_difference, perplexity_difference
@@ -23,6 +24,7 @@ def _samples_options(command: Callable) -> Callable:
         command = click.option(
             f"--{name}-samples",
             nargs=2,
+            type=FILE,
             metavar="PROPS LIKELIHOODS",
             help=f"Samples and likelihoods of the {name} system, for perplexity.",
         )(command)
@@ -30,9 +32,9 @@ def _samples_options(command: Callable) -> Callable:
 
 
 @click.command("compare-composition")
-@click.argument("gold")
-@click.argument("first")
-@click.argument("second")
+@click.argument("gold", type=FILE)
+@click.argument("first", type=FILE)
+@click.argument("second", type=FILE)
 @click.option(
     "--names", nargs=2, metavar="FIRST SECOND", help="What to call them.  [default: their files]"
 )
@@ -109,7 +111,7 @@ def _print_rows(title: str, names: Names, rows: Sequence[comparison.Row]) -> Non
         )
 
 
-def _print_trees(i: int, names: Names, *trees: Tree) -> None:
+def _print_trees(i: int, names: Names, *trees: nltk.Tree) -> None:
     click.echo(f"\nsentence {i + 1}")
     width = max(map(len, ("gold", *names)))
     for name, tree in zip(("gold", *names), trees, strict=True):

@@ -13,6 +13,7 @@ import click
 
 from oracle.errors import RnngError
 from rnng_dy import __version__, engine
+from rnng_dy.cli.options import device_option
 from rnng_dy.cpu_level import CPUINFO, cpu_level, runs_here
 from rnng_dy.execution.memory import GIGABYTE, available_memory, total_memory
 
@@ -20,7 +21,7 @@ NOT_THERE = "not installed"
 
 
 @click.command()
-@click.option("--device", default="cpu", show_default=True, help="cpu, cuda or cuda:N.")
+@device_option
 def doctor(device: str) -> None:
     """Print versions, backend, devices and memory, and check the numerics.
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from oracle.errors import RnngError
+from rnng_dy.cli.paths import FILE, PathName
 from rnng_dy.evaluation.evalb import score_files
 from rnng_dy.evaluation.evalb_params import BUILT_IN, Params
 from rnng_dy.evaluation.evalb_report import (
@@ -19,15 +22,23 @@ FORMATS = {"table": format_table, "evalb": format_evalb, "json": format_json}
 
 
 @click.command()
-@click.argument("gold", metavar="GOLD.trees")
-@click.argument("system", metavar="SYS.trees")
+@click.argument("gold", type=FILE, metavar="GOLD.trees")
+@click.argument("system", type=FILE, metavar="SYS.trees")
 @click.option(
     "--params",
+    type=PathName("file", "file", list(BUILT_IN)),
     default="collins",
     metavar="NAME|FILE",
-    help=f"{' or '.join(BUILT_IN)} (built in), or a parameter file of EVALB.  [default: collins]",
+    help=f"Built in: {' or '.join(BUILT_IN)}; or a parameter file of EVALB.  [default: collins]",
 )
-@click.option("--format", "style", type=click.Choice(list(FORMATS)), default="table")
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(list(FORMATS)),
+    default="table",
+    show_default=True,
+    help="A table, what EVALB prints, or JSON.",
+)
 def evalb(gold: str, system: str, params: str, style: str) -> None:
     """Score the trees of SYS against GOLD by EVALB's rules; one tree a line, - is standard input.
 
@@ -38,6 +49,8 @@ def evalb(gold: str, system: str, params: str, style: str) -> None:
     """
     if [gold, system, params].count("-") > 1:
         raise click.UsageError("only one of the files can be standard input")
+    if not (params == "-" or params in BUILT_IN or os.path.exists(params)):
+        raise RnngError(f"{params} is no file and none of the parameters {', '.join(BUILT_IN)}")
     rules = BUILT_IN[params] if params in BUILT_IN else Params.read(params)
     if rules.debug:
         click.echo(f"{params}: DEBUG {rules.debug} prints nothing here", err=True)

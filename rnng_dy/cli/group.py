@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
 from difflib import get_close_matches
 
 import click
 
 from rnng_dy.cli.quiet import quiet_option
+
+TYPED = "rnng_dy.typed"
+
+
+def typed_command() -> str | None:
+    """The command line that runs, as it was typed; None where a command was called in another way."""
+    typed = click.get_current_context().meta.get(TYPED)
+    return None if typed is None else shlex.join(["rnng-dy", *typed])
 
 
 class SectionOption(click.Option):
@@ -39,6 +48,16 @@ class Group(click.Group):
     def __init__(self, *arguments, **options):
         super().__init__(*arguments, **options)
         self.params.append(quiet_option)
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra
+    ) -> click.Context:
+        """See click."""
+        typed = [*args]
+        context = super().make_context(info_name, args, parent, **extra)
+        # of the outermost group, whose dictionary those within it share
+        context.meta.setdefault(TYPED, typed)
+        return context
 
     def add_command(self, cmd: click.Command, name: str | None = None) -> None:
         """See click."""

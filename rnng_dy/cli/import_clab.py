@@ -8,26 +8,32 @@ import click
 
 from oracle.errors import RnngError
 from oracle.files import read_oracle
+from rnng_dy.cli.group import typed_command
 from rnng_dy.cli.options import COMPOSITION
+from rnng_dy.cli.paths import FILE, FOLDER
 from rnng_dy.cli.tag import training_pairs
 from rnng_dy.models.composition import DEFAULT
 
 
 @click.command()
 @click.argument("kind", type=click.Choice(["discriminative", "generative"]))
-@click.argument("params")
+@click.argument("params", type=FILE)
 @click.option(
     "--train-oracle",
+    type=FILE,
     required=True,
     help="The oracle that the model was trained on: it gives the ids.",
 )
-@click.option("--model", "folder", required=True, help="Model folder to write.")
-@click.option("--clusters", help="The clusters file of a generative model.")
+@click.option("--model", "folder", type=FOLDER, required=True, help="Model folder to write.")
+@click.option("--clusters", type=FILE, help="The clusters file of a generative model.")
 @click.option("--pos", is_flag=True, help="The parser was trained with POS tags.")
-@click.option("--pretrained", help="The embedding file that the parser was trained with.")
+@click.option(
+    "--pretrained", type=FILE, help="The embedding file that the parser was trained with."
+)
 @click.option(
     "--tagger",
     "tagger_path",
+    type=FILE,
     metavar="TREES",
     help="With --pos: train a POS tagger on these trees and keep it, so that the parser tags words that have no tags.",
 )
@@ -59,6 +65,7 @@ def import_clab(
     from clusters.files import read_clusters
     from rnng_dy.interop import clab
     from rnng_dy.interop.vectors import read_vectors
+    from rnng_dy.training.provenance import about_import
 
     if kind == "generative":
         model = clab.import_generator(params, sentences, read_clusters(clusters), composition)
@@ -67,6 +74,7 @@ def import_clab(
         model = clab.import_parser(params, sentences, pos, composition, vectors)
     if tagger_path:
         _give_tagger(model, tagger_path)
+    model.about = about_import(model, sentences, typed_command(), params)
     model.save(folder)
     click.echo(f"{folder}: {model.store.count()} parameters, {model.sizes}")
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from rnng_dy import checkpoint, engine, registry
 from rnng_dy.execution.outputs import content_hash
-from rnng_dy.saved import SavedModel
+
+if TYPE_CHECKING:
+    # it loads NLTK, which --help need not wait for
+    from rnng_dy.saved import SavedModel
 
 
 def initial_model(

@@ -9,6 +9,7 @@ import click
 
 from oracle.errors import InputError, RnngError
 from oracle.files import open_input, open_output, read_sentence
+from rnng_dy.cli.raw_text import RawText
 from rnng_dy.cli.sentences import LinesOf, known_tags, make_item, report_unseen, unseen_tags
 from rnng_dy.cli.tag_choice import TagChoice
 from rnng_dy.execution.batches import as_fits
@@ -30,24 +31,31 @@ def answer_lines(answer: Callable[[str, int], str]) -> None:
             answers.flush()
 
 
-def parse_line_by_line(model, lines_of: LinesOf, tagged: bool | None, choice: TagChoice) -> None:
+def parse_line_by_line(
+    model, lines_of: LinesOf, tagged: bool | None, choice: TagChoice, text: RawText | None
+) -> None:
     """Parse each line of standard input.
 
     Where `tagged` does not say, it is of word_TAG for a parser that needs tags and of words for one that does not;
     for a parser with a tagger, of word_TAG where it looks like it. `lines_of` gives the tree of a sentence as its one
-    line. Raises RnngError where a parser needs tags that no line is to have.
+    line. With `text` a line is one raw sentence. Raises RnngError where a parser needs tags that no line is to have.
     """
     known = known_tags(model)
-    if known is None or model.tagger is None:
-        tagged = known is not None if tagged is None else tagged
-    if known is not None and tagged is False and model.tagger is None:
-        raise RnngError(
-            "this parser was trained with POS tags and has no tagger: it cannot parse lines --untagged"
-        )
+    if known is None:
+        tagged = bool(tagged)
+    elif model.tagger is None:
+        if tagged is False:
+            raise RnngError(
+                "this parser was trained with POS tags and has no tagger: it cannot parse lines --untagged"
+            )
+        tagged = True
     unseen: Counter[str] = Counter()
 
-    def tree(text: str, number: int) -> str:
-        sentence = read_sentence(text, "-", number, tagged, known)
+    def tree(line: str, number: int) -> str:
+        if text is None:
+            sentence = read_sentence(line, "-", number, tagged, known)
+        else:
+            sentence = text.read_line(line, "-", number, model.segmenter)
         item = make_item(model, number - 1, sentence, "-", choice)
         unseen.update(unseen_tags(model, [item]))
         [lines] = as_fits(lines_of, [item])

@@ -7,12 +7,14 @@ from collections.abc import Callable, Collection
 from functools import partial
 
 import click
+from click.shell_completion import CompletionItem
 
 from oracle.errors import InputError
 from oracle.transitions import DEFAULT as DEFAULT_SYSTEM
 from oracle.transitions import SYSTEMS
 from oracle.unknown import RULES
 from rnng_dy.cli.group import SectionOption
+from rnng_dy.cli.paths import FILE, FOLDER
 from rnng_dy.models.composition import COMPOSITIONS, DEFAULT
 from rnng_dy.training.presets import NAMES
 
@@ -21,6 +23,8 @@ AT_LEAST_1 = click.IntRange(min=1)
 
 class FiniteRange(click.FloatRange):
     """A range of numbers, without NaN and infinities, which Python's float reads too."""
+
+    name = "number"
 
     def convert(self, value, param, ctx) -> float:
         number = super().convert(value, param, ctx)
@@ -44,6 +48,34 @@ class Registered(click.ParamType):
 
     def get_metavar(self, *_, **__) -> str:
         return f"[{'|'.join(self._registry)}]"
+
+    def shell_complete(self, ctx, param, incomplete: str) -> list[CompletionItem]:
+        """See click."""
+        return [CompletionItem(name) for name in self._registry if name.startswith(incomplete)]
+
+
+class Names(click.ParamType):
+    """Some of the names in a registry, with commas between them."""
+
+    name = "names"
+
+    def __init__(self, registry: Collection[str]):
+        self._registry = registry
+
+    def convert(self, value, param, ctx) -> tuple[str, ...]:
+        names = tuple(value.split(",")) if isinstance(value, str) else value
+        if not set(names) <= set(self._registry) or len(set(names)) < len(names):
+            self.fail(f"{value!r}: some of {', '.join(self._registry)}, each once.", param, ctx)
+        return names
+
+    def get_metavar(self, *_, **__) -> str:
+        return ",".join(self._registry)
+
+    def shell_complete(self, ctx, param, incomplete: str) -> list[CompletionItem]:
+        """The last of the names, and those before it."""
+        before, comma, last = incomplete.rpartition(",")
+        left = [name for name in self._registry if name not in before.split(",")]
+        return [CompletionItem(before + comma + name) for name in left if name.startswith(last)]
 
 
 COMPOSITION, TRANSITIONS = Registered(COMPOSITIONS), Registered(SYSTEMS)
@@ -120,19 +152,34 @@ def in_section(title: str) -> Callable:
 data_option, model_section_option, run_option = map(in_section, ("Data", "Model", "Run"))
 
 
+def _devices(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    return [device for device in ("cpu", "cuda") if device.startswith(incomplete)]
+
+
+def _device_option(option: Callable) -> Callable:
+    return option(
+        "--device",
+        default="cpu",
+        show_default=True,
+        metavar="cpu|cuda|cuda:N",
+        shell_complete=_devices,
+        help="The processor, the first GPU, or GPU N, counted from 0.",
+    )
+
+
 def training_options(command: Callable) -> Callable:
     """What all `train` commands take."""
     options = [
         data_option(
             "--trees",
             "trees_path",
-            metavar="FILE",
+            type=FILE,
             help="Bracketed trees to train on. Cleaned as `prepare` does, they stay in the model folder with their "
             "oracles.",
         ),
         data_option(
             "--dev-trees",
-            metavar="FILE",
+            type=FILE,
             help="Bracketed trees to judge the model by; for a parser those of the --dev oracle, too.",
         ),
         data_option(
@@ -151,10 +198,10 @@ def training_options(command: Callable) -> Callable:
             is_flag=True,
             help="With --trees: leave out trees that are only a preterminal.",
         ),
-        data_option("--train", "train_path", metavar="FILE", help="Instead: training oracle."),
-        data_option("--dev", "dev_path", metavar="FILE", help="Development oracle."),
+        data_option("--train", "train_path", type=FILE, help="Instead: training oracle."),
+        data_option("--dev", "dev_path", type=FILE, help="Development oracle."),
         model_section_option(
-            "--model", "folder", required=True, metavar="FOLDER", help="Model folder to write."
+            "--model", "folder", required=True, type=FOLDER, help="Model folder to write."
         ),
         model_section_option(
             "--resume",
@@ -163,7 +210,7 @@ def training_options(command: Callable) -> Callable:
         ),
         model_section_option(
             "--init",
-            metavar="FOLDER",
+            type=FOLDER,
             help="Begin with this model's parameters, dimensions and vocabulary; words that it has not got are their "
             "UNK classes.",
         ),
@@ -193,16 +240,14 @@ def training_options(command: Callable) -> Callable:
             "of sentences; or what two cores do in some two minutes.",
         ),
         number_options(SETTINGS, "Training"),
-        run_option("--device", default="cpu", show_default=True, help="cpu, cuda or cuda:N."),
+        _device_option(run_option),
     ]
     for option in reversed(options):
         command = option(command)
     return command
 
 
-device_option = click.option(
-    "--device", default="cpu", show_default=True, help="cpu, cuda or cuda:N."
-)
+device_option = _device_option(click.option)
 jobs_option = click.option(
     "--jobs",
     type=AT_LEAST_1,
@@ -214,11 +259,15 @@ resume_option = click.option(
     "--resume", is_flag=True, help="Go on with the part that a stopped run left."
 )
 json_option = click.option(
-    "--json", "numbers", metavar="FILE", help="Write the numbers that are printed as JSON, too."
+    "--json", "numbers", type=FILE, help="Write the numbers that are printed as JSON, too."
 )
-model_option = click.option("--model", "folder", required=True, help="Model folder.")
+model_option = click.option("--model", "folder", type=FOLDER, required=True, help="Model folder.")
 output_option = click.option(
-    "-o", "--output", default="-", help="File to write; - is standard output.  [default: -]"
+    "-o",
+    "--output",
+    type=FILE,
+    default="-",
+    help="File to write; - is standard output.  [default: -]",
 )
 seed_option = click.option(
     "--seed", type=click.IntRange(0, 2**32 - 1), default=1, show_default=True, help="Random seed."
@@ -241,6 +290,7 @@ def require_possible(settings: object, place: object) -> None:
 kneser_ney_option = click.option(
     "--kneser-ney",
     "train_path",
+    type=FILE,
     metavar="TRAIN.oracle",
     help="Instead: interpolated modified Kneser-Ney n-grams of this generative training oracle.",
 )

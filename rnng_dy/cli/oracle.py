@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 import click
-from nltk import Tree
 
 from oracle.errors import InputError
 from oracle.files import make_oracle, open_output, write_oracle
+from oracle.lazy import nltk
 from oracle.ppche import is_no_text, without_lemma
 from oracle.streams import refuse_input_as_output
 from oracle.transitions import DEFAULT, SYSTEMS, unlimited
@@ -29,6 +29,7 @@ from oracle.treebank import (
 )
 from oracle.unknown import RULES, UnknownWords, known_words
 from rnng_dy.cli.options import TRANSITIONS
+from rnng_dy.cli.paths import FILE
 from rnng_dy.cli.quiet import say
 
 skip_preterminals_option = click.option(
@@ -50,7 +51,7 @@ class Counted:
 
 
 @click.command()
-@click.argument("source", nargs=-1)
+@click.argument("source", type=FILE, nargs=-1)
 @click.option(
     "--from",
     "kind",
@@ -80,7 +81,14 @@ class Counted:
     is_flag=True,
     help="Take words from word-lemma: what is before the last hyphen.",
 )
-@click.option("-o", "--output", default="-", metavar="OUT.trees", help="[default: -]")
+@click.option(
+    "-o",
+    "--output",
+    type=FILE,
+    default="-",
+    metavar="OUT.trees",
+    help="Trees to write.  [default: -]",
+)
 @skip_preterminals_option
 def prepare(
     source: tuple[str, ...],
@@ -124,7 +132,7 @@ def prepare(
     )
 
 
-def _cleaner(strip_ids: bool, strip_lemmas: bool) -> Callable[[Tree], Tree | None]:
+def _cleaner(strip_ids: bool, strip_lemmas: bool) -> Callable[[nltk.Tree], nltk.Tree | None]:
     return partial(
         clean,
         is_left_out=is_no_text if strip_ids else is_trace,
@@ -154,14 +162,22 @@ def _source_trees(
 
 
 @click.command()
-@click.argument("trees", metavar="INPUT.trees")
+@click.argument("trees", type=FILE, metavar="INPUT.trees")
 @click.option(
     "--train",
+    type=FILE,
     required=True,
     metavar="TRAIN.trees",
     help="The training trees; a word that occurs in them at least twice is known.",
 )
-@click.option("-o", "--output", default="-", metavar="OUT.oracle", help="[default: -]")
+@click.option(
+    "-o",
+    "--output",
+    type=FILE,
+    default="-",
+    metavar="OUT.oracle",
+    help="Oracle to write.  [default: -]",
+)
 @click.option("--generative", is_flag=True, help="For the generative model: no tags.")
 @click.option(
     "--unk",

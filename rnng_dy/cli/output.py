@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import TypeVar
 
 import click
@@ -37,6 +38,31 @@ def run_batches(
     progress = Progress(what, sum(len(batch) for batch in batches), unit)
     write_batches(batches, lines_of, output, key, resume, progress, make)
     progress.finish()
+
+
+def run_and_make(
+    what: str,
+    batches: Sequence[Sequence[T]],
+    lines_of: Callable[[Sequence[Sequence[T]]], Iterator[Sequence[str]]],
+    output: str,
+    key: str,
+    resume: bool,
+    make: Callable[[Path], None],
+) -> None:
+    """`run_batches` for what is made of all lines; beside an output that is a file a stopped run leaves a part."""
+    if is_replaced(output):
+        run_batches(what, batches, lines_of, output, key, resume, make=make)
+        return
+    with NamedTemporaryFile("w", encoding="utf-8", errors="surrogateescape") as kept:
+
+        def kept_lines(left: Sequence[Sequence[T]]) -> Iterator[Sequence[str]]:
+            for lines in lines_of(left):
+                kept.writelines(f"{line}\n" for line in lines)
+                yield []
+
+        run_batches(what, batches, kept_lines, os.devnull, key, False)
+        kept.flush()
+        make(Path(kept.name))
 
 
 def gather_batches(

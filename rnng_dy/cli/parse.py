@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import click
 
-from oracle.files import SourceSentence
+from oracle.parsed import ParsedSentence
 from oracle.streams import refuse_input_as_output
-from oracle.treebank import format_tree
 from rnng_dy import registry
+from rnng_dy.cli.finding import TreesOf, best, drawn, greedy, parser_trees
 from rnng_dy.cli.line_by_line import parse_line_by_line
 from rnng_dy.cli.options import (
-    AT_LEAST_1,
     device_option,
     jobs_option,
     model_option,
     output_option,
     resume_option,
 )
-from rnng_dy.cli.output import open_model, run_batches
-from rnng_dy.cli.searching import search_lines, search_options
+from rnng_dy.cli.output import open_model, run_and_make, run_batches
+from rnng_dy.cli.paths import FILE
+from rnng_dy.cli.raw_text import text_options
+from rnng_dy.cli.searching import flag_given, grouped_for, search_options, search_trees
 from rnng_dy.cli.sentences import (
     Item,
     LinesOf,
@@ -35,108 +37,156 @@ from rnng_dy.cli.sentences import (
     unseen_tags,
 )
 from rnng_dy.cli.tag_choice import TagChoice, tags_option
+from rnng_dy.cli.tree_formats import Wanted, Writer, make_drawing, paper_of, wanted_trees
 from rnng_dy.execution.batches import batches
 from rnng_dy.execution.local import local_executor
 from rnng_dy.execution.outputs import content_hash
 from rnng_dy.execution.work import Lines, ModelFolder, Work
+from rnng_dy.search.nbest import BEAM
 from rnng_dy.search.surprisal import SearchOptions
 
-PARSED_WORDS, SEARCHED_WORDS = 600, 100
-"""Words in one batch."""
+PARSED_WORDS, SEARCHED_WORDS, SAMPLED_WORDS = 600, 100, 10_000
+"""Words in one batch, each as often as it is sampled."""
 
 
 @click.command()
 @model_option
-@click.argument("source", metavar="INPUT")
+@click.argument("source", type=FILE, metavar="INPUT")
 @output_option
+@text_options
 @tagged_option
 @tags_option
 @click.option(
     "--line-buffered",
     is_flag=True,
-    help="Answer each line of standard input, of words or word_TAG, with its tree before the next one is read; "
-    "one that cannot be parsed with an empty line.",
+    help="Answer each line of standard input, a sentence of words, of word_TAG or of --text, with its tree before the "
+    "next one is read; one that cannot be parsed with an empty line.",
 )
-@click.option(
-    "--nbest",
-    type=AT_LEAST_1,
-    metavar="K",
-    help="The generative model's K best trees: lines `sentence ||| log p(x, y) in nats ||| tree`.",
-)
+@wanted_trees
 @search_options
 @jobs_option
 @resume_option
 @device_option
 def parse(
-    folder, source, output, tagged, tags_from, line_buffered, nbest, options, jobs, resume, device
+    folder,
+    source,
+    output,
+    text,
+    tagged,
+    tags_from,
+    line_buffered,
+    wanted,
+    options,
+    jobs,
+    resume,
+    device,
 ) -> None:
     """Parse greedily with a parser, or with the generative model alone by word-synchronous search.
 
+    A parser's --nbest come of a search that keeps the --beam most probable partial trees after each action (20, or
+    twice K) and the greedy one. Its --samples are drawn from q as it is.
+
     INPUT is an oracle, trees, or tokenised sentences, one a line, of words or word_TAG. An empty line among sentences
-    stays one among the trees. The options of the search are for the generative model.
+    stays one among the trees. With --text it is running text. The other options of the search are for the generative
+    model.
 
     Example: rnng-dy parse --model parser sentences.txt -o parsed.trees
     """  # fmt: skip
     refuse_input_as_output(output, source)
-    if line_buffered and ((source, output) != ("-", "-") or jobs > 1 or resume):
+    if line_buffered:
+        _require_line_by_line(source, output, wanted, jobs, resume)
+    how = _way_to_parse(folder, wanted, SearchOptions(**options, seed=wanted.seed), device)
+    executor = local_executor(jobs, device)
+    model = open_model(how.place, executor)
+    writer = Writer(wanted.style, wanted.several, paper_of(output))
+    if line_buffered:
+        lines_of = _open_lines(how.open_trees, writer)
+        parse_line_by_line(model, lines_of, tagged, TagChoice(model, tags_from), text)
+        return
+    items = read_items(model, source, tagged, TagChoice(model, tags_from), text)
+    sentences = [item.sentence for item in items]
+    key = content_hash("parse", wanted, how.options, sentences, Path(folder, "parameters.npz"))
+    work = Work(executor, partial(_open_lines, how.open_trees, writer), partial(_none, writer))
+    job = "parse", list(how.grouped(items)), work.lines_of, output, key, resume
+    if wanted.is_made:
+        title = f"Trees of {'standard input' if source == '-' else Path(source).name}"
+        run_and_make(*job, make_drawing(wanted, output, title, f"{how.name} {folder}"))
+    else:
+        run_batches(*job)
+    report_unseen(unseen_tags(model, items))
+    report_left_out(work.left_out, source)
+
+
+def _require_line_by_line(
+    source: str, output: str, wanted: Wanted, jobs: int, resume: bool
+) -> None:
+    """Raise UsageError where the answer to a line could not be one line on standard output."""
+    if (source, output) != ("-", "-") or jobs > 1 or resume:
         raise click.UsageError(
             "--line-buffered goes from standard input to standard output, without --jobs and --resume"
         )
-    how = _way_to_parse(folder, nbest, SearchOptions(**options), device)
-    executor = local_executor(jobs, device)
-    model = open_model(how.place, executor)
-    if line_buffered:
-        parse_line_by_line(model, how.open_lines(), tagged, TagChoice(model, tags_from))
-        return
-    items = read_items(model, source, tagged, TagChoice(model, tags_from))
-    sentences = [item.sentence for item in items]
-    key = content_hash("parse", *how.identity, sentences, Path(folder, "parameters.npz"))
-    grouped = list(batches(items, lambda item: len(item.sentence.tokens), how.words))
-    # an empty line keeps the others in their places
-    opened = partial(in_places, how.open_lines, how.of_none)
-    work = Work(executor, opened, lambda item: how.of_none)
-    run_batches("parse", grouped, work.lines_of, output, key, resume)
-    report_unseen(unseen_tags(model, items))
-    report_left_out(work.left_out, source)
+    if wanted.style not in ("brackets", "json") or (wanted.style == "brackets" and wanted.several):
+        raise click.UsageError(
+            "--line-buffered answers with one line: a tree in brackets, or --format json for --nbest and --samples too"
+        )
 
 
 class _Way(NamedTuple):
     """How a kind of model parses."""
 
+    name: str
     place: ModelFolder
-    open_lines: Callable[[], LinesOf]
-    words: int
-    """In one batch."""
-    of_none: Lines
-    """What stands for a sentence without a tree."""
-    identity: Sequence[object]
-    """What the output depends on besides model and sentences."""
+    open_trees: Callable[[], TreesOf]
+    grouped: Callable[[Sequence[Item]], Iterable[Sequence[Item]]]
+    """In batches."""
+    options: SearchOptions | None
+    """What the output depends on besides model, sentences and the trees that are wanted."""
 
 
-def _way_to_parse(folder: str, nbest: int | None, options: SearchOptions, device: str) -> _Way:
-    kind = registry.kind_of(folder)
+def _way_to_parse(folder: str, wanted: Wanted, options: SearchOptions, device: str) -> _Way:
+    kind, k = registry.kind_of(folder), wanted.nbest or 1
     if kind == "generative":
-        if (nbest or 1) > options.word_beam and options.search == "beam":
-            raise click.UsageError(f"--nbest {nbest} needs --word-beam {nbest} at the least")
+        if wanted.samples:
+            raise click.UsageError("--samples is for a parser: a generative model has --nbest")
+        if k > options.word_beam and options.search == "beam":
+            raise click.UsageError(f"--nbest {k} needs --word-beam {k} at the least")
         place = ModelFolder(kind, folder, device)
-        lines = partial(search_lines, place, options, nbest)
-        return _Way(place, lines, SEARCHED_WORDS, [] if nbest else [""], [options, nbest])
-    if nbest is not None:
-        raise click.UsageError("--nbest is for the generative model: `sample` draws from a parser")
+        trees = partial(search_trees, place, options, k)
+        return _Way("Generative model", place, trees, _in_words(SEARCHED_WORDS), options)
     place = ModelFolder("discriminative", folder, device)
-    return _Way(place, partial(_parse_lines, place), PARSED_WORDS, [""], [])
+    if wanted.nbest:
+        beam = options.beam if flag_given("beam") else max(BEAM, 2 * k)
+        if k > beam:
+            raise click.UsageError(f"--nbest {k} needs --beam {k} at the least")
+        find = partial(best, k, beam)
+        options = replace(options, search="beam", beam=beam)
+        grouped = partial(grouped_for, options)
+    elif wanted.samples:
+        find = partial(drawn, wanted.samples, wanted.seed)
+        grouped = _in_words(max(1, min(PARSED_WORDS, SAMPLED_WORDS // wanted.samples)))
+    else:
+        find, grouped = greedy, _in_words(PARSED_WORDS)
+    trees = partial(parser_trees, place, find)
+    return _Way("Parser", place, trees, grouped, options if wanted.nbest else None)
 
 
-def _parse_lines(place: ModelFolder) -> LinesOf:
-    from rnng_dy.search.greedy import parse_batch
+def _in_words(limit: int) -> Callable[[Sequence[Item]], Iterable[Sequence[Item]]]:
+    return lambda items: batches(items, lambda item: len(item.sentence.tokens), limit)
 
-    parser = place.open()
+
+def _open_lines(open_trees: Callable[[], TreesOf], writer: Writer) -> LinesOf:
+    """The lines of sentences with their trees; an empty line keeps the others in their places."""
+    trees_of = in_places(open_trees, [])
 
     def lines(batch: Sequence[Item]) -> list[Lines]:
-        results = parse_batch(parser, [item.ids for item in batch])
-        return [[line(item.sentence, ids)] for item, (ids, _) in zip(batch, results, strict=True)]
-
-    def line(sentence: SourceSentence, ids: Sequence[int]) -> str:
-        return format_tree(parser.tree_of(ids, sentence.tokens, sentence.tags))
+        return [
+            writer.lines(ParsedSentence(item.index + 1, item.sentence, trees))
+            for item, trees in zip(batch, trees_of(batch), strict=True)
+        ]
 
     return lines
+
+
+def _none(writer: Writer, item: Item) -> Lines:
+    """What stands for a sentence that does not fit into memory."""
+    return writer.lines(ParsedSentence(item.index + 1, item.sentence, []))

@@ -21,6 +21,7 @@ from rnng_dy.cli.options import (
     seed_option,
 )
 from rnng_dy.cli.output import check_files, open_model, print_likelihood
+from rnng_dy.cli.paths import FILE, FOLDER
 from rnng_dy.cli.searching import search_options
 from rnng_dy.execution.local import local_executor
 from rnng_dy.execution.outputs import write_json
@@ -32,27 +33,33 @@ LogProbs = list[tuple[float, float] | None]
 
 
 @click.command()
-@click.argument("source", metavar="ORACLE")
-@click.option("--model", "folder", help="Folder of a generative or LSTM language model.")
+@click.argument("source", type=FILE, metavar="ORACLE")
+@click.option(
+    "--model", "folder", type=FOLDER, help="Folder of a generative or LSTM language model."
+)
 @kneser_ney_option
 @order_option
 @click.option(
     "--clusters",
     "clusters_path",
+    type=FILE,
     help="For n-grams: a clusters file with words that training has not.",
 )
 @click.option("--with-eos", is_flag=True, help="Count the end of each sentence as a word.")
-@click.option("-o", "--output", help="Write words and -log p of each sentence, as `score` does.")
+@click.option(
+    "-o", "--output", type=FILE, help="Write words and -log p of each sentence, as `score` does."
+)
 @json_option
 @search_options
 @seed_option
 @click.option(
     "--samples",
+    type=FILE,
     metavar="PROPS",
     help="Of the same sentences, to set importance sampling beside the search; with --likelihoods.",
 )
-@click.option("--likelihoods", metavar="FILE", help="Of the samples, from `score`.")
-@click.option("--trees", metavar="FILE", help="Write the best tree that the search finds of each.")
+@click.option("--likelihoods", type=FILE, help="Of the samples, from `score`.")
+@click.option("--trees", type=FILE, help="Write the best tree that the search finds of each.")
 @jobs_option
 @resume_option
 @device_option

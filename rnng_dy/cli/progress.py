@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from typing import TextIO
 
 import click
 
@@ -22,10 +23,10 @@ def clock(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
 
 
-def takes_escapes() -> bool:
-    """Is standard error a terminal that a line can be redrawn on? Not a dumb one, nor with NO_COLOR set."""
+def takes_escapes(stream: TextIO) -> bool:
+    """Is it a terminal that lines can be redrawn and coloured on? Not a dumb one, nor with NO_COLOR set."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") in ("", "dumb")
-    return sys.stderr.isatty() and not plain
+    return stream.isatty() and not plain
 
 
 class Progress:
@@ -36,7 +37,7 @@ class Progress:
         self._done = self._skipped = 0
         self._start = time.monotonic()
         self._shown = self._start
-        self._redraws = takes_escapes() and not is_quiet()
+        self._redraws = takes_escapes(sys.stderr) and not is_quiet()
 
     def skip(self, n: int) -> None:
         """n items were done before."""

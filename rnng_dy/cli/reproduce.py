@@ -13,7 +13,8 @@ import rnng_dy
 from oracle.errors import RnngError
 from oracle.unknown import RULES
 from rnng_dy.cli.group import Group
-from rnng_dy.cli.options import ALPHA, AT_LEAST_1
+from rnng_dy.cli.options import ALPHA, AT_LEAST_1, Names
+from rnng_dy.cli.paths import FILE, FOLDER, PathName
 from rnng_dy.cli.progress import clock
 from rnng_dy.cli.quiet import say
 from rnng_dy.execution.executor import Executor
@@ -23,6 +24,7 @@ from rnng_dy.reproduce.plan import GROUPS, PARTS, Experiment, Stage, stages
 from rnng_dy.reproduce.runner import Runner
 
 SINGLE_TAGS = ("jackknife", "gold", "none")
+ALL_GROUPS = (*GROUPS, "report")
 
 
 class Seeds(click.ParamType):
@@ -40,32 +42,18 @@ class Seeds(click.ParamType):
         return seeds
 
 
-class Compositions(click.ParamType):
-    """Names of compositions with commas between them."""
-
-    name = "compositions"
-
-    def convert(self, value, param, ctx) -> tuple[str, ...]:
-        names = tuple(value.split(",")) if isinstance(value, str) else value
-        unknown = [name for name in names if name not in COMPOSITIONS]
-        if unknown or len(set(names)) < len(names):
-            self.fail(f"{value!r}: some of {', '.join(COMPOSITIONS)}, each once", param, ctx)
-        return names
-
-
 def common_options(command: Callable) -> Callable:
     """What every corpus takes."""
     options = [
-        click.option("-o", "--output", required=True, metavar="DIR", help="Folder for everything."),
+        click.option("-o", "--output", type=FOLDER, required=True, help="Folder for everything."),
         click.option(
             "--seeds", type=Seeds(), default="1", show_default=True, help="Seeds of the models."
         ),
         click.option(
             "--compositions",
-            type=Compositions(),
+            type=Names(COMPOSITIONS),
             default=",".join(Experiment.compositions),
             show_default=True,
-            metavar="A,B",
             help="To train and compare, the first with each other one.",
         ),
         click.option(
@@ -73,16 +61,33 @@ def common_options(command: Callable) -> Callable:
         ),
         click.option(
             "--tags",
+            type=PathName("tags", "file", SINGLE_TAGS),
             default="jackknife",
             show_default=True,
             metavar="jackknife|gold|none|TRAIN,DEV,TEST",
             help="POS tags for the parser: of NLTK's perceptron trained here, gold, none, or files of word_TAG tokens.",
         ),
         click.option(
-            "--preset", type=click.Choice(["paper", "fast"]), default="paper", show_default=True
+            "--preset",
+            type=click.Choice(["paper", "fast"]),
+            default="paper",
+            show_default=True,
+            help="Settings of training.",
         ),
-        click.option("--samples", type=AT_LEAST_1, default=100, show_default=True),
-        click.option("--alpha", type=ALPHA, default=0.8, show_default=True),
+        click.option(
+            "--samples",
+            type=AT_LEAST_1,
+            default=100,
+            show_default=True,
+            help="Trees drawn for each sentence.",
+        ),
+        click.option(
+            "--alpha",
+            type=ALPHA,
+            default=0.8,
+            show_default=True,
+            help="Exponent that flattens what they are drawn from.",
+        ),
         click.option(
             "--beam",
             type=AT_LEAST_1,
@@ -105,7 +110,7 @@ def common_options(command: Callable) -> Callable:
         click.option(
             "--stages",
             "groups",
-            metavar=",".join((*GROUPS, "report")),
+            type=Names(ALL_GROUPS),
             help="Only these, where what they need is there.",
         ),
         click.option(
@@ -127,7 +132,7 @@ def reproduce() -> None:
 
 def _treebank_command(corpus: str, what: str, unk: str) -> None:
     @reproduce.command(corpus, short_help=what)
-    @click.option("--treebank", required=True, help="Its folder.")
+    @click.option("--treebank", type=FOLDER, required=True, help="The folder of the treebank.")
     @common_options
     def command(treebank: str, **options) -> None:
         source = str(Path(treebank).absolute())
@@ -155,9 +160,9 @@ def reproduce_nltk(**options) -> None:
 
 
 @reproduce.command("trees")
-@click.option("--train", required=True)
-@click.option("--dev", required=True)
-@click.option("--test", required=True)
+@click.option("--train", type=FILE, required=True, help="Training trees.")
+@click.option("--dev", type=FILE, required=True, help="Development trees.")
+@click.option("--test", type=FILE, required=True, help="Test trees.")
 @click.option(
     "--unk",
     type=click.Choice(RULES),
@@ -189,10 +194,7 @@ def _reproduce(corpus: str, sources: Mapping[str, str], unk: str, **options) -> 
         training={name: options[name] for name in names if options[name] is not None},
         compositions=options["compositions"], beam=options["beam"], particles=options["particles"],
     )  # fmt: skip
-    groups = options["groups"].split(",") if options["groups"] else [*GROUPS, "report"]
-    for group in groups:
-        if group not in (*GROUPS, "report"):
-            raise click.UsageError(f"no stages {group!r}: {', '.join((*GROUPS, 'report'))}")
+    groups = options["groups"] or ALL_GROUPS
     folder = Path(options["output"])
     if folder.exists() and not folder.is_dir():
         raise RnngError(f"{folder} is no folder: name another --output")

@@ -18,6 +18,7 @@ from oracle.files import (
 from oracle.streams import refuse_input_as_output
 from oracle.treebank import NO_TAG, format_tree, with_words, words
 from rnng_dy.cli.output import print_likelihood
+from rnng_dy.cli.paths import FILE
 from rnng_dy.search.importance import read_sampled
 
 MOST_MISSING, NAMED = 1_000_000, 30
@@ -25,12 +26,13 @@ MOST_MISSING, NAMED = 1_000_000, 30
 
 
 @click.command()
-@click.argument("props")
-@click.argument("likelihoods")
-@click.option("-o", "--output", help="File for the MAP trees; - is standard output.")
+@click.argument("props", type=FILE)
+@click.argument("likelihoods", type=FILE)
+@click.option("-o", "--output", type=FILE, help="File for the MAP trees; - is standard output.")
 @click.option(
     "--oracle",
     "oracle_path",
+    type=FILE,
     help="Oracle whose words and tags the MAP trees get; without it, missing last sentences are not seen.",
 )
 @click.option(

@@ -21,6 +21,8 @@ from rnng_dy.cli.options import (
     seed_option,
 )
 from rnng_dy.cli.output import open_model, run_batches
+from rnng_dy.cli.paths import FILE
+from rnng_dy.cli.raw_text import text_options
 from rnng_dy.cli.sentences import (
     Item,
     LinesOf,
@@ -43,7 +45,7 @@ SAMPLED_WORDS = 100
 
 @click.command()
 @model_option
-@click.argument("source", metavar="INPUT")
+@click.argument("source", type=FILE, metavar="INPUT")
 @output_option
 @click.option(
     "--samples",
@@ -61,12 +63,15 @@ SAMPLED_WORDS = 100
     help="Exponent that flattens the distribution drawn from; 1 leaves it as it is.",
 )
 @seed_option
+@text_options
 @tagged_option
 @tags_option
 @jobs_option
 @resume_option
 @device_option
-def sample(folder, source, output, n, alpha, seed, tagged, tags_from, jobs, resume, device) -> None:
+def sample(
+    folder, source, output, n, alpha, seed, text, tagged, tags_from, jobs, resume, device
+) -> None:
     """Draw trees of every sentence of INPUT from the parser, flattened by alpha, with the log q they were drawn with.
 
     Example: rnng-dy sample --model parser --samples 100 --alpha 0.8 --seed 1 test.oracle -o test.props
@@ -74,7 +79,7 @@ def sample(folder, source, output, n, alpha, seed, tagged, tags_from, jobs, resu
     refuse_input_as_output(output, source)
     place, executor = ModelFolder("discriminative", folder, device), local_executor(jobs, device)
     model = open_model(place, executor)
-    items = read_items(model, source, tagged, TagChoice(model, tags_from))
+    items = read_items(model, source, tagged, TagChoice(model, tags_from), text)
     sentences = [item.sentence for item in items]
     key = content_hash("sample", n, alpha, seed, sentences, Path(folder, "parameters.npz"))
     grouped = list(batches(items, lambda item: len(item.sentence.tokens), SAMPLED_WORDS))

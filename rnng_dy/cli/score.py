@@ -22,6 +22,7 @@ from rnng_dy.cli.options import (
     resume_option,
 )
 from rnng_dy.cli.output import open_model, run_batches
+from rnng_dy.cli.paths import FILE
 from rnng_dy.execution.local import local_executor
 from rnng_dy.execution.outputs import content_hash
 from rnng_dy.execution.work import Lines, ModelFolder, Work
@@ -41,7 +42,7 @@ Group = list[ScoredTree]
 
 @click.command()
 @model_option
-@click.argument("source", metavar="SAMPLES")
+@click.argument("source", type=FILE, metavar="SAMPLES")
 @output_option
 @jobs_option
 @resume_option

@@ -10,12 +10,14 @@ from typing import TypeVar
 import click
 from click.core import ParameterSource
 
-from oracle.files import OracleSentence, SourceSentence, format_sample
+from oracle.files import OracleSentence, SourceSentence
+from oracle.parsed import ScoredTree
 from oracle.transitions import TransitionSystem
 from oracle.treebank import NO_TAG, format_tree
+from rnng_dy.cli.finding import TreesOf
 from rnng_dy.cli.options import AT_LEAST_1, FiniteRange
-from rnng_dy.cli.sentences import Item, LinesOf
-from rnng_dy.execution.work import Lines, ModelFolder
+from rnng_dy.cli.sentences import Item
+from rnng_dy.execution.work import ModelFolder
 from rnng_dy.search.surprisal import SEARCHES, SearchOptions, measure, side_by_side
 from rnng_dy.search.words import Analysis
 
@@ -33,7 +35,11 @@ _OPTIONS = [
         help="Word-synchronous beam, particle filter (unbiased), or variable beam.",
     ),
     click.option(
-        "--beam", type=AT_LEAST_1, default=100, show_default=True, help="Beam: actions in a round."
+        "--beam",
+        type=AT_LEAST_1,
+        default=100,
+        show_default=True,
+        help="Beam: actions in a round.",
     ),
     click.option(
         "--fast-track",
@@ -100,10 +106,11 @@ _NAMES = {field.name for field in fields(SearchOptions)} - {"seed", "sum_all"}
 
 def given_search_option() -> str | None:
     """One that stands on the command line, such as `--beam`; None where none does."""
-    return next(filter(None, map(_flag_given, ["search", *_SEARCHES_OF])), None)
+    return next(filter(None, map(flag_given, ["search", *_SEARCHES_OF])), None)
 
 
-def _flag_given(name: str) -> str | None:
+def flag_given(name: str) -> str | None:
+    """How an option that stands on the command line is written; None where it does not."""
     context = click.get_current_context()
     if context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
         return None
@@ -117,9 +124,9 @@ def search_options(command: Callable) -> Callable:
     def with_options(*args, summed: str, **kwargs):
         found = {name: kwargs.pop(name) for name in _NAMES} | {"sum_all": summed == "all"}
         for name, searches in _SEARCHES_OF.items():
-            if found["search"] not in searches and _flag_given(name):
+            if found["search"] not in searches and flag_given(name):
                 raise click.UsageError(
-                    f"{_flag_given(name)} is for --search {' or '.join(searches)}"
+                    f"{flag_given(name)} is for --search {' or '.join(searches)}"
                 )
         if found["search"] == "beam" and not found["fast_track"]:
             click.echo(
@@ -139,14 +146,14 @@ def grouped_for(options: SearchOptions, items: Sequence[T]) -> list[Sequence[T]]
     return [items[i : i + size] for i in range(0, len(items), size)]
 
 
-def search_lines(place: ModelFolder, options: SearchOptions, nbest: int | None) -> LinesOf:
-    """The best complete tree of a sentence under the generative model, or so many with their log p(x, y).
+def search_trees(place: ModelFolder, options: SearchOptions, k: int) -> TreesOf:
+    """The k best complete trees of a sentence under the generative model, with their log p(x, y).
 
-    One without a tree, since p = 0 for its words or the search finds no way, has an empty line, or none of the best.
+    None where p = 0 for its words or the search finds no way.
     """
     model = place.open()
 
-    def lines(batch: Sequence[Item]) -> list[Lines]:
+    def trees(batch: Sequence[Item]) -> list[list[ScoredTree]]:
         sentences = [item.sentence for item in batch]
         found = measure(
             model,
@@ -156,18 +163,15 @@ def search_lines(place: ModelFolder, options: SearchOptions, nbest: int | None) 
             [s.unkified for s in sentences],
             [item.index for item in batch],
         )
-        return [of_trees(item, of.trees) for item, of in zip(batch, found, strict=True)]
-
-    def of_trees(item: Item, trees: Sequence[Analysis]) -> Lines:
-        written = [
-            tree_line(model.transitions, item.sentence, tree) for tree in trees[: nbest or 1]
+        return [
+            [
+                ScoredTree(tree_line(model.transitions, sentence, tree), tree.log_prob)
+                for tree in of.trees[:k]
+            ]
+            for sentence, of in zip(sentences, found, strict=True)
         ]
-        if nbest is None:
-            return written or [""]
-        found = zip(trees, written, strict=False)
-        return [format_sample(item.index, tree.log_prob, line) for tree, line in found]
 
-    return lines
+    return trees
 
 
 def tree_line(

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Container, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import click
 
 from oracle.errors import InputError, RnngError
 from oracle.files import SourceSentence, read_sentences
+from rnng_dy.cli.raw_text import RawText
 from rnng_dy.cli.tag_choice import TagChoice
 from rnng_dy.execution.work import Lines
+from rnng_dy.text.segmenter import Segmenter
+
+T = TypeVar("T")
 
 SHOWN_LINES = 5
 """Empty lines whose numbers are shown."""
@@ -37,13 +41,31 @@ LinesOf = Callable[[Sequence[Item]], list[Lines]]
 """From a batch to the lines of each of its items."""
 
 
-def read_items(model, source: str, tagged: bool | None, choice: TagChoice) -> list[Item]:
-    """The sentences of INPUT; those that are empty lines are named. Raises InputError that names the line."""
-    sentences = read_sentences(source, tagged, known_tags(model))
-    report_empty(sentences, source)
+def read_items(
+    model, source: str, tagged: bool | None, choice: TagChoice, text: RawText | None
+) -> list[Item]:
+    """The sentences of INPUT for a model; see `read_source`."""
+    sentences = read_source(source, tagged, known_tags(model), text, lambda: model.segmenter)
     items = [make_item(model, i, s, source, choice) for i, s in enumerate(sentences)]
     choice.report()
     return items
+
+
+def read_source(
+    source: str,
+    tagged: bool | None,
+    known: Container[str] | None,
+    text: RawText | None,
+    segmenter: Callable[[], Segmenter],
+) -> list[SourceSentence]:
+    """The sentences of INPUT; those that are empty lines are named. Raises InputError that names the line.
+
+    `known` are the tags that tokens may have, `segmenter` is asked for where INPUT is running text.
+    """
+    given = text is None
+    sentences = read_sentences(source, tagged, known) if given else text.read(source, segmenter())
+    report_empty(sentences, source)
+    return sentences
 
 
 def known_tags(model) -> Container[str] | None:
@@ -63,21 +85,23 @@ def make_item(model, index: int, sentence: SourceSentence, source: str, choice: 
     return Item(index, sentence, ids)
 
 
-def in_places(open_lines: Callable[[], LinesOf], of_empty: Lines) -> LinesOf:
-    """The lines of sentences, and `of_empty` in the places of empty lines."""
-    lines_of = open_lines()
+def in_places(
+    open_results: Callable[[], Callable[[Sequence[Item]], list[T]]], of_empty: T
+) -> Callable[[Sequence[Item]], list[T]]:
+    """The results of sentences, such as their lines or trees, and `of_empty` in the places of empty lines."""
+    results_of = open_results()
 
-    def lines(batch: Sequence[Item]) -> list[Lines]:
+    def results(batch: Sequence[Item]) -> list[T]:
         sentences = [item for item in batch if item.sentence.tokens]
-        found = iter(lines_of(sentences) if sentences else ())
+        found = iter(results_of(sentences) if sentences else ())
         return [next(found) if item.sentence.tokens else of_empty for item in batch]
 
-    return lines
+    return results
 
 
 def report_empty(sentences: Sequence[SourceSentence], source: str) -> None:
     """Name the lines that have no sentence."""
-    lines = [str(sentence.line) for sentence in sentences if not sentence.tokens]
+    lines = [str(s.line) for s in sentences if not s.tokens and s.text is None]
     if lines:
         shown = ", ".join(lines[:SHOWN_LINES]) + (", ..." if len(lines) > SHOWN_LINES else "")
         click.echo(

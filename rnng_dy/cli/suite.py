@@ -13,6 +13,7 @@ from oracle.files import open_output
 from rnng_dy import registry
 from rnng_dy.cli.options import device_option, jobs_option, json_option, model_option
 from rnng_dy.cli.output import check_files, open_model
+from rnng_dy.cli.paths import FILE, PathName
 from rnng_dy.cli.progress import Progress
 from rnng_dy.evaluation import suite_report
 from rnng_dy.evaluation.suite_files import read_suite, shipped, tokens_of, treebank_tokens
@@ -28,16 +29,18 @@ SENTENCES = 32
 @click.command(
     epilog="\n".join(["\b", "Suites of the package; a file of such a name is ./NAME:", *shipped()])
 )
-@click.argument("sources", metavar="SUITE...", nargs=-1, required=True)
+@click.argument(
+    "sources", type=PathName("file", "file", shipped()), metavar="SUITE...", nargs=-1, required=True
+)
 @model_option
 @click.option(
     "--plain",
     is_flag=True,
     help="The sentences are plain text, to be split as the treebank is.  [default: blanks separate tokens]",
 )
-@click.option("--regions", metavar="FILE", help="Write the value of every region, with tabs.")
+@click.option("--regions", type=FILE, help="Write the value of every region, with tabs.")
 @json_option
-@click.option("--html", "page", metavar="FILE", help="Write the tables as a page of HTML.")
+@click.option("--html", "page", type=FILE, help="Write the tables as a page of HTML.")
 @jobs_option
 @device_option
 def suite(sources, folder, plain, regions, numbers, page, jobs, device) -> None:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 
 import click
 
 from oracle.errors import InputError
-from oracle.files import SourceSentence, open_input, read_sentences
-from oracle.streams import WHITE_SPACE, is_replaced, require_utf8
+from oracle.files import SourceSentence, open_input
+from oracle.streams import WHITE_SPACE, require_utf8
 from rnng_dy.cli.options import (
     device_option,
     jobs_option,
@@ -23,9 +21,11 @@ from rnng_dy.cli.options import (
     resume_option,
     seed_option,
 )
-from rnng_dy.cli.output import run_batches
+from rnng_dy.cli.output import run_and_make
+from rnng_dy.cli.paths import FILE, FOLDER
+from rnng_dy.cli.raw_text import text_options
 from rnng_dy.cli.searching import given_search_option, grouped_for, search_options
-from rnng_dy.cli.sentences import report_empty, tagged_option
+from rnng_dy.cli.sentences import read_source, tagged_option
 from rnng_dy.cli.surprisal_outputs import (
     Measured,
     Outputs,
@@ -43,26 +43,30 @@ from rnng_dy.search.words import MeasuredSentence, WordRecord
 
 
 @click.command()
-@click.option("--model", "folder", help="Folder of a generative or LSTM language model.")
+@click.option(
+    "--model", "folder", type=FOLDER, help="Folder of a generative or LSTM language model."
+)
 @kneser_ney_option
 @order_option
-@click.argument("source", metavar="INPUT")
+@click.argument("source", type=FILE, metavar="INPUT")
 @output_option
 @search_options
 @seed_option
 @click.option("--end", is_flag=True, help="Also a row for the end of each sentence.")
-@click.option("--trees", metavar="FILE", help="Write the best complete tree of each sentence.")
+@click.option("--trees", type=FILE, help="Write the best complete tree of each sentence.")
 @click.option(
-    "--beams", metavar="FILE", help="Write the analyses after each word, best first, with scores."
+    "--beams", type=FILE, help="Write the analyses after each word, best first, with scores."
 )
-@click.option("--json", "as_json", metavar="FILE", help="Write all as JSON, a sentence a line.")
-@click.option("--html", "page", metavar="FILE", help="Write a page to look at.")
+@click.option("--json", "as_json", type=FILE, help="Write all as JSON, a sentence a line.")
+@click.option("--html", "page", type=FILE, help="Write a page to look at.")
 @click.option(
     "--merge",
     "raw",
+    type=FILE,
     metavar="RAW",
     help="Add up the tokens of each written word of these lines, one for each sentence of INPUT.",
 )
+@text_options
 @tagged_option
 @jobs_option
 @resume_option
@@ -81,6 +85,7 @@ def surprisal(
     as_json,
     page,
     raw,
+    text,
     tagged,
     jobs,
     resume,
@@ -88,8 +93,8 @@ def surprisal(
 ) -> None:
     """Word-by-word surprisal in bits, with the measures of the search, as a table with tabs.
 
-    INPUT is an oracle, trees, or tokenised sentences, one a line. Words that the model does not have are read as their
-    UNK classes. Sentences are numbered as they stand in INPUT, empty lines counted.
+    INPUT is an oracle, trees, or tokenised sentences, one a line; with --text, running text. Words that the model does
+    not have are read as their UNK classes. Sentences are numbered as they stand in INPUT, empty lines counted.
 
     Example: rnng-dy surprisal --model generator sentences.txt -o surprisals.tsv --html surprisals.html
     """  # fmt: skip
@@ -104,9 +109,8 @@ def surprisal(
         _refuse_for_words(trees, beams)
     executor = local_executor(jobs, device)
     transitions = scorer.open(executor)
-    sentences = read_sentences(source, tagged)
+    sentences = read_source(source, tagged, None, text, scorer.segmenter)
     raw_lines = None if raw is None else _read_raw(raw, sentences, source)
-    report_empty(sentences, source)
     items = [Item(i, s) for i, s in enumerate(sentences)]
     key = content_hash("surprisal", options, sentences, *scorer.identity)
     work = Work(executor, scorer.open_lines, partial(_left_out, end))
@@ -117,7 +121,8 @@ def surprisal(
         write_outputs(outputs, what, found)
         _report(found, items, source)
 
-    _run(grouped_for(options, items), work, outputs.table, key, resume, make)
+    grouped = grouped_for(options, items)
+    run_and_make("surprisal", grouped, work.lines_of, outputs.table, key, resume, make)
 
 
 def _refuse_for_words(trees: str | None, beams: str | None) -> None:
@@ -132,30 +137,6 @@ def _left_out(end: bool, item: Item) -> Lines:
     tokens = [*item.sentence.tokens, *([None] if end else [])]
     records = [WordRecord(token, None, math.nan) for token in tokens]
     return [MeasuredSentence(records, problem="does not fit into memory").to_json()]
-
-
-def _run(
-    grouped: Sequence[Sequence[Item]],
-    work: Work,
-    table: str,
-    key: str,
-    resume: bool,
-    make: Callable[[Path], None],
-) -> None:
-    """Measure the sentences and make the outputs of them; beside a table that is a file a stopped run leaves a part."""
-    if is_replaced(table):
-        run_batches("surprisal", grouped, work.lines_of, table, key, resume, make=make)
-        return
-    with NamedTemporaryFile("w", encoding="utf-8") as kept:
-
-        def lines_of(left: Sequence[Sequence[Item]]) -> Iterator[Lines]:
-            for lines in work.lines_of(left):
-                kept.writelines(f"{line}\n" for line in lines)
-                yield []
-
-        run_batches("surprisal", grouped, lines_of, os.devnull, key, False)
-        kept.flush()
-        make(Path(kept.name))
 
 
 def _read_raw(path: str, sentences: Sequence[SourceSentence], source: str) -> list[str]:

@@ -12,14 +12,17 @@ from oracle.files import open_output
 from oracle.streams import refuse_input_as_output
 from oracle.treebank import LocatedTree, format_tree, read_trees
 from rnng_dy.cli.options import AT_LEAST_1, json_option, seed_option
+from rnng_dy.cli.paths import FILE, FOLDER
 from rnng_dy.execution.executor import Executor
 from rnng_dy.execution.local import local_executor
 from rnng_dy.execution.outputs import write_json
 
 
 @click.command()
-@click.argument("trees_path", metavar="[TREES]", required=False)
-@click.option("--train", "train_path", help="Train NLTK's perceptron tagger on these trees.")
+@click.argument("trees_path", type=FILE, metavar="[TREES]", required=False)
+@click.option(
+    "--train", "train_path", type=FILE, help="Train NLTK's perceptron tagger on these trees."
+)
 @click.option(
     "--jackknife",
     "folds",
@@ -27,15 +30,26 @@ from rnng_dy.execution.outputs import write_json
     help="Tag TREES by taggers that each are trained on the other folds; 10 is usual.",
 )
 @click.option(
-    "--tags", "tags_path", help="Take the tags of this file: word_TAG tokens, a sentence a line."
+    "--tags",
+    "tags_path",
+    type=FILE,
+    help="Take the tags of this file: word_TAG tokens, a sentence a line.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=FILE,
+    default="-",
+    metavar="OUT.trees",
+    help="Trees to write.  [default: -]",
 )
 @click.option(
     "--into",
     "folder",
+    type=FOLDER,
     metavar="MODEL",
     help="Keep the tagger that --train makes in this folder of a parser, as its own; TREES are not needed then.",
 )
-@click.option("-o", "--output", default="-", metavar="OUT.trees", help="[default: -]")
 @json_option
 @click.option("--jobs", type=AT_LEAST_1, default=1, show_default=True, help="Folds at a time.")
 @seed_option

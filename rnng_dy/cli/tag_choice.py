@@ -47,20 +47,15 @@ class TagChoice:
     def _tags(self, sentence: SourceSentence) -> Sequence[str]:
         if self._from == OWN:
             return self._model.tags_for(sentence.tokens)
-        if self._from == GIVEN and sentence.tags is None:
+        if self._from == AUTO:
+            return self._model.tags_read(sentence.tokens, sentence.tags)
+        if sentence.tags is None:
             raise RnngError("no POS tags, which --tags given asks for: see to --tags auto")
-        return (
-            sentence.tags
-            if self._from == GIVEN
-            else self._model.tags_read(sentence.tokens, sentence.tags)
-        )
+        return sentence.tags
 
     def report(self) -> None:
         """Say which sentences have other tags than were given."""
-        if self._own:
-            which = (
-                ""
-                if self._own == self._sentences
-                else f" in {self._own} of {self._sentences} sentences"
-            )
-            say(f"tags: by the model's own tagger{which}")
+        if self._own == self._sentences > 0:
+            say("tags: by the model's own tagger")
+        elif self._own:
+            say(f"tags: by the model's own tagger in {self._own} of {self._sentences} sentences")

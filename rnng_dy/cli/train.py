@@ -20,6 +20,7 @@ from rnng_dy.cli.options import (
     number_options,
     training_options,
 )
+from rnng_dy.cli.paths import FILE
 from rnng_dy.cli.quiet import say
 from rnng_dy.cli.training_data import training_data
 from rnng_dy.cli.training_run import TrainingRun, WordsRun
@@ -38,12 +39,12 @@ def train() -> None:
 @model_section_option(
     "--no-tagger",
     is_flag=True,
-    help="With --pos: do without the tagger of a new model, trained on the tags of the training oracle, that tags "
-    "words without tags.",
+    help="With --pos: keep no POS tagger, trained on the training oracle's tags, in a new model folder. Where those "
+    "are jackknifed, `rnng-dy tag --train GOLD.trees --into MODEL` makes a better one.",
 )
 @data_option(
     "--pretrained",
-    metavar="FILE",
+    type=FILE,
     help="Word vectors in word2vec's text format, used as constants.",
 )
 def discriminative(pos, no_tagger, pretrained, device, **options) -> None:
@@ -110,7 +111,7 @@ def _read_vectors(path: str | None) -> tuple:
 clusters_option = data_option(
     "--clusters",
     "clusters_path",
-    metavar="FILE",
+    type=FILE,
     help="Clusters of the training words.  [default: Brown clusters, made now]",
 )
 

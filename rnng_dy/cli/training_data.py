@@ -11,10 +11,11 @@ from fractions import Fraction
 from pathlib import Path
 
 import click
-from nltk import Tree
 
 from oracle.errors import InputError, RnngError
 from oracle.files import OracleSentence, read_oracle
+from oracle.lazy import nltk
+from oracle.streams import file_hash
 from oracle.training_data import (
     PARTS,
     Recipe,
@@ -47,7 +48,7 @@ class TrainingData:
     source: str
     """The file that the user gave for training, for messages about all of it."""
     dev_source: str
-    golds: list[Tree] | None
+    golds: list[nltk.Tree] | None
     """The development trees, where they are asked for."""
     inputs: dict[str, object]
     """What decides the data, files as hashes, by option."""
@@ -104,28 +105,37 @@ def training_data(
 
 def _require_sense(kind: str, options: Mapping[str, object]) -> None:
     """Raise UsageError, saying what to give, where the options do not name the data in one way."""
-    oracles = {"--train": options["train_path"], "--dev": options["dev_path"]}
+    if options["trees_path"] is None and options["train_path"] is None:
+        raise click.UsageError(
+            "give --trees with --dev-trees or --hold-out, or oracles as --train and --dev"
+        )
+    if options["trees_path"] is None:
+        _require_oracles(kind, options)
+    else:
+        _require_trees(options)
+
+
+def _require_oracles(kind: str, options: Mapping[str, object]) -> None:
+    """Raise UsageError where options do not go with --train."""
+    if options["dev_path"] is None:
+        raise click.UsageError("--train needs the development oracle: give --dev")
     with_trees = {
         "--hold-out": options["hold_out"],
         "--unk": options["unk"],
         "--skip-preterminals": options["skip_preterminals"] or None,
     }
-    if options["trees_path"] is None:
-        if oracles["--train"] is None:
-            raise click.UsageError(
-                "give --trees with --dev-trees or --hold-out, or oracles as --train and --dev"
-            )
-        if oracles["--dev"] is None:
-            raise click.UsageError("--train needs the development oracle: give --dev")
-        if given := _first_given(with_trees):
-            raise click.UsageError(f"{given} goes with --trees: an oracle is made already")
-        needs_golds = kind == "discriminative"
-        if needs_golds and options["dev_trees"] is None:
-            raise click.UsageError("--dev needs its trees, for F1: give --dev-trees")
-        if not needs_golds and options["dev_trees"] is not None:
-            raise click.UsageError("--dev-trees goes with --trees; with --train, --dev is enough")
-        return
-    if given := _first_given(oracles):
+    if given := _first_given(with_trees):
+        raise click.UsageError(f"{given} goes with --trees: an oracle is made already")
+    needs_golds = kind == "discriminative"
+    if needs_golds and options["dev_trees"] is None:
+        raise click.UsageError("--dev needs its trees, for F1: give --dev-trees")
+    if not needs_golds and options["dev_trees"] is not None:
+        raise click.UsageError("--dev-trees goes with --trees; with --train, --dev is enough")
+
+
+def _require_trees(options: Mapping[str, object]) -> None:
+    """Raise UsageError where options do not go with --trees."""
+    if given := _first_given({"--train": options["train_path"], "--dev": options["dev_path"]}):
         raise click.UsageError(
             f"{given} names an oracle, and --trees makes oracles: give --trees with --dev-trees or --hold-out, or "
             "--train with --dev"
@@ -183,18 +193,18 @@ def _made(
         progress.advance()
 
     make_training_data(waiting, trees, dev or _share(options), recipe, show)
+    progress.finish()
     for file in files:
         say(
             f"{file.path}: {file.read} trees read, {file.changed} cleaned, {file.emptied} emptied, "
             f"{file.skipped} preterminals skipped"
         )
-    progress.finish()
-    if dev and dev.hash() == trees.hash():
+    if dev and dev.hash == trees.hash:
         click.echo(
             f"{dev.path} has what is trained on: its score says nothing of other sentences",
             err=True,
         )
-    hashes = {"--trees": trees.hash(), "--dev-trees": dev and dev.hash(), "--unk": recipe.unk}
+    hashes = {"--trees": trees.hash, "--dev-trees": dev and dev.hash, "--unk": recipe.unk}
     return _read(kind, options, waiting, hashes, waiting)
 
 
@@ -227,7 +237,7 @@ def _kept(kind: str, options: Mapping[str, object], folder: Path) -> TrainingDat
             f"{folder} has no {DATA} made of --trees: resume with the options that it was trained with"
         )
     given = {"--trees": options["trees_path"], "--dev-trees": options["dev_trees"]}
-    hashes = {name: path and TreesFile(path).hash() for name, path in given.items()}
+    hashes = {name: path and file_hash(path) for name, path in given.items()}
     if options["unk"] is not None:
         hashes["--unk"] = options["unk"]
     return _read(kind, options, folder / DATA, hashes)
@@ -251,10 +261,8 @@ def _read(
         golds = read_golds(str(trees_of(place, "dev")), dev, paths[1])
     # a run with oracles that are given has other data, and this one has for it
     inputs = {"--train": None, "--dev": None, "--hold-out": options["hold_out"], **sources}
-    inputs |= {
-        "--skip-preterminals": options["skip_preterminals"],
-        str(oracle_of(Path(DATA), "train")): content_hash(train),
-        str(oracle_of(Path(DATA), "dev")): content_hash(dev),
-    }
+    inputs["--skip-preterminals"] = options["skip_preterminals"]
+    for part in PARTS:
+        inputs[str(oracle_of(Path(DATA), part))] = file_hash(oracle_of(place, part))
     given = options["trees_path"], options["dev_trees"] or options["trees_path"]
     return TrainingData(train, dev, *paths, *given, golds, inputs, made)

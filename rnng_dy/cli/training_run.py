@@ -16,6 +16,7 @@ from oracle.errors import InputError, RnngError
 from oracle.files import OracleSentence, open_output
 from oracle.training_data import PARTS
 from rnng_dy import engine, registry
+from rnng_dy.cli.group import typed_command
 from rnng_dy.cli.initial_model import initial_hash
 from rnng_dy.cli.options import require_possible
 from rnng_dy.cli.progress import Progress, clock
@@ -23,6 +24,7 @@ from rnng_dy.cli.quiet import say
 from rnng_dy.cli.stopping import stopping
 from rnng_dy.cli.training_data import TrainingData, goes_on
 from rnng_dy.execution.local import prepare_process
+from rnng_dy.text.segmenter import Segmenter
 
 CLUSTERS = "clusters.paths"
 
@@ -41,7 +43,7 @@ class TrainingRun:
         self.kind, self.data, self._base = kind, data, base
         self._init, self._extends = options["init"], options["extend"]
         self._inputs = data.inputs | initial_hash(options)
-        self.folder = Path(options["folder"])
+        self.folder, self._preset = Path(options["folder"]), options["preset"]
         self._given = {
             name: options[name]
             for name in ("composition", "transitions")
@@ -62,12 +64,15 @@ class TrainingRun:
 
         The last two are left out where they are not given. With --init, `data` is then as the model sees it.
         """
+        from rnng_dy.training.provenance import about_continued
+
         if self.resumes:
             model = registry.class_of(self.kind).build(self.folder)
             self._require_same(model, self.folder, "resume")
         elif self._base is not None:
             self._require_same(self._base, self._init, "go on")
             model = self._continued()
+            model.about = about_continued(self._base, self._init)
         else:
             return make(self._sizes, seed=self.settings.seed, **self._given)
         if self._init is not None:
@@ -115,6 +120,7 @@ class TrainingRun:
         """
         from rnng_dy.training.development import encode_possible
         from rnng_dy.training.loop import Training
+        from rnng_dy.training.provenance import Provenance
 
         prepare_process(self.settings.jobs, engine.device())
         sentences, path = self.data.train, self.data.train_path
@@ -124,7 +130,12 @@ class TrainingRun:
                 f"no sentence to train on: {next(iter(impossible.values()))}", self.data.source
             )
 
+        about = Provenance(
+            model, sentences, self.settings, self._inputs, typed_command(), self._preset
+        )
+
         def report(record: dict) -> None:
+            about.report(record, self.folder)
             number = lines[record["sentence"]] if "sentence" in record else None
             line = f"{self.folder.name}: {_line(record, describe, f'{path}:{number}')}"
             if record["event"] == "left_out":
@@ -139,6 +150,8 @@ class TrainingRun:
             run.resume()
             say(f"going on after {run.standing.sentences} sentences")
         else:
+            if self._base is None:
+                model.segmenter = Segmenter.of_training(sentence.tokens for sentence in sentences)
             run.create_folder(partial(_add_all, [self.data.keep, *adding]))
         for line, reason in impossible.items():
             click.echo(f"{path}:{line}: left out: {reason}", err=True)
@@ -153,6 +166,7 @@ class TrainingRun:
                 f"stopped; the same command with --resume goes on in {self.folder}", err=True
             )
             sys.exit(128 + stopped[0])
+        about.finish(self.folder)
         best = json.dumps({"best": run.standing.best, "sentences": run.standing.best_sentences})
         click.echo(f"{self.folder}: {best}")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from oracle.errors import RnngError
-from oracle.files import SourceSentence
+from oracle.files import SourceSentence, read_oracle
 from oracle.transitions import TOP_DOWN, TransitionSystem
 from rnng_dy import registry
 from rnng_dy.cli.output import open_model
@@ -19,6 +19,7 @@ from rnng_dy.execution.executor import Executor
 from rnng_dy.execution.work import Lines, ModelFolder
 from rnng_dy.search.surprisal import SearchOptions, measure, measures_of
 from rnng_dy.search.words import MeasuredSentence, WordRecord
+from rnng_dy.text.segmenter import Segmenter
 
 
 class Item(NamedTuple):
@@ -48,6 +49,8 @@ class Scorer(NamedTuple):
     description: str
     open: Callable[[Executor], TransitionSystem]
     """Opens the model in this process, so that what is wrong with it is said at once; gives its transition system."""
+    segmenter: Callable[[], Segmenter]
+    """How running text becomes the tokens that it was trained on."""
 
 
 def open_scorer(
@@ -64,17 +67,19 @@ def open_scorer(
         identity = [wanted, order, Path(train_path)]
         description = f"Kneser-Ney, order {order}"
         opened = partial(_open_kneser_ney, train_path, order)
-        return Scorer(lines, ["surprisal"], False, identity, description, opened)
+        segmenter = partial(_segmenter_of_oracle, train_path)
+        return Scorer(lines, ["surprisal"], False, identity, description, opened, segmenter)
     kind = registry.kind_of(folder)
     if kind == "discriminative":
         raise RnngError(f"{folder} is a parser, which gives words no probability: name a generator")
     place = ModelFolder(kind, folder, device)
     identity, opened = [wanted, Path(folder, "parameters.npz")], partial(_open_folder, place)
+    segmenter = partial(_segmenter_of_model, place)
     if kind != "generative":
         lines = partial(_language_model_lines, place, wanted.end)
-        return Scorer(lines, ["surprisal"], False, identity, folder, opened)
+        return Scorer(lines, ["surprisal"], False, identity, folder, opened, segmenter)
     lines = partial(_generator_lines, place, options, wanted)
-    return Scorer(lines, measures_of(options), True, identity, folder, opened)
+    return Scorer(lines, measures_of(options), True, identity, folder, opened, segmenter)
 
 
 def _open_folder(place: ModelFolder, executor: Executor) -> TransitionSystem:
@@ -85,6 +90,14 @@ def _open_kneser_ney(train_path: str, order: int, executor: Executor) -> Transit
     executor.prepare()
     _kneser_ney(train_path, order)
     return TOP_DOWN
+
+
+def _segmenter_of_model(place: ModelFolder) -> Segmenter:
+    return place.open().segmenter
+
+
+def _segmenter_of_oracle(train_path: str) -> Segmenter:
+    return Segmenter.of_training(sentence.tokens for sentence in read_oracle(train_path))
 
 
 def _generator_lines(place: ModelFolder, options: SearchOptions, wanted: Wanted):

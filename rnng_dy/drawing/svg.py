@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from html import escape
 
-def svg(width: float, height: float, body: str) -> str:
-    """A drawing of so many pixels that scales with its surroundings."""
+
+def svg(width: float, height: float, body: str, label: str = "") -> str:
+    """A drawing of so many pixels that scales with its surroundings; `label` is for those who cannot see it."""
+    said = f'aria-label="{escape(label)}" ' if label else ""
     return (
         f'<svg viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}" role="img" '
-        f'xmlns="http://www.w3.org/2000/svg">{body}</svg>'
+        f'{said}xmlns="http://www.w3.org/2000/svg">{body}</svg>'
     )

@@ -2,85 +2,82 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Container
 from html import escape
+from typing import NamedTuple
 
-from nltk import Tree
-
+from oracle.brackets import format_tree
+from oracle.lazy import nltk
+from rnng_dy.drawing.layout import CONSTITUENT, WORD, Node, depth, nodes_of, place
 from rnng_dy.drawing.svg import svg
-from rnng_dy.evaluation.comparison import Bracket, canonical
-from rnng_dy.evaluation.evalb_params import COLLINS
-from rnng_dy.evaluation.evalb_sentence import counted_label
+from rnng_dy.drawing.words import cells, visible
 
-LEVEL, GAP, LETTER = 44, 14, 7.2
+LEVEL, GAP, CELL, MARGIN, LEAST = 44, 14, 7.2, 10, 60
+"""Pixels: from level to level, between neighbours, a letter, around a tree, and the least width."""
 
-
-def draw_tree(tree: Tree, right: Counter[Bracket] | None = None) -> str:
-    """A tree with its words in a row; constituents that are not among the brackets `right` are marked wrong."""
-    drawing = _Drawing(Counter(right) if right is not None else None)
-    drawing.place(tree, 0)
-    height = (drawing.depth + 1) * LEVEL + 26
-    return svg(max(drawing.x, 60), height, drawing.finish())
+STYLE = """
+svg text { font: 12px system-ui, sans-serif; fill: #333 } svg .label text { fill: #1b6ca8; font-weight: 600 }
+svg .tag text { fill: #777 } svg .edge { stroke: #aaa; fill: none }
+svg .wrong text { fill: #c00; font-weight: 700; text-decoration: underline }
+"""
+"""What drawings of trees need; a page may have other colours."""
 
 
-class _Drawing:
-    """Places words from left to right and each label above the middle of its children."""
+class Drawing(NamedTuple):
+    """A tree in pixels."""
 
-    def __init__(self, right: Counter[Bracket] | None):
-        self._right = right
-        self.x = 10.0
-        self.depth = 0
-        self._words = 0
-        """Words so far that count in evaluation."""
-        self._leaves: list[tuple[float, float, str, str]] = []
-        self._marks: list[str] = []
+    width: float
+    height: float
+    body: str
 
-    def place(self, node: Tree, level: int) -> float:
-        """Draw the node and what is below it; gives the x of its middle."""
-        self.depth = max(self.depth, level + 1)
-        if len(node) == 1 and isinstance(node[0], str):
-            return self._leaf(node.label(), node[0], level)
-        start = self._words
-        below = [self.place(child, level + 1) for child in node]
-        x = (below[0] + below[-1]) / 2
-        y = level * LEVEL + 18
-        lines = "".join(
-            f'<line x1="{x:.1f}" y1="{y + 5}" x2="{child:.1f}" y2="{y + LEVEL - 13}" class="edge"/>'
-            for child in below
-        )
-        self._marks.append(lines + self._label(node.label(), x, y, start))
-        return x
 
-    def _leaf(self, tag: str, word: str, level: int) -> float:
-        width = max(len(tag), len(word), 2) * LETTER
-        x, y = self.x + width / 2, level * LEVEL + 18
-        self._leaves.append((x, y, tag, word))
-        self.x += width + GAP
-        self._words += tag not in COLLINS.delete_labels
-        return x
+def draw_tree(
+    tree: nltk.Tree, marked: Container[int] = (), why: str = "not in the gold tree"
+) -> str:
+    """A tree with its words in a row, as an SVG element; the constituents with the numbers `marked` are so.
 
-    def _label(self, label: str, x: float, y: float, start: int) -> str:
-        counted = counted_label(label, start, self._words, COLLINS)
-        wrong = False
-        if self._right is not None and counted is not None:
-            bracket = (canonical(counted), start, self._words)
-            wrong = self._right[bracket] <= 0
-            self._right[bracket] -= 1
-        kind, title = (
-            ("wrong", "not in the gold tree")
-            if wrong
-            else ("label", f"{self._words - start} words")
-        )
-        text = f"{escape(label)}<title>{title}</title>"
-        return f'<text x="{x:.1f}" y="{y}" text-anchor="middle" class="{kind}">{text}</text>'
+    Constituents are numbered from 0, from the top down and from left to right; `why` is the title of marked ones.
+    """
+    drawing = drawn(tree, marked, why)
+    return svg(drawing.width, drawing.height, drawing.body, visible(format_tree(tree)))
 
-    def finish(self) -> str:
-        """Tags and words, which stand in a row at the bottom."""
-        bottom = self.depth * LEVEL + 18
-        for x, y, tag, word in self._leaves:
-            self._marks.append(
-                f'<text x="{x:.1f}" y="{y}" text-anchor="middle" class="tag">{escape(tag)}</text>'
-                f'<line x1="{x:.1f}" y1="{y + 5}" x2="{x:.1f}" y2="{bottom - 13}" class="edge"/>'
-                f'<text x="{x:.1f}" y="{bottom}" text-anchor="middle">{escape(word)}</text>'
-            )
-        return "".join(self._marks)
+
+def drawn(
+    tree: nltk.Tree, marked: Container[int] = (), why: str = "not in the gold tree"
+) -> Drawing:
+    """The inner part of what `draw_tree` gives, and its size."""
+    nodes = nodes_of(tree)
+    width = place(nodes, lambda node: max(cells(visible(node.text)), 2) * CELL, GAP)
+    bottom = depth(nodes)
+    texts: dict[str, list[str]] = {}
+    for node in nodes:
+        kind = "wrong" if node.number in marked else node.kind
+        title = why if kind == "wrong" else _size(node)
+        texts.setdefault(kind, []).append(_text(node, bottom, title))
+    groups = "".join(f'<g class="{kind}">{"".join(of_kind)}</g>' for kind, of_kind in texts.items())
+    edges = "".join(_edges(node, bottom) for node in nodes if node.children)
+    body = f'<path class="edge" d="{edges}"/><g text-anchor="middle">{groups}</g>'
+    return Drawing(max(width + 2 * MARGIN, LEAST), bottom * LEVEL + 26, body)
+
+
+def _y(node: Node, bottom: int) -> int:
+    return (bottom if node.kind == WORD else node.level) * LEVEL + 18
+
+
+def _edges(node: Node, bottom: int) -> str:
+    """Lines to the children of a node, of a path."""
+    begin = f"M{node.x + MARGIN:.0f} {_y(node, bottom) + 5}L"
+    ends = (f"{child.x + MARGIN:.0f} {_y(child, bottom) - 13}" for child in node.children)
+    return "".join(begin + end for end in ends)
+
+
+def _size(node: Node) -> str:
+    if node.kind != CONSTITUENT:
+        return ""
+    return f"{node.words} word{'s' * (node.words != 1)}"
+
+
+def _text(node: Node, bottom: int, title: str) -> str:
+    said = f"<title>{escape(title)}</title>" if title else ""
+    text = escape(visible(node.text))
+    return f'<text x="{node.x + MARGIN:.0f}" y="{_y(node, bottom)}">{text}{said}</text>'

@@ -6,8 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
-from nltk import Tree
-
+from oracle.lazy import nltk
 from rnng_dy.evaluation.evalb import SCORED, Scores, SentenceScore, percent
 from rnng_dy.evaluation.evalb_params import COLLINS, Params
 from rnng_dy.evaluation.evalb_sentence import read_off
@@ -49,16 +48,16 @@ def canonical(label: str, params: Params = COLLINS) -> str:
     return min([label, *(a for pair in params.equal_labels if label in pair for a in pair)])
 
 
-def brackets(tree: Tree, params: Params = COLLINS) -> Counter[Bracket]:
+def brackets(tree: nltk.Tree, params: Params = COLLINS) -> Counter[Bracket]:
     """The brackets that count in evaluation, labels canonical (quotes are not put back, as EVALB does for some)."""
     found = read_off(tree, params).counted_brackets(params)
     return Counter((canonical(label, params), start, end) for label, start, end in found)
 
 
 def by_kind(
-    golds: Iterable[Tree],
-    firsts: Iterable[Tree],
-    seconds: Iterable[Tree],
+    golds: Iterable[nltk.Tree],
+    firsts: Iterable[nltk.Tree],
+    seconds: Iterable[nltk.Tree],
     kind: Callable[[Bracket], Hashable],
 ) -> dict[Hashable, tuple[Counts, Counts]]:
     """Counts of both systems for each kind of bracket."""
@@ -77,14 +76,18 @@ def by_kind(
     return found
 
 
-def by_label(golds: Sequence[Tree], firsts: Sequence[Tree], seconds: Sequence[Tree]) -> list[Row]:
+def by_label(
+    golds: Sequence[nltk.Tree], firsts: Sequence[nltk.Tree], seconds: Sequence[nltk.Tree]
+) -> list[Row]:
     """Rows by label, the most frequent in gold first."""
     found = by_kind(golds, firsts, seconds, lambda bracket: bracket[0])
     rows = [Row(label, first, second) for label, (first, second) in found.items()]
     return sorted(rows, key=lambda row: (-row.first.gold, row.kind))
 
 
-def by_length(golds: Sequence[Tree], firsts: Sequence[Tree], seconds: Sequence[Tree]) -> list[Row]:
+def by_length(
+    golds: Sequence[nltk.Tree], firsts: Sequence[nltk.Tree], seconds: Sequence[nltk.Tree]
+) -> list[Row]:
     """Rows by words in the constituent, the shortest first."""
     found = by_kind(golds, firsts, seconds, lambda bracket: _bucket(bracket[2] - bracket[1]))
     return [Row(name_of_bucket(i), *found[i]) for i in sorted(found)]

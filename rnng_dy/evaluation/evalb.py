@@ -11,19 +11,17 @@ of lines and a bad parameter file are an `InputError` (EVALB warns and goes on);
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
 
-from nltk import Tree
-
 from oracle.errors import InputError
+from oracle.lazy import nltk
 from oracle.streams import WHITE_SPACE, read_lines
 from oracle.treebank import parse_line
 from rnng_dy.evaluation.evalb_params import COLLINS, Params
-from rnng_dy.evaluation.evalb_sentence import Sentence, fix_quotes, read_off
+from rnng_dy.evaluation.evalb_sentence import Sentence, fix_quotes, matches, read_off
 
 SCORED, ERROR, SKIPPED = 0, 1, 2
 # what parsers print where they found no parse
@@ -49,6 +47,11 @@ class SentenceScore:
     words: int = 0
     correct_tags: int = 0
     problem: str = ""
+
+    @property
+    def f1(self) -> float:
+        """Of the brackets, percent; 0 where there are none."""
+        return percent(2 * self.matched, self.gold + self.system)
 
     @property
     def complete(self) -> bool:
@@ -152,22 +155,6 @@ def percent(part: int, whole: int) -> float:
     return 100.0 * part / whole if whole else 0.0
 
 
-def _matched(gold: list, system: list, params: Params) -> int:
-    """Brackets matched one to one: each gold bracket takes the first free one that fits."""
-    free: dict[tuple[int, int], list[str]] = defaultdict(list)
-    for label, start, end in system:
-        free[start, end].append(label)
-    matched = 0
-    for label, start, end in gold:
-        labels = free.get((start, end), [])
-        for place, other in enumerate(labels):
-            if not params.labelled or params.same_label(label, other):
-                del labels[place]
-                matched += 1
-                break
-    return matched
-
-
 def _crossing(gold: list, system: list, words: int) -> int:
     """System brackets that overlap some gold bracket without one holding the other."""
     spans = {(start, end) for _, start, end in gold}
@@ -184,8 +171,8 @@ def _crossing(gold: list, system: list, words: int) -> int:
     )
 
 
-def _score(gold: Sentence, system: Sentence, params: Params) -> SentenceScore:
-    """EVALB's `calc_result`."""
+def score_read_off(gold: Sentence, system: Sentence, params: Params) -> SentenceScore:
+    """EVALB's `calc_result`; quotes are put back in the two sentences."""
     length = gold.length
     if not system.words:
         return SentenceScore(SKIPPED, length, problem="No words in the system's tree")
@@ -203,7 +190,7 @@ def _score(gold: Sentence, system: Sentence, params: Params) -> SentenceScore:
     return SentenceScore(
         SCORED,
         length,
-        matched=_matched(gold_brackets, system_brackets, params),
+        matched=len(matches(gold_brackets, system_brackets, params)),
         gold=len(gold_brackets),
         system=len(system_brackets),
         crossing=_crossing(gold_brackets, system_brackets, words),
@@ -212,19 +199,21 @@ def _score(gold: Sentence, system: Sentence, params: Params) -> SentenceScore:
     )
 
 
-def score_sentence(gold: Tree, system: Tree, params: Params = COLLINS) -> SentenceScore:
+def score_sentence(gold: nltk.Tree, system: nltk.Tree, params: Params = COLLINS) -> SentenceScore:
     """Score one tree; a tree without words is an empty line. InputError for a word without a tag.
 
-    >>> gold = Tree.fromstring("(S (NP (DT the) (NN cat)) (VP (VBZ sleeps)) (. .))")
-    >>> system = Tree.fromstring("(S (NP (DT the) (NN cat)) (NP (NNS sleeps)) (. .))")
+    >>> gold = nltk.Tree.fromstring("(S (NP (DT the) (NN cat)) (VP (VBZ sleeps)) (. .))")
+    >>> system = nltk.Tree.fromstring("(S (NP (DT the) (NN cat)) (NP (NNS sleeps)) (. .))")
     >>> score = score_sentence(gold, system)
     >>> score.matched, score.gold, score.system, score.correct_tags, score.words
     (2, 3, 3, 2, 3)
     """
-    return _score(read_off(gold, params), read_off(system, params), params)
+    return score_read_off(read_off(gold, params), read_off(system, params), params)
 
 
-def score(golds: Iterable[Tree], systems: Iterable[Tree], params: Params = COLLINS) -> Scores:
+def score(
+    golds: Iterable[nltk.Tree], systems: Iterable[nltk.Tree], params: Params = COLLINS
+) -> Scores:
     """Score a corpus. Unscorable sentences are counted, however many, and never stop it.
 
     Raises InputError for different numbers of trees and for words without tags.
@@ -253,7 +242,7 @@ def score_files(gold: str, system: str, params: Params = COLLINS) -> Scores:
             few, many = (gold, system) if gold_sentence is None else (system, gold)
             message = f"the file ends before this line, which {many} has; both need one tree a line"
             raise InputError(message, few, line)
-        sentences.append(_score(gold_sentence, system_sentence, params))
+        sentences.append(score_read_off(gold_sentence, system_sentence, params))
     return Scores(tuple(sentences), params)
 
 

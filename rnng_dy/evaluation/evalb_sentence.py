@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from nltk import Tree
-
 from oracle.errors import InputError
+from oracle.lazy import nltk
 from rnng_dy.evaluation.evalb_params import Params
 
 QUOTE_WORDS = frozenset("'\"/")
@@ -60,12 +61,16 @@ class Sentence:
 
     def counted_brackets(self, params: Params) -> list[tuple[str, int, int]]:
         """The brackets that count, labels cut."""
+        return list(self.numbered_brackets(params).values())
+
+    def numbered_brackets(self, params: Params) -> dict[int, tuple[str, int, int]]:
+        """Those of `counted_brackets`, each by its number among all constituents, from the top down."""
         cut = (counted_label(*bracket, params) for bracket in self.brackets)
-        return [
-            (label, start, end)
-            for label, (_, start, end) in zip(cut, self.brackets, strict=True)
+        return {
+            number: (label, start, end)
+            for number, (label, (_, start, end)) in enumerate(zip(cut, self.brackets, strict=True))
             if label is not None
-        ]
+        }
 
 
 def counted_label(label: str, start: int, end: int, params: Params) -> str | None:
@@ -74,7 +79,7 @@ def counted_label(label: str, start: int, end: int, params: Params) -> str | Non
     return None if start == end or cut in params.deleted_bracket_labels else cut
 
 
-def read_off(tree: Tree, params: Params) -> Sentence:
+def read_off(tree: nltk.Tree, params: Params) -> Sentence:
     """EVALB's `read_line` on a tree; InputError, without a place, for an untagged word."""
     sentence = Sentence()
     # a tree may be deeper than Python's stack; a number on the agenda closes the bracket it names
@@ -92,6 +97,24 @@ def read_off(tree: Tree, params: Params) -> Sentence:
             sentence.brackets.append([node.label(), len(sentence.words), 0])
             agenda.extend(reversed(node))
     return sentence
+
+
+def matches(
+    gold: Sequence[tuple[str, int, int]], system: Sequence[tuple[str, int, int]], params: Params
+) -> list[tuple[int, int]]:
+    """Places in both lists of brackets matched one to one: each gold bracket takes the first free one that fits."""
+    free: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for place, (_, start, end) in enumerate(system):
+        free[start, end].append(place)
+    found = []
+    for i, (label, start, end) in enumerate(gold):
+        places = free.get((start, end), [])
+        for k, place in enumerate(places):
+            if not params.labelled or params.same_label(label, system[place][0]):
+                del places[k]
+                found.append((i, place))
+                break
+    return found
 
 
 def fix_quotes(gold: Sentence, system: Sentence, params: Params) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from oracle.json_lines import one_line
 from oracle.transitions import TOP_DOWN, TransitionSystem
 from rnng_dy.evaluation.records import END, Record, one_word, tokens_so_far
 
@@ -26,8 +25,6 @@ MEASURES = (
     "open",
 )
 """The columns that may follow, in order; of the record's attributes of these names."""
-
-_NOT_IN_JSON_LINES = re.compile("[\ud800-\udfff\x7f\x85\u2028\u2029]")
 
 
 def header(columns: Iterable[str] = MEASURES) -> str:
@@ -67,9 +64,7 @@ def json_line(
     """
     columns = _in_order(columns)
     words = [_json_word(records, i, columns, transitions) for i in range(len(records))]
-    text = json.dumps({"sentence_id": sentence_id, "words": words}, ensure_ascii=False)
-    # lone surrogates, bytes that are not UTF-8, are no text, and some readers end a line at the others
-    return _NOT_IN_JSON_LINES.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return one_line({"sentence_id": sentence_id, "words": words})
 
 
 def beam_lines(

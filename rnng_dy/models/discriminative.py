@@ -14,6 +14,7 @@ from nltk.parse.api import ParserI
 from oracle.errors import ImpossibleError, RnngError
 from oracle.files import OracleSentence
 from oracle.tagging import tags_by
+from oracle.tokens import Token, split_tokens
 from oracle.treebank import NO_TAG, has_preterminals
 from oracle.treebank import tags as tags_of
 from oracle.treebank import words as words_of
@@ -25,12 +26,11 @@ from rnng_dy.models.rnng import Rnng, Sizes
 from rnng_dy.models.vocabulary import ParserVocabulary
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.rows import Block, Row, join
+from rnng_dy.search.found import TOO_LONG, Found
 from rnng_dy.search.greedy import BATCH_SIZE, parse_batch
+from rnng_dy.search.nbest import nbest_batch
 from rnng_dy.search.sampling import sample_batch
 from rnng_dy.search.trace import Decision, log_probs, trace
-
-Token = str | tuple[str, str]
-"""A word, or a word and its tag."""
 
 
 @dataclass(frozen=True)
@@ -115,13 +115,9 @@ class DiscriminativeParser(Rnng, ParserI):
     ) -> Tokens:
         """A sentence to parse. Raises RnngError where the model needs POS tags, gets none and has no tagger."""
         v = self.vocabulary
-        if v.tags is not None and tags is None:
-            tags = self.tags_for(tokens)
-        if unkified is None:
-            unkified = v.unkify(tokens)
         return Tokens(
-            v.word_ids(unkified),
-            None if v.tags is None else v.tag_ids(tags),
+            v.word_ids(v.unknown.unkify(tokens) if unkified is None else unkified),
+            None if v.tags is None else v.tag_ids(tags or self.tags_for(tokens)),
             None if v.pretrained is None else v.pretrained_rows(tokens),
         )
 
@@ -137,25 +133,21 @@ class DiscriminativeParser(Rnng, ParserI):
     def tags_read(self, words: Sequence[str], given: Sequence[str] | None) -> Sequence[str] | None:
         """The tags that the model reads words with: those given, else its own tagger's, where it reads tags at all.
 
-        Tags that all are the XX of trees without tags are none, unless training has that tag. Raises RnngError where
-        it needs tags, is given none and has no tagger.
+        XX alone, as trees without tags have it, is read as none by a model with a tagger, unless training has XX.
         """
-        if self.vocabulary.tags is None:
+        known = self.vocabulary.tags
+        if known is None:
             return given
-        if given is None:
-            return self.tags_for(words)
-        untagged = NO_TAG not in self.vocabulary.tags and set(given) == {NO_TAG}
-        return self.tags_for(words) if untagged and self.tagger is not None else given
+        all_xx = self.tagger is not None and NO_TAG not in known and set(given or ()) == {NO_TAG}
+        return self.tags_for(words) if given is None or all_xx else given
 
     def encode_training(self, sentence: OracleSentence) -> ParserExample:
         """A sentence of the training oracle. Raises UnderivableError for a tree that has q = 0."""
         self.transitions.check(sentence.actions, len(sentence.tokens))
-        # a parser that is trained on with more data has not all of its words
-        known = self.vocabulary.words
-        both = zip(sentence.tokens, sentence.unkified, strict=True)
-        words = [word if word in known else unk for word, unk in both]
-        tokens = self.encode(sentence.tokens, sentence.tags, words)
         classes = self.vocabulary.word_ids(sentence.unkified)
+        # a parser that goes on from other data has not all of the words: they are their classes
+        words = list(map(self.vocabulary.words.get, sentence.tokens, classes))
+        tokens = self.encode(sentence.tokens, sentence.tags, ())._replace(words=words)
         return ParserExample(tokens, classes, self.transitions.encode(sentence.actions))
 
     # graphs
@@ -229,14 +221,11 @@ class DiscriminativeParser(Rnng, ParserI):
 
     def _read(self, tokens: Sequence[Token]) -> tuple[list[str], Sequence[str] | None]:
         """Words, and the tags that the model reads them with."""
-        words, tags = _split(tokens)
+        words, tags = split_tokens(tokens)
         return words, self.tags_read(words, tags)
 
     def parse(self, tokens: Sequence[Token]) -> Iterator[nltk.Tree]:
-        """The trees of a sentence, best first: the greedy one.
-
-        Its tags are those of the tokens, else those that the model's tagger gives, XX where it reads no tags.
-        """
+        """The trees of a sentence, best first: the greedy one. Its tags are those that were read, XX where none are."""
         return next(self.parse_sents([tokens]))
 
     def parse_one(self, sent: Sequence[Token]) -> nltk.Tree | None:
@@ -255,12 +244,24 @@ class DiscriminativeParser(Rnng, ParserI):
                 found = [] if result is None else [self.tree_of(result[0], words, tags)]
                 yield iter(found)
 
+    def best_trees(self, sentences: Sequence[Sequence[Token]]) -> Iterator[Found]:
+        """See `SavedModel`."""
+        return ((next(trees, None), TOO_LONG) for trees in self.parse_sents(sentences))
+
     def tree_of(
         self, ids: Iterable[int], words: Sequence[str], tags: Sequence[str] | None
     ) -> nltk.Tree:
         """The tree of action ids; its tags are XX where there are none."""
         actions = self.transitions.decode(ids)
         return self.transitions.tree_of(actions, words, tags or [NO_TAG] * len(words))
+
+    def nbest(
+        self, tokens: Sequence[Token], k: int, beam: int | None = None
+    ) -> list[tuple[nltk.Tree, float]]:
+        """The k best trees that a beam, 20 or 2k wide, finds, best first, with log q in nats; see `nbest_batch`."""
+        words, tags = self._read(tokens)
+        [found] = nbest_batch(self, [self.encode(words, tags)], k, beam)
+        return [(self.tree_of(ids, words, tags), log_q) for ids, log_q in found]
 
     def sample(
         self, tokens: Sequence[Token], n: int = 100, alpha: float = 0.8, seed: int = 1
@@ -273,24 +274,13 @@ class DiscriminativeParser(Rnng, ParserI):
     @one_graph
     def log_prob(self, tree: nltk.Tree) -> float:
         """log q(tree | its words) in nats; -inf where training has not its nonterminals, or it cannot be derived."""
-        actions = self.transitions.actions_of(tree)
-        words = words_of(tree)
+        actions, words = self.transitions.actions_of(tree), words_of(tree)
         try:
             self.transitions.check(actions, len(words))
             ids = self.transitions.encode(actions)
         except ImpossibleError:
             return float("-inf")
-        tokens = self.encode(words, tags_of(tree) if has_preterminals(tree) else None)
+        tags = tags_of(tree) if has_preterminals(tree) else None
+        tokens = self.encode(words, self.tags_read(words, tags))
         dy.renew_cg()
         return float(log_probs(self, trace(self, self.start(tokens), [ids]))[0])
-
-
-def _split(tokens: Sequence[Token]) -> tuple[list[str], list[str] | None]:
-    """Words and tags of plain or tagged tokens. Raises RnngError for neither, for a mixture and for none."""
-    if isinstance(tokens, str) or not tokens:
-        raise RnngError("a sentence is a list of tokens, one at least")
-    if all(isinstance(token, str) for token in tokens):
-        return list(tokens), None
-    if any(isinstance(token, str) or len(token) != 2 for token in tokens):
-        raise RnngError("all tokens are words, or all are (word, tag) pairs")
-    return [word for word, _ in tokens], [tag for _, tag in tokens]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from oracle.errors import ImpossibleError, UnseenSymbolError
 from oracle.files import OracleSentence
+from oracle.tokens import Token
 from oracle.transitions import SHIFT
 from oracle.treebank import words as words_of
 from rnng_dy.engine import dy
@@ -21,10 +22,11 @@ from rnng_dy.models.vocabulary import GeneratorVocabulary
 from rnng_dy.models.word_softmax import ClassFactoredSoftmax
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.rows import Block, Row, gather
+from rnng_dy.search.found import Found
 from rnng_dy.search.generation import generate_trees
 from rnng_dy.search.reader import Reader
 from rnng_dy.search.scoring import joint_log_probs
-from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions, measure
+from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions, best_trees, measure
 from rnng_dy.search.trace import Decision, trace
 from rnng_dy.search.words import WordRecord
 
@@ -200,6 +202,10 @@ class GenerativeModel(Rnng):
         """n trees drawn from the model, tags XX, each with log p(x, y) in nats (see `search.generation`)."""
         return generate_trees(self, n, seed, max_length)
 
+    def best_trees(self, sentences: Sequence[Sequence[Token]]) -> Iterator[Found]:
+        """See `SavedModel`."""
+        return best_trees(self, sentences)
+
     def surprisals(
         self, tokens: Sequence[str], options: SearchOptions = DEFAULT_OPTIONS, end: bool = False
     ) -> list[WordRecord]:
@@ -208,10 +214,10 @@ class GenerativeModel(Rnng):
         return found.records
 
     def surprisals_of(
-        self, sentences: Sequence[Sequence[str]], options: SearchOptions = DEFAULT_OPTIONS
+        self, sentences: Sequence[Sequence[str]] | str, options: SearchOptions = DEFAULT_OPTIONS
     ) -> list[list[WordRecord]]:
-        """`surprisals` of many sentences, some of them searched together."""
-        return [found.records for found in measure(self, sentences, options)]
+        """`surprisals` of many sentences, or of those of a text, some of them searched together."""
+        return [found.records for found in measure(self, self.tokens_of(sentences), options)]
 
     def reader(self, options: SearchOptions = DEFAULT_OPTIONS) -> Reader:
         """A reader of one sentence, word by word."""

@@ -102,10 +102,6 @@ class ParserVocabulary:
             pretrained=None if data["pretrained"] is None else Vocabulary(data["pretrained"]),
         )
 
-    def unkify(self, tokens: Iterable[str]) -> list[str]:
-        """Tokens with the UNK class for every word that training has not twice."""
-        return self.unknown.unkify(tokens)
-
     def word_ids(self, unkified: Iterable[str]) -> list[int]:
         """Ids of words after unkifying; a word outside the vocabulary is UNK."""
         unk = self.words.id(UNK)

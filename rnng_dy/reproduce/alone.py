@@ -6,11 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from nltk import Tree
-
 from oracle.brackets import parse_line
 from oracle.errors import InputError
 from oracle.files import open_input, read_likelihoods
+from oracle.lazy import nltk
 from oracle.tagging import with_tags
 from oracle.treebank import tags
 from rnng_dy.evaluation.perplexity import gap, in_all
@@ -20,7 +19,7 @@ NO_CONSTITUENTS = "TOP"
 SEARCHES = ("beam", "particles")
 
 
-def read_trees_alone(path: Path, golds: Sequence[Tree]) -> tuple[list[Tree], int]:
+def read_trees_alone(path: Path, golds: Sequence[nltk.Tree]) -> tuple[list[nltk.Tree], int]:
     """The model's trees with the gold tags, and for how many sentences it found none: they get no constituents.
 
     Raises InputError where there is not one line a sentence.
@@ -32,7 +31,7 @@ def read_trees_alone(path: Path, golds: Sequence[Tree]) -> tuple[list[Tree], int
         raise InputError(f"{len(lines)} lines for {len(golds)} sentences", path)
     found = []
     for number, (line, gold) in enumerate(zip(lines, golds, strict=True), 1):
-        flat = Tree(NO_CONSTITUENTS, [Tree(tag, [word]) for word, tag in gold.pos()])
+        flat = nltk.Tree(NO_CONSTITUENTS, [nltk.Tree(tag, [word]) for word, tag in gold.pos()])
         tree = parse_line(line, path, number, any_bytes=True) if line else flat
         found.append(with_tags(tree, tags(gold)))
     return found, lines.count("")

@@ -8,9 +8,11 @@ from pathlib import Path
 
 from oracle.brackets import parse_line
 from oracle.files import open_output
+from rnng_dy.drawing.charts import STYLE as CHART_STYLE
 from rnng_dy.drawing.charts import Point, histogram, line_chart
+from rnng_dy.drawing.trees import STYLE as TREE_STYLE
 from rnng_dy.drawing.trees import draw_tree
-from rnng_dy.evaluation.comparison import brackets
+from rnng_dy.evaluation.marking import mark
 from rnng_dy.execution.outputs import write_json
 from rnng_dy.reproduce.tables import Table, long_tables, short_tables
 
@@ -149,12 +151,6 @@ nav a { margin-right: 1.2em }
 table { border-collapse: collapse } th, td { padding: .2em .8em; text-align: right; border-bottom: 1px solid #ddd }
 th { border-bottom: 2px solid #888; vertical-align: bottom }
 td:first-child, th:first-child { text-align: left; padding-left: 0 }
-.chart svg { max-width: 100%; height: auto }
-svg text { font: 12px system-ui, sans-serif; fill: #333 } svg .grid { stroke: #e4e4e4 } svg .axis { stroke: #888 }
-svg .edge { stroke: #aaa } svg .label { fill: #1b6ca8; font-weight: 600 } svg .tag { fill: #777 }
-svg .wrong { fill: #c00; font-weight: 700; text-decoration: underline }
-.legend span { margin-right: 1.2em; white-space: nowrap; display: inline-block }
-.legend i { display: inline-block; width: .8em; height: .8em; margin-right: .4em }
 pre { overflow-x: auto; background: #f6f6f6; padding: .8em; font-size: 12px }
 @media (min-width: 1240px) {
   body { display: grid; grid-template-columns: 15em minmax(0, 1fr); column-gap: 2em }
@@ -178,7 +174,7 @@ def html(results: dict) -> str:
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<style>{STYLE}</style></head>\n<body><nav>{links}</nav>"
+        f"<style>{TREE_STYLE}{CHART_STYLE}{STYLE}</style></head>\n<body><nav>{links}</nav>"
         f"<main><h1>{escape(title)}</h1>{body}</main></body></html>\n"
     )
 
@@ -217,10 +213,9 @@ def _html_table(table: Table) -> str:
 def _html_trees(drawn: dict, names: Sequence[str]) -> str:
     """The trees of a sentence under their names, gold first."""
     gold = parse_line(drawn["gold"])
-    right = brackets(gold)
     parts = [f"<h3>Sentence {drawn['sentence']}</h3>"]
     for name in names:
         tree = parse_line(drawn[name])
-        picture = draw_tree(tree, None if name == "gold" else right)
+        picture = draw_tree(tree, mark(gold, tree).wrong)
         parts.append(f'<p class="note">{escape(name)}</p><figure class="tree">{picture}</figure>')
     return "".join(parts)

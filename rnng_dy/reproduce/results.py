@@ -17,6 +17,7 @@ from rnng_dy.execution.outputs import finite
 from rnng_dy.reproduce.alone import read_trees_alone, several_ways
 from rnng_dy.reproduce.plan import PARTS, Experiment
 from rnng_dy.search.importance import growth_with_samples, read_sampled
+from rnng_dy.training.log import EVALUATION, Log
 
 LENGTHS = (10, 20, 30, 40, 50, None)
 """F1 of sentences of up to as many words."""
@@ -272,18 +273,11 @@ def _trees(path: Path) -> list[LocatedTree]:
     return list(read_trees(str(path)))
 
 
-def _evaluations(log: Path) -> list[dict]:
-    found = []
-    with open_input(log) as stream:
-        for number, line in enumerate(stream, 1):
-            try:
-                record = json.loads(line)
-                if record["event"] == "evaluation":
-                    kept = ("epoch", "seconds", "f1", "perplexity")
-                    found.append({key: record[key] for key in kept if key in record})
-            except (KeyError, TypeError, ValueError) as error:
-                raise InputError(f"no record of a training: {error}", log, number) from None
-    return found
+def _evaluations(path: Path) -> list[dict]:
+    log = Log.read(path)
+    log.require_whole()
+    kept = ("epoch", "seconds", "f1", "perplexity")
+    return [{key: r[key] for key in kept if key in r} for r in log.of(EVALUATION)]
 
 
 def _saved_perplexity(path: Path, ends: bool) -> float:

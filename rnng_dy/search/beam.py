@@ -6,7 +6,6 @@ does, its quirks included.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +19,7 @@ from rnng_dy.search.incremental import (
     Reading,
     Request,
     Search,
+    carried_out,
     finishing,
     log_sum,
     start_hypothesis,
@@ -95,11 +95,11 @@ class BeamSearch:
             reached.add(
                 [
                     h._replace(word=word, lexical=float(lexical[row]))
-                    for row, h in _carried_out(following, answer, scores, items[wanted])
+                    for row, h in carried_out(following, answer, scores, items[wanted])
                 ]
             )
             others = items[~(wanted | dropped.ravel()[items])]
-            following = [h for _, h in _carried_out(following, answer, scores, others)]
+            following = [h for _, h in carried_out(following, answer, scores, others)]
         return self._reading(reached, rounds, done)
 
     def _scores(
@@ -177,14 +177,3 @@ class _Reached:
         self.scores += [h.score for h in found]
         self.lexical += [h.lexical for h in found]
         self.best = sorted(self.best + found, key=lambda h: -h.score)[: self._size]
-
-
-def _carried_out(
-    hypotheses: list[Hypothesis], answer: Expanded, scores: np.ndarray, items: np.ndarray
-) -> Iterator[tuple[int, Hypothesis]]:
-    """Rows, and hypotheses with the actions at some indices of the scores."""
-    rows, actions = np.divmod(items, scores.shape[1])
-    for row, action, score in zip(
-        rows.tolist(), actions.tolist(), scores.ravel()[items].tolist(), strict=True
-    ):
-        yield row, hypotheses[row].then(answer.configurations[row], action, None, score)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
-import nltk
 import numpy as np
 
 from oracle.errors import RnngError
+from oracle.lazy import nltk
 from oracle.transitions import SHIFT
 from oracle.treebank import NO_TAG
 from rnng_dy.engine import dy, one_graph

@@ -7,7 +7,7 @@ and returns a `Reading` for each word. `run` answers the requests of many search
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, TypeVar
 
@@ -137,6 +137,17 @@ def finishing(system: TransitionSystem, answer: Expanded) -> np.ndarray:
             for i in np.flatnonzero(answer.actions[:, action] > -np.inf).tolist():
                 found[i, action] = answer.configurations[i].state.after(action).is_finished
     return found
+
+
+def carried_out(
+    hypotheses: Sequence[Hypothesis], answer: Expanded, scores: np.ndarray, items: np.ndarray
+) -> Iterator[tuple[int, Hypothesis]]:
+    """Rows, and hypotheses with the actions at some indices of the scores."""
+    rows, actions = np.divmod(items, scores.shape[1])
+    for row, action, score in zip(
+        rows.tolist(), actions.tolist(), scores.ravel()[items].tolist(), strict=True
+    ):
+        yield row, hypotheses[row].then(answer.configurations[row], action, None, score)
 
 
 def read_sentence(

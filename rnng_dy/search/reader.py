@@ -37,6 +37,7 @@ class Reader:
     def __repr__(self) -> str:
         return f"<Reader after {' '.join(self.tokens) or 'no word'!r}>"
 
+    @one_graph
     def copy(self) -> Reader:
         """A reader of its own after the same words."""
         return copy.copy(self)
@@ -47,6 +48,7 @@ class Reader:
         reading = self._reading
         return [] if reading is None else [analysis(self._model, h) for h in reading.hypotheses]
 
+    @one_graph
     def push(self, token: str) -> WordRecord:
         """Read a word and say what the model thought of it.
 
@@ -61,6 +63,7 @@ class Reader:
         self.tokens = (*self.tokens, token)
         return found
 
+    @one_graph
     def end(self) -> tuple[WordRecord, list[Analysis]]:
         """What the model thinks of the sentence's ending here, and its complete trees, best first.
 
@@ -98,7 +101,6 @@ class Reader:
         """Where the reader stands; before the first word that is in the current graph."""
         return self._reading or self._search.start(self._model.start())
 
-    @one_graph
     def _go_on(
         self, search: Callable[[Reading], Search], token: str | None, unk: str | None
     ) -> WordRecord:

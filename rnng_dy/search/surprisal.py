@@ -9,13 +9,17 @@ from functools import partial
 
 import numpy as np
 
-from oracle.errors import RnngError, named
+from oracle.errors import named
+from oracle.tokens import Token, split_tokens
 from oracle.transitions import TransitionSystem
+from oracle.treebank import NO_TAG
+from rnng_dy.execution.batches import as_fits, batches
 from rnng_dy.search.beam import BeamSearch, BeamSizes
+from rnng_dy.search.found import TOO_LONG, Found
 from rnng_dy.search.incremental import Hypothesis, Reading, WordSearch, read_sentence, run
 from rnng_dy.search.model import Model
 from rnng_dy.search.particles import ParticleFilter, VariableBeam
-from rnng_dy.search.words import Analysis, MeasuredSentence, WordRecord
+from rnng_dy.search.words import Analysis, MeasuredSentence, WordRecord, require_tokens
 
 ANALYSES = 400
 """Analyses of all sentences that are searched side by side, about: with more, a batch is no faster, only larger."""
@@ -107,8 +111,7 @@ def measure(
     for begin in range(0, len(columns), together):
         opened, names = [], []
         for tokens, seen, number in columns[begin : begin + together]:
-            if not tokens or isinstance(tokens, str):
-                raise RnngError("a sentence is a list of tokens, one at least")
+            require_tokens(tokens)
             unks = seen or model.vocabulary.unkify(tokens)
             words = [word_id(model, word) for word in unks]
             search = open_search(model, options, number)
@@ -116,6 +119,25 @@ def measure(
             names.append([*zip(tokens, unks, strict=True), *([(None, None)] if end else [])])
         for rows, readings in zip(names, run(model, opened), strict=True):
             yield _measured(model, rows, readings, end)
+
+
+def best_trees(model: Model, sentences: Sequence[Sequence[Token]]) -> Iterator[Found]:
+    """The best complete tree that the beam finds of each sentence, with the tags of its tokens, XX where none are."""
+    split = [split_tokens(tokens) for tokens in sentences]
+
+    def measured(batch: Sequence[Sequence[str]]) -> list[MeasuredSentence]:
+        return list(measure(model, batch, end=True))
+
+    for part in batches(split, lambda _: 1, side_by_side(DEFAULT_OPTIONS)):
+        results = as_fits(measured, [words for words, _ in part])
+        for (words, tags), found in zip(part, results, strict=True):
+            if found is None:
+                yield None, TOO_LONG
+            elif not found.trees:
+                yield None, found.problem
+            else:
+                actions, tags = found.trees[0].actions, tags or [NO_TAG] * len(words)
+                yield model.transitions.tree_of(actions, words, tags), ""
 
 
 def word_id(model: Model, unk: str) -> int | None:

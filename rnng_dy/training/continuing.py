@@ -13,7 +13,7 @@ from oracle.files import OracleSentence, nonterminals
 from oracle.unknown import UnknownWords
 from rnng_dy.models.discriminative import DiscriminativeParser
 from rnng_dy.models.rnng import Rnng
-from rnng_dy.models.vocabulary import Vocabulary
+from rnng_dy.models.vocabulary import ParserVocabulary, Vocabulary
 from rnng_dy.saved import SavedModel
 
 M = TypeVar("M", bound=SavedModel)
@@ -77,6 +77,7 @@ def extended(model: M, sentences: Sequence[OracleSentence], seed: int) -> M:
                 tag_counts=(*v.tag_counts, *(counts[tag] for tag in new.tags)),
             )
     larger = _grown(model, vocabulary, seed)
+    larger.segmenter = model.segmenter
     if not new.tags:
         larger.tagger = model.tagger
     return larger
@@ -84,7 +85,9 @@ def extended(model: M, sentences: Sequence[OracleSentence], seed: int) -> M:
 
 def as_seen_by(model: SavedModel, sentences: Iterable[OracleSentence]) -> list[OracleSentence]:
     """The sentences with the UNK classes that the model knows words by, whatever their oracle takes for known."""
-    return [replace(s, unkified=tuple(model.vocabulary.unkify(s.tokens))) for s in sentences]
+    v = model.vocabulary
+    unkify = v.unknown.unkify if isinstance(v, ParserVocabulary) else v.unkify
+    return [replace(s, unkified=tuple(unkify(s.tokens))) for s in sentences]
 
 
 def _new_words(parser: DiscriminativeParser, sentences: Sequence[OracleSentence]) -> list[str]:

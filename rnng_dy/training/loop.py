@@ -17,12 +17,10 @@ import numpy as np
 from oracle.errors import InputError, RnngError
 from oracle.streams import replacing
 from rnng_dy import checkpoint
+from rnng_dy.training.log import ENDED_EARLY, EVALUATION, LEFT_OUT, LOG, PROGRESS
 from rnng_dy.training.presets import Settings
 from rnng_dy.training.updates import Update, Updater
 
-LOG = "log.jsonl"
-ENDED_EARLY = "ended_early"
-"""The event of the log's last record where patience ended the training."""
 LARGE = 10**15
 """Sentences, seconds and nats that no training reaches."""
 
@@ -222,7 +220,7 @@ class Training:
             if i not in self.left_out:
                 self.left_out.add(i)
                 length = self.model.length(self.examples[i])
-                self._record("left_out", sentence=i, words=length, left_out=len(self.left_out))
+                self._record(LEFT_OUT, sentence=i, words=length, left_out=len(self.left_out))
 
     # records and files
 
@@ -235,7 +233,7 @@ class Training:
         if is_best:
             p.best, p.best_sentences = result["score"], p.sentences
             checkpoint.save_parameters(self.model, self.folder)
-        self._record("evaluation", **result, is_best=is_best, best=p.best)
+        self._record(EVALUATION, **result, is_best=is_best, best=p.best)
         self._save()
 
     def _save(self) -> None:
@@ -258,7 +256,7 @@ class Training:
         loss, words, updates, clipped = p.window
         remaining = self.settings.epochs * len(self.examples) - p.sentences
         self._record(
-            "progress",
+            PROGRESS,
             loss_per_word=loss / max(words, 1),
             learning_rate=self.learning_rate(),
             clipped=clipped / updates,
@@ -285,7 +283,7 @@ class Training:
             try:
                 record = json.loads(line)
                 # the evaluation at the end may come after a training state of the same sentences
-                last = p.evaluated if record["event"] == "evaluation" else p.sentences
+                last = p.evaluated if record["event"] == EVALUATION else p.sentences
                 # a run that ends at the same place again says so again
                 if record["sentences"] <= last and record["event"] != ENDED_EARLY:
                     kept.append(line)

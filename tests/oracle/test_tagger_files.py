@@ -48,10 +48,11 @@ def test_nltk_reads_the_files(tagger, folder, monkeypatch):
 
 
 def test_nltk_writes_the_same(tagger, folder, tmp_path, monkeypatch):
-    if not hasattr(tagger, "save_to_json"):
-        pytest.skip("this NLTK has no taggers as JSON files")
     monkeypatch.setattr(nltk.data, "path", [str(tmp_path), *nltk.data.path])
-    tagger.save_to_json(loc=str(tmp_path / "of-nltk"))
+    try:
+        tagger.save_to_json(loc=str(tmp_path / "of-nltk"))
+    except (AttributeError, NameError):
+        pytest.skip("this NLTK has no taggers as JSON files, or cannot write them (3.9.1)")
     for name in FILES.values():
         ours, theirs = (
             json.loads((tmp_path / f / name).read_text()) for f in ("tagger", "of-nltk")

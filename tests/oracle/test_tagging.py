@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 from click.testing import CliRunner
 from nltk import Tree
 
 from oracle import tagging
+from oracle.tagger_files import FILES
 from oracle.treebank import tags, words
 from rnng_dy.cli import main
+from tests.conftest import TINY
 
 SENTENCES = [[("the", "DT"), (f"thing{i}", "NN"), ("runs", "VBZ")] for i in range(20)]
 
@@ -26,6 +32,48 @@ def test_a_jackknifed_tagger_has_not_seen_the_sentence():
 
 def test_the_seed_decides():
     assert tagging.jackknife(SENTENCES, 4, seed=1) == tagging.jackknife(SENTENCES, 4, seed=1)
+
+
+SAVED = """
+from sys import argv
+from oracle import tagger_files, tagging, treebank
+sentences = [tagging.tagged(located.tree) for located in treebank.read_trees(argv[1])][:100]
+tagger_files.save_tagger(tagging.tagger_of_training(sentences, seed=3), argv[2])
+"""
+
+
+def test_a_seed_gives_the_same_files_whatever_order_sets_have(tmp_path):
+    for hashes in ("0", "1"):
+        command = [sys.executable, "-c", SAVED, str(TINY), str(tmp_path / hashes)]
+        subprocess.run(command, env={**os.environ, "PYTHONHASHSEED": hashes}, check=True)
+    for name in FILES.values():
+        assert (tmp_path / "0" / name).read_bytes() == (tmp_path / "1" / name).read_bytes()
+
+
+def test_a_parsers_tagger_tags_as_the_one_that_is_trained_on_the_same():
+    own = tagging.tagger_of_training(SENTENCES, seed=1)
+    unseen = ["the", "thing99", "sleeps"]
+    assert own.tag(unseen) == tagging.train_tagger(SENTENCES, seed=1).tag(unseen)
+
+
+def test_of_many_sentences_a_parsers_tagger_sees_some_from_everywhere(monkeypatch):
+    monkeypatch.setattr(tagging, "MOST_SENTENCES", 4)
+    sentences = [[("a", f"T{i}")] for i in range(10)]
+    assert tagging.tagger_of_training(sentences, seed=1).classes == {"T0", "T2", "T5", "T7"}
+
+
+@pytest.mark.parametrize(
+    "sentences", [[[("a", "X"), ("b", "X")]], [[("a", "X")]], 30 * [[("a", "X")]]]
+)
+def test_one_sentence_and_one_tag_are_enough(sentences):
+    tagger = tagging.tagger_of_training(sentences, seed=1)
+    assert tagging.tags_by(tagger, ["a", "unseen"]) == ["X", "X"]
+
+
+def test_the_same_tags_are_counted():
+    agreement = tagging.same_tags([[("a", "X"), ("b", "Y")], [("c", "Z")]], [["X", "X"], ["Z"]])
+    assert agreement == (3, 2)
+    assert agreement.percent == pytest.approx(200 / 3)
 
 
 def test_new_tags_leave_the_tree_and_the_old_one_alone():

@@ -10,6 +10,7 @@ import pytest
 import oracle
 from clusters.files import ClusteredWord
 from oracle.files import make_oracle
+from oracle.tagging import tagger_of_training
 from oracle.treebank import read_trees, words
 from oracle.unknown import UnknownWords, known_words
 from rnng_dy.engine import dy
@@ -103,6 +104,13 @@ def looked_up_rows(vocabulary, sentences):
             tags = {vocabulary.tags.symbols.index(tag) for tag in sentence.tags}
             rows["tag"] = rows.get("tag", set()) | tags
     return rows
+
+
+@pytest.fixture(scope="session")
+def tagger(sentences):
+    """A tagger of their tags."""
+    pairs = [list(zip(s.tokens, s.tags, strict=True)) for s in sentences]
+    return tagger_of_training(pairs, seed=1)
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import zipfile
 import numpy as np
 import pytest
 
-from oracle import tagging
 from oracle.errors import InputError, RnngError
+from oracle.tagging import tags_by
 from rnng_dy import DiscriminativeParser, GenerativeModel, registry
 from rnng_dy.checkpoint import read_arrays
 
@@ -131,18 +131,23 @@ def test_a_kind_that_nobody_knows_is_told(folder):
         registry.class_of("dragon")
 
 
-def test_a_parsers_tagger_goes_where_the_parser_goes(sentences, tmp_path):
+def test_a_parsers_tagger_goes_where_the_parser_goes(sentences, tagger, tmp_path):
     parser = make_parser(sentences)
-    pairs = [list(zip(s.tokens, s.tags, strict=True)) for s in sentences]
-    parser.tagger = tagging.train_tagger(pairs, seed=1)
+    parser.tagger = tagger
     parser.save(tmp_path / "a")
     DiscriminativeParser.load(tmp_path / "a").save(tmp_path / "b")
-    for model in (
-        DiscriminativeParser.build(tmp_path / "b"),
-        DiscriminativeParser.load(tmp_path / "b"),
-    ):
-        assert [model.tagger.tag(s.tokens) for s in sentences] == [
-            parser.tagger.tag(s.tokens) for s in sentences
-        ]
+    for read in (DiscriminativeParser.build, DiscriminativeParser.load):
+        again = read(tmp_path / "b")
+        assert all(again.tags_for(s.tokens) == tags_by(tagger, s.tokens) for s in sentences)
     make_parser(sentences).save(tmp_path / "b")
     assert DiscriminativeParser.load(tmp_path / "b").tagger is None
+
+
+def test_a_damaged_tagger_is_named(sentences, tagger, tmp_path):
+    parser = make_parser(sentences)
+    parser.tagger = tagger
+    parser.save(tmp_path / "m")
+    weights = next((tmp_path / "m" / "tagger").glob("*weights*"))
+    weights.write_bytes(weights.read_bytes()[:-1])
+    with pytest.raises(InputError, match=f"{weights}: damaged"):
+        DiscriminativeParser.load(tmp_path / "m")

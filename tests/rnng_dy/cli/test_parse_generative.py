@@ -72,5 +72,5 @@ def test_lines_are_answered_one_by_one():
 
 def test_what_does_not_fit_is_refused():
     assert "--word-beam 5" in parse("the dog\n", "--nbest", 5, code=2).stderr
-    refused = parse("the_DT dog_NN\n", "--nbest", 2, code=2, model=PARSER)
-    assert "`sample` draws from a parser" in refused.stderr
+    assert "--beam 11" in parse("the_DT dog_NN\n", "--nbest", 11, code=2, model=PARSER).stderr
+    assert "--samples is for a parser" in parse("the dog\n", "--samples", 2, code=2).stderr

@@ -92,12 +92,14 @@ def test_resume_needs_the_same_initial_model():
     assert "m was trained with other data (--init)" in result.stderr
 
 
-def test_the_tagger_and_the_clusters_go_with_the_model():
-    go_on("discriminative")
-    assert Path("m/tagger").is_dir()
-    for path in Path("discriminative/tagger").iterdir():
-        assert Path("m/tagger", path.name).read_bytes() == path.read_bytes()
-    go_on("generative", model="g")
+@pytest.mark.parametrize("more", [[], ["--extend"]])
+def test_the_tagger_and_how_text_is_split_and_the_clusters_go_with_the_model(more):
+    go_on("discriminative", *more)
+    companions = [path.name for path in Path("discriminative/tagger").iterdir()]
+    assert companions
+    for name in ["text.json", *(f"tagger/{name}" for name in companions)]:
+        assert Path("m", name).read_bytes() == Path("discriminative", name).read_bytes()
+    go_on("generative", *more, model="g")
     assert read_clusters("g/clusters.paths") == read_clusters("generative/clusters.paths")
 
 
@@ -147,7 +149,7 @@ def damaged(name):
             lambda: ["--init", "generative"],
             "a generative model; a discriminative",
         ),
-        ("discriminative", lambda: ["--init", "absent"], "absent is no model folder"),
+        ("discriminative", lambda: ["--init", "absent"], "there is no folder absent"),
         ("discriminative", lambda: damaged("config.json"), "damaged/config.json: damaged"),
         ("discriminative", lambda: damaged("vocabulary.json"), "damaged/vocabulary.json: damaged"),
         ("discriminative", lambda: damaged("parameters.npz"), "damaged/parameters.npz: damaged"),

@@ -94,3 +94,26 @@ def test_other_files_are_refused(reference, tmp_path):
     )
     assert result.exit_code == 2
     assert "Boost" in result.stderr
+
+
+def test_a_parser_is_given_a_tagger_of_trees(reference, tmp_path):
+    trees = tmp_path / "train.trees"
+    lines = (reference / "train.oracle").read_text().splitlines()
+    trees.write_text(
+        "".join(f"{line[2:]}\n" for line in lines if line.startswith("# "))[:20_000].rpartition(
+            "\n"
+        )[0]
+    )
+    params = reference / "corrected/disc.params"
+    options = ["--pos", "--tagger", trees, "--model", tmp_path / "m"]
+    result = run(*parser_arguments(reference, params), *options)
+    assert result.exit_code == 0, result.output
+    tree = DiscriminativeParser.load(tmp_path / "m").parse_one(["The", "company", "rose", "."])
+    assert tree.pos()[0] == ("The", "DT")
+
+
+def test_a_tagger_is_for_parsers_of_tags(reference, tmp_path):
+    params = reference / "corrected/disc.params"
+    result = run(*parser_arguments(reference, params), "--tagger", "t", "--model", tmp_path / "m")
+    assert result.exit_code == 2
+    assert "--tagger is for a parser with --pos" in result.stderr

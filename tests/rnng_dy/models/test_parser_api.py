@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import nltk
 import pytest
 from nltk.parse.api import ParserI
 
+from oracle.errors import RnngError
+from oracle.tagging import tags_by
 from rnng_dy.models import discriminative
 
+from ..conftest import make_parser
+
 TOKENS = [("it", "PRP"), ("slept", "VBD"), (".", ".")]
+WORDS = ["the", "cat", "slept", "."]
 
 
 @pytest.fixture
@@ -65,3 +71,73 @@ def test_a_sentence_that_does_not_fit_has_no_tree(short, monkeypatch):
     found = [list(trees) for trees in short.parse_sents([TOKENS[:2], TOKENS, TOKENS[:1]])]
     assert [len(trees) for trees in found] == [1, 0, 1]
     assert short.parse_one(TOKENS) is None
+
+
+@pytest.fixture
+def tagging(short, tagger):
+    """A parser with a tagger of its own."""
+    short.tagger = tagger
+    return short
+
+
+@pytest.fixture
+def tagged(tagger):
+    """WORDS with the tagger's tags."""
+    return list(zip(WORDS, tags_by(tagger, WORDS), strict=True))
+
+
+def test_words_alone_are_parsed_as_words_with_the_taggers_tags(tagging, tagged):
+    assert tagging.tags_for(WORDS) == [tag for _, tag in tagged]
+    assert tagging.encode(WORDS, None) == tagging.encode(WORDS, [tag for _, tag in tagged])
+    tree = tagging.parse_one(WORDS)
+    assert tree == tagging.parse_one(tagged)
+    assert tree.pos() == tagged
+    assert tagging.sample(WORDS, n=5) == tagging.sample(tagged, n=5)
+
+
+def test_tags_that_are_given_are_read(tagging):
+    given = [(word, "NN") for word in WORDS]
+    assert tagging.parse_one(given).pos() == given
+    found = [next(trees).pos() for trees in tagging.parse_sents([given, WORDS, given])]
+    assert found[0] == found[2] == given != found[1]
+
+
+@pytest.mark.parametrize("text", ["(S (XX the) (XX cat) (XX slept) (XX .))", "(S the cat slept .)"])
+def test_a_tree_without_tags_has_the_log_q_of_the_taggers(tagging, tagged, text):
+    whole = nltk.Tree("S", [nltk.Tree(tag, [word]) for word, tag in tagged])
+    other = nltk.Tree("S", [nltk.Tree("NN", [word]) for word, tag in tagged])
+    log_q = tagging.log_prob(nltk.Tree.fromstring(text))
+    assert log_q == tagging.log_prob(whole) != tagging.log_prob(other)
+
+
+def test_xx_is_a_tag_where_training_has_it(sentences, tagger):
+    parser = make_parser([replace(s, tags=("XX",) * len(s.tags)) for s in sentences])
+    parser.tagger = tagger
+    assert parser.tags_read(["a", "b"], ["XX", "XX"]) == ["XX", "XX"]
+
+
+def test_xx_is_an_unseen_tag_where_there_is_no_tagger(short):
+    assert short.tags_read(["a"], ["XX"]) == ["XX"]
+    assert short.parse_one([("a", "XX")]).pos() == [("a", "XX")]
+
+
+def test_a_parser_of_words_reads_no_tags(sentences, tagger):
+    parser = make_parser(sentences, tags=False)
+    parser.transitions.max_open = 2
+    parser.tagger = tagger
+    assert {tag for _, tag in parser.parse_one(WORDS).pos()} == {"XX"}
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda parser: parser.tags_for(WORDS),
+        lambda parser: parser.encode(WORDS, None),
+        lambda parser: parser.parse_one(WORDS),
+        lambda parser: parser.sample(WORDS),
+        lambda parser: parser.log_prob(nltk.Tree.fromstring("(S the cat slept .)")),
+    ],
+)
+def test_without_a_tagger_a_parser_says_what_to_do(short, use):
+    with pytest.raises(RnngError, match=r"has no tagger: give it word_TAG .*rnng-dy tag --train"):
+        use(short)

@@ -1,0 +1,30 @@
+"""Types of options and arguments that take the names of files and folders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+from click.shell_completion import CompletionItem
+
+
+class PathName(click.ParamType):
+    """The name of a file or a folder, which shells complete. What opens it says what is wrong with it.
+
+    `known` are names that stand for something that is built in.
+    """
+
+    def __init__(self, name: str, completed: str, known: Sequence[str] = ()):
+        self.name = name
+        self._completed, self._known = completed, known
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """See click: `file` and `dir` leave it to the shell. These come first, since they clear what is before them."""
+        known = [CompletionItem(name) for name in self._known if name.startswith(incomplete)]
+        return [CompletionItem(incomplete, type=self._completed), *known]
+
+
+FILE = PathName("file", "file")
+FOLDER = PathName("folder", "dir")

@@ -1,0 +1,107 @@
+"""`rnng-dy plot`: how trainings went, or go, as a page to look at."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from oracle.errors import RnngError
+from oracle.files import open_output
+from oracle.streams import is_replaced
+from rnng_dy.cli.options import FiniteRange
+from rnng_dy.cli.output import check_files
+from rnng_dy.cli.paths import FILE, FOLDER
+from rnng_dy.cli.quiet import say
+from rnng_dy.drawing.training_page import page
+from rnng_dy.interop.tensorboard import EventFiles
+from rnng_dy.training.log import LOG
+from rnng_dy.training.runs import Run, read_runs
+
+
+class Seconds(FiniteRange):
+    """A number of seconds that may be left out, where a model folder may stand by mistake."""
+
+    name = "seconds"
+
+    def convert(self, value, param, ctx) -> float:
+        try:
+            float(value)
+        except ValueError:
+            self.fail(f"{value!r} is no number of seconds: put models before --watch.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+@click.command()
+@click.argument("folders", type=FOLDER, metavar="MODEL...", nargs=-1, required=True)
+@click.option(
+    "-o",
+    "--output",
+    type=FILE,
+    default="training.html",
+    show_default=True,
+    help="Page to write; - is standard output.",
+)
+@click.option(
+    "--watch",
+    type=Seconds(1, 86400),
+    is_flag=False,
+    flag_value=10,
+    metavar="[SECONDS]",
+    help="Write the page anew every 10 seconds, or so many, until the trainings end; it refreshes itself.",
+)
+@click.option(
+    "--tensorboard",
+    type=FOLDER,
+    help="Write the curves for TensorBoard, too, each run in a folder of its own.",
+)
+def plot(folders, output, watch, tensorboard) -> None:
+    """Draw loss, dev score, learning rate and clipped updates of trainings as one page.
+
+    MODEL is a model folder, of a finished training or of one that runs. Settings in which the runs differ stand in a
+    table.
+
+    Example: rnng-dy plot parser generator -o training.html --watch 30
+    """
+    files_of_models = [str(path) for folder in folders for path in Path(folder).glob("*")]
+    check_files([output] if output != "-" else [], files_of_models)
+    if watch is not None and not is_replaced(output):
+        raise click.UsageError("--watch writes the page again and again: name a file for it")
+    pages = _Pages([Path(folder) for folder in folders], output, tensorboard)
+    try:
+        runs = pages.write(watch)
+        say(f"{output}: {len(runs)} run{'s' * (len(runs) > 1)}")
+        while watch and any(run.is_going_on() for run in runs):
+            time.sleep(watch)
+            runs = pages.write(watch)
+    finally:
+        if watch:
+            # what is not written any more need not refresh itself
+            pages.write(None)
+
+
+class _Pages:
+    """Writes all files as things stand, and says once what cannot be read."""
+
+    def __init__(self, folders: Sequence[Path], output: str, tensorboard: str | None):
+        self._folders, self._output = folders, output
+        self._told: set[str] = set()
+        self._events = EventFiles(Path(tensorboard)) if tensorboard is not None else None
+
+    def write(self, refresh: float | None) -> Sequence[Run]:
+        """Write them, the page with so many seconds to its next refresh; gives what is on it."""
+        runs = read_runs(self._folders)
+        if not any(run.log or run.progress for run in runs):
+            names = ", ".join(map(str, self._folders))
+            raise RnngError(f"{names}: no {LOG} of a training, so nothing to draw")
+        for problem in (problem for run in runs for problem in run.problems):
+            if problem not in self._told:
+                click.echo(problem, err=True)
+                self._told.add(problem)
+        with open_output(self._output) as stream:
+            stream.write(page(runs, time.time(), refresh))
+        if self._events:
+            self._events.write(runs)
+        return runs

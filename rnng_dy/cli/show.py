@@ -1,0 +1,121 @@
+"""`rnng-dy show`: trees drawn in the terminal or on a page, against gold where it is given."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from oracle.errors import RnngError
+from oracle.files import open_output
+from oracle.streams import refuse_input_as_output
+from rnng_dy.cli.options import output_option
+from rnng_dy.cli.paths import FILE
+from rnng_dy.cli.tree_formats import paper_of
+from rnng_dy.drawing.page import tree_page
+from rnng_dy.drawing.sections import Section
+from rnng_dy.drawing.svg_file import svg_file
+from rnng_dy.drawing.terminal import section_lines
+from rnng_dy.drawing.tree_files import TreeFile, read_tree_file, sections_against, sections_of
+from rnng_dy.evaluation.evalb import Scores
+
+_RANGES = re.compile(r"\d{1,9}(?:-\d{1,9})?(?:,\d{1,9}(?:-\d{1,9})?)*")
+
+
+class Numbers(click.ParamType):
+    """Numbers of sentences from 1, as `3`, `1-10` or `1-10,12`."""
+
+    name = "1-10,12"
+
+    def convert(self, value, param, ctx) -> Sequence[range]:
+        if not _RANGES.fullmatch(value):
+            self.fail(f"{value!r} is not like 3, 1-10 or 1-10,12.", param, ctx)
+        ranges = []
+        for part in value.split(","):
+            first, _, last = part.partition("-")
+            ranges.append(range(int(first), int(last or first) + 1))
+            if int(first) < 1 or not ranges[-1]:
+                self.fail(
+                    f"{part!r}: sentences are numbered from 1, smaller numbers first.", param, ctx
+                )
+        return ranges
+
+
+@click.command()
+@click.argument("trees", type=FILE, metavar="TREES")
+@click.option("--gold", type=FILE, metavar="GOLD.trees", help="Gold trees of the same sentences.")
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(["terminal", "html", "svg"]),
+    default="terminal",
+    show_default=True,
+    help="Drawn in characters, on a page with contents and search, or one above the other as SVG.",
+)
+@click.option("--sentences", "ranges", type=Numbers(), help="Only these sentences.")
+@click.option(
+    "--only-errors", is_flag=True, help="With --gold: only sentences where brackets differ."
+)
+@output_option
+def show(trees, gold, style, ranges, only_errors, output) -> None:
+    """Draw trees, or samples with their log probabilities; with --gold, wrong and missed constituents are marked.
+
+    A constituent that the other tree lacks is red on a terminal with colours, *NP* elsewhere, by EVALB's rules. Of a
+    sentence whose brackets are all right the tree is drawn once. TREES are what `parse`, `sample` and `rerank` write.
+
+    Example: rnng-dy show greedy.trees --gold test.trees --only-errors
+    """  # fmt: skip
+    if only_errors and gold is None:
+        raise click.UsageError("--only-errors needs --gold")
+    if trees == gold == "-":
+        raise click.UsageError("only one of the files can be standard input")
+    refuse_input_as_output(output, trees, gold)
+    system = read_tree_file(trees)
+    reference = None if gold is None else read_tree_file(gold)
+    sections = _chosen(system, reference, ranges, only_errors)
+    with open_output(output) as stream:
+        stream.writelines(_parts(sections, style, output, system, reference))
+
+
+def _chosen(
+    system: TreeFile, gold: TreeFile | None, ranges: Sequence[range] | None, only_errors: bool
+) -> Iterator[Section]:
+    """The sentences to be shown. Raises RnngError for numbers that there are not."""
+    count = system.count if gold is None else gold.count
+    last = max((numbers[-1] for numbers in ranges or ()), default=0)
+    if last > count:
+        raise RnngError(f"--sentences: no sentence {last}, {system.path} has {count}")
+    numbers = {n for found in ranges or [range(1, count + 1)] for n in found}
+    if gold is None:
+        return sections_of(system, numbers)
+    found = sections_against(gold, system, numbers)
+    return (section for section in found if section.errors != 0 or not only_errors)
+
+
+def _parts(
+    sections: Iterable[Section], style: str, output: str, system: TreeFile, gold: TreeFile | None
+) -> Iterator[str]:
+    """The text of the drawing."""
+    if style == "svg":
+        yield from svg_file(sections)
+    elif style == "html":
+        sections = list(sections)
+        title = f"Trees of {_name(system)}"
+        yield from tree_page(sections, title, _description(sections, system, gold))
+    else:
+        paper = paper_of(output)
+        for section in sections:
+            yield from (f"{line}\n" for line in section_lines(section, *paper, numbered=True))
+
+
+def _description(sections: Sequence[Section], system: TreeFile, gold: TreeFile | None) -> str:
+    if gold is None:
+        return f"{len(sections):,} sentences"
+    scores = Scores(tuple(section.score for section in sections if section.score is not None))
+    return f"{_name(system)} against {_name(gold)}: F1 {scores.f1:.2f} of the {len(sections):,} sentences on this page"
+
+
+def _name(file: TreeFile) -> str:
+    return "standard input" if file.path == "-" else Path(file.path).name

@@ -1,0 +1,112 @@
+"""What a drawing of many sentences shows of each: its trees, their captions, and what is marked in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from oracle.brackets import parse_line
+from oracle.lazy import nltk
+from oracle.parsed import ScoredTree
+from oracle.treebank import words
+from rnng_dy.evaluation.comparison import errors
+from rnng_dy.evaluation.evalb import SCORED, SentenceScore
+from rnng_dy.evaluation.marking import mark
+
+WRONG, MISSED = "not in the gold tree", "only in the gold tree"
+
+
+class Picture(NamedTuple):
+    """A tree to be drawn."""
+
+    tree: nltk.Tree
+    caption: str = ""
+    marked: frozenset[int] = frozenset()
+    """Constituents that are marked, numbered from 0, from the top down and from left to right,"""
+    why: str = WRONG
+    """and what is said of them."""
+
+
+class Section(NamedTuple):
+    """A sentence."""
+
+    name: str
+    """Its number."""
+    pictures: Sequence[Picture]
+    title: str = ""
+    score: SentenceScore | None = None
+    """By EVALB's rules, where there is a gold tree and the sentence can be scored."""
+
+    @property
+    def errors(self) -> int | None:
+        """Wrong and missed brackets; None where that is not known."""
+        return None if self.score is None else errors(self.score)
+
+    @property
+    def heading(self) -> str:
+        """Number and title."""
+        return f"{self.name}: {self.title}" if self.title else self.name
+
+    @property
+    def words(self) -> list[str]:
+        """Of the sentence."""
+        return words(self.pictures[0].tree) if self.pictures else []
+
+
+def section(number: int, trees: Sequence[ScoredTree], scored: bool = True) -> Section:
+    """A sentence with its trees; equal ones, as samples mostly are, are drawn once and counted.
+
+    Log probabilities stand above them where they are `scored`.
+    """
+    if not scored:
+        trees = [ScoredTree(tree, None) for tree, _ in trees]
+    pictures = [Picture(parse_line(t, any_bytes=True), said) for t, said in _captioned(trees)]
+    return Section(str(number), pictures, "" if pictures else "no tree")
+
+
+def compared(number: int, gold: nltk.Tree, trees: Sequence[ScoredTree]) -> list[Section]:
+    """The gold tree and a system's, marked in both directions; the system's alone where every bracket is right.
+
+    One section for each of several trees of the system. Raises InputError, without a place, for a word without a tag.
+    """
+    captioned = _captioned(trees)
+    if not captioned:
+        return [Section(str(number), [Picture(gold, "gold")], "no tree")]
+    names = [f"{number}.{i}" for i in range(1, len(captioned) + 1)]
+    if len(names) == 1:
+        names = [str(number)]
+    return [
+        _compared(name, gold, parse_line(tree, any_bytes=True), said)
+        for name, (tree, said) in zip(names, captioned, strict=True)
+    ]
+
+
+def _compared(name: str, gold: nltk.Tree, system: nltk.Tree, said: str) -> Section:
+    marked = mark(gold, system)
+    caption = f"system, {said}" if said else "system"
+    pictures = [
+        Picture(gold, "gold", marked.missed, MISSED),
+        Picture(system, caption, marked.wrong, WRONG),
+    ]
+    if marked.score.status != SCORED:
+        return Section(name, pictures, f"not scored: {marked.score.problem}")
+    title = f"F1 {marked.score.f1:.2f}"
+    if marked.score.complete:
+        return Section(name, [Picture(system, said)], title, marked.score)
+    title += f", {len(marked.wrong)} wrong, {len(marked.missed)} missed"
+    return Section(name, pictures, title, marked.score)
+
+
+def _captioned(trees: Sequence[ScoredTree]) -> list[tuple[str, str]]:
+    """Each tree that there is, and what is said of it: how many are the same, and their log probability."""
+    counts: dict[str, int] = {}
+    for tree, _ in trees:
+        counts[tree] = counts.get(tree, 0) + 1
+    log_probs = {tree: log_prob for tree, log_prob in reversed(trees)}
+    found = []
+    for tree, count in sorted(counts.items(), key=lambda item: -item[1]):
+        said = [f"{count} of {len(trees)}"] if len(counts) < len(trees) else []
+        if log_probs[tree] is not None:
+            said.append(f"log probability {log_probs[tree]:.2f}")
+        found.append((tree, ", ".join(said)))
+    return found

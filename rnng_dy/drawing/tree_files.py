@@ -1,0 +1,152 @@
+"""Trees of files by the numbers of their sentences, and those of a system against gold."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from oracle.brackets import read_tree_lines
+from oracle.errors import InputError
+from oracle.files import is_samples_file, read_samples
+from oracle.lazy import nltk
+from oracle.parsed import ScoredTree
+from oracle.streams import WHITE_SPACE, read_lines
+from oracle.treebank import format_tree, has_preterminals, tags, with_words, words
+from rnng_dy.drawing.sections import Section, compared, section
+from rnng_dy.evaluation.evalb import NO_TREE, SCORED, score_sentence
+
+
+@dataclass(frozen=True)
+class FoundTree:
+    """A tree of a file."""
+
+    tree: nltk.Tree
+    log_prob: float | None
+    line: int
+    """1-based, where it begins."""
+
+
+@dataclass(frozen=True)
+class TreeFile:
+    """What a file of trees or samples has of each sentence, which may be nothing."""
+
+    path: str
+    trees: Mapping[int, Sequence[FoundTree]]
+    """By the number of the sentence, from 1."""
+    count: int
+    """Sentences."""
+    is_tagged: bool
+    """Whether each word of the file stands alone under its tag."""
+
+
+def read_tree_file(path: str) -> TreeFile:
+    """Trees, one a line or as a treebank has them, or samples as `rnng-dy sample` and `parse` write them.
+
+    Where each tree has a line of its own, an empty one, `()` and `(())` stand for a sentence without a tree. Raises
+    InputError for anything else, and for a file without trees.
+    """
+    if is_samples_file(path):
+        trees: dict[int, list[FoundTree]] = {}
+        for sample in read_samples(path):
+            found = FoundTree(sample.tree, sample.log_q, sample.line)
+            trees.setdefault(sample.index + 1, []).append(found)
+        return _tree_file(path, trees, max(trees, default=0))
+    lines = [
+        (number, "" if text.strip(WHITE_SPACE) in NO_TREE else text)
+        for number, text in read_lines(path)
+    ]
+    located = list(read_tree_lines(lines, path, bare=True))
+    if all(tree.text is not None for tree in located):
+        numbered, count = [(tree.line, tree) for tree in located], len(lines)
+    else:
+        numbered, count = list(enumerate(located, 1)), len(located)
+    return _tree_file(path, {n: [FoundTree(t.tree, None, t.line)] for n, t in numbered}, count)
+
+
+def _tree_file(path: str, trees: Mapping[int, Sequence[FoundTree]], count: int) -> TreeFile:
+    if not trees:
+        raise InputError("no tree in this file", path)
+    tagged = all(has_preterminals(found.tree) for of in trees.values() for found in of)
+    return TreeFile(path, trees, count, tagged)
+
+
+def sections_of(file: TreeFile, numbers: Collection[int]) -> Iterator[Section]:
+    """The sentences with these numbers, in the order of the file."""
+    for number in range(1, file.count + 1):
+        if number in numbers:
+            yield section(number, _scored(file.trees.get(number, ())))
+
+
+def sections_against(
+    gold: TreeFile, system: TreeFile, numbers: Collection[int]
+) -> Iterator[Section]:
+    """The sentences with these numbers, the system's trees against gold; nothing is drawn of others.
+
+    Words of trees without tags may be UNK classes: they are shown as gold has them, with its tags. Raises InputError
+    that names both places for trees of other words, and for files of different numbers of sentences.
+    """
+    # a samples file may end before the last sentences
+    if system.count > gold.count or (system.count < gold.count and not _has_scores(system)):
+        few, many = (gold, system) if gold.count < system.count else (system, gold)
+        message = f"{few.count} sentences, but {many.path} has {many.count}: give one tree for each"
+        raise InputError(message, few.path)
+    for number in range(1, gold.count + 1):
+        if number in numbers:
+            yield from _against(gold, system, number)
+
+
+def _against(gold: TreeFile, system: TreeFile, number: int) -> Iterator[Section]:
+    found = system.trees.get(number, ())
+    if number not in gold.trees:
+        if found:
+            message = (
+                f"a tree of sentence {number}, but {gold.path} has none: give one tree for each"
+            )
+            raise InputError(message, system.path, found[0].line)
+        yield section(number, [])
+        return
+    [of_gold] = gold.trees[number][:1]
+    if not gold.is_tagged:
+        message = "gold trees need a tag over each word: (TAG word)"
+        raise InputError(message, gold.path, of_gold.line)
+    place = f"{gold.path}:{of_gold.line}"
+    fitting = [
+        FoundTree(_fitting(of_gold.tree, each, system, place), each.log_prob, each.line)
+        for each in found
+    ]
+    yield from compared(number, of_gold.tree, _scored(fitting))
+
+
+def _fitting(gold: nltk.Tree, found: FoundTree, system: TreeFile, place: str) -> nltk.Tree:
+    """The system's tree with words and tags to compare with gold. Raises InputError where its words are others."""
+    expected, tokens = words(gold), words(found.tree)
+    bare = not system.is_tagged
+    same = len(expected) == len(tokens) and all(
+        word == token or (bare and token.startswith("UNK"))
+        for word, token in zip(expected, tokens, strict=True)
+    )
+    if same:
+        return with_words(found.tree, expected, tags(gold)) if bare else found.tree
+    # what EVALB deletes may differ
+    if not bare and score_sentence(gold, found.tree).status == SCORED:
+        return found.tree
+    raise InputError(
+        f"other words than the gold tree at {place}: {_difference(expected, tokens)}",
+        system.path,
+        found.line,
+    )
+
+
+def _difference(expected: Sequence[str], tokens: Sequence[str]) -> str:
+    for i, (word, token) in enumerate(zip(expected, tokens, strict=False), 1):
+        if word != token and not token.startswith("UNK"):
+            return f"word {i} is {token!r}, {word!r} in gold"
+    return f"{len(tokens)} words, {len(expected)} in gold"
+
+
+def _has_scores(file: TreeFile) -> bool:
+    return any(found.log_prob is not None for of in file.trees.values() for found in of)
+
+
+def _scored(found: Sequence[FoundTree]) -> list[ScoredTree]:
+    return [ScoredTree(format_tree(each.tree), each.log_prob) for each in found]

@@ -1,0 +1,52 @@
+"""Words as drawings can show them: what is not to be seen as an escape, and how wide they are."""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import lru_cache
+
+_HIDDEN = ("Cc", "Cs", "Cn", "Zl", "Zp")
+"""Categories of control characters, lone surrogates, what is no character, and ends of lines and paragraphs."""
+_TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+"""What changes the direction of all that follows."""
+
+
+@lru_cache(maxsize=100_000)
+def visible(text: str) -> str:
+    r"""The text with escapes for characters that a terminal would obey, that XML cannot hold, or that turn the text.
+
+    >>> print(visible("a\x1b[31m"), visible("caf\udce9"), visible("中文"))
+    a\x1b[31m caf\udce9 中文
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        _escaped(character) if _is_hidden(character) else character for character in text
+    )
+
+
+def _is_hidden(character: str) -> bool:
+    return unicodedata.category(character) in _HIDDEN or character in _TURNING
+
+
+def _escaped(character: str) -> str:
+    code = ord(character)
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+@lru_cache(maxsize=100_000)
+def cells(text: str) -> int:
+    """The columns of a terminal that a text takes: two for a wide character, none for one that combines.
+
+    >>> cells("cat"), cells("中文"), cells("e\\u0301")
+    (3, 4, 1)
+    """
+    return len(text) if text.isascii() else sum(map(_columns, text))
+
+
+def _columns(character: str) -> int:
+    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1

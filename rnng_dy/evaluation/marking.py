@@ -1,0 +1,50 @@
+"""Which constituents of a tree are wrong, and which of the gold tree are missed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from oracle.lazy import nltk
+from rnng_dy.evaluation.evalb import SCORED, SentenceScore, score_read_off
+from rnng_dy.evaluation.evalb_params import COLLINS, Params
+from rnng_dy.evaluation.evalb_sentence import matches, read_off
+
+
+class Marked(NamedTuple):
+    """Two trees of a sentence against each other; constituents are numbered from 0, from the top down."""
+
+    score: SentenceScore
+    missed: frozenset[int]
+    """Constituents of the gold tree that the system's lacks."""
+    wrong: frozenset[int]
+    """Constituents of the system's tree that the gold tree lacks."""
+
+
+def mark(gold: nltk.Tree, system: nltk.Tree, params: Params = COLLINS) -> Marked:
+    """The score of a tree, and the constituents that lower it. InputError for a word without a tag.
+
+    Nothing is marked where the trees cannot be scored, since their words differ. What does not count in evaluation,
+    such as TOP, is not marked either.
+
+    >>> gold = nltk.Tree.fromstring("(S (NP (DT the) (NN cat)) (VP (VBZ sleeps)) (. .))")
+    >>> marked = mark(gold, nltk.Tree.fromstring("(S (NP (DT the) (NN cat)) (NP (NNS sleeps)) (. .))"))
+    >>> sorted(marked.missed), sorted(marked.wrong), round(marked.score.f1, 1)
+    ([2], [2], 66.7)
+    """
+    read = read_off(gold, params), read_off(system, params)
+    score = score_read_off(*read, params)
+    if score.status != SCORED:
+        return Marked(score, frozenset(), frozenset())
+    golds, systems = (sentence.numbered_brackets(params) for sentence in read)
+    pairs = matches(list(golds.values()), list(systems.values()), params)
+    return Marked(
+        score,
+        _others(golds, {place for place, _ in pairs}),
+        _others(systems, {place for _, place in pairs}),
+    )
+
+
+def _others(numbers: Iterable[int], places: set[int]) -> frozenset[int]:
+    """The numbers that do not stand at the places."""
+    return frozenset(number for place, number in enumerate(numbers) if place not in places)

@@ -1,0 +1,156 @@
+"""What a model folder says of itself: about.json for programs, and README.md, the model card, made of it."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from oracle.errors import InputError
+from oracle.streams import from_json, replacing
+
+ABOUT, CARD = "about.json", "README.md"
+
+Value = str | int | float | bool | None
+About = Mapping[str, Mapping[str, Value]]
+"""Sections of named values; `training.provenance` says which."""
+
+KINDS = {
+    "discriminative": "Parser q(y | x) of a recurrent neural network grammar",
+    "generative": "Recurrent neural network grammar p(x, y)",
+    "lstm-lm": "LSTM language model",
+}
+TITLES = {
+    "model": "Model",
+    "sizes": "Dimensions",
+    "scores": "Best scores on the development data",
+    "corpus": "Training corpus",
+    "origin": "Origin",
+    "training": "Training so far",
+    "settings": "Settings",
+    "data": "Hashes of the data",
+    "made": "Made",
+    "resumed": "Gone on with",
+    "versions": "Versions",
+}
+"""Of sections, in the order of the card."""
+USES = {
+    "discriminative": 'parser = rnng_dy.load("MODEL")  # this folder\n'
+    'print(parser("It works. So it does."))  # a tree for each sentence',
+    "generative": 'model = rnng_dy.load("MODEL")  # this folder\n'
+    'print(model.surprisals_of("It works. So it does."))  # in bits, word by word',
+}
+USES["lstm-lm"] = USES["generative"]
+
+
+def read(folder: str | Path) -> About | None:
+    """What a folder says of its model; None for an older folder, which says nothing.
+
+    Raises InputError where it is damaged.
+    """
+    path = Path(folder) / ABOUT
+    try:
+        about = from_json(path.read_bytes())
+        for section in about.values():
+            if not all(map(_is_value, section.values())):
+                raise ValueError("a value that is neither number nor text")
+    except FileNotFoundError:
+        return None
+    except (AttributeError, ValueError) as error:
+        raise InputError(
+            f"damaged ({error}): the model is the same without it, so remove it", path
+        ) from None
+    return about
+
+
+def write(folder: str | Path, about: About) -> None:
+    """Replace about.json, then the card, in a model folder."""
+    with replacing(Path(folder) / ABOUT) as stream:
+        stream.write(json.dumps(about, indent=1) + "\n")
+    with replacing(Path(folder) / CARD) as stream:
+        stream.write(card(about))
+
+
+def card(about: About) -> str:
+    """The model card in Markdown."""
+    kind = about.get("model", {}).get("kind")
+    parts = [f"# {KINDS.get(kind, _text(kind))}", f"A model of rnng_dy{_scored(about)}."]
+    if kind in USES:
+        parts += ["## How to use it", f"```python\nimport rnng_dy\n\n{USES[kind]}\n```"]
+    for name in [*TITLES, *(other for other in about if other not in TITLES)]:
+        if name in about:
+            parts += [f"## {TITLES.get(name, _text(name))}", *_section(about[name])]
+    return "\n\n".join(parts) + "\n"
+
+
+def best_score(about: About) -> str | None:
+    """The best score on the development data in words; None where there is none yet.
+
+    >>> best_score({"scores": {"f1": 87.5128, "updates": 5094}})
+    'dev F1 87.51'
+    """
+    scores = about.get("scores", {})
+    for name, shown in (("f1", "F1"), ("perplexity", "perplexity")):
+        if isinstance(scores.get(name), float):
+            return f"dev {shown} {scores[name]:.2f}"
+    return None
+
+
+def trained_on(about: About) -> str | None:
+    """The size of the training corpus in words; None where it is not told.
+
+    >>> trained_on({"corpus": {"sentences": 3396, "words": 81234}})
+    '3,396 sentences, 81,234 words'
+    """
+    counts = [about.get("corpus", {}).get(name) for name in ("sentences", "words")]
+    if not all(isinstance(count, int) for count in counts):
+        return None
+    return f"{counts[0]:,} sentences, {counts[1]:,} words"
+
+
+def _is_value(value: object) -> bool:
+    return math.isfinite(value) if isinstance(value, float) else isinstance(value, Value)
+
+
+def _scored(about: About) -> str:
+    corpus, score = trained_on(about), best_score(about)
+    return f"{f', trained on {corpus}' if corpus else ''}{f': {score}' if score else ''}"
+
+
+def _section(values: Mapping[str, Value]) -> Iterator[str]:
+    """A command as it can be typed again, the rest as a table."""
+    command = values.get("command")
+    if isinstance(command, str):
+        ticks = max(map(len, re.findall("`+", command)), default=0)
+        fence = "`" * max(3, ticks + 1)
+        yield f"{fence}sh\n{_printable(command)}\n{fence}"
+    rows = [f"| {_text(n)} | {_shown(x)} |" for n, x in values.items() if n != "command"]
+    if rows:
+        yield "\n".join(["| | |", "|---|---|", *rows])
+
+
+def _shown(value: Value) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return _text(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
+
+
+def _text(text: object) -> str:
+    r"""Text that Markdown, also in a table, shows as it is.
+
+    >>> print(_text("a|b `c` _d of_e\n"))
+    a\|b \`c\` \_d of_e\\n
+    """
+    # an underscore between letters means nothing
+    return re.sub(r"[\\`*\[\]<>|~&#]|\b_|_\b", r"\\\g<0>", _printable(str(text)))
+
+
+def _printable(text: str) -> str:
+    """On one line, with escapes for what cannot be printed, such as the bytes of a name that is no UTF-8."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

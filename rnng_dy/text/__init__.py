@@ -1,0 +1,1 @@
+"""From raw text to sentences of tokens as a treebank has them, with the place of each."""

@@ -1,0 +1,133 @@
+"""How a treebank writes words: what the segmenter has to imitate."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+
+from oracle.streams import split_words
+
+SPELLINGS = {
+    "“": "``",
+    "”": "''",
+    "‘": "`",
+    "’": "'",
+    "—": "--",
+    "―": "--",
+    "–": "--",
+    "…": "...",
+    "(": "-LRB-",
+    ")": "-RRB-",
+    "{": "-LCB-",
+    "}": "-RCB-",
+    "/": "\\/",
+    "*": "\\*",
+}
+"""Characters that the Penn Treebank writes otherwise."""
+ABBREVIATIONS = frozenset(
+    """
+    adm al apr approx assn aug ave bros capt cf cie co col corp cos dec dept dr e.g est etc ext feb fig gen gov i.e inc
+    jan jr jul jun lt ltd maj mar messrs mr mrs ms mt nov oct p pp ph.d pres prof pty rep rev sen sep sept sgt sr st
+    u.k u.n u.s vol vs
+    """.split()  # noqa: SIM905
+)
+"""English ones, without the last period, where training has none."""
+LONGEST_ABBREVIATION = 20
+"""Characters, with the period."""
+
+ITEM = re.compile(r"\d{1,3}\.|\(?(?:\d{1,3}|[a-z]|[ivx]{1,5})\)")
+"""The number of an item of a list, as a text has it."""
+
+_BRACKETS = {"LR": "(", "RR": ")", "LC": "{", "RC": "}", "LS": "[", "RS": "]"}
+_ESCAPED = re.compile(r"\\[/*]")
+_BRACKET = re.compile(r"-(?:([LR])([RCS])B)-")
+
+
+@dataclass(frozen=True)
+class Conventions:
+    """What a treebank does; the default is the Penn Treebank's."""
+
+    spellings: Mapping[str, str] = field(default_factory=lambda: dict(SPELLINGS))
+    """Characters that it writes otherwise."""
+    quotes: tuple[str, str] = ("``", "''")
+    """For opening and closing straight double quotes."""
+    single_quotes: tuple[str, str] = ("`", "'")
+    clitics: bool = True
+    """Are do n't, 's and can not tokens?"""
+    marks: str = ""
+    """Which of - – / between letters are tokens."""
+    prefixes: frozenset[str] = frozenset()
+    """Lower-cased, that keep their hyphen though others are tokens: non-, re-."""
+    wholes: frozenset[str] = frozenset()
+    """Words that the rules would take apart."""
+    abbreviations: frozenset[str] = ABBREVIATIONS
+    """Lower-cased, without their last period."""
+    at_end: Mapping[str, str] = field(default_factory=dict)
+    """For some of them what becomes of the period that ends the sentence as well: "split" (Corp .), "shared" (U.S. .)
+    or "kept" (etc.)."""
+    at_end_else: str = "split"
+    numbered: frozenset[str] = frozenset({"No", "Nos"})
+    """Words that are abbreviations before numbers."""
+    items: bool = False
+    """Is the number of an item of a list one token: 1., (a)?"""
+    starters: frozenset[str] = frozenset()
+    """Lower-cased words that are capitalised at the beginning of a sentence alone."""
+    han: str = "none"
+    """Are Chinese tokens "words" or "characters", or is every letter and digit a token too ("every character")? "none"
+    where training is not Chinese."""
+    longest_han: int = 0
+    """Characters of the longest Chinese word."""
+    mean_han: float = 0.0
+    """Characters of a Chinese word on average."""
+
+    def to_json(self) -> dict[str, object]:
+        """An object of JSON."""
+        return {f.name: _of_json(getattr(self, f.name)) for f in fields(self)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, object]) -> Conventions:
+        """What `to_json` gave. Raises KeyError, TypeError or ValueError for anything else."""
+        default, given = cls(), {}
+        if unknown := data.keys() - {f.name for f in fields(cls)}:
+            raise ValueError(f"unknown key {min(unknown)!r}")
+        for f in fields(cls):
+            given[f.name] = _checked(f.name, data[f.name], getattr(default, f.name))
+        if given["han"] not in ("none", "words", "characters", "every character"):
+            raise ValueError(f"han is {given['han']!r:.40}")
+        if not {given["at_end_else"], *given["at_end"].values()} <= {"split", "shared", "kept"}:
+            raise ValueError("a period at the end is split, shared or kept")
+        return cls(**given)
+
+
+def _of_json(value: object) -> object:
+    if isinstance(value, frozenset):
+        return sorted(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _checked(name: str, value: object, like: object) -> object:
+    """The value of a key as its field has it. Raises ValueError where it is of another type, or a text is no word."""
+    texts: Iterable[object] = ()
+    if isinstance(like, (frozenset, tuple)):
+        right = isinstance(value, list) and (isinstance(like, frozenset) or len(value) == len(like))
+        texts = value if right else ()
+    elif isinstance(like, Mapping):
+        right = isinstance(value, dict)
+        texts = [*value, *value.values()] if right else ()
+    else:
+        right = type(value) is type(like)
+    if not right or any(not isinstance(text, str) or split_words(text) != [text] for text in texts):
+        raise ValueError(f"{name} cannot be {value!r:.40}")
+    return type(like)(value) if isinstance(like, (frozenset, tuple)) else value
+
+
+def unspelled(word: str) -> str:
+    """A word as a text has it: with brackets and slashes that the Penn Treebank writes otherwise.
+
+    >>> unspelled("-LRB-a-RRB-"), unspelled("1\\\\/2")
+    ('(a)', '1/2')
+    """
+    if "B-" in word:
+        word = _BRACKET.sub(lambda found: _BRACKETS[found[1] + found[2]], word)
+    return _ESCAPED.sub(lambda found: found[0][1], word)

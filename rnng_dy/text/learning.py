@@ -1,0 +1,202 @@
+"""The conventions of a treebank, learnt from the tokens of its training sentences."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from itertools import pairwise
+
+from rnng_dy.text.characters import HAN
+from rnng_dy.text.conventions import (
+    ABBREVIATIONS,
+    ITEM,
+    LONGEST_ABBREVIATION,
+    SPELLINGS,
+    Conventions,
+    unspelled,
+)
+
+_OWN_BRACKETS = {"[": "-LSB-", "]": "-RSB-"}
+"""Written so by treebanks younger than the Penn Treebank."""
+
+CLITICS = ("n't", "'s", "'re", "'ve", "'ll", "'d", "'m")
+_ABBREVIATION = re.compile(r"(?=.*[^\W\d]).*[^.]\.", re.DOTALL)
+_SPELLED = re.compile(r"\\[/*]")
+_HAN_WORD = re.compile(f"[{HAN}]+")
+_AFTER_THE_END = frozenset(["''", '"', "”", "'", "’", "-RRB-", "]"])
+_MARKS = "-–/"
+"""What some treebanks take out of compounds as a token of its own."""
+_RARE = 0.01
+"""The share from which a way to write something counts as the treebank's."""
+_CAPITALISED = 0.05
+"""The share of a word inside sentences that may be capitalised, as in titles."""
+
+
+def learn(sentences: Collection[Sequence[str]]) -> Conventions:
+    """The conventions that the tokens of training sentences show; where they show nothing, the Penn Treebank's."""
+    words = Counter(word for sentence in sentences for word in sentence)
+    marks = "".join(mark for mark in _MARKS if _is_token(mark, words))
+    quotes, single_quotes, spellings = _quotes(words)
+    abbreviations = _abbreviations(words)
+    at_end = _at_end(sentences, abbreviations)
+    counts = Counter(at_end.values())
+    han, longest, mean = _han(words)
+    return Conventions(
+        spellings=spellings,
+        quotes=quotes,
+        single_quotes=single_quotes,
+        clitics=_has_clitics(words),
+        marks=marks,
+        prefixes=_prefixes(sentences, words) if "-" in marks else frozenset(),
+        abbreviations=abbreviations,
+        numbered=_numbered(sentences),
+        at_end=at_end,
+        at_end_else=max(("split", "shared", "kept"), key=lambda way: counts[way]),
+        items=_has_items(sentences),
+        starters=_starters(sentences),
+        han=han,
+        longest_han=longest,
+        mean_han=mean,
+    )
+
+
+def _is_token(mark: str, words: Counter[str]) -> bool:
+    """Is the mark between letters more often a token than part of a word?"""
+    inside = re.compile(rf"[^\W\d_]\\?{re.escape(mark)}[^\W\d_]")
+    return words[mark] > sum(n for word, n in words.items() if mark in word and inside.search(word))
+
+
+def _han(words: Counter[str]) -> tuple[str, int, float]:
+    """What words of Chinese characters are, the length of the longest and the mean, in a treebank of such words."""
+    lengths: Counter[int] = Counter()
+    for word, n in words.items():
+        if _HAN_WORD.fullmatch(word):
+            lengths[len(word)] += n
+    if 2 * lengths.total() <= words.total():
+        return "none", 0, 0.0
+    mean = sum(length * n for length, n in lengths.items()) / lengths.total()
+    if mean >= 1 + _RARE:
+        return "words", max(lengths), mean
+    some_are_longer = any(len(word) > 1 for word in words)
+    return "characters" if some_are_longer else "every character", max(lengths), mean
+
+
+def _quotes(words: Counter[str]) -> tuple[tuple[str, str], tuple[str, str], dict[str, str]]:
+    """Double quotes, single quotes and spellings.
+
+    What training has stands as it is in a text, too; what it has not is written as it writes the same thing.
+    """
+    characters: Counter[str] = Counter()
+    for word, n in words.items():
+        for character in set(_SPELLED.sub("", word)):
+            characters[character] += n
+
+    def has(way: str, other: str) -> bool:
+        rival = max(words[other], characters[other] if len(other) == 1 else 0)
+        return characters[way] > _RARE * rival
+
+    spellings = {c: way for c, way in SPELLINGS.items() if c in "()" or not has(c, way)}
+    spellings |= {c: way for c, way in _OWN_BRACKETS.items() if words[way] and not has(c, way)}
+    double, single = ("``", "''"), ("`", "'")
+    if has('"', "``"):
+        double = ('"', '"')
+        spellings |= {c: '"' for c in "“”" if c in spellings}
+    elif words["“"] and not words["``"]:
+        double = ("“", "”")
+    if characters["’"] and not characters["'"]:
+        spellings["'"] = "’"
+    elif characters["'"] and not words["`"]:
+        single = ("'", "'")
+        spellings |= {c: "'" for c in "‘" if c in spellings}
+    return double, single, spellings
+
+
+def _has_clitics(words: Counter[str]) -> bool:
+    """Are clitics tokens more often than ends of words?"""
+    plain: Counter[str] = Counter()
+    for word, n in words.items():
+        plain[word.replace("’", "'").lower()] += n
+    own = sum(plain[clitic] for clitic in CLITICS)
+    return own >= sum(n for w, n in plain.items() if w not in CLITICS and w.endswith(CLITICS))
+
+
+def _abbreviations(words: Counter[str]) -> frozenset[str]:
+    """Words that more often end in a period than not, and the usual ones that training has not without it."""
+    lower: Counter[str] = Counter()
+    for word, n in words.items():
+        lower[word.lower()] += n
+    short = (word for word in lower if len(word) <= LONGEST_ABBREVIATION)
+    stems = (word[:-1] for word in short if _ABBREVIATION.fullmatch(word))
+    learnt = {stem for stem in stems if lower[stem + "."] > lower[stem]}
+    return frozenset(learnt | {stem for stem in ABBREVIATIONS if not lower[stem]})
+
+
+def _numbered(sentences: Iterable[Sequence[str]]) -> frozenset[str]:
+    """Words whose period stays before a number: No. 1."""
+    pairs = (pair for sentence in sentences for pair in pairwise(sentence))
+    return frozenset(
+        word[:-1] for word, number in pairs if _ABBREVIATION.fullmatch(word) and number[0].isdigit()
+    )
+
+
+def _at_end(sentences: Iterable[Sequence[str]], abbreviations: frozenset[str]) -> dict[str, str]:
+    """What mostly becomes of an abbreviation's period at the end of sentences."""
+    ways: dict[str, Counter[str]] = {}
+
+    def saw(stem: str, way: str) -> None:
+        ways.setdefault(stem, Counter())[way] += 1
+
+    for sentence in sentences:
+        word, is_followed = _end(sentence)
+        if is_followed and word in abbreviations:
+            saw(word, "split")
+        elif word.endswith(".") and word[:-1] in abbreviations:
+            saw(word[:-1], "shared" if is_followed else "kept")
+    return {stem: counts.most_common(1)[0][0] for stem, counts in sorted(ways.items())}
+
+
+def _end(sentence: Sequence[str]) -> tuple[str, bool]:
+    """The last word, lower-cased, and whether a period is after it; quotes and brackets do not count."""
+    core = [word.lower() for word in sentence if word not in _AFTER_THE_END]
+    if len(core) > 1 and core[-1] == ".":
+        return core[-2], True
+    return (core[-1] if core else ""), False
+
+
+def _prefixes(sentences: Iterable[Sequence[str]], words: Counter[str]) -> frozenset[str]:
+    """What stands before a hyphen inside words more often than before one that is a token."""
+    balance: Counter[str] = Counter()
+    for word, n in words.items():
+        prefix, hyphen, rest = word.partition("-")
+        if prefix.isalpha() and hyphen and rest[:1].isalpha():
+            balance[prefix.lower()] += n
+    for sentence in sentences:
+        for prefix, hyphen in pairwise(sentence):
+            if hyphen == "-":
+                balance[prefix.lower()] -= 1
+    return frozenset(prefix for prefix, n in balance.items() if n > 0)
+
+
+def _has_items(sentences: Iterable[Sequence[str]]) -> bool:
+    """Do sentences begin with the number of an item as one token more often than as several?"""
+    balance = 0
+    for sentence in sentences:
+        first = [unspelled(word) for word in sentence[:3]]
+        if len(sentence) > 1 and ITEM.fullmatch(first[0]):
+            balance += 1
+        elif any(ITEM.fullmatch("".join(first[:n])) for n in (2, 3) if n < len(sentence)):
+            balance -= 1
+    return balance > 0
+
+
+def _starters(sentences: Iterable[Sequence[str]]) -> frozenset[str]:
+    """Words in lower case that inside sentences are hardly ever capitalised."""
+    lower, inside = Counter(), Counter()
+    for sentence in sentences:
+        for i, word in enumerate(sentence):
+            if word[0].islower():
+                lower[word] += 1
+            elif i and word[0].isupper() and sentence[i - 1][-1].isalnum():
+                inside[word.lower()] += 1
+    return frozenset(w for w, n in lower.items() if w.isalpha() and inside[w] <= _CAPITALISED * n)

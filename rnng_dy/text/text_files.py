@@ -1,0 +1,31 @@
+"""text.json of a model folder: how raw text becomes tokens."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from oracle.errors import InputError
+from oracle.streams import from_json, replacing
+from rnng_dy.text.segmenter import Segmenter
+
+TEXT = "text.json"
+
+
+def write_segmenter(segmenter: Segmenter, path: Path) -> None:
+    """Write a segmenter as JSON."""
+    with replacing(path) as stream:
+        json.dump(segmenter.to_json(), stream, ensure_ascii=False, indent=1)
+
+
+def read_segmenter(path: Path) -> Segmenter:
+    """The segmenter of a file. Raises InputError for a damaged one."""
+    try:
+        text = path.read_text(encoding="utf-8", errors="surrogateescape")
+        return Segmenter.from_json(from_json(text))
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            f"damaged ({type(error).__name__}: {error}): make the model anew, or delete this file; text is then read "
+            "as the model's words let see",
+            path,
+        ) from None

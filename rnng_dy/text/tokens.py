@@ -1,0 +1,195 @@
+"""From a sentence to its tokens: the Penn Treebank's rules, as the conventions of a treebank bend them.
+
+A chunk between blanks falls apart at what is a token wherever it stands (quotes, brackets, dashes, most marks); from
+each part marks, clitics and the period are taken off; what is left is a word, or a compound that the treebank divides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from rnng_dy.text.characters import CLOSERS, HAN, OPENERS
+from rnng_dy.text.conventions import ITEM, LONGEST_ABBREVIATION, Conventions
+
+
+class Piece(NamedTuple):
+    """A token before it is spelled as the treebank does: where it stands, and its letters."""
+
+    begin: int
+    end: int
+    letters: str
+
+
+_CHUNK = re.compile(r"\.(?: +\.){2,}(?![^ \n])|[^ \n]+")
+_TREE_BRACKET = re.compile(r"-[LR][RCS]B-")
+_ADDRESS = (
+    r"(?<![\w.+@/-])(?:(?:https?://|www\.)[^\s<>\"“”]*[\w/]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
+    r"|(?:[\w-]+\.)+[a-z]{2,}/[^\s<>\"“”]*[\w/])"
+)
+_EMOJI_ONE = (
+    "[\u2600-\u27bf\U0001f300-\U0001faff][\ufe0f\u20e3\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]*"
+)
+_EMOJI = f"[\U0001f1e6-\U0001f1ff]{{2}}|{_EMOJI_ONE}(?:\u200d{_EMOJI_ONE})*"
+_BRACKETS = re.escape((OPENERS + CLOSERS).replace("’", "").replace("‘", ""))
+_DIVIDERS = (
+    rf"{_ADDRESS}|``|''|\"|\.{{3}}(?=\.(?!\.))|\.{{2,}}|…|-{{2,}}(?![LR][RCS]B-)|[—―;!?，。｡；：！？、•{_BRACKETS}]"
+    rf"|(?<!\d),|,(?!\d)|(?<!\d):|:(?!\d)|{_EMOJI}"
+)
+_FIRST = re.compile(r"(?:[A-Z]{1,3})?\$(?=[\d.])|[$£€¥#](?=\d)|[`‘'’*](?=.)")
+_APOSTROPHE = re.compile(
+    r"['’](?:\d|(?:s|m|d|re|ve|ll|em|til|cause|tis|twas|n|round|bout)(?:['’]|(?!\w)))",
+    re.IGNORECASE,
+)
+_LAST = "`'’%$£€¥*"
+_CLITIC = re.compile(r"(?:(?<=\w)n['’]t|(?<=.)['’](?:s|m|d|re|ve|ll))\Z", re.IGNORECASE | re.DOTALL)
+_LONGEST_CLITIC = 4
+"""With the letter before it."""
+_TWO_WORDS = {
+    "cannot": 3, "gimme": 3, "gonna": 3, "gotta": 3, "lemme": 3, "wanna": 3, "d'ye": 1, "more'n": 4, "'tis": 2,
+    "'twas": 2,
+}  # fmt: skip
+"""Where they are cut (MacIntyre's tokenizer of the Penn Treebank)."""
+_INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
+_AFTER_THE_END = set(CLOSERS) | set("\"' \n")
+_INSIDE_A_SENTENCE = frozenset(",;:")
+_BY_CHARACTER = {"characters": f"|[{HAN}]", "every character": "|[^ \n]"}
+"""More dividers, by what Chinese tokens are."""
+
+
+class Tokenizer:
+    """Takes sentences of a clean text apart."""
+
+    def __init__(self, conventions: Conventions):
+        self._c = conventions
+        self._longest = max(map(len, conventions.wholes), default=0)
+        self._dividers = re.compile(_DIVIDERS + _BY_CHARACTER.get(conventions.han, ""))
+        marks = re.escape(conventions.marks)
+        self._marks = re.compile(rf"(?<=[^\W_])[{marks}](?=[^\W_])" if marks else "(?!)")
+
+    def pieces(self, text: str, begin: int, end: int) -> list[Piece]:
+        """The tokens of the sentence at these characters, in order; every character but blanks is in one."""
+        final = end
+        while final > begin and text[final - 1] in _AFTER_THE_END:
+            final -= 1
+        sentence = _Sentence(text, begin, end, final - 1)
+        found: list[Piece] = []
+        for chunk in _CHUNK.finditer(text, begin, end):
+            if " " in chunk[0]:
+                found.append(Piece(*chunk.span(), "..."))
+            elif not found and self._c.items and chunk.end() < end and ITEM.fullmatch(chunk[0]):
+                found.append(Piece(*chunk.span(), chunk[0]))
+            else:
+                found += self._cut(sentence, *chunk.span())
+        return found
+
+    def words(self, chunk: str) -> list[str]:
+        """The letters of the pieces of a word that stands inside a sentence."""
+        sentence = _Sentence(f"a {chunk} a", 0, len(chunk) + 4, -1)
+        return [piece.letters for piece in self._cut(sentence, 2, len(chunk) + 2)]
+
+    def _is_whole(self, text: str, begin: int, end: int) -> bool:
+        return end - begin <= self._longest and text[begin:end] in self._c.wholes
+
+    def _cut(self, sentence: _Sentence, begin: int, end: int) -> Iterator[Piece]:
+        """The pieces of what has no blank inside."""
+        text = sentence.text
+        if self._is_whole(text, begin, end) or _TREE_BRACKET.fullmatch(text, begin, end):
+            yield Piece(begin, end, text[begin:end])
+            return
+        for divider in self._dividers.finditer(text, begin, end):
+            yield from self._peeled(sentence, begin, divider.start())
+            yield Piece(*divider.span(), divider[0])
+            begin = divider.end()
+        yield from self._peeled(sentence, begin, end)
+
+    def _peeled(self, sentence: _Sentence, begin: int, end: int) -> Iterator[Piece]:
+        """The pieces of what stands between dividers."""
+        text, last = sentence.text, []
+        while begin < end and not self._is_whole(text, begin, end):
+            if _APOSTROPHE.match(text, begin, end) or not (first := _FIRST.match(text, begin, end)):
+                break
+            yield Piece(*first.span(), first[0])
+            begin = first.end()
+        while begin < end and not self._is_whole(text, begin, end):
+            taken = self._taken_off(sentence, begin, end)
+            if not taken:
+                break
+            last += taken
+            end = taken[-1].begin
+        if begin < end:
+            yield from self._divided(text, begin, end)
+        yield from reversed(last)
+
+    def _taken_off(self, sentence: _Sentence, begin: int, end: int) -> list[Piece]:
+        """What comes off the end of a word, from the right; nothing where it is a word."""
+        text = sentence.text
+        if text[end - 1] == ".":
+            return self._period(sentence, begin, end)
+        if self._c.clitics:
+            window = max(begin, end - _LONGEST_CLITIC)
+            if clitic := _CLITIC.search(text[window:end]):
+                return [Piece(window + clitic.start(), end, clitic[0])]
+        if text[end - 1] in _LAST and end - begin > 1:
+            return [Piece(end - 1, end, text[end - 1])]
+        return []
+
+    def _period(self, sentence: _Sentence, begin: int, end: int) -> list[Piece]:
+        """The period where it is a token; with the abbreviation before it where the two share it."""
+        text, period = sentence.text, Piece(end - 1, end, ".")
+        if end - begin == 1:
+            return []
+        stem = text[begin : end - 1].lower() if end - begin <= LONGEST_ABBREVIATION else ""
+        if end - 1 == sentence.final:
+            known = stem in self._c.abbreviations
+            way = self._c.at_end.get(stem, self._c.at_end_else) if known else "split"
+            if way == "shared":
+                return [period, Piece(begin, end - 1, text[begin:end])]
+            return [] if way == "kept" else [period]
+        if stem in self._c.abbreviations or _INITIALS.fullmatch(stem):
+            return []
+        following = sentence.after(end)
+        if following.isdigit():
+            goes_on = text[begin : end - 1] in self._c.numbered
+        else:
+            # people write without capitals, too: a word that training knows is no abbreviation
+            goes_on = following.islower() and stem not in self._c.starters
+        return [] if goes_on or following in _INSIDE_A_SENTENCE else [period]
+
+    def _divided(self, text: str, begin: int, end: int) -> Iterator[Piece]:
+        """The parts of a compound, of `cannot`, or the word."""
+        if self._is_whole(text, begin, end):
+            yield Piece(begin, end, text[begin:end])
+            return
+        cut = _TWO_WORDS.get(text[begin:end].lower().replace("’", "'")) if end - begin < 7 else None
+        if cut and self._c.clitics:
+            yield Piece(begin, begin + cut, text[begin : begin + cut])
+            begin += cut
+        start = begin
+        for mark in self._marks.finditer(text, begin + 1, end):
+            if text[start : mark.start()].lower() in self._c.prefixes or _is_fraction(text, mark):
+                continue
+            yield Piece(start, mark.start(), text[start : mark.start()])
+            yield Piece(*mark.span(), mark[0])
+            start = mark.end()
+        yield Piece(start, end, text[start:end])
+
+
+class _Sentence(NamedTuple):
+    """A sentence of a text, and where the period is that ends it, if one does."""
+
+    text: str
+    begin: int
+    end: int
+    final: int
+
+    def after(self, place: int) -> str:
+        """The next character that is no blank; none at the end."""
+        while place < self.end and self.text[place] in " \n":
+            place += 1
+        return self.text[place : min(place + 1, self.end)]
+
+
+def _is_fraction(text: str, mark: re.Match) -> bool:
+    return mark[0] == "/" and text[mark.start() - 1].isdigit() and text[mark.end()].isdigit()

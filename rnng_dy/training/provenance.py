@@ -1,0 +1,170 @@
+"""Where a model comes from: what its folder's about.json says, and how training keeps that true."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import os
+import platform
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime, timezone
+from itertools import chain
+from pathlib import Path
+
+from oracle.errors import RnngError
+from oracle.files import OracleSentence
+from rnng_dy import __version__, engine, model_card
+from rnng_dy.checkpoint import PARAMETERS
+from rnng_dy.cpu_level import cpu_level
+from rnng_dy.execution.outputs import finite
+from rnng_dy.model_card import About, Value
+from rnng_dy.models.vocabulary import nonterminals
+from rnng_dy.saved import SavedModel
+from rnng_dy.training.presets import Settings
+
+DATE = "SOURCE_DATE_EPOCH"
+"""The variable that says what time it is where outputs are to be the same each time they are made."""
+OF_RECORD = {"event", "epoch", "sentences", "updates", "seconds", "score", "is_best", "best"}
+"""What a record of an evaluation has besides scores that mean something by themselves."""
+
+
+def about_model(
+    model: SavedModel, sentences: Sequence[OracleSentence], command: str | None
+) -> dict:
+    """What there is to say of a model that is made from the sentences of a training oracle by a command."""
+    config = model.config()
+    return {
+        "model": {
+            **{name: value for name, value in config.items() if name != "sizes"},
+            "parameters": model.store.count(),
+        },
+        "sizes": dict(config["sizes"]),
+        "corpus": corpus(sentences),
+        "made": {"date": now(), "command": command},
+        "versions": versions(),
+    }
+
+
+def about_import(
+    model: SavedModel,
+    sentences: Sequence[OracleSentence],
+    command: str | None,
+    checkpoint: str | Path,
+) -> dict:
+    """What there is to say of a model that the original program trained and saved in a file."""
+    origin = {"program": "clab/rnng", "checkpoint": str(checkpoint), "sha256": _sha256(checkpoint)}
+    return {**about_model(model, sentences, command), "origin": origin}
+
+
+def about_continued(base: SavedModel, folder: str | Path) -> About:
+    """What there is to say of a model, before it is trained, that begins as the one of a folder."""
+    known = base.about or {}
+    origin = {
+        "model": str(folder),
+        "sha256": _sha256(Path(folder) / PARAMETERS),
+        "trained_on": model_card.trained_on(known),
+        "score": model_card.best_score(known),
+        "made": known.get("made", {}).get("date"),
+    }
+    return {"origin": origin}
+
+
+def _sha256(path: str | Path) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def corpus(sentences: Sequence[OracleSentence]) -> dict[str, Value]:
+    """The size of a training oracle."""
+    words = Counter(word for sentence in sentences for word in sentence.tokens)
+    classes = {
+        unk
+        for s in sentences
+        for word, unk in zip(s.tokens, s.unkified, strict=True)
+        if word != unk
+    }
+    tags = set(chain.from_iterable(sentence.tags or () for sentence in sentences))
+    return {
+        "sentences": len(sentences),
+        "words": words.total(),
+        "types": len(words),
+        "singletons": sum(count == 1 for count in words.values()),
+        "unknown_classes": len(classes),
+        "nonterminals": len(nonterminals(sentences)),
+        "tags": len(tags) or None,
+        "longest_sentence": max(len(sentence.tokens) for sentence in sentences),
+    }
+
+
+def versions() -> dict[str, Value]:
+    """Of what computes."""
+    return {
+        "rnng_dy": __version__,
+        "dynet": engine.installed_version(),
+        **{name: importlib.metadata.version(name) for name in ("numpy", "nltk")},
+        "python": platform.python_version(),
+        "processor": cpu_level() or platform.machine(),
+    }
+
+
+def now() -> str:
+    """The time in UTC, or that of SOURCE_DATE_EPOCH. Raises RnngError where that is no time."""
+    given = os.environ.get(DATE)
+    try:
+        moment = datetime.fromtimestamp(time.time() if given is None else int(given), timezone.utc)
+    except (OSError, OverflowError, ValueError):
+        raise RnngError(
+            f"{DATE} is {given!r}, no number of seconds since 1970: mend it, or unset it"
+        ) from None
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+class Provenance:
+    """The model card of a model in training."""
+
+    def __init__(
+        self,
+        model: SavedModel,
+        sentences: Sequence[OracleSentence],
+        settings: Settings,
+        inputs: Mapping[str, str | None],
+        command: str | None,
+        preset: str,
+    ):
+        """What is known of the model already stays, if it is nothing that is said anew.
+
+        `inputs` are hashes of the data by option; `preset` is that of a model that does not go on.
+        """
+        known: About = model.about or {}
+        new = about_model(model, sentences, command)
+        if "made" in known:
+            new["resumed"], new["made"] = new["made"], known["made"]
+            preset = known.get("settings", {}).get("preset")
+        new["settings"] = {"preset": preset, **asdict(settings)}
+        new["data"] = {name: value for name, value in inputs.items() if value is not None}
+        new["training"] = {**known.get("training", {}), "finished": False}
+        self._model = model
+        self._dev = {name: x for name, x in new["data"].items() if name.startswith("--dev")}
+        model.about = {**known, **new}
+
+    def report(self, record: Mapping[str, object], folder: Path) -> None:
+        """Take up what a record of the log says, and write the card where it is an evaluation."""
+        if record["event"] != "evaluation":
+            return
+        names = {"epoch": "epochs", "sentences": "sentences", "updates": "updates"}
+        stands = {ours: record[theirs] for theirs, ours in names.items()}
+        self._update(training={**stands, "seconds": record["seconds"], "finished": False})
+        if record["is_best"]:
+            found = {name: x for name, x in record.items() if name not in OF_RECORD}
+            self._update(scores={**finite(found), **stands, "date": now(), **self._dev})
+        model_card.write(folder, self._model.about)
+
+    def finish(self, folder: Path) -> None:
+        """Say that the training has come to its end."""
+        self._update(training={**self._model.about["training"], "finished": True})
+        model_card.write(folder, self._model.about)
+
+    def _update(self, **sections: Mapping[str, Value]) -> None:
+        self._model.about = {**self._model.about, **sections}

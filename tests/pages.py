@@ -1,0 +1,68 @@
+"""Pages of the documentation: their commands run, at a size that a test can wait for."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from glob import glob
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from rnng_dy.cli import main
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+TREES = 60
+"""So many of a treebank."""
+_TRAINING = "--lstm-input 12 --hidden 12 --epochs 1"
+_SMALLER = {
+    "train discriminative": _TRAINING,
+    "train generative": _TRAINING,
+    "train lstm-lm": _TRAINING,
+    "reproduce nltk": "--stages data --tags gold",
+    "clusters": "-c 8",
+    "sample": "--samples 10",
+}
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """The blocks of a page in a language."""
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.S | re.M)
+
+
+def run_commands(page: Path) -> list[tuple[str, str]]:
+    """Run all commands of a page in the current folder; each with what it printed."""
+    return [(line, _run(line)) for line in "".join(blocks(page, "sh")).splitlines()]
+
+
+def _run(line: str) -> str:
+    """Run `rnng-dy …`, `echo TEXT | rnng-dy …` or `echo TEXT > FILE`."""
+    words = shlex.split(line)
+    text = None
+    if words[0] == "echo":
+        _, text, sign, *words = words
+        if sign == ">":
+            Path(words[0]).write_text(f"{text}\n", encoding="utf-8")
+            return ""
+        assert sign == "|", line
+    program, *arguments = words
+    assert program == "rnng-dy", line
+    arguments = [found for word in arguments for found in (sorted(glob(word)) or [word])]
+    result = CliRunner().invoke(main, _smaller(arguments), input=text)
+    assert result.exit_code == 0, f"{line}\n{result.output}"
+    if arguments[0] == "prepare":
+        _cut(Path(arguments[-1]))
+    return result.stdout
+
+
+def _smaller(arguments: list[str]) -> list[str]:
+    """The command's arguments with the options that make it small; the last of an option counts."""
+    added = _SMALLER.get(" ".join(arguments[:2]), _SMALLER.get(arguments[0], ""))
+    if arguments[0] in ("perplexity", "surprisal") and "generator" in arguments:
+        added = "--particles 20" if "particles" in arguments else "--beam 9 --fast-track 1"
+    return arguments + added.split()
+
+
+def _cut(trees: Path) -> None:
+    lines = trees.read_text(encoding="utf-8").splitlines(keepends=True)
+    trees.write_text("".join(lines[:TREES]), encoding="utf-8")

@@ -1,0 +1,170 @@
+"""`rnng-dy about`, and the card that training keeps true."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+
+import pytest
+from click.testing import CliRunner
+
+from oracle.files import open_output, write_oracle
+from oracle.treebank import format_tree
+from rnng_dy import checkpoint, load, model_card
+from rnng_dy.cli import main
+
+from ..conftest import make_parser
+
+SMALL = [
+    "--lstm-input",
+    "8",
+    "--hidden",
+    "8",
+    "--epochs",
+    "1",
+    "--first-evaluation",
+    "20",
+    "--evaluate-every",
+    "20",
+]
+DATA = ["--train", "train.oracle", "--dev", "dev.oracle", "--dev-trees", "dev.trees"]
+TRAIN = ["train", "discriminative", *DATA, "--pos", "--no-tagger"]
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exit_code == code, result.output
+    return result
+
+
+@pytest.fixture
+def data(trees, sentences, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1466000000")
+    for name, part in (("train", slice(40)), ("dev", slice(40, 50))):
+        with open_output(f"{name}.oracle") as stream:
+            write_oracle(sentences[part], stream)
+        with open_output(f"{name}.trees") as stream:
+            stream.writelines(f"{format_tree(located.tree)}\n" for located in trees[part])
+    return tmp_path
+
+
+def log(folder):
+    return [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+
+
+def test_training_writes_a_card_with_its_best_score(data):
+    run(*TRAIN, *SMALL, "--model", "m d")
+    about, records = model_card.read("m d"), log(data / "m d")
+    best = [r for r in records if r.get("is_best")][-1]
+    scores = about["scores"]
+    assert {name: scores[name] for name in ("f1", "recall", "precision")} == {
+        name: best[name] for name in ("f1", "recall", "precision")
+    }
+    assert (scores["updates"], scores["date"]) == (best["updates"], "2016-06-15T14:13:20Z")
+    assert scores["--dev"] == about["data"]["--dev"] != about["data"]["--train"]
+    assert about["training"]["finished"] is True
+    assert about["training"]["sentences"] == 40
+    assert (about["settings"]["preset"], about["settings"]["epochs"]) == ("paper", 1)
+    assert about["sizes"]["hidden"] == 8
+    assert about["made"]["command"].endswith("--evaluate-every 20 --model 'm d'")
+    assert about["made"]["command"].startswith("rnng-dy train discriminative --train train.oracle")
+    assert str(data) not in (data / "m d" / "README.md").read_text()
+    assert f"dev F1 {best['f1']:.2f}" in repr(load("m d"))
+
+
+def without_times(about):
+    """What does not depend on the run: the commands and the seconds do."""
+    kept = {name: dict(section) for name, section in about.items() if name != "resumed"}
+    for name in ("training", "scores"):
+        kept[name].pop("seconds", None)
+    kept["made"].pop("command")
+    return kept
+
+
+def test_a_run_that_is_gone_on_with_has_the_card_of_one_that_was_not_stopped(data, monkeypatch):
+    run(*TRAIN, *SMALL, "--epochs", "2", "--model", "straight")
+    save, left = checkpoint.save_training, [3]
+
+    def killed(*arguments):
+        # after the card, before the training state that knows of the evaluation
+        left[0] -= 1
+        if not left[0]:
+            raise KeyboardInterrupt
+        save(*arguments)
+
+    monkeypatch.setattr(checkpoint, "save_training", killed)
+    run(*TRAIN, *SMALL, "--epochs", "2", "--model", "killed", code=130)
+    about = model_card.read("killed")
+    assert about["training"]["finished"] is False
+    assert about["scores"]["updates"] == load("killed").updates
+    monkeypatch.setattr(checkpoint, "save_training", save)
+    run(*TRAIN, *SMALL, "--epochs", "2", "--model", "killed", "--resume")
+    straight, resumed = map(model_card.read, ("straight", "killed"))
+    assert without_times(resumed) == without_times(straight)
+    assert resumed["made"]["command"] == about["made"]["command"]
+    assert resumed["resumed"]["command"].endswith("--resume")
+
+
+def test_an_older_folder_gets_a_card_when_it_is_gone_on_with(data):
+    run(*TRAIN, *SMALL, "--model", "m")
+    for name in ("about.json", "README.md"):
+        (data / "m" / name).unlink()
+    run(*TRAIN, *SMALL, "--model", "m", "--epochs", "2", "--resume")
+    assert model_card.read("m")["corpus"]["sentences"] == 40
+    assert (data / "m" / "README.md").is_file()
+
+
+def test_a_model_that_begins_as_another_says_as_which(data):
+    run(*TRAIN, *SMALL, "--model", "one")
+    run(*TRAIN[:-2], "--no-tagger", "--init", "one", "--epochs", "1", "--model", "two")
+    one, two = map(model_card.read, ("one", "two"))
+    digest = hashlib.sha256((data / "one" / "parameters.npz").read_bytes()).hexdigest()
+    assert two["origin"] == {
+        "model": "one",
+        "sha256": digest,
+        "trained_on": model_card.trained_on(one),
+        "score": model_card.best_score(one),
+        "made": one["made"]["date"],
+    }
+    assert "resumed" not in two
+    assert "--init one" in two["made"]["command"]
+
+
+def test_about_prints_the_model_and_its_card(data):
+    run(*TRAIN, *SMALL, "--model", "m")
+    printed = run("about", "m")
+    assert printed.stdout == f"{load('m')!r}\n\n{(data / 'm' / 'README.md').read_text()}"
+
+
+def test_about_a_model_without_a_card_says_so(data, sentences):
+    make_parser(sentences).save("m")
+    assert "no about.json" in run("about", "m").stdout
+
+
+def test_about_what_is_no_model_ends_with_2(data):
+    (data / "empty").mkdir()
+    assert "there is no folder none: name one" in run("about", "none", code=2).stderr
+    assert (
+        "train.trees is a file, and a model is a folder"
+        in run("about", "train.trees", code=2).stderr
+    )
+    assert (
+        "empty is no model folder, since it has no config.json"
+        in run("about", "empty", code=2).stderr
+    )
+
+
+def test_an_imported_model_says_where_it_comes_from(tiny_reference, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(tiny_reference / "corrected" / "disc.params", "disc.params")
+    trees = tiny_reference / "train.trees"
+    run("oracle", "--train", trees, trees, "-o", "train.oracle")
+    data = ["--train-oracle", "train.oracle", "--pos"]
+    run("import-clab", "discriminative", "disc.params", *data, "--model", "m")
+    about = model_card.read("m")
+    digest = hashlib.sha256((tmp_path / "disc.params").read_bytes()).hexdigest()
+    origin = {"program": "clab/rnng", "checkpoint": "disc.params", "sha256": digest}
+    assert about["origin"] == origin
+    assert about["corpus"]["sentences"] == 500

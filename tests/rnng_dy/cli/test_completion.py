@@ -1,0 +1,90 @@
+"""Completion in shells, by click's protocol."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import sys
+from rnng_dy.__main__ import main
+sys.argv = ["rnng-dy"]
+try:
+    main()
+finally:
+    assert not {loaded} & set(sys.modules), "loaded"
+"""
+NEVER, NOT_FOR_COMMANDS = {"dynet", "nltk"}, {"dynet", "nltk", "numpy"}
+
+
+def complete(line, loaded=NEVER):
+    """What bash is given for a line with its cursor at the end: type and value of each completion."""
+    words = line.split(" ")
+    asked = {
+        "_RNNG_DY_COMPLETE": "bash_complete",
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(len(words) - 1),
+    }
+    command = [sys.executable, "-c", PROGRAM.format(loaded=loaded)]
+    done = subprocess.run(command, env=os.environ | asked, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    return [tuple(row.split(",", 1)) for row in done.stdout.split("\n") if row]
+
+
+def plain(line, loaded=NEVER):
+    return [value for kind, value in complete(line, loaded) if kind == "plain"]
+
+
+def test_commands_are_completed_without_loading_any():
+    assert plain("rnng-dy par", NOT_FOR_COMMANDS) == ["parse"]
+    assert {"train", "parse", "plot", "doctor"} <= set(plain("rnng-dy ", NOT_FOR_COMMANDS))
+    assert "--version" in plain("rnng-dy --", NOT_FOR_COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("line", "completions"),
+    [
+        ("rnng-dy train gen", ["generative"]),
+        ("rnng-dy parse --mod", ["--model"]),
+        ("rnng-dy evalb a b --format t", ["table"]),
+        ("rnng-dy generate --device c", ["cpu", "cuda"]),
+        ("rnng-dy train generative --composition ", ["corrected", "buggy"]),
+        ("rnng-dy reproduce nltk --stages data,tr", ["data,train"]),
+        ("rnng-dy suite garden-path-npz --model m filler", ["filler-gap"]),
+        ("rnng-dy clusters show --wor", ["--words"]),
+        ("rnng-dy pars --mo", []),
+    ],
+)
+def test_what_can_follow(line, completions):
+    assert plain(line) == completions
+
+
+@pytest.mark.parametrize(
+    ("line", "completion"),
+    [
+        ("rnng-dy parse --model pa", ("dir", "pa")),
+        ("rnng-dy parse --model m sen", ("file", "sen")),
+        ("rnng-dy score --model m -o out", ("file", "out")),
+        ("rnng-dy plot pa", ("dir", "pa")),
+        ("rnng-dy reproduce ptb --treebank /", ("dir", "/")),
+        ("rnng-dy evalb a b --params coll", ("file", "coll")),
+    ],
+)
+def test_files_and_folders_are_left_to_the_shell(line, completion):
+    assert complete(line)[0] == completion
+
+
+@pytest.mark.parametrize(("shell", "checks"), [("bash", "bash -n"), ("zsh", ""), ("fish", "")])
+def test_the_script_for_a_shell(shell, checks, tmp_path):
+    asked = {"_RNNG_DY_COMPLETE": f"{shell}_source"}
+    command = [sys.executable, "-c", PROGRAM.format(loaded=NOT_FOR_COMMANDS)]
+    done = subprocess.run(command, env=os.environ | asked, capture_output=True, text=True)
+    assert done.returncode == 0 and "rnng-dy" in done.stdout
+    if checks and shutil.which(shell):
+        script = tmp_path / "completion"
+        script.write_text(done.stdout)
+        assert subprocess.run([*checks.split(), script]).returncode == 0

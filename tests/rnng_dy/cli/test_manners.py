@@ -1,0 +1,114 @@
+"""What holds of every command: its help, the names of its options, and what it says of wrong ones."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from rnng_dy.cli import COMMANDS, main
+from rnng_dy.cli.clusters import show
+from tests.conftest import DATA, TINY
+
+from .test_quiet import all_commands
+
+MODELS = DATA / "models-0.1.0"
+SENTENCE = re.compile(r"(?=[A-Z`-]).*\.(\s+\[default: .+\])?", re.DOTALL)
+TEXT = {"--encoding", "--sections", "--names", "--device"}
+"""Options that take text which is no name of a file."""
+
+
+def command_of(names):
+    if names == ("clusters", "show"):
+        return show
+    command = main
+    for name in names:
+        command = command.get_command(click.Context(command), name)
+    return command
+
+
+def help_of(command):
+    return inspect.cleandoc(command.help)
+
+
+EVERY = [names for names in [*all_commands(main), ("clusters", "show")] if names]
+LEAVES = [names for names in EVERY if not isinstance(command_of(names), click.Group)]
+
+
+def test_the_list_of_commands_needs_no_command():
+    listed = CliRunner().invoke(main, ["--help"]).stdout
+    for name, place in COMMANDS.items():
+        assert re.search(rf"^  {name} +{re.escape(place.summary)}$", listed, re.MULTILINE)
+        assert SENTENCE.fullmatch(place.summary)
+
+
+@pytest.mark.parametrize("names", EVERY, ids=" ".join)
+def test_help_is_made_of_sentences(names):
+    command = command_of(names)
+    assert SENTENCE.fullmatch(help_of(command).partition("Example:")[0].strip())
+    for option in command.params:
+        if isinstance(option, click.Option):
+            assert option.help and SENTENCE.fullmatch(option.help), option.opts
+
+
+@pytest.mark.parametrize("names", LEAVES, ids=" ".join)
+def test_the_example_is_a_command(names):
+    command = command_of(names)
+    examples = re.findall(r"^Example: (.*)$", help_of(command), re.MULTILINE)
+    assert examples
+    for example in examples:
+        program, *arguments = shlex.split(example)
+        assert (program, *arguments[: len(names)]) == ("rnng-dy", *names)
+        # parses all and converts all, and runs nothing
+        command.make_context(" ".join(names), arguments[len(names) :])
+
+
+@pytest.mark.parametrize("names", EVERY, ids=" ".join)
+def test_what_takes_files_says_so(names):
+    for parameter in command_of(names).params:
+        if parameter.type is click.STRING:
+            assert parameter.opts[0] in TEXT
+        metavar = parameter.make_metavar(click.Context(command_of(names)))
+        assert "PATH" not in metavar and "DIRECTORY" not in metavar
+        if parameter.opts[0] in ("--model", "--treebank", "--tensorboard"):
+            assert metavar == "FOLDER"
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("train generative --composition gold", "none of corrected, buggy"),
+        ("train generative --preset quik", "'paper', 'fast'"),
+        ("prepare --from nltk --sections wsj", "no number or range such as 2-21"),
+        ("prepare --from wsj", "'ptb', 'ctb', 'nltk', 'icepahc', 'trees'"),
+        ("prepare --from trees --encoding klingon some.trees", "try utf-8, gb18030"),
+        ("oracle --transitions up", "none of top-down"),
+        ("oracle --unk berkley", "'berkeley', 'berkeley-unicode', 'single'"),
+        ("reproduce nltk -o out --tags silver", "jackknife, gold, none nor three files"),
+        ("reproduce nltk --stages trian", "data, train, infer, baselines, report"),
+        ("reproduce nltk --stages data,data", "each once"),
+        ("reproduce nltk --compositions new", "corrected, buggy"),
+        ("reproduce nltk --seeds a", "1,2,3"),
+        ("sample --alpha high", "'high' is not a valid number"),
+        ("sample --alpha 1000", "0<=x<=100"),
+        ("evalb some.trees some.trees --params colins", "none of the parameters collins"),
+        ("suite agreemnt --model M/generator", "agreement-pp, agreement-relative"),
+        ("surprisal --search beem", "'beam', 'particles', 'variable'"),
+        ("import-clab generator", "'discriminative', 'generative'"),
+        ("oracle --genrative", "Did you mean '--generative'?"),
+        ("parse --modle m", "'--model'"),
+        ("train generative --evaluate 3", "'--evaluate-every'"),
+    ],
+)
+def test_what_is_wrong_names_what_is_right(typed, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("some.trees").write_text(TINY.read_text(encoding="utf-8").split("\n")[0], encoding="utf-8")
+    result = CliRunner().invoke(main, shlex.split(typed.replace("M/", f"{MODELS}/")))
+    assert result.exit_code == 2 and isinstance(result.exception, SystemExit), result.output
+    # click makes the lines of a long message as wide as a terminal
+    assert said in " ".join(result.stderr.split())

@@ -1,0 +1,260 @@
+"""`--text`: commands that read running text."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from pathlib import Path
+
+import nltk
+import pytest
+from click.testing import CliRunner
+
+from oracle.files import open_output, write_oracle
+from oracle.tagging import train_tagger
+from oracle.treebank import parse_line, words
+from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
+from rnng_dy.cli import main
+from rnng_dy.models.vocabulary import GeneratorVocabulary
+from rnng_dy.text.segmenter import Segmenter
+from rnng_dy.text.text_files import read_segmenter
+from tests.rnng_dy.conftest import make_generator, make_parser, simple_clusters
+
+TEXT = 'The dog ran (fast).  "Stop!"\n\nHe didn\'t.\n'
+TOKENS = ["The dog ran -LRB- fast -RRB- .", "`` Stop ! ''", "He did n't ."]
+BEAM = ["--beam", "5", "--fast-track", "1", "--word-beam", "2"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, sentences):
+    """The current folder: a text and a parser with a tagger."""
+    monkeypatch.chdir(tmp_path)
+    Path("notes.txt").write_text(TEXT, encoding="utf-8")
+    parser = make_parser(sentences)
+    pairs = [list(zip(s.tokens, s.tags, strict=True)) for s in sentences]
+    parser.tagger = train_tagger(pairs, seed=1)
+    parser.segmenter = Segmenter()
+    # or commands would say that it is not trained
+    parser.updates = None
+    parser.save("parser")
+    return tmp_path
+
+
+def run(*arguments, code=0, given=None):
+    result = CliRunner().invoke(main, ["-q", *arguments], input=given)
+    assert result.exit_code == code, result.output
+    return result
+
+
+def parse(*arguments, **how):
+    return run("parse", "--model", "parser", "--text", *arguments, **how)
+
+
+def words_of(output):
+    return [" ".join(words(parse_line(line))) if line else "" for line in output.splitlines()]
+
+
+def test_a_text_becomes_a_tree_for_each_sentence(folder):
+    assert words_of(parse("notes.txt").stdout) == TOKENS
+
+
+def test_standard_input_is_a_text_too(folder):
+    assert words_of(parse("-", given=TEXT).stdout) == TOKENS
+
+
+def test_lines_are_sentences_and_keep_their_places(folder):
+    result = parse("--one-per-line", "notes.txt")
+    assert words_of(result.stdout) == [" ".join(TOKENS[:2]), "", TOKENS[2]]
+    assert result.stderr == "notes.txt: empty lines, whose places stay empty: 2 (1 in all)\n"
+
+
+def test_trees_of_a_text_are_those_of_its_tokens(folder):
+    Path("tokens.txt").write_text("\n".join(TOKENS), encoding="utf-8")
+    from_tokens = run("parse", "--model", "parser", "tokens.txt").stdout
+    assert parse("notes.txt").stdout == from_tokens
+
+
+def test_each_line_is_answered_with_one_tree(folder):
+    given = 'He ran. She didn\'t (yet).\n \n"Stop!"'
+    result = parse("--line-buffered", "-", given=given)
+    assert words_of(result.stdout) == ["He ran . She did n't -LRB- yet -RRB- .", "", TOKENS[1]]
+    assert result.stderr == "-:2: a line without words\n"
+
+
+def test_samples_of_a_text(folder):
+    lines = run("sample", "--model", "parser", "--samples", "2", "--text", "notes.txt").stdout
+    assert [line.split(" ||| ")[0] for line in lines.splitlines()] == ["0", "0", "1", "1", "2", "2"]
+
+
+def rows(output):
+    return [
+        row for row in csv.DictReader(output.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
+    ]
+
+
+@pytest.fixture
+def scorers(folder, generative_sentences):
+    """Options of `surprisal` for each kind of model."""
+    make_generator(generative_sentences).save("generator")
+    vocabulary = GeneratorVocabulary.build(
+        simple_clusters(generative_sentences), generative_sentences
+    )
+    LstmLanguageModel(vocabulary, LanguageModelSizes(1, 6, 5)).save("lm")
+    with open_output("train.oracle") as stream:
+        write_oracle(generative_sentences, stream)
+    return [["--model", "generator", *BEAM], ["--model", "lm"], ["--kneser-ney", "train.oracle"]]
+
+
+def test_surprisals_of_a_text(scorers):
+    for scorer in scorers:
+        table = rows(run("surprisal", *scorer, "--text", "notes.txt").stdout)
+        assert [row["token"] for row in table] == " ".join(TOKENS).split()
+        assert [row["sentence_id"] for row in table][-1] == "3"
+
+
+def test_a_generative_model_parses_a_text(scorers, generative_sentences):
+    # other words have p = 0 in so small a model
+    tokens = " ".join(generative_sentences[0].tokens)
+    options = ["--one-per-line", "--text", "-"]
+    assert words_of(run("parse", *scorers[0], *options, given=tokens).stdout) == [tokens]
+
+
+def test_surprisals_of_the_written_words_of_lines(scorers):
+    options = ["--text", "--one-per-line", "notes.txt", "--merge", "notes.txt"]
+    table = rows(run("surprisal", *scorers[0], *options).stdout)
+    assert [row["token"] for row in table] == TEXT.split()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--text", "--tagged"], "--text is without tags: leave out --tagged"),
+        (["--one-per-line"], "--one-per-line is for running text: add --text"),
+        (["--max-length", "9"], "--max-length is for running text: add --text"),
+    ],
+)
+def test_options_that_contradict_are_refused(folder, options, message):
+    for command in ("parse", "sample", "surprisal"):
+        result = run(command, "--model", "parser", *options, "notes.txt", code=2)
+        assert message in result.stderr
+
+
+def test_a_parser_without_a_tagger_says_what_to_do(folder, sentences):
+    shutil.rmtree("parser/tagger")
+    result = parse("notes.txt", code=2)
+    assert result.stderr.startswith(
+        "Error: notes.txt:1: this parser was trained with POS tags and has no tagger"
+    )
+    make_parser(sentences, tags=False).save("words")
+    assert words_of(run("parse", "--model", "words", "--text", "notes.txt").stdout) == TOKENS
+
+
+@pytest.mark.parametrize("text", ["", " \n\n", "\ufeff", "\x00\n"])
+def test_an_empty_text_is_an_error(folder, text):
+    Path("empty.txt").write_text(text, encoding="utf-8")
+    for options in ([], ["--one-per-line"]):
+        result = parse(*options, "empty.txt", code=2)
+        assert result.stderr == "Error: empty.txt: no sentence in this text\n"
+    assert parse("--line-buffered", "-", given=text.rstrip("\n")).stdout.strip() == ""
+
+
+def test_punctuation_alone_has_a_tree(folder):
+    assert words_of(parse("-", given="?! ...\n\n(\n").stdout) == ["? !", "...", "-LRB-"]
+
+
+def test_a_long_word_has_its_place(folder):
+    word = "a" * 10_000
+    assert words_of(parse("-", given=f"A {word} ran.").stdout) == [f"A {word} ran ."]
+
+
+def test_a_long_sentence_is_named_and_the_rest_is_parsed(folder):
+    text = f"He ran.\n\n{'a ' * 2000}\n\nShe ran."
+    result = parse("-", given=text)
+    assert words_of(result.stdout) == ["He ran .", "", "She ran ."]
+    assert result.stderr == "-:3: left out: a sentence of 2000 tokens, more than --max-length 500\n"
+    whole = parse("--max-length", "2000", "-", given=text)
+    assert len(words_of(whole.stdout)[1]) == 2 * 2000 - 1
+    short = parse("--max-length", "3", "--line-buffered", "-", given=text)
+    assert words_of(short.stdout) == ["He ran .", "", "", "", "She ran ."]
+
+
+def test_a_long_sentence_has_no_surprisals(scorers):
+    result = run(
+        "surprisal", *scorers[1], "--max-length", "3", "--text", "-", given="He ran.\n\nHe ran on."
+    )
+    assert {row["sentence_id"] for row in rows(result.stdout)} == {"1"}
+    assert "-:3: left out: a sentence of 4 tokens" in result.stderr
+
+
+def test_bytes_that_are_not_utf_8_are_located(folder):
+    Path("bad.txt").write_bytes(b"One.\n\nCaf\xe9.\n")
+    result = parse("bad.txt", code=2)
+    assert result.stderr.startswith("Error: bad.txt:3: not utf-8 at bytes e9")
+    lines = parse("--line-buffered", "-", given=b"Caf\xe9.\nOne.\n")
+    assert words_of(lines.stdout) == ["", "One ."]
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("\ufeffOne\u00a0two\u200bthree.\r\nFour\x00five\x1b", "One two three . Four five"),
+        ("שלום עולם 👩‍🔬 e\u0301", "שלום עולם 👩‍🔬 e\u0301"),
+        ("co\u00adoperate", "cooperate"),
+    ],
+)
+def test_odd_characters_stand_in_trees(folder, text, tokens):
+    assert " ".join(words_of(parse("-", given=text).stdout)) == tokens
+
+
+def test_a_damaged_text_json_is_named(folder):
+    Path("parser/text.json").write_text("{}")
+    result = parse("notes.txt", code=2)
+    assert "text.json: damaged (KeyError" in result.stderr
+    Path("parser/text.json").unlink()
+    assert words_of(parse("notes.txt").stdout) == TOKENS
+
+
+def test_chinese_that_cannot_be_told_apart_is_located(folder, sentences):
+    parser = make_parser(sentences, tags=False)
+    parser.segmenter = Segmenter.of_training([["嘉珍", "和", "我", "。"]])
+    parser.updates = None
+    parser.save("chinese")
+    result = run("parse", "--model", "chinese", "--text", "-", code=2, given="\n嘉珍和我。\n")
+    assert result.stderr.startswith("Error: -:2: no blank tells where the words of '嘉珍和我' end")
+    lines = ["--model", "chinese", "--text", "--line-buffered"]
+    result = run("parse", *lines, "-", given="嘉珍 和 我。\n嘉珍和我。\n")
+    assert words_of(result.stdout) == ["嘉珍 和 我 。", ""]
+    assert result.stderr.startswith("-:2: no blank tells")
+
+
+def test_nothing_of_nltk_is_looked_for(folder, monkeypatch):
+    def find(*_, **__):
+        raise AssertionError("looked for NLTK's data")
+
+    monkeypatch.setattr(nltk.data, "find", find)
+    monkeypatch.setattr(nltk.data, "load", find)
+    assert words_of(parse("notes.txt").stdout) == TOKENS
+
+
+TRAIN = {
+    "discriminative": ["--dev-trees", "dev.trees"],
+    "generative": [],
+    "lstm-lm": [],
+}
+
+
+@pytest.mark.parametrize("kind", TRAIN)
+def test_training_keeps_what_its_tokens_show(
+    tmp_path, monkeypatch, sentences, generative_sentences, kind
+):
+    monkeypatch.chdir(tmp_path)
+    few = (sentences if kind == "discriminative" else generative_sentences)[:8]
+    with open_output("train.oracle") as stream:
+        write_oracle(few, stream)
+    Path("dev.trees").write_text("".join(f"{s.tree}\n" for s in few), encoding="utf-8")
+    data = ["--train", "train.oracle", "--dev", "train.oracle", "--model", "m"]
+    run("train", kind, *data, *TRAIN[kind], "--epochs", "1", "--hidden", "4", "--lstm-input", "5")
+    expected = Segmenter.of_training([s.tokens for s in few])
+    assert read_segmenter(Path("m/text.json")).conventions == expected.conventions
+    assert json.loads(Path("m/text.json").read_text())["format"] == "rnng_dy text"

@@ -1,0 +1,186 @@
+"""`rnng-dy show`."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from rnng_dy.cli import main
+from tests.conftest import CHECKOUT
+
+GOLD = "(S (NP (DT The) (NN cat)) (VP (VBD sat)) (. .))"
+WORSE = "(S (NP (DT The) (NN cat)) (VBD sat) (. .))"
+SAMPLE = "(S (NP The UNK) (VP sat) .)"
+
+
+def show(*arguments, code=0, text=None):
+    result = CliRunner().invoke(main, ["show", *map(str, arguments)], input=text)
+    assert result.exit_code == code, result.output
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    return result
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def write(**contents):
+        for name, lines in contents.items():
+            Path(name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+    write(gold=[GOLD, GOLD, GOLD], system=[GOLD, WORSE, ""])
+    return write
+
+
+def test_trees_are_drawn_under_their_numbers_and_empty_lines_counted():
+    drawn = show("system").stdout
+    assert drawn.startswith("1\n         S\n")
+    assert drawn.count("The  cat  sat  .") == 2
+    assert drawn.endswith("3: no tree\n\n")
+
+
+def test_standard_input_and_trees_over_several_lines_are_read():
+    assert "cat" in show("-", text=f"{GOLD}\n").stdout
+    many = show("-", text="( (S (NP (N a))\n   (V b)) )\n\n( (S (X c)) )\n").stdout
+    assert many.startswith("1\n") and "\n2\n" in many
+
+
+def test_gold_stands_above_the_system_with_errors_marked_in_both():
+    first, second = show("system", "--gold", "gold").stdout.split("2: ")
+    assert first.startswith("1: F1 100.00\n") and "gold" not in first
+    second, third = second.split("3: ")
+    assert second.startswith("F1 80.00, 0 wrong, 1 missed\ngold\n")
+    gold, system = second.split("system\n")
+    assert "*VP*" in gold and "*" not in system
+    assert third.startswith("no tree\ngold\n")
+
+
+def test_only_sentences_with_errors_or_those_that_are_named():
+    shown = show("system", "--gold", "gold", "--only-errors").stdout
+    assert "1: F1" not in shown and "2: F1" in shown and "3: no tree" in shown
+    assert "2: F1" not in show("system", "--gold", "gold", "--sentences", "1,3-3").stdout
+    assert "1\n" not in show("system", "--sentences", "2").stdout
+
+
+def test_samples_are_counted_and_have_golds_words(files):
+    lines = [f"0 ||| -0.5 ||| {SAMPLE}"] * 2 + ["0 ||| -2.25 ||| (S (NP The UNK) sat .)"]
+    files(props=lines)
+    alone = show("props").stdout
+    assert "2 of 3, log probability -0.50" in alone and "1 of 3, log probability -2.25" in alone
+    against = show("props", "--gold", "gold").stdout
+    assert "1.1: F1 100.00\n2 of 3, log probability -0.50\n" in against
+    assert "1.2: F1 80.00, 0 wrong, 1 missed\n" in against
+    assert "UNK" not in against and "cat" in against
+
+
+def test_samples_whose_words_all_stand_alone_are_not_taken_for_tagged(files):
+    files(props=["0 ||| -1 ||| (S (NP a) (VP b))", "0 ||| -2 ||| (S a b)"])
+    files(gold=["(S (NP (N a)) (VP (V b)))"])
+    assert "1.1: F1 100.00" in show("props", "--gold", "gold").stdout
+
+
+@pytest.mark.parametrize("style", ["svg", "html"])
+def test_drawings_go_to_a_file(style):
+    assert show("system", "--gold", "gold", "--format", style, "-o", "out").stdout == ""
+    text = Path("out").read_text(encoding="utf-8")
+    assert text == show("system", "--gold", "gold", "--format", style).stdout
+    if style == "svg":
+        ET.fromstring(text)
+    else:
+        assert "system against gold: F1 90.91 of the 3 sentences on this page" in text
+
+
+@pytest.mark.parametrize("style", ["terminal", "svg", "html"])
+def test_deep_and_wide_trees_are_drawn(files, style):
+    deep = "(A (T t) " * 5000 + "(B b)" + ")" * 5000
+    files(gold=[deep], system=[deep.replace("(B b)", "(C (B b))")])
+    shown = show("system", "--gold", "gold", "--format", style, "-o", "out")
+    assert shown.stdout == ""
+    files(wide=["(S" + " (N a)" * 3000 + ")"])
+    show("wide", "--format", style, "-o", "out")
+
+
+def bad(*arguments, text=None):
+    return " ".join(show(*arguments, code=2, text=text).stderr.split())
+
+
+def test_other_words_than_gold_name_both_places(files):
+    files(system=[GOLD, GOLD.replace("cat", "dog"), GOLD])
+    assert (
+        "system:2: other words than the gold tree at gold:2: word 2 is 'dog', 'cat' in gold"
+        in bad("system", "--gold", "gold")
+    )
+    files(system=[GOLD, "(S (NP (DT The)))", GOLD])
+    assert "system:2: other words than the gold tree at gold:2: 1 words, 4 in gold" in bad(
+        "system", "--gold", "gold"
+    )
+
+
+def test_what_evaluation_deletes_may_differ(files):
+    files(system=[GOLD.replace("(. .)", "(. !)")] * 3)
+    assert "1: F1 100.00" in show("system", "--gold", "gold").stdout
+
+
+def test_bad_input_has_one_message(files):
+    files(short=[GOLD], broken=[GOLD, "(S (NP"], bare=["(S a b)"] * 3, empty=[])
+    files(late=[f"7 ||| -1 ||| {SAMPLE}"], gaps=["", GOLD, GOLD], noise=["1 ||| x ||| (S a)"])
+    assert "broken:2: unbalanced brackets" in bad("broken")
+    assert "short: 1 sentences, but gold has 3: give one tree for each" in bad(
+        "short", "--gold", "gold"
+    )
+    assert "gold: 3 sentences, but late has 8" in bad("late", "--gold", "gold")
+    assert "bare:1: gold trees need a tag over each word" in bad("system", "--gold", "bare")
+    assert "system:1: a tree of sentence 1, but gaps has none" in bad("system", "--gold", "gaps")
+    assert "empty: no tree in this file" in bad("empty")
+    assert "noise:1: log q is 'x', not a number" in bad("noise")
+    assert "absent" in bad("absent")
+    assert "only one of the files" in bad("-", "--gold", "-")
+    assert "--only-errors needs --gold" in bad("system", "--only-errors")
+    assert "name another file for the output" in bad("system", "-o", "system")
+    assert "is not one of 'terminal', 'html', 'svg'" in bad("system", "--format", "pretty")
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("x", "'x' is not like 3, 1-10 or 1-10,12"),
+        ("3-1", "smaller numbers first"),
+        ("0", "numbered from 1"),
+        ("2-4", "no sentence 4, system has 3"),
+        ("1-999999999", "no sentence 999999999"),
+    ],
+)
+def test_sentences_that_there_are_not(value, message):
+    assert message in bad("system", "--sentences", value)
+
+
+def on_terminal(**variables):
+    """What the command writes to a terminal 40 columns wide."""
+    ours, its = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "40", "NO_COLOR": "", **variables}
+    environment["PYTHONPATH"] = str(CHECKOUT)
+    command = [sys.executable, "-m", "rnng_dy", "show", "system", "--gold", "gold"]
+    try:
+        subprocess.run(command, stdout=its, env=environment, check=True, timeout=60)
+        return os.read(ours, 100_000).decode()
+    finally:
+        os.close(its)
+        os.close(ours)
+
+
+def test_a_terminal_has_colours_unless_it_is_dumb_or_they_are_not_wanted():
+    assert "\x1b[1;31mVP\x1b[0m" in on_terminal()
+    for plain in ({"TERM": "dumb"}, {"NO_COLOR": "1"}):
+        drawn = on_terminal(**plain)
+        assert "*VP*" in drawn and "\x1b" not in drawn
+
+
+def test_a_narrow_terminal_has_outlines():
+    assert "├─ NP" in on_terminal(COLUMNS="12", NO_COLOR="1")

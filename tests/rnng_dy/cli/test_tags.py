@@ -1,0 +1,249 @@
+"""Whose POS tags a parser reads: `--tags`, and the taggers that `train --pos` and `tag --into` keep."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from oracle.files import open_output, write_oracle
+from oracle.tagger_files import FILES, load_tagger
+from oracle.tagging import tags_by
+from oracle.treebank import format_tree, read_trees
+from rnng_dy.cli import main
+
+from ..conftest import make_generator, make_parser, sentences_of
+
+WORDS = "the cat slept ."
+TRAIN = "train discriminative --train 30.oracle --dev 30.oracle --dev-trees 30.trees --model m "
+TRAIN += "--hidden 8 --lstm-input 9 --epochs 1"
+
+
+def run(command, text="", code=0):
+    """A command, its arguments separated by blanks."""
+    result = CliRunner().invoke(main, command.split(), input=text)
+    assert result.exit_code == code, result.output
+    assert code == 0 or result.stdout == ""
+    return result
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, trees, sentences, tagger, generative_sentences):
+    """Parsers with a tagger, without one and without tags, a generative model, and 30 trees with their oracle."""
+    folder = tmp_path_factory.mktemp("tags")
+    for name, tags, own in [("own", True, tagger), ("none", True, None), ("plain", False, None)]:
+        parser = make_parser(sentences, tags=tags)
+        parser.tagger = own
+        # it closes what it opens
+        parser.store.dense["action_bias"].set_value(
+            [2.0, 1.0] + [-1.0] * (len(parser.transitions) - 2)
+        )
+        parser.save(folder / name)
+    make_generator(generative_sentences).save(folder / "generator")
+    (folder / "30.trees").write_text("".join(f"{format_tree(t.tree)}\n" for t in trees[:30]))
+    with open_output(folder / "30.oracle") as stream:
+        write_oracle(sentences_of(trees[:30], generative=False), stream)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def here(folder, tmp_path, monkeypatch):
+    """A copy of it, the current folder."""
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+
+
+def tagged(tagger, text=WORDS):
+    words = text.split()
+    return " ".join(f"{w}_{t}" for w, t in zip(words, tags_by(tagger, words), strict=True))
+
+
+def test_words_are_tagged_by_the_parsers_own_tagger(tagger):
+    own = run("-q parse --model own -", WORDS)
+    assert own.stdout == run("-q parse --model own -", tagged(tagger)).stdout
+    assert "tags: by the model's own tagger\n" in run("parse --model own -", WORDS).stderr
+    samples = run("-q sample --model own --samples 3 -", WORDS).stdout
+    assert samples == run("-q sample --model own --samples 3 -", tagged(tagger)).stdout
+
+
+@pytest.mark.parametrize(
+    "form", ["the_NN cat_NN slept_NN ._NN", "(S (NN the) (NN cat) (NN slept) (NN .))"]
+)
+def test_given_tags_are_read_unless_its_own_are_asked_for(form):
+    own = run("-q parse --model own -", WORDS).stdout
+    for options in ("", "--tags given", "--tags auto"):
+        result = run(f"parse --model own {options} -", form)
+        assert result.stdout.count("(NN ") == 4
+        assert "tags:" not in result.stderr
+    result = run("parse --model own --tags own -", form)
+    assert result.stdout == own != run("-q parse --model own -", form).stdout
+    assert "tags: by the model's own tagger\n" in result.stderr
+
+
+def test_an_oracles_tags_are_given_ones(trees):
+    words = "".join(f"{' '.join(t.tree.leaves())}\n" for t in trees[:30])
+    own = run("-q parse --model own -", words).stdout
+    assert run("-q parse --model own --tags own 30.oracle").stdout == own
+    with_oracles = run("-q parse --model own 30.oracle").stdout
+    Path("given").write_text(with_oracles)
+    assert [t.tree.pos() for t in read_trees("given")] == [t.tree.pos() for t in trees[:30]]
+
+
+def test_trees_without_tags_are_tagged_one_by_one():
+    text = "(S (XX the) (XX cat))\n(S (DT the) (NN cat))\n"
+    result = run("parse --model own -", text)
+    assert "tags: by the model's own tagger in 1 of 2 sentences\n" in result.stderr
+    assert "XX" not in result.stdout
+    assert run("-q parse --model own --tags given -", text).stdout.count("(XX ") == 2
+
+
+def test_empty_lines_and_processes_change_nothing_about_tags():
+    alone = run("-q parse --model own -", f"{WORDS}\n").stdout
+    among = run("-q parse --model own --jobs 2 -", f"{WORDS}\n\n{WORDS}\n").stdout
+    assert among == f"{alone}\n{alone}"
+
+
+@pytest.mark.parametrize(
+    ("command", "text", "says"),
+    [
+        (
+            "parse --model none -",
+            WORDS,
+            "-:1: this parser was trained with POS tags and has no tagger",
+        ),
+        ("sample --model none -", WORDS, "rnng-dy tag --train TREES --into MODEL"),
+        (
+            "parse --model none --tags own -",
+            "the_DT",
+            "-:1: this parser was trained with POS tags and has no",
+        ),
+        (
+            "parse --model own --tags given -",
+            f"\n{WORDS}",
+            "-:2: no POS tags, which --tags given asks for",
+        ),
+        ("parse --model own -", "snake_case", "-:1: every token has an underscore"),
+        ("parse --model plain --tags own -", WORDS, "reads no POS tags"),
+        ("parse --model generator --tags own -", WORDS, "reads no POS tags"),
+        ("parse --model own --tags mine -", WORDS, "'mine' is not one of 'auto', 'given', 'own'"),
+    ],
+)
+def test_tags_that_cannot_be_had(command, text, says):
+    assert says in run(command, text, code=2).stderr
+
+
+def test_lines_are_answered_whether_they_have_tags_or_not(tagger):
+    alone = [run("-q parse --model own -", line).stdout for line in (WORDS, "the_NN cat_NN", "dog")]
+    result = run(
+        "parse --model own --line-buffered -", f"{WORDS}\nthe_NN cat_NN\nsnake_case\ndog\n"
+    )
+    assert result.stdout == f"{alone[0]}{alone[1]}\n{alone[2]}"
+    assert "-:3: every token has an underscore" in result.stderr
+    assert "tags: by the model's own tagger in 2 of 3 sentences\n" in result.stderr
+    own = run("-q parse --model own --line-buffered --tags own -", "the_NN cat_NN\n").stdout
+    assert own == run("-q parse --model own -", "the cat").stdout
+    words = run("-q parse --model own --line-buffered --untagged -", "the_NN\n").stdout
+    assert " the_NN)" in words
+
+
+# taggers that are made
+
+
+def log():
+    return [json.loads(line) for line in Path("m/log.jsonl").read_text().splitlines()]
+
+
+def test_training_with_tags_keeps_a_tagger_that_the_log_tells_of():
+    result = run(f"{TRAIN} --pos --seed 5")
+    assert "m: training a POS tagger\n" in result.stderr
+    first = log()[0]
+    assert (first["event"], first["sentences"], first["dev_words"]) == ("tagger", 0, 296)
+    assert 90 < first["accuracy"] <= 100
+    assert f"accuracy {first['accuracy']:.2f} % of 296 words" in result.stderr
+    assert run("-q parse --model m -", WORDS).stdout.startswith("(")
+
+
+def test_going_on_keeps_the_tagger_and_its_record():
+    run(f"{TRAIN} --pos")
+    records, files = log(), {p: p.read_bytes() for p in Path("m/tagger").iterdir()}
+    result = run(f"{TRAIN.replace('--epochs 1', '--epochs 2')} --pos --resume")
+    assert "tagger" not in result.stderr
+    assert log()[: len(records)] == records
+    assert [r["event"] for r in log()].count("tagger") == 1
+    assert {p: p.read_bytes() for p in Path("m/tagger").iterdir()} == files
+
+
+@pytest.mark.parametrize("options", ["", "--pos --no-tagger"])
+def test_training_may_do_without_a_tagger(options):
+    run(f"{TRAIN} {options}")
+    assert not Path("m/tagger").exists()
+    assert "tagger" not in [r["event"] for r in log()]
+
+
+def test_one_sentence_of_one_tag_is_enough():
+    Path("one.trees").write_text("(S (X it) (X rains))\n")
+    run("oracle --train one.trees one.trees -o one.oracle")
+    run(f"{TRAIN.replace('30.', 'one.')} --pos")
+    assert log()[0]["accuracy"] == 100
+    assert run("-q parse --model m -", "rains it often").stdout.count("(X ") == 3
+
+
+def test_nothing_is_trained_where_there_is_no_development_data():
+    Path("empty").write_text("")
+    refused = run(f"{TRAIN.replace('--dev 30.oracle', '--dev empty')} --pos", code=2)
+    assert "empty: " in refused.stderr
+    assert "tagger" not in refused.stderr
+    assert not Path("m").exists()
+
+
+def test_a_folder_is_given_the_tagger_that_training_would_have_made():
+    run(f"{TRAIN} --pos")
+    of_training = {p.name: p.read_bytes() for p in Path("m/tagger").iterdir()}
+    shutil.rmtree("m/tagger")
+    assert "has no tagger" in run("parse --model m -", WORDS, code=2).stderr
+    result = run("tag --train 30.trees --into m")
+    assert result.stdout == f"m: a tagger with {len(load_tagger('m/tagger').classes)} POS tags\n"
+    assert {p.name: p.read_bytes() for p in Path("m/tagger").iterdir()} == of_training
+    assert of_training.keys() == set(FILES.values())
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ("tag --train 30.trees --into own", "own has a tagger: remove own/tagger first"),
+        ("tag --train 30.trees --into plain", "trained without --pos"),
+        (
+            "tag --train 30.trees --into generator",
+            "a generative model; a discriminative one is needed",
+        ),
+        ("tag --train 30.trees --into nowhere", "there is no folder nowhere"),
+        ("tag --train empty --into none", "empty: no trees"),
+        ("tag --train other --into none", "3 of the tagger's 3 POS tags are none of the parser's"),
+        ("tag --train untagged --into none", "untagged:1: the word 'cat' has no POS tag"),
+        ("tag --train absent --into none", "absent"),
+        ("tag 30.trees --train 30.trees --into none", "--into goes with --train, without TREES"),
+        ("tag --jackknife 2 --into none", "--into goes with --train"),
+        ("tag --train 30.trees", "name the TREES to tag"),
+    ],
+)
+def test_a_tagger_that_cannot_be_given(command, says):
+    Path("empty").write_text("\n")
+    Path("other").write_text("(S (PRON it) (VERB rains) (PUNCT .))\n")
+    Path("untagged").write_text("(S (NP the cat) sleeps)\n")
+    assert says in run(command, code=2).stderr
+    assert not Path("none/tagger").exists()
+
+
+@pytest.mark.parametrize("part", FILES)
+def test_a_damaged_tagger_is_named(part):
+    path = Path("own/tagger", FILES[part])
+    path.write_text("{")
+    for command in (
+        "parse --model own -",
+        "sample --model own -",
+        "tag --train 30.trees --into own",
+    ):
+        assert f"Error: {path}: damaged" in run(command, WORDS, code=2).stderr

@@ -1,0 +1,248 @@
+"""`rnng-dy parse --format`, --nbest and --samples."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import nltk
+import pytest
+from click.testing import CliRunner
+
+from oracle.treebank import words
+from rnng_dy import registry
+from rnng_dy.cli import main
+from tests.conftest import DATA
+
+PARSER = DATA / "models-0.1.0" / "parser"
+GENERATOR = DATA / "models-0.1.0" / "generator"
+TEXT = "the_DT dog_NN ran_VBD ._.\n\na_DT cat_NN slept_VBD\n"
+FORMATS = ["brackets", "pretty", "json", "svg", "html"]
+
+
+def parse(*options, text=TEXT, model=PARSER, code=0):
+    Path("in.txt").write_text(text, encoding="utf-8")
+    arguments = ["-q", "parse", "--model", model, "in.txt", *options]
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exit_code == code, result.output
+    return result
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def samples(text):
+    """(sentence, log q, tree) of each line."""
+    rows = [line.split(" ||| ") for line in text.splitlines()]
+    return [(int(index), float(log_q), nltk.Tree.fromstring(tree)) for index, log_q, tree in rows]
+
+
+def test_brackets_are_the_default_and_an_empty_line_stays():
+    trees = parse().stdout
+    assert parse("--format", "brackets").stdout == trees
+    first, empty, second = trees.splitlines()
+    assert first.startswith("(S (NP (DT the)") and empty == "" and "(NN cat)" in second
+
+
+@pytest.mark.parametrize("options", [(), ("--nbest", 4), ("--samples", 4)])
+@pytest.mark.parametrize("style", FORMATS)
+def test_a_file_has_what_is_printed_with_any_number_of_jobs(style, options):
+    shown = parse("--format", style, *options).stdout
+    assert parse("--format", style, *options, "-o", "out", "--jobs", 2).stdout == ""
+    assert Path("out").read_text(encoding="utf-8") == shown
+    assert sorted(path.name for path in Path().iterdir()) == ["in.txt", "out"]
+
+
+def test_the_best_trees_come_best_first_with_their_log_q():
+    found = samples(parse("--nbest", 5).stdout)
+    assert [index for index, *_ in found] == [0] * 5 + [2] * 5
+    parser = registry.load(PARSER)
+    assert [q for _, q, _ in found] == pytest.approx(
+        [parser.log_prob(t) for *_, t in found], abs=1e-4
+    )
+    assert [q for _, q, _ in found[:5]] == sorted((q for _, q, _ in found[:5]), reverse=True)
+    greedy = nltk.Tree.fromstring(parse().stdout.splitlines()[0])
+    assert found[0][1] >= parser.log_prob(greedy) - 1e-4
+
+
+def test_samples_are_drawn_from_q_by_the_seed():
+    found = samples(parse("--samples", 6).stdout)
+    assert [index for index, *_ in found] == [0] * 6 + [2] * 6
+    parser = registry.load(PARSER)
+    assert [q for _, q, _ in found] == pytest.approx(
+        [parser.log_prob(t) for *_, t in found], abs=1e-4
+    )
+    assert parse("--samples", 6, "--seed", 1).stdout == parse("--samples", 6).stdout
+    assert parse("--samples", 6, "--seed", 2).stdout != parse("--samples", 6).stdout
+
+
+def test_json_has_tokens_tags_and_trees():
+    rows = [
+        json.loads(line) for line in parse("--format", "json", "--nbest", 2).stdout.split("\n")[:-1]
+    ]
+    assert [(row["sentence"], row["line"]) for row in rows] == [(1, 1), (2, 2), (3, 3)]
+    assert rows[2]["tokens"] == [
+        {"token": "a", "tag": "DT"},
+        {"token": "cat", "tag": "NN"},
+        {"token": "slept", "tag": "VBD"},
+    ]
+    assert (rows[1]["tokens"], rows[1]["trees"], rows[0]["text"]) == ([], [], None)
+    trees = rows[0]["trees"]
+    assert [set(tree) for tree in trees] == [{"tree", "log_prob"}] * 2
+    log_q = registry.load(PARSER).log_prob(nltk.Tree.fromstring(trees[0]["tree"]))
+    assert trees[0]["log_prob"] == pytest.approx(log_q, abs=1e-4)
+
+
+def test_words_without_tags_and_of_any_bytes_are_json():
+    """An oracle keeps bytes that are not UTF-8."""
+    tree = "(S (NP caf\udce9\x85) (VP ran))"
+    oracle = f"# {tree}\nNN VB\ncaf\udce9\x85 ran\ncaf\udce9\x85 ran\nUNK ran\nNT(S)\nSHIFT\nSHIFT\nREDUCE\n\n"
+    Path("in.oracle").write_bytes(oracle.encode("utf-8", "surrogateescape"))
+    arguments = [
+        "-q",
+        "parse",
+        "--model",
+        str(PARSER),
+        "in.oracle",
+        "--format",
+        "json",
+        "-o",
+        "out",
+    ]
+    assert CliRunner().invoke(main, arguments).exit_code == 0
+    [line] = Path("out").read_text(encoding="utf-8").splitlines()
+    assert json.loads(line)["tokens"][0]["token"] == "caf\udce9\x85"
+
+
+def test_a_drawing_is_in_characters():
+    drawn = parse("--format", "pretty").stdout
+    assert "the  dog  ran  .\n\n2: no tree\n" in drawn and "\x1b" not in drawn
+    assert "log probability" not in drawn
+    assert parse("--format", "pretty", "--nbest", 1).stdout.startswith("1\nlog probability -")
+
+
+def test_svg_is_one_valid_file_of_all_trees():
+    root = ET.fromstring(parse("--format", "svg").stdout)
+    texts = [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"dog", "slept", "NP", "1", "2: no tree", "3"} <= set(texts)
+
+
+def test_a_page_has_all_trees():
+    page = parse("--format", "html").stdout
+    assert page.startswith("<!DOCTYPE html>") and "<title>Trees of in.txt</title>" in page
+    assert page.count("<section") == 3
+
+
+def test_the_generative_model_has_all_formats_too():
+    small = ("--beam", 10, "--fast-track", 1, "--word-beam", 4)
+    text = "the dog ran .\n\n"
+    [row] = [
+        json.loads(line)
+        for line in parse(
+            "--format", "json", *small, text=text, model=GENERATOR
+        ).stdout.splitlines()
+    ]
+    assert [token["tag"] for token in row["tokens"]] == [None] * 4
+    [tree] = row["trees"]
+    log_p = registry.load(GENERATOR).log_prob(nltk.Tree.fromstring(tree["tree"]))
+    assert tree["log_prob"] == pytest.approx(log_p, rel=1e-4)
+    assert "dog" in parse("--format", "pretty", *small, text=text, model=GENERATOR).stdout
+
+
+@pytest.mark.parametrize("style", ["json", "html"])
+def test_a_stopped_run_goes_on(monkeypatch, style):
+    from rnng_dy.search import greedy
+
+    monkeypatch.setattr("rnng_dy.cli.parse.PARSED_WORDS", 4)
+    expected = parse("--format", style).stdout
+    whole, batches = greedy.parse_batch, []
+
+    def stopping(parser, sentences):
+        batches.append(len(sentences))
+        if len(batches) == 2:
+            raise KeyboardInterrupt
+        return whole(parser, sentences)
+
+    monkeypatch.setattr(greedy, "parse_batch", stopping)
+    stopped = parse("--format", style, "-o", "out", code=130)
+    assert "--resume goes on" in stopped.stderr and not Path("out").exists()
+    parse("--format", style, "-o", "out", "--resume")
+    assert len(batches) == 3
+    assert Path("out").read_text(encoding="utf-8") == expected
+
+
+def test_a_sentence_that_does_not_fit_into_memory_keeps_its_place(monkeypatch):
+    from rnng_dy.search import greedy
+
+    whole = greedy.parse_batch
+
+    def small(parser, sentences):
+        if any(len(sentence.words) > 3 for sentence in sentences):
+            raise MemoryError
+        return whole(parser, sentences)
+
+    monkeypatch.setattr(greedy, "parse_batch", small)
+    result = parse("--format", "json")
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [len(row["trees"]) for row in rows] == [0, 0, 1]
+    assert len(rows[0]["tokens"]) == 4 and "in.txt:1: left out" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--format", "xml"), "is not one of 'brackets', 'pretty', 'json', 'svg', 'html'"),
+        (
+            ("--nbest", 2, "--samples", 2),
+            "either the best trees, --nbest, or drawn ones, --samples",
+        ),
+        (("--nbest", 0), "--nbest"),
+        (("--samples", 0), "--samples"),
+        (("--nbest", 9, "--beam", 8), "--nbest 9 needs --beam 9 at the least"),
+    ],
+)
+def test_what_cannot_be_is_refused(options, message):
+    assert message in " ".join(parse(*options, code=2).stderr.split())
+
+
+@pytest.mark.parametrize("options", [("--format", "pretty"), ("--format", "svg"), ("--nbest", "2")])
+def test_answers_line_by_line_are_lines(options):
+    arguments = ["-q", "parse", "--model", str(PARSER), "-", "--line-buffered", *options]
+    refused = CliRunner().invoke(main, arguments, input="the_DT\n")
+    assert refused.exit_code == 2
+    assert "--line-buffered answers with one line" in " ".join(refused.stderr.split())
+
+
+def test_a_line_is_answered_with_a_json_object_of_the_best_trees():
+    arguments = ["-q", "parse", "--model", str(PARSER), "-", "--line-buffered"]
+    options = ["--format", "json", "--nbest", "3"]
+    found = CliRunner().invoke(main, [*arguments, *options], input="the_DT dog_NN\na_DT\n").stdout
+    rows = [json.loads(line) for line in found.splitlines()]
+    assert [(row["sentence"], len(row["trees"]) > 0) for row in rows] == [(1, True), (2, True)]
+    assert words(nltk.Tree.fromstring(rows[0]["trees"][0]["tree"])) == ["the", "dog"]
+
+
+def test_a_reader_that_goes_away_is_no_error():
+    command = f"{sys.executable} -m rnng_dy -q parse --model {PARSER} - --format pretty | head -n 1"
+    result = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command],
+        input=TEXT.replace("\n\n", "\n") * 50,
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parents[3],
+    )
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.strip() == "S"
+
+
+def test_tokens_of_raw_text_say_where_they_stood():
+    text = 'The cat (a "big" one) ran.\n'
+    row = json.loads(parse("--text", "--format", "json", text=text, model=GENERATOR).stdout)
+    assert row["text"] == text.strip()
+    places = [(token["token"], text[token["start"] : token["end"]]) for token in row["tokens"]]
+    assert places[2:7] == [("-LRB-", "("), ("a", "a"), ("``", '"'), ("big", "big"), ("''", '"')]

@@ -1,0 +1,66 @@
+"""Charts: what they show of many points, and their axes."""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+
+import pytest
+
+from rnng_dy.drawing.charts import COLOURS, HEIGHT, INTERVALS, line_chart, lines, thinned
+
+
+def heights(drawing):
+    return [float(y) for y in re.findall(r'<circle [^>]*cy="([\d.]+)"', drawing)]
+
+
+@pytest.mark.parametrize("n", [4 * INTERVALS + 1, 5000, 20_000])
+def test_thinned_points_keep_their_extremes_and_their_order(n):
+    drawn = random.Random(3)
+    points = [(float(x), drawn.gauss(0, 1)) for x in range(n)]
+    few = thinned(points)
+    assert len(few) <= 4 * INTERVALS
+    assert few == sorted(few) and set(few) <= set(points)
+    assert (few[0], few[-1]) == (points[0], points[-1])
+    for extreme in (min, max):
+        assert extreme(few, key=lambda p: p[1]) == extreme(points, key=lambda p: p[1])
+
+
+def test_points_of_one_x_are_thinned_too():
+    assert len(thinned([(1.0, float(y)) for y in range(1000)])) <= 4 * INTERVALS
+
+
+def test_a_chart_of_20_000_points_stays_small():
+    points = [(float(x), math.sin(x)) for x in range(20_000)]
+    assert len(lines({"a run": points}, "epochs", "loss")) < 25_000
+
+
+def test_a_logarithmic_y_axis_has_equal_ratios_at_equal_distances():
+    series = {"a": [(1, 100.0), (2, 1000.0), (3, 10_000.0)]}
+    first, second, third = heights(lines(series, "epochs", "perplexity", logarithmic_y=True))
+    assert first - second == pytest.approx(second - third, abs=0.2)
+    assert 0 < third < first < HEIGHT
+
+
+def test_the_best_point_is_ringed_though_it_is_thinned_out():
+    points = [(float(x), x / 1e6) for x in range(10_000)]
+    drawing = lines({"a": points}, "epochs", "F1", best={"a": (5001.0, 0.005001)})
+    assert drawing.count("a, best: 5,001 epochs") == 1
+
+
+def test_names_are_text():
+    drawing = line_chart({"<b>&": [(1, 2.0)]}, "<x>", "<y>")
+    assert "<b>" not in drawing and "<x>" not in drawing and "&lt;b&gt;&amp;" in drawing
+
+
+def test_series_beyond_the_colours_are_dashed():
+    series = {f"{i}": [(0, i), (1, i)] for i in range(len(COLOURS) + 1)}
+    drawing = line_chart(series, "x", "y")
+    assert drawing.count("stroke-dasharray") == 1 == drawing.count('class="dashed"')
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, -3.0, 1e-9, 1e9])
+def test_a_chart_of_one_point_has_it_inside(value):
+    [y] = heights(lines({"a": [(1, value)]}, "x", "y"))
+    assert 0 < y < HEIGHT

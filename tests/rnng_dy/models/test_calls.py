@@ -1,0 +1,229 @@
+"""Models are called: a text gives a list of trees, the tokens of a sentence one tree."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import nltk
+import pytest
+
+import rnng_dy
+from oracle.errors import RnngError
+from oracle.treebank import NO_TAG
+from rnng_dy import LstmLanguageModel
+from rnng_dy.baselines.lstm_lm import LanguageModelSizes
+from rnng_dy.models import discriminative
+from rnng_dy.search import surprisal
+from rnng_dy.search.surprisal import SearchOptions, measure
+
+from ..conftest import make_parser
+
+TEXT = "It slept. The dog saw (and heard) it!"
+SENTENCES = [
+    ["It", "slept", "."],
+    ["The", "dog", "saw", "-LRB-", "and", "heard", "-RRB-", "it", "!"],
+]
+
+
+class Tagger:
+    """Says of every word that it is a noun."""
+
+    def tag(self, words):
+        return [(word, "NN") for word in words]
+
+
+@pytest.fixture
+def parser(parser):
+    parser.transitions.max_open = 3
+    parser.tagger = Tagger()
+    return parser
+
+
+@pytest.fixture
+def generator(generator, monkeypatch):
+    """With words for the classes of all others: in 120 sentences not each of them occurs."""
+    generator.transitions.max_open = 3
+    rest = len(generator.transitions) - 2
+    generator.store.dense["action_bias"].set_value([3.0, 1.0] + [0.0] * rest)
+    monkeypatch.setattr(
+        type(generator.vocabulary),
+        "unkify",
+        lambda self, tokens: [self.words.symbols[1]] * len([*tokens]),
+    )
+    return generator
+
+
+def test_a_parser_gives_a_tree_for_each_sentence_of_a_text(parser):
+    trees = parser(TEXT)
+    assert [tree.leaves() for tree in trees] == SENTENCES
+    assert trees == [parser.parse_one(tokens) for tokens in SENTENCES]
+    assert {tag for tree in trees for _, tag in tree.pos()} == {"NN"}
+
+
+def test_tokens_are_one_sentence(parser, generator):
+    tagged = [(word, "XY") for word in SENTENCES[0]]
+    for model in (parser, generator):
+        assert model(SENTENCES[0]).leaves() == SENTENCES[0]
+        assert model(tagged).pos() == tagged
+    assert isinstance(parser(tuple(tagged)), nltk.Tree)
+
+
+def test_a_generative_model_gives_the_best_trees_of_its_beam(generator):
+    trees = generator(TEXT)
+    found = measure(generator, SENTENCES, end=True)
+    expected = [
+        generator.transitions.tree_of(of.trees[0].actions, words, [NO_TAG] * len(words))
+        for of, words in zip(found, SENTENCES, strict=True)
+    ]
+    assert trees == expected
+
+
+@pytest.mark.parametrize("text", ["", " \n\n "])
+def test_a_text_without_a_sentence_has_no_trees(parser, generator, text):
+    assert parser(text) == [] == generator(text)
+    assert generator.surprisals_of(text) == []
+
+
+def test_a_text_of_marks_alone_has_trees_of_marks(parser):
+    assert [tree.leaves() for tree in parser("?! ... !")] == [["?", "!"], ["...", "!"]]
+
+
+@pytest.mark.parametrize("kind", ["parser", "generator"])
+def test_a_sentence_too_long_is_named_and_the_others_have_trees(kind, request, monkeypatch):
+    model = request.getfixturevalue(kind)
+    module, name = {
+        "parser": (discriminative, "parse_batch"),
+        "generator": (surprisal, "measure"),
+    }[kind]
+    whole = getattr(module, name)
+    length = (lambda tokens: len(tokens.words)) if kind == "parser" else len
+
+    def limited(of, batch, **options):
+        if any(length(tokens) > 5 for tokens in batch):
+            raise MemoryError
+        return whole(of, batch, **options)
+
+    monkeypatch.setattr(module, name, limited)
+    with pytest.warns(
+        UserWarning, match=r"sentence 2 \(The dog saw -LRB- and \.\.\., 9 words\)"
+    ) as told:
+        first, second, third = model(TEXT + " It slept.")
+    assert second is None
+    assert first == third == model(SENTENCES[0])
+    assert [warning.filename for warning in told] == [__file__]
+    with pytest.warns(UserWarning, match="does not fit into memory"):
+        assert model(SENTENCES[1]) is None
+
+
+def test_a_sentence_of_which_nothing_can_be_said_is_named(generator, monkeypatch):
+    monkeypatch.setattr(
+        type(generator.vocabulary), "unkify", lambda self, tokens: ["qwx"] * len([*tokens])
+    )
+    with pytest.warns(
+        UserWarning, match=r"sentence 1 \(a b\) has no tree: not in the model's vocab"
+    ):
+        assert generator(["a", "b"]) is None
+
+
+def test_without_a_tagger_it_is_said_what_to_do(sentences):
+    with pytest.raises(RnngError, match="has no tagger: give it"):
+        make_parser(sentences)("It slept.")
+
+
+def test_a_parser_without_tags_needs_no_tagger(sentences):
+    parser = make_parser(sentences, tags=False)
+    parser.transitions.max_open = 3
+    assert [tree.leaves() for tree in parser(TEXT)] == SENTENCES
+
+
+@pytest.mark.parametrize("empty", [[], ()])
+def test_no_tokens_are_no_sentence(parser, generator, empty):
+    for model in (parser, generator):
+        with pytest.raises(RnngError, match="a list of tokens, one at least"):
+            model(empty)
+
+
+# surprisals
+
+
+def test_surprisals_of_a_text_are_those_of_its_sentences(generator):
+    options = SearchOptions(beam=8, fast_track=2, word_beam=3)
+    of_text = generator.surprisals_of(TEXT, options)
+    assert [[record.token for record in of] for of in of_text] == SENTENCES
+    alone = generator.surprisals(SENTENCES[0], options)
+    assert [r.surprisal for r in of_text[0]] == pytest.approx([r.surprisal for r in alone])
+
+
+def test_a_text_where_tokens_are_needed_is_refused_with_what_takes_one(parser, generator, lm):
+    for model in (generator, lm):
+        with pytest.raises(RnngError, match="`surprisals_of` takes a text"):
+            model.surprisals(TEXT)
+    for ask in (parser.parse, parser.parse_one, parser.sample):
+        with pytest.raises(RnngError, match=r"call the model: `model\(text\)`"):
+            ask(TEXT)
+
+
+@pytest.fixture
+def lm(generator):
+    return LstmLanguageModel(generator.vocabulary, LanguageModelSizes(1, 5, 5))
+
+
+def test_a_model_of_words_has_surprisals_and_no_trees(lm):
+    whole = lm.surprisals(SENTENCES[0], end=True)
+    assert [record.token for record in whole] == [*SENTENCES[0], None]
+    assert lm.surprisals(SENTENCES[0]) == whole[:-1]
+    assert [[r.token for r in of] for of in lm.surprisals_of(TEXT)] == [
+        [*s, None] for s in SENTENCES
+    ]
+    with pytest.raises(TypeError, match="gives no trees"):
+        lm(TEXT)
+
+
+# load
+
+
+def test_load_finds_the_class_and_all_of_the_model(parser, generator, lm, tmp_path):
+    parser.tagger = None
+    for model in (parser, generator, lm):
+        folder = tmp_path / model.kind
+        model.save(folder)
+        again = rnng_dy.load(folder)
+        assert type(again) is type(model)
+        assert again.vocabulary.to_json() == model.vocabulary.to_json()
+
+
+def test_load_on_another_device_than_the_one_that_runs_is_refused(generator, tmp_path):
+    generator.save(tmp_path / "m")
+    assert rnng_dy.load(tmp_path / "m", device="cpu").kind == "generative"
+    with pytest.raises(RnngError, match="DyNet already runs with"):
+        rnng_dy.load(tmp_path / "m", device="cuda")
+
+
+WHERE = """
+import sys
+import rnng_dy
+try:
+    rnng_dy.load(sys.argv[1])
+except rnng_dy.RnngError as error:
+    print(error)
+print("_dynet" in sys.modules)
+"""
+
+
+def test_dynet_is_not_loaded_for_a_folder_without_a_model(tmp_path):
+    command = [sys.executable, "-c", WHERE, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    said, loaded = done.stdout.splitlines()
+    assert "has no config.json: name one that `rnng-dy train`" in said
+    assert loaded == "False"
+
+
+def test_a_newer_format_is_refused_with_what_to_do(generator, tmp_path):
+    generator.save(tmp_path / "m")
+    path = tmp_path / "m" / "config.json"
+    path.write_text(path.read_text().replace('"version": 1', '"version": 2'))
+    with pytest.raises(
+        RnngError, match=r"format 2, this one reads 1.: install that version, or make"
+    ):
+        rnng_dy.load(tmp_path / "m")

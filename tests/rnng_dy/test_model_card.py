@@ -1,0 +1,156 @@
+"""about.json and the model card: what they hold is shown as it is, whatever it is."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from oracle.errors import InputError, RnngError
+from rnng_dy import load, model_card
+from rnng_dy.training.provenance import about_model, corpus, now
+
+from .conftest import make_generator, make_parser
+
+NASTY = "a|b `c` ```d``` *e* <b> [f](g) \\| # h\nsecond\r\x1b[31m \udcff\u202e &amp; ~~i~~"
+
+
+@pytest.fixture
+def parser(sentences):
+    model = make_parser(sentences)
+    model.about = about_model(model, sentences, "rnng-dy train discriminative")
+    model.updates = 7
+    return model
+
+
+def cells(line):
+    """The cells of a row of a table: `|` ends one unless a backslash stands before it."""
+    return [cell.strip() for cell in re.split(r"(?<!\\)\|", re.sub(r"\\\\", "", line))[1:-1]]
+
+
+def test_a_folder_has_a_card_that_says_what_the_model_is(parser, tmp_path):
+    parser.save(tmp_path / "m")
+    text = (tmp_path / "m" / "README.md").read_text()
+    assert text.startswith("# Parser q(y | x)")
+    assert 'rnng_dy.load("MODEL")' in text
+    rows = dict(map(cells, re.findall(r"^\|.*\|$", text, re.M)))
+    assert rows["sentences"] == "120"
+    assert rows["parameters"] == f"{parser.store.count():,}"
+    assert rows["tags"] == str(len(parser.vocabulary.tags))
+
+
+def test_what_a_folder_says_of_its_model_goes_with_the_model(parser, tmp_path):
+    parser.save(tmp_path / "one")
+    again = load(tmp_path / "one")
+    assert again.about == parser.about
+    again.save(tmp_path / "two")
+    for name in ("about.json", "README.md"):
+        one, two = ((tmp_path / folder / name).read_bytes() for folder in ("one", "two"))
+        assert one == two
+
+
+def test_text_that_means_something_in_markdown_is_shown_as_it_is(tmp_path):
+    about = {
+        "model": {"kind": NASTY, NASTY: NASTY},
+        NASTY: {"command": NASTY, "x": None},
+        "made": {"command": "rnng-dy ````"},
+    }
+    model_card.write(tmp_path, about)
+    assert model_card.read(tmp_path) == about
+    lines = (tmp_path / "README.md").read_bytes().decode("utf-8").split("\n")
+    for line in lines:
+        assert line.isprintable()
+        if line.startswith("|"):
+            assert len(cells(line)) == 2, line
+    # no other line has more back quotes in a row than those around the block have
+    fences = [line for line in lines if re.match("`{3}", line)]
+    assert fences == ["`````sh", "`````", "````sh", "````"]
+    assert not any(re.search(r"(?<!\\)[*<\[]", line) for line in lines if line[:1] in ("#", "|"))
+
+
+def test_a_training_corpus_is_counted(sentences, generative_sentences):
+    counts = corpus(sentences)
+    words = [word for s in sentences for word in s.tokens]
+    assert counts["sentences"] == len(sentences)
+    assert (counts["words"], counts["types"]) == (len(words), len(set(words)))
+    assert counts["singletons"] == sum(words.count(word) == 1 for word in set(words))
+    assert counts["unknown_classes"] == len(
+        {unk for s in sentences for unk in s.unkified if unk.startswith("UNK")}
+    )
+    assert counts["longest_sentence"] == max(len(s.tokens) for s in sentences)
+    assert corpus(generative_sentences) == {**counts, "tags": None}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "[]",
+        "{",
+        '{"a": {"b": NaN}}',
+        '{"a": 1}',
+        '{"a": {"b": []}}',
+        '{"a": {"b": {"c": 1}}}',
+        "[" * 10**5,
+    ],
+)
+def test_a_damaged_one_is_told(parser, tmp_path, content):
+    parser.save(tmp_path / "m")
+    (tmp_path / "m" / "about.json").write_text(content)
+    with pytest.raises(InputError, match=r"about.json: damaged .* remove it"):
+        load(tmp_path / "m")
+
+
+def test_a_folder_without_one_is_an_older_one(parser, tmp_path):
+    parser.save(tmp_path / "m")
+    (tmp_path / "m" / "about.json").unlink()
+    assert load(tmp_path / "m").about is None
+
+
+def test_the_time_can_be_given(monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1466000000")
+    assert now() == "2016-06-15T14:13:20Z"
+
+
+@pytest.mark.parametrize("given", ["", "soon", "1e9", "9" * 30])
+def test_what_is_no_time_is_refused(monkeypatch, given):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", given)
+    with pytest.raises(RnngError, match=r"SOURCE_DATE_EPOCH is .*: mend it, or unset it"):
+        now()
+
+
+# repr
+
+
+def test_a_model_says_what_it_is(parser):
+    scores = {"f1": 87.5128, "updates": 7}
+    parser.about = {**parser.about, "scores": scores}
+    words = parser.about["corpus"]["words"]
+    assert repr(parser) == (
+        "<DiscriminativeParser: composition corrected, transitions top-down; "
+        "layers 2, lstm_input 10, hidden 8, action 5, word 7, tag 4; "
+        f"{parser.store.count():,} parameters; trained on 120 sentences, {words:,} words; dev F1 87.51>"
+    )
+
+
+def test_a_score_of_other_parameters_is_not_said(parser):
+    """As after a kill between the parameters and the card."""
+    parser.about = {**parser.about, "scores": {"f1": 87.5128, "updates": 6}}
+    assert "F1" not in repr(parser)
+
+
+def test_a_model_that_is_not_trained_says_so(generative_sentences):
+    assert repr(make_generator(generative_sentences)).endswith(" parameters; not trained>")
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        {"corpus": {}, "scores": {}},
+        {"corpus": {"sentences": "many", "words": None}, "scores": {"f1": "high", "updates": 7}},
+        {"corpus": {"sentences": 10**400}, "scores": {"f1": 10**400, "updates": 7}},
+    ],
+)
+def test_what_is_not_told_is_not_said(parser, about):
+    parser.about = about
+    assert repr(parser).endswith(" parameters>")

@@ -1,0 +1,255 @@
+"""Several models in one process, in several threads and in other processes: each says what it says alone."""
+
+from __future__ import annotations
+
+import copy
+import multiprocessing
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import warnings
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.thread import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from oracle.errors import InputError, UnseenSymbolError
+from oracle.tagging import train_tagger
+from rnng_dy import DiscriminativeParser, checkpoint
+from rnng_dy.models.discriminative import ParserSizes
+from rnng_dy.search.surprisal import SearchOptions
+from rnng_dy.text.segmenter import Segmenter
+
+from .conftest import make_generator, make_parser
+
+FORK = multiprocessing.get_context("fork")
+OPTIONS = SearchOptions(beam=8, fast_track=2, word_beam=3)
+
+
+@pytest.fixture(scope="module")
+def tagged(sentences):
+    return [list(zip(s.tokens, s.tags, strict=True)) for s in sentences[:12]]
+
+
+@pytest.fixture(scope="module")
+def models(sentences, generative_sentences):
+    """Two parsers and a generative model; trees of random parameters would have no end."""
+    found = [make_parser(sentences), make_parser(sentences, seed=2, composition="buggy")]
+    found.append(make_generator(generative_sentences))
+    for model in found:
+        model.transitions.max_open = 3
+    # REDUCE before SHIFT before all else: what is drawn from it ends, too
+    rest = len(found[2].transitions) - 2
+    found[2].store.dense["action_bias"].set_value([3.0, 1.0] + [0.0] * rest)
+    return found
+
+
+def bits(records):
+    return [record.surprisal for record in records]
+
+
+def work_of(models, tagged, generative_sentences):
+    """What can be asked of models, by name: functions whose results depend on nothing else."""
+    first, second, generator = models
+    words = [s.unkified for s in generative_sentences[:3]]
+
+    def read():
+        reader = generator.reader(OPTIONS)
+        found = [reader.push(word).surprisal for word in words[0][:4]]
+        other = reader.copy()
+        return [*found, other.push(words[1][0]).surprisal, reader.next_words(3)]
+
+    return {
+        "parse": lambda: [first.parse_one(tokens) for tokens in tagged[:3]],
+        "parse_sents": lambda: [next(trees) for trees in second.parse_sents(tagged)],
+        "sample": lambda: second.sample(tagged[0], n=3),
+        "log_q": lambda: first.log_prob(first.parse_one(tagged[1])),
+        "log_p": lambda: generator.log_prob(second.parse_one(tagged[2])),
+        "surprisals": lambda: [bits(generator.surprisals(w[:4], OPTIONS, end=True)) for w in words],
+        "generate": lambda: generator.generate(2, seed=3),
+        "read": read,
+    }
+
+
+def test_models_used_in_turn_say_what_each_says_alone(
+    models, tagged, sentences, generative_sentences
+):
+    first, second, generator = models
+    alone = [[m.parse_one(t) for t in tagged] for m in (first, second)]
+    words = generative_sentences[0].unkified[:4]
+    surprisals = bits(generator.surprisals(words, OPTIONS))
+    halves = [m.parse_sents(iter(tagged)) for m in (first, second)]
+    reader, found, read = generator.reader(OPTIONS), [], []
+    for i in range(len(tagged)):
+        found.append([next(next(half)) for half in halves])
+        if i < len(words):
+            read.append(reader.push(words[i]).surprisal)
+        second.log_prob(found[-1][0])
+    assert [list(column) for column in zip(*found, strict=True)] == alone
+    assert read == pytest.approx(surprisals, rel=1e-5)
+
+
+def test_eight_threads_get_what_one_gets(models, tagged, generative_sentences):
+    work = work_of(models, tagged, generative_sentences)
+    expected = {name: ask() for name, ask in work.items()}
+    names = [name for i in range(4) for name in list(work)[i:] + list(work)[:i]]
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda name: work[name](), names))
+    for name, result in zip(names, found, strict=True):
+        assert result == expected[name], name
+
+
+def test_a_half_read_generator_and_a_reader_go_on_while_another_thread_works(
+    models, tagged, generative_sentences, monkeypatch
+):
+    monkeypatch.setattr("rnng_dy.models.discriminative.BATCH_SIZE", 2)
+    first, second, generator = models
+    expected = [second.parse_one(tokens) for tokens in tagged]
+    words = generative_sentences[0].unkified[:6]
+    alone = bits(generator.surprisals(words, OPTIONS))
+    done = threading.Event()
+
+    def disturb():
+        while not done.is_set():
+            first.parse_one(tagged[0])
+            generator.surprisals(words[:2], OPTIONS)
+
+    thread = threading.Thread(target=disturb)
+    thread.start()
+    try:
+        trees, reader, found, read = (
+            second.parse_sents(iter(tagged)),
+            generator.reader(OPTIONS),
+            [],
+            [],
+        )
+        for i in range(len(tagged)):
+            found.append(next(next(trees)))
+            if i < len(words):
+                read.append(reader.push(words[i]).surprisal)
+    finally:
+        done.set()
+        thread.join()
+    assert found == expected
+    assert read == pytest.approx(alone, rel=1e-5)
+
+
+def test_two_threads_that_push_one_reader_take_turns(models, generative_sentences):
+    generator = models[2]
+    word = generative_sentences[0].unkified[0]
+    alone, shared = generator.reader(OPTIONS), generator.reader(OPTIONS)
+    expected = [alone.push(word).surprisal for _ in range(8)]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: shared.push(word).surprisal, range(8)))
+    assert sorted(found) == pytest.approx(sorted(expected), rel=1e-5)
+    assert shared.tokens == (word,) * 8
+
+
+def test_a_process_forked_while_another_thread_parses_can_parse(models, tagged):
+    parser = models[0]
+    expected, done = parser.parse_one(tagged[0]), threading.Event()
+
+    def disturb():
+        while not done.is_set():
+            parser.parse_one(tagged[1])
+
+    thread = threading.Thread(target=disturb)
+    thread.start()
+    try:
+        with warnings.catch_warnings():
+            # Python's own warning of threads that a forked process has not
+            warnings.simplefilter("ignore", DeprecationWarning)
+            process = FORK.Process(target=lambda: sys.exit(parser.parse_one(tagged[0]) != expected))
+            process.start()
+        process.join(timeout=60)
+        assert process.exitcode == 0
+    finally:
+        done.set()
+        thread.join()
+
+
+# other processes
+
+
+def test_models_work_in_a_pool_of_processes(models, tagged):
+    parser, _, generator = models
+    spawn = multiprocessing.get_context("spawn")
+    # copies: what a test sets on a model is not of its folder
+    parser, generator = (pickle.loads(pickle.dumps(model)) for model in (parser, generator))
+    samples = parser.sample(tagged[0][:2], n=2)
+    with ProcessPoolExecutor(2, spawn) as pool:
+        assert pool.submit(parser.sample, tagged[0][:2], n=2).result(timeout=120) == samples
+        drawn = pool.submit(generator.log_prob, samples[0][0]).result(timeout=120)
+    assert drawn == generator.log_prob(samples[0][0])
+
+
+@pytest.mark.parametrize(
+    "again", [copy.deepcopy, copy.copy, lambda m: pickle.loads(pickle.dumps(m))]
+)
+def test_a_copy_has_all_of_a_model_and_nothing_in_common_with_it(sentences, again):
+    model = make_parser(sentences, vectors=(["the", "a"], np.ones((2, 3))))
+    model.updates, model.about = 7, {"made": {"command": "by hand"}}
+    model.segmenter = Segmenter.of_training([["Ltd.", "grew", "."]] * 3)
+    model.tagger = train_tagger([[("grew", "VBD"), (".", ".")]] * 3, seed=1)
+    other = again(model)
+    assert (other.updates, other.config(), other.about) == (7, model.config(), model.about)
+    assert other.segmenter.to_json() == model.segmenter.to_json()
+    assert other.tags_for(["grew", "."]) == model.tags_for(["grew", "."])
+    assert other.vocabulary.to_json() == model.vocabulary.to_json()
+    assert np.array_equal(other.vectors, model.vectors)
+    arrays = model.store.arrays()
+    name = next(iter(model.store.dense))
+    other.store.dense[name].scale(0.5)
+    assert all(np.array_equal(a, arrays[name]) for name, a in model.store.arrays().items())
+    assert np.array_equal(other.store.arrays()[name], arrays[name] / 2)
+
+
+def test_a_model_in_training_is_pickled_without_its_state(sentences, tmp_path):
+    model = make_parser(sentences)
+    checkpoint.save(model, tmp_path / "m")
+    (tmp_path / "m" / checkpoint.TRAINING).write_bytes(b"much")
+    _, (_, files) = type(model).load(tmp_path / "m").__reduce__()
+    assert sorted(files) == ["config.json", "parameters.npz", "vocabulary.json"]
+
+
+@pytest.mark.parametrize(
+    "error", [UnseenSymbolError(["a", "b"]), InputError("bad", "some.trees", 3)]
+)
+def test_errors_come_whole_out_of_a_working_process(error):
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), str(again), vars(again)) == (type(error), str(error), vars(error))
+
+
+LOADS = """
+import copy, gc, resource, sys
+import rnng_dy
+
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize()
+
+for i in range(25):
+    copy.deepcopy(rnng_dy.load(sys.argv[1]))
+    gc.collect()
+    if i == 4:
+        before = resident()
+print(resident() - before)
+"""
+
+
+def test_models_that_are_loaded_and_copied_give_their_memory_back(sentences, tmp_path):
+    """Twenty times two models whose values and gradients are 5 MB each."""
+    vocabulary = make_parser(sentences).vocabulary
+    model = DiscriminativeParser(vocabulary, ParserSizes(hidden=150, lstm_input=150))
+    assert model.store.count() * 8 > 5e6
+    model.save(tmp_path / "m")
+    done = subprocess.run(
+        [sys.executable, "-c", LOADS, str(tmp_path / "m")],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ,
+    )
+    assert int(done.stdout) < 40e6

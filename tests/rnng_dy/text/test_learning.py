@@ -1,0 +1,156 @@
+"""What a segmenter learns from training tokens, and text.json."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from oracle.errors import InputError
+from oracle.treebank import read_trees, words
+from rnng_dy.text.segmenter import Segmenter
+from rnng_dy.text.text_files import read_segmenter, write_segmenter
+
+
+def learnt(*sentences):
+    return Segmenter.of_training([sentence.split() for sentence in sentences])
+
+
+def one(segmenter, text):
+    [sentence] = segmenter.sentences(text, one_per_line=True)
+    return " ".join(sentence.tokens)
+
+
+@pytest.mark.parametrize(
+    ("training", "text", "tokens"),
+    [
+        ('" Yes , " he said', '"No," she said “so”', '" No , " she said " so "'),
+        ("“ Yes ” he said", '"No," she said “so”', "“ No , ” she said “ so ”"),
+        ("`` Yes '' he said", '"No," she said “so”', "`` No , '' she said `` so ''"),
+        ("[ a ] — b – c …", "[x] — y – z…", "[ x ] — y – z …"),
+        ("-LSB- a -RSB-", "[x]", "-LSB- x -RSB-"),
+        ("he did n't", "she didn't", "she did n't"),
+        ("he didn't it's", "she didn't, it's", "she didn't , it's"),
+        ("long - term high - rise non-stop", "short-term non-linear", "short - term non-linear"),
+        ("long-term", "short-term", "short-term"),
+        ("and / or 1/2", "or/and 3/4", "or / and 3/4"),
+        ("1\\/2", "3/4", "3\\/4"),
+        ("1/2", "3/4", "3/4"),
+        ("Dunkin' AT&T Yahoo!", "Dunkin' Yahoo! go!", "Dunkin' Yahoo! go !"),
+        ("Ges. m.b.H. sagt", "Die Ges. Nord", "Die Ges. Nord"),
+        ("1. Go", "2. Come", "2. Come"),
+        ("-LRB-a-RRB- Go", "(b) Come", "-LRB-b-RRB- Come"),
+        ("1 . Go", "2. Come", "2 . Come"),
+        ("‘ it ’s ’", "‘she’s’", "‘ she ’s ’"),
+    ],
+)
+def test_text_is_written_as_training_writes_it(training, text, tokens):
+    assert one(learnt(training), text) == tokens
+
+
+@pytest.mark.parametrize(
+    ("training", "tokens"),
+    [
+        (["at Acme Corp. he", "at Corp ."], "at Corp ."),
+        (["at Acme Corp. he", "at Corp. ."], "at Corp. ."),
+        (["at Acme Corp. he", "at Corp."], "at Corp."),
+    ],
+)
+def test_the_period_at_the_end_is_what_it_mostly_is_in_training(training, tokens):
+    assert one(learnt(*training, "Corp. Corp."), "at Corp.") == tokens
+
+
+def test_a_word_that_training_has_in_lower_case_begins_a_sentence_after_an_abbreviation():
+    segmenter = learnt("the dog of Acme Corp. ran", "The dog ran", "Mr. Smith")
+    found = segmenter.sentences("It was Acme Corp. The dog ran.")
+    assert len(found) == 2
+    assert len(segmenter.sentences("It was Acme Corp. Smith ran.")) == 1
+
+
+def test_a_word_that_training_knows_ends_a_sentence_also_before_lower_case():
+    segmenter = learnt("a dog ran")
+    assert [len(s.tokens) for s in segmenter.sentences("a dog. it ran. approx. five")] == [3, 3, 2]
+
+
+def test_words_alone_show_abbreviations_and_spellings():
+    segmenter = Segmenter.of_words(["``", "''", "Ges.", "a", "U.S."])
+    assert one(segmenter, 'Die Ges. U.S. "A"') == "Die Ges. U.S. `` A ''"
+
+
+def test_a_treebank_without_sentences_has_the_usual_rules():
+    assert one(Segmenter.of_training([]), "Mr. A can't.") == "Mr. A ca n't ."
+
+
+def test_training_sentences_come_back_from_their_text(generative_sentences):
+    sentences = [s.tokens for s in generative_sentences]
+    segmenter = Segmenter.of_training(sentences)
+    text = "\n".join(" ".join(tokens) for tokens in sentences)
+    assert [s.tokens for s in segmenter.sentences(text, one_per_line=True)] == sentences
+
+
+def test_gum_divides_compounds_and_keeps_its_quotes(shared):
+    path = shared / "treebanks" / "gum" / "dev.trees"
+    segmenter = Segmenter.of_training([words(t.tree) for t in read_trees(path)])
+    assert one(segmenter, '"A long-term, non-linear plan (his)," she said—it\'s “good”.') == (
+        '" A long - term , non-linear plan -LRB- his -RRB- , " she said — it \'s “ good ” .'
+    )
+
+
+def test_sinica_is_of_words(shared):
+    path = shared / "treebanks" / "sinica" / "dev.trees"
+    segmenter = Segmenter.of_training([words(t.tree) for t in read_trees(path)])
+    assert segmenter.conventions.han == "words"
+    with pytest.raises(InputError, match="no blank tells"):
+        segmenter.sentences("我和嘉珍住在同一條巷子，友情。")
+
+
+@pytest.fixture
+def text_json(tmp_path, generative_sentences):
+    write_segmenter(
+        Segmenter.of_training([s.tokens for s in generative_sentences]), tmp_path / "text.json"
+    )
+    return tmp_path / "text.json"
+
+
+def test_text_json_holds_all_of_it(text_json, generative_sentences):
+    expected = Segmenter.of_training([s.tokens for s in generative_sentences])
+    assert read_segmenter(text_json).conventions == expected.conventions
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("version", 2),
+        ("format", "other"),
+        ("abbreviations", "Corp"),
+        ("abbreviations", [1]),
+        ("abbreviations", [""]),
+        ("quotes", ["a"]),
+        ("quotes", None),
+        ("spellings", {"a": ""}),
+        ("spellings", {"a": "b c"}),
+        ("spellings", []),
+        ("clitics", 1),
+        ("marks", []),
+        ("han", "both"),
+        ("at_end", {"co": "gone"}),
+        ("longest_han", "9"),
+        ("more", 1),
+    ],
+)
+def test_a_damaged_text_json_is_named(text_json, key, value):
+    data = json.loads(text_json.read_text())
+    text_json.write_text(json.dumps(data | {key: value}))
+    with pytest.raises(
+        InputError, match=r"text.json: damaged .*: make the model anew, or delete this file"
+    ):
+        read_segmenter(text_json)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[]", b"null", b'"a"', b"{}", b"\xff", b"[" * 100_000]
+)
+def test_what_is_no_text_json_is_named(text_json, content):
+    text_json.write_bytes(content)
+    with pytest.raises(InputError, match=r"text.json: damaged"):
+        read_segmenter(text_json)

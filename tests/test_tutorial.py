@@ -1,0 +1,45 @@
+"""Every command of docs/tutorial.md runs, in the order of the page, on a small corpus."""
+
+from __future__ import annotations
+
+import pytest
+
+from . import pages
+
+TUTORIAL = pages.CHECKOUT / "docs" / "tutorial.md"
+
+
+@pytest.fixture(scope="module")
+def ran(shared, tmp_path_factory):
+    """The folder in which all commands of the tutorial have run, and what each printed."""
+    folder = tmp_path_factory.mktemp("tutorial")
+    (folder / "treebank").mkdir()
+    tree = "( (S (NP-SBJ (DT The) (NN cat)) (VP (VBD sat) (NP (-NONE- *T*-1))) (. .)) )\n"
+    (folder / "treebank" / "one.mrg").write_text(tree, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NLTK_DATA", str(shared / "nltk_data"))
+        patch.chdir(folder)
+        return folder, pages.run_commands(TUTORIAL)
+
+
+def test_every_command_leaves_what_the_page_says(ran):
+    folder, printed = ran
+    for name in ("training.html", "notes.html", "errors.html", "surprisals.html"):
+        assert "<html" in (folder / name).read_text(encoding="utf-8"), name
+    table = (folder / "surprisals.tsv").read_text(encoding="utf-8").splitlines()
+    assert [row.split("\t")[0] for row in table[1:]] == ["1"] * 7 + ["2"] * 9
+    nbest = next(text for line, text in printed if "--nbest" in line)
+    assert [row.split(" ||| ")[0] for row in nbest.splitlines()] == ["0"] * 3 + ["1"] * 3
+
+
+def test_both_parsers_held_out_the_same_trees(ran):
+    folder, _ = ran
+    held_out = [(folder / name / "data/dev.trees").read_bytes() for name in ("parser", "buggy")]
+    assert held_out[0] == held_out[1] and len(held_out[0].splitlines()) == pages.TREES // 10
+
+
+def test_the_python_example_runs(ran, monkeypatch, capsys):
+    monkeypatch.chdir(ran[0])
+    [example] = pages.blocks(TUTORIAL, "python")
+    exec(example, {})
+    assert "Friday" in capsys.readouterr().out
