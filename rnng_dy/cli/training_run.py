@@ -52,8 +52,9 @@ class TrainingRun:
         self.resumes = goes_on(options)
         # --word-size, so called because --word alone would say nothing, is the field `word`
         self._given_sizes = _given(sizes, {k.removesuffix("_size"): v for k, v in options.items()})
-        self._sizes = replace(sizes, **{**sizes_for(options["preset"], kind), **self._given_sizes})
-        settings = settings_for(options["preset"], kind, len(data.train))
+        preset = options["preset"], kind, len(data.train)
+        self._sizes = replace(sizes, **{**sizes_for(*preset), **self._given_sizes})
+        settings = settings_for(*preset)
         if self.resumes:
             settings = saved_settings(checkpoint.training_state(self.folder), self.folder)
             require_possible(settings, self.folder)

@@ -93,9 +93,10 @@ class Fit:
     """Batches are halved, but for `least_batch`, while an epoch has fewer updates."""
     least_batch: int = 1
     most_sentences: int = 0
-    """Epochs end before training has seen more sentences, after one of them at least; 0: at any number."""
+    """Epochs are so few that training sees about so many sentences, but one at least; 0: as many as there are."""
     sizes: Mapping[str, int] = field(default_factory=dict)
-    """Dimensions of a new model that are not the paper's."""
+    """Dimensions of a new model that are not the paper's, from `sizes_from` sentences on."""
+    sizes_from: int = 1
 
     def __call__(self, settings: Settings, sentences: int) -> Settings:
         """The settings for a treebank of so many sentences."""
@@ -103,7 +104,7 @@ class Fit:
         while batch_size > self.least_batch and sentences < self.least_updates * batch_size:
             batch_size //= 2
         if self.most_sentences:
-            epochs = max(1, min(epochs, self.most_sentences // sentences))
+            epochs = max(1, min(epochs, round(self.most_sentences / sentences)))
         return replace(
             settings,
             batch_size=batch_size,
@@ -116,11 +117,11 @@ class Fit:
 
 # chosen by experiment: docs/performance.md
 FITS = {
-    ("fast", "discriminative"): Fit(least_updates=180, least_batch=4),
+    ("fast", "discriminative"): Fit(),
     ("fast", "generative"): Fit(least_updates=180, least_batch=4),
     ("fast", "lstm-lm"): Fit(least_updates=180, least_batch=4),
-    ("quick", "discriminative"): Fit(least_updates=180, least_batch=4, most_sentences=20000),
-    ("quick", "generative"): Fit(180, 4, 20000, {"lstm_input": 128, "hidden": 128}),
+    ("quick", "discriminative"): Fit(most_sentences=20000),
+    ("quick", "generative"): Fit(180, 4, 20000, {"lstm_input": 128, "hidden": 128}, 1800),
     ("quick", "lstm-lm"): Fit(180, 4, 20000),
 }
 
@@ -136,10 +137,10 @@ def settings_for(preset: str, kind: str, sentences: int) -> Settings:
     return fit(settings, sentences) if fit else settings
 
 
-def sizes_for(preset: str, kind: str) -> Mapping[str, int]:
-    """Dimensions of a preset's new models that are not the paper's."""
+def sizes_for(preset: str, kind: str, sentences: int) -> Mapping[str, int]:
+    """Dimensions of a preset's new models that are not the paper's, for so many training sentences."""
     fit = FITS.get((preset, kind))
-    return fit.sizes if fit else {}
+    return fit.sizes if fit and sentences >= fit.sizes_from else {}
 
 
 def identity(preset: str, kind: str) -> str:

@@ -158,7 +158,9 @@ def test_a_preset_is_fitted_to_the_treebank_and_resumed_as_it_was(data, preset, 
     assert saved_settings(checkpoint.training_state("m"), "m") == fitted
 
 
-def test_quick_models_are_small_unless_sizes_are_given(data):
+def test_quick_models_are_small_unless_sizes_are_given(data, monkeypatch):
+    fit = replace(FITS["quick", "generative"], sizes_from=30)
+    monkeypatch.setitem(FITS, ("quick", "generative"), fit)
     quick = [*GENERATOR, "--preset", "quick", "--epochs", "1", "--jobs", "1"]
     run(*quick, "--model", "small")
     assert asdict(GenerativeModel.load("small").sizes) == {

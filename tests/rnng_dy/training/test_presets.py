@@ -18,7 +18,7 @@ FITTED = list(itertools.product(("fast", "quick"), KINDS))
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_papers_settings_are_those_of_any_treebank(kind):
     assert {settings_for("paper", kind, n) for n in COUNTS} == {PRESETS["paper", kind]}
-    assert sizes_for("paper", kind) == {}
+    assert {len(sizes_for("paper", kind, n)) for n in COUNTS} == {0}
 
 
 @pytest.mark.parametrize(("preset", "kind"), FITTED)
@@ -61,6 +61,22 @@ def test_identities_differ_where_a_fit_does(monkeypatch):
     changed = replace(FITS["fast", "generative"], least_updates=1)
     monkeypatch.setitem(FITS, ("fast", "generative"), changed)
     assert identity("fast", "generative") != before
+
+
+def test_a_quick_generative_model_is_small_where_the_papers_would_take_too_long():
+    small = {"lstm_input": 128, "hidden": 128}
+    assert [sizes_for("quick", "generative", n) for n in (500, 1500, 3396, 10205)] == [
+        {},
+        {},
+        small,
+        small,
+    ]
+
+
+def test_quick_training_ends_after_some_twenty_thousand_sentences_or_an_epoch():
+    sentences = (500, 3396, 10205, 39832)
+    for kind, epochs in (("discriminative", [12, 6, 2, 1]), ("generative", [5, 5, 2, 1])):
+        assert [settings_for("quick", kind, n).epochs for n in sentences] == epochs
 
 
 def test_names_of_presets():
