@@ -426,7 +426,7 @@ def test_arguments_that_cannot_be_are_refused(data):
 
 def test_ctrl_c_ends_jackknifing_processes_at_once(tmp_path):
     lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)
-    (tmp_path / "many.trees").write_text("".join(lines * 12), encoding="utf-8")
+    (tmp_path / "many.trees").write_text("".join(lines * 40), encoding="utf-8")
     command = [*COMMAND, "tag", "many.trees", "--jackknife", "10", "--jobs", "2", "-o", "out"]
     process = subprocess.Popen(
         command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True
@@ -447,5 +447,5 @@ def test_ctrl_c_ends_jackknifing_processes_at_once(tmp_path):
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130, said
     assert "Traceback" not in said
-    assert time.monotonic() - begin < 10
+    assert time.monotonic() - begin < 30
     assert not (tmp_path / "out").exists()
