@@ -120,9 +120,9 @@ FITS = {
     ("fast", "discriminative"): Fit(),
     ("fast", "generative"): Fit(least_updates=180, least_batch=4),
     ("fast", "lstm-lm"): Fit(least_updates=180, least_batch=4),
-    ("quick", "discriminative"): Fit(most_sentences=20000),
-    ("quick", "generative"): Fit(180, 4, 20000, {"lstm_input": 128, "hidden": 128}, 1800),
-    ("quick", "lstm-lm"): Fit(180, 4, 20000),
+    ("quick", "discriminative"): Fit(most_sentences=12000),
+    ("quick", "generative"): Fit(180, 4, 15000, {"lstm_input": 128, "hidden": 128}, 1800),
+    ("quick", "lstm-lm"): Fit(180, 4, 15000),
 }
 
 
