@@ -1,10 +1,11 @@
-"""How a parser finds trees for `rnng-dy parse`: greedily, the best ones, or drawn ones."""
+"""How a parser finds trees for commands: greedily, the best ones, or drawn ones."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
 from oracle.files import SourceSentence
+from oracle.lazy import nltk
 from oracle.parsed import ScoredTree
 from oracle.treebank import format_tree
 from rnng_dy.cli.sentences import Item
@@ -15,10 +16,19 @@ TreesOf = Callable[[Sequence[Item]], list[list[ScoredTree]]]
 """From a batch to the trees of each of its items."""
 
 
+def _tagged_tree(parser, sentence: SourceSentence, actions: Actions) -> nltk.Tree:
+    return parser.tree_of(actions, sentence.tokens, sentence.tags)
+
+
 def parser_trees(
-    place: ModelFolder, find: Callable[..., list[list[tuple[Actions, float]]]]
+    place: ModelFolder,
+    find: Callable[..., list[list[tuple[Actions, float]]]],
+    tree_of: Callable[..., nltk.Tree] = _tagged_tree,
 ) -> TreesOf:
-    """The trees whose actions `find` gives, of a parser and the ids and numbers of sentences."""
+    """The trees whose actions `find` gives, of a parser and the ids and numbers of sentences.
+
+    `tree_of` makes one of a parser, a sentence and actions.
+    """
     parser = place.open()
 
     def trees(batch: Sequence[Item]) -> list[list[ScoredTree]]:
@@ -30,7 +40,7 @@ def parser_trees(
     ) -> list[ScoredTree]:
         # most samples of a sentence are equal to another
         written = {
-            key: format_tree(parser.tree_of(key, sentence.tokens, sentence.tags))
+            key: format_tree(tree_of(parser, sentence, key))
             for key in {tuple(actions) for actions, _ in found}
         }
         return [ScoredTree(written[tuple(actions)], float(log_q)) for actions, log_q in found]
@@ -55,9 +65,9 @@ def best(
 
 
 def drawn(
-    n: int, seed: int, parser, sentences: Sequence, numbers: Sequence[int]
+    n: int, alpha: float, seed: int, parser, sentences: Sequence, numbers: Sequence[int]
 ) -> list[list[tuple]]:
-    """n drawn from q as it is, those of a sentence by the seed and its number."""
+    """n drawn from q flattened by alpha, those of a sentence by the seed and its number."""
     from rnng_dy.search.sampling import sample_batch
 
-    return sample_batch(parser, sentences, n, 1.0, [[seed, number] for number in numbers])
+    return sample_batch(parser, sentences, n, alpha, [[seed, number] for number in numbers])

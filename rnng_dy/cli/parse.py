@@ -30,6 +30,7 @@ from rnng_dy.cli.sentences import (
     Item,
     LinesOf,
     in_places,
+    in_words,
     read_items,
     report_left_out,
     report_unseen,
@@ -38,7 +39,6 @@ from rnng_dy.cli.sentences import (
 )
 from rnng_dy.cli.tag_choice import TagChoice, tags_option
 from rnng_dy.cli.tree_formats import Wanted, Writer, make_drawing, paper_of, wanted_trees
-from rnng_dy.execution.batches import batches
 from rnng_dy.execution.local import local_executor
 from rnng_dy.execution.outputs import content_hash
 from rnng_dy.execution.work import Lines, ModelFolder, Work
@@ -152,7 +152,7 @@ def _way_to_parse(folder: str, wanted: Wanted, options: SearchOptions, device: s
             raise click.UsageError(f"--nbest {k} needs --word-beam {k} at the least")
         place = ModelFolder(kind, folder, device)
         trees = partial(search_trees, place, options, k)
-        return _Way("Generative model", place, trees, _in_words(SEARCHED_WORDS), options)
+        return _Way("Generative model", place, trees, in_words(SEARCHED_WORDS), options)
     place = ModelFolder("discriminative", folder, device)
     if wanted.nbest:
         beam = options.beam if flag_given("beam") else max(BEAM, 2 * k)
@@ -162,16 +162,12 @@ def _way_to_parse(folder: str, wanted: Wanted, options: SearchOptions, device: s
         options = replace(options, search="beam", beam=beam)
         grouped = partial(grouped_for, options)
     elif wanted.samples:
-        find = partial(drawn, wanted.samples, wanted.seed)
-        grouped = _in_words(max(1, min(PARSED_WORDS, SAMPLED_WORDS // wanted.samples)))
+        find = partial(drawn, wanted.samples, 1.0, wanted.seed)
+        grouped = in_words(max(1, min(PARSED_WORDS, SAMPLED_WORDS // wanted.samples)))
     else:
-        find, grouped = greedy, _in_words(PARSED_WORDS)
+        find, grouped = greedy, in_words(PARSED_WORDS)
     trees = partial(parser_trees, place, find)
     return _Way("Parser", place, trees, grouped, options if wanted.nbest else None)
-
-
-def _in_words(limit: int) -> Callable[[Sequence[Item]], Iterable[Sequence[Item]]]:
-    return lambda items: batches(items, lambda item: len(item.sentence.tokens), limit)
 
 
 def _open_lines(open_trees: Callable[[], TreesOf], writer: Writer) -> LinesOf:

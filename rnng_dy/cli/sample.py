@@ -8,9 +8,10 @@ from pathlib import Path
 
 import click
 
-from oracle.files import format_sample
+from oracle.files import SourceSentence, format_sample
+from oracle.lazy import nltk
 from oracle.streams import refuse_input_as_output
-from oracle.treebank import format_tree
+from rnng_dy.cli.finding import Actions, drawn, parser_trees
 from rnng_dy.cli.options import (
     ALPHA,
     device_option,
@@ -27,6 +28,7 @@ from rnng_dy.cli.sentences import (
     Item,
     LinesOf,
     in_places,
+    in_words,
     read_items,
     report_left_out,
     report_unseen,
@@ -34,7 +36,6 @@ from rnng_dy.cli.sentences import (
     unseen_tags,
 )
 from rnng_dy.cli.tag_choice import TagChoice, tags_option
-from rnng_dy.execution.batches import batches
 from rnng_dy.execution.local import local_executor
 from rnng_dy.execution.outputs import content_hash
 from rnng_dy.execution.work import Lines, ModelFolder, Work
@@ -82,7 +83,7 @@ def sample(
     items = read_items(model, source, tagged, TagChoice(model, tags_from), text)
     sentences = [item.sentence for item in items]
     key = content_hash("sample", n, alpha, seed, sentences, Path(folder, "parameters.npz"))
-    grouped = list(batches(items, lambda item: len(item.sentence.tokens), SAMPLED_WORDS))
+    grouped = list(in_words(SAMPLED_WORDS)(items))
     samples = partial(_sample_lines, place, n=n, alpha=alpha, seed=seed)
     opened = partial(in_places, samples, [])
     work = Work(executor, opened, lambda item: [])
@@ -92,23 +93,19 @@ def sample(
 
 
 def _sample_lines(place: ModelFolder, n: int, alpha: float, seed: int) -> LinesOf:
-    from rnng_dy.search.sampling import sample_batch
-
-    parser = place.open()
-    transitions, unkify = parser.transitions, parser.vocabulary.unknown.unkify
+    trees_of = parser_trees(place, partial(drawn, n, alpha, seed), _unkified_tree)
 
     def lines(batch: Sequence[Item]) -> list[Lines]:
-        seeds = [[seed, item.index] for item in batch]
-        results = sample_batch(parser, [item.ids for item in batch], n, alpha, seeds)
-        return [formatted(item, drawn) for item, drawn in zip(batch, results, strict=True)]
-
-    def formatted(item: Item, drawn: list) -> Lines:
-        unkified = item.sentence.unkified or unkify(item.sentence.tokens)
-        # most samples of a sentence are equal to another
-        trees = {
-            key: format_tree(transitions.tree_of(transitions.decode(key), unkified))
-            for key in {tuple(actions) for actions, _ in drawn}
-        }
-        return [format_sample(item.index, log_q, trees[tuple(key)]) for key, log_q in drawn]
+        return [
+            [format_sample(item.index, tree.log_prob, tree.tree) for tree in trees]
+            for item, trees in zip(batch, trees_of(batch), strict=True)
+        ]
 
     return lines
+
+
+def _unkified_tree(parser, sentence: SourceSentence, actions: Actions) -> nltk.Tree:
+    """Without tags, as the generative model reads it."""
+    unkify, transitions = parser.vocabulary.unknown.unkify, parser.transitions
+    words = sentence.unkified or unkify(sentence.tokens)
+    return transitions.tree_of(transitions.decode(actions), words)

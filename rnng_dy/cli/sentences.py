@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
 import click
@@ -12,6 +12,7 @@ from oracle.errors import InputError, RnngError
 from oracle.files import SourceSentence, read_sentences
 from rnng_dy.cli.raw_text import RawText
 from rnng_dy.cli.tag_choice import TagChoice
+from rnng_dy.execution.batches import batches
 from rnng_dy.execution.work import Lines
 from rnng_dy.text.segmenter import Segmenter
 
@@ -97,6 +98,11 @@ def in_places(
         return [next(found) if item.sentence.tokens else of_empty for item in batch]
 
     return results
+
+
+def in_words(limit: int) -> Callable[[Sequence[Item]], Iterator[list[Item]]]:
+    """What puts neighbouring sentences into batches of so many words."""
+    return lambda items: batches(items, lambda item: len(item.sentence.tokens), limit)
 
 
 def report_empty(sentences: Sequence[SourceSentence], source: str) -> None:

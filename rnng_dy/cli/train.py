@@ -22,7 +22,7 @@ from rnng_dy.cli.options import (
 )
 from rnng_dy.cli.paths import FILE
 from rnng_dy.cli.quiet import say
-from rnng_dy.cli.training_data import training_data
+from rnng_dy.cli.training_data import TrainingData, training_data
 from rnng_dy.cli.training_run import TrainingRun, WordsRun
 from rnng_dy.execution.outputs import content_hash
 
@@ -126,12 +126,11 @@ def generative(clusters_path, device, **options) -> None:
     """
     base = initial_model("generative", options, device, clusters=clusters_path)
     with training_data("generative", options, base) as data:
-        given = _read_clusters(clusters_path)
+        given = _take_clusters(clusters_path, data)
         engine.start(device)
         from rnng_dy.models.generative import GenerativeModel, GeneratorSizes
         from rnng_dy.training.development import GeneratorEvaluation
 
-        data.inputs["--clusters"] = content_hash(given) if given else None
         run = WordsRun("generative", GeneratorSizes(), options, data, base)
 
         def make(vocabulary, sizes, **more) -> GenerativeModel:
@@ -158,19 +157,21 @@ def lstm_lm(clusters_path, device, composition, transitions, **options) -> None:
     options |= {"composition": None, "transitions": None}
     base = initial_model("lstm-lm", options, device, clusters=clusters_path)
     with training_data("lstm-lm", options, base) as data:
-        given = _read_clusters(clusters_path)
+        given = _take_clusters(clusters_path, data)
         engine.start(device)
         from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
         from rnng_dy.training.development import LanguageModelEvaluation
 
-        data.inputs["--clusters"] = content_hash(given) if given else None
         run = WordsRun("lstm-lm", LanguageModelSizes(), options, data, base)
         model = run.model_of_words(LstmLanguageModel, given)
         evaluation = LanguageModelEvaluation(model, run.data.dev)
         run.train_words(model, evaluation, "dev perplexity")
 
 
-def _read_clusters(path: str | None) -> list | None:
+def _take_clusters(path: str | None, data: TrainingData) -> list | None:
+    """The clusters that were given, on which training then depends."""
     from clusters.files import read_clusters
 
-    return read_clusters(path) if path else None
+    given = read_clusters(path) if path else None
+    data.inputs["--clusters"] = content_hash(given) if given else None
+    return given
