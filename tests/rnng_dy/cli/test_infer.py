@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from rnng_dy import DiscriminativeParser
 from rnng_dy.cli import main
+from rnng_dy.search.sampling import sample_batch
 from tests.conftest import DATA
 
 PARSER = DATA / "models-0.1.0" / "parser"
@@ -48,6 +50,18 @@ def test_nothing_is_sampled_for_an_empty_line_and_the_others_keep_their_numbers(
     result = infer("sample", f"{FIRST}\n\n{SECOND}\n", "--samples", 3)
     assert [line.split(" ", 1)[0] for line in result.stdout.splitlines()] == 3 * ["0"] + 3 * ["2"]
     assert "places stay empty: 2 (1 in all)\n" in result.stderr
+
+
+@pytest.mark.parametrize("alpha", [0.2, 1.0])
+def test_samples_are_drawn_by_alpha_seed_and_number(alpha):
+    drawing = ("--samples", 5, "--alpha", alpha, "--seed", 7)
+    lines = infer("sample", f"{FIRST}\n{SECOND}\n", *drawing).stdout.splitlines()
+    parser = DiscriminativeParser.load(PARSER)
+    pairs = [[token.split("_") for token in text.split()] for text in (FIRST, SECOND)]
+    tokens = [parser.encode(*map(list, zip(*of_text, strict=True))) for of_text in pairs]
+    drawn = sample_batch(parser, tokens, 5, alpha, [[7, 0], [7, 1]])
+    log_qs = [log_q for of_sentence in drawn for _, log_q in of_sentence]
+    assert [float(line.split(" ||| ")[1]) for line in lines] == pytest.approx(log_qs, abs=1e-6)
 
 
 @pytest.mark.parametrize("command", ["parse", "sample"])
