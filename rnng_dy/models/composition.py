@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from oracle.transitions import StackItem
 from rnng_dy.engine import dy
+from rnng_dy.models.derivations import Constituent, Forest
 from rnng_dy.models.lstm import Lstm
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.rows import Row, gather
@@ -57,23 +58,41 @@ class CorrectedComposition:
         self._bias = store.vector("compose_bias", size)
 
     @staticmethod
-    def readings(reduction: Reduction) -> tuple[list[dy.Expression], list[dy.Expression]]:
+    def readings(reduction: Reduction | Constituent) -> tuple[list, list]:
         """What the two LSTMs read, in order."""
         label, children = reduction.label, reduction.children
         return [label, *reversed(children)], [label, *children]
 
     def __call__(self, reduction: Reduction, dropout: float = 0.0) -> dy.Expression:
         """The composed vectors, shape (size,)."""
-        summaries = []
+        outputs = []
         for lstm, inputs in zip(
             (self._forward, self._backward), self.readings(reduction), strict=True
         ):
             state = lstm.start()
             for x in inputs:
                 state = lstm.step(state, x, dropout)
-            output = lstm.output(state)
-            summaries.append(dy.dropout(output, dropout) if dropout else output)
-        both = dy.concatenate(summaries)
+            outputs.append(lstm.output(state))
+        return self._composed(outputs, dropout)
+
+    def together(
+        self,
+        constituents: Iterable[Constituent],
+        vectors: Mapping[int, Row],
+        dropout: float = 0.0,
+    ) -> dy.Expression:
+        """The same for constituents that are known in advance, with any numbers of children, of vectors by number."""
+        outputs = []
+        readings = zip(*map(self.readings, constituents), strict=True)
+        for lstm, sequences in zip((self._forward, self._backward), readings, strict=True):
+            forest = Forest()
+            last = [forest.add_chain(inputs)[-1] for inputs in sequences]
+            states = lstm.states(forest, vectors, dropout)
+            outputs.append(lstm.outputs([states[number] for number in last]))
+        return self._composed(outputs, dropout)
+
+    def _composed(self, outputs: Iterable[dy.Expression], dropout: float) -> dy.Expression:
+        both = dy.concatenate([dy.dropout(x, dropout) if dropout else x for x in outputs])
         return dy.rectify(dy.affine_transform([self._bias, self._weights, both]))
 
 
@@ -86,7 +105,7 @@ class BuggyComposition(CorrectedComposition):
     name = "buggy"
 
     @staticmethod
-    def readings(reduction: Reduction) -> tuple[list[dy.Expression], list[dy.Expression]]:
+    def readings(reduction: Reduction | Constituent) -> tuple[list, list]:
         label, opened, seen = reduction.label, reduction.opened, reduction.children[:-1]
         return [label, *reversed(seen), opened], [label, opened, *seen]
 

@@ -25,12 +25,13 @@ from rnng_dy.models.lstm import Lstm
 from rnng_dy.models.rnng import Rnng, Sizes
 from rnng_dy.models.vocabulary import ParserVocabulary
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.rows import Block, Row, join
+from rnng_dy.rows import Block, Row, gather, join
 from rnng_dy.search.found import TOO_LONG, Found
 from rnng_dy.search.greedy import BATCH_SIZE, parse_batch
+from rnng_dy.search.model import Derived
 from rnng_dy.search.nbest import nbest_batch
 from rnng_dy.search.sampling import sample_batch
-from rnng_dy.search.trace import Decision, log_probs, trace
+from rnng_dy.search.scoring import log_probs
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,7 @@ class DiscriminativeParser(Rnng, ParserI):
     kind = "discriminative"
     sizes_type = ParserSizes
     vocabulary_type = ParserVocabulary
+    _reads_backwards = True
 
     def __init__(
         self,
@@ -97,7 +99,9 @@ class DiscriminativeParser(Rnng, ParserI):
             self._tag_table = store.lookup("tag", len(vocabulary.tags), sizes.tag)
             self._input_tag = store.matrix("input_tag", sizes.lstm_input, sizes.tag)
         if vectors is not None:
-            self._vector_table = store.constant(vectors, len(vocabulary.pretrained))
+            # a word without a vector has one of zeros, after the others
+            table = np.vstack([vectors, np.zeros_like(vectors[:1])])
+            self._vector_table = store.constant(table, len(vocabulary.pretrained) + 1)
             self._input_vector = store.matrix("input_vector", sizes.lstm_input, vectors.shape[1])
 
     @staticmethod
@@ -157,33 +161,48 @@ class DiscriminativeParser(Rnng, ParserI):
         counts = np.array(self.vocabulary.tag_counts, np.float32)
         return dy.inputVector(counts / counts.sum() @ self._tag_table.as_array())
 
-    def _input(self, word: int, tag: int | None, vector: int | None) -> dy.Expression:
-        terms = [self._input_bias, self._input_word, dy.lookup(self._word_table, word)]
+    def _word_vectors(self, sentences: Sequence[Tokens]) -> dy.Expression:
+        """What the words are to stack and buffer: shape (input,), one batch element each."""
+        words, tags, vectors = (
+            [number for tokens in sentences for number in tokens[k] or ()] for k in range(3)
+        )
+        terms = [self._input_bias, self._input_word, dy.lookup_batch(self._word_table, words)]
         if self.vocabulary.tags is not None:
-            x = self._unknown_tag() if tag is None else dy.lookup(self._tag_table, tag)
-            terms += [self._input_tag, x]
-        if vector is not None:
-            terms += [self._input_vector, dy.lookup(self._vector_table, vector, update=False)]
+            terms += [self._input_tag, self._tag_vectors(tags)]
+        if self.vectors is not None:
+            rows = [len(self.vectors) if row is None else row for row in vectors]
+            looked_up = dy.lookup_batch(self._vector_table, rows, update=False)
+            terms += [self._input_vector, looked_up]
         return dy.rectify(dy.affine_transform(terms))
+
+    def _tag_vectors(self, tags: Sequence[int | None]) -> dy.Expression:
+        known = [tag for tag in tags if tag is not None]
+        looked_up = [dy.lookup_batch(self._tag_table, known)] if known else []
+        if len(known) == len(tags):
+            return looked_up[0]
+        # those that are not known come last
+        places = iter(range(len(known)))
+        rows = [len(known) if tag is None else next(places) for tag in tags]
+        return dy.pick_batch_elems(join([*looked_up, self._unknown_tag()]), rows)
 
     def start(self, tokens: Tokens, dropout: float = 0.0) -> Configuration:
         """The configuration before the first action of a sentence, in the current graph."""
-        absent = [None] * len(tokens.words)
-        ids = zip(tokens.words, tokens.tags or absent, tokens.vectors or absent, strict=True)
-        vectors = [self._input(*of_word) for of_word in ids]
+        length = len(tokens.words)
+        vectors = Block([self._word_vectors([tokens])], length)
         graph = SentenceGraph()
         state = self._context_lstm.step(self._context_lstm.start(), self._buffer_guard, dropout)
         # the buffer is read from the last word to the first: before[i] has words i, i + 1, ... on it
         contexts = [state]
-        for x in reversed(vectors):
+        for i in reversed(range(length)):
+            [x] = gather([Row(vectors, i)])
             contexts.append(self._context_lstm.step(contexts[-1], x, dropout))
         tops = [context[-1:] for context in reversed(contexts)]
         left = Block([join(column) for column in zip(*tops, strict=True)], len(tops))
         first = words = Words(0, Row(left, 0), None, graph.new_name())
-        for i, vector in enumerate(vectors, 1):
-            following = Words(i, Row(left, i), Row(Block([vector]), 0), graph.new_name())
+        for i in range(length):
+            following = Words(i + 1, Row(left, i + 1), Row(vectors, i), graph.new_name())
             words.following[None] = words = following
-        return self._root(graph, first, len(vectors), dropout)
+        return self._root(graph, first, length, dropout)
 
     # training
 
@@ -198,10 +217,15 @@ class DiscriminativeParser(Rnng, ParserI):
         ]
         return example._replace(tokens=example.tokens._replace(words=words))
 
-    def decisions_of(self, example: ParserExample, dropout: float) -> list[Decision]:
-        """Those of a training example's tree, in the current graph."""
-        root = self.start(example.tokens, dropout)
-        return trace(self, root, [example.actions], None, dropout).decisions
+    def derived(self, example: ParserExample) -> Derived:
+        """The tree of a training example."""
+        return Derived(example.tokens, len(example.classes), [example.actions], None)
+
+    def _context_start(self) -> dy.Expression:
+        return self._buffer_guard
+
+    def _first(self, sentence: Tokens, dropout: float) -> Configuration:
+        return self.start(sentence, dropout)
 
     @staticmethod
     def length(example: ParserExample) -> int:
@@ -283,4 +307,4 @@ class DiscriminativeParser(Rnng, ParserI):
         tags = tags_of(tree) if has_preterminals(tree) else None
         tokens = self.encode(words, self.tags_read(words, tags))
         dy.renew_cg()
-        return float(log_probs(self, trace(self, self.start(tokens), [ids]))[0])
+        return float(log_probs(self, [Derived(tokens, len(words), [ids], None)])[0])

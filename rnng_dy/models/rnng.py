@@ -26,12 +26,14 @@ from rnng_dy.models.configurations import (
     Words,
     rows_of,
 )
+from rnng_dy.models.derivations import START, Choice, Derivations
 from rnng_dy.models.distributions import log_softmax
 from rnng_dy.models.lstm import Lstm
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.rows import LAST, Block, Row, as_rows, gather, join, keep_rows
+from rnng_dy.rows import Block, Row, as_rows, gather, join, keep_rows, numbered
 from rnng_dy.saved import SavedModel
-from rnng_dy.search.trace import Decision
+from rnng_dy.search.model import Derived, Losses
+from rnng_dy.search.trace import trace
 
 INVALID = np.float32(-1e30)
 """Added to the logit of an invalid action: exp gives exactly 0, and no NaN as -inf can."""
@@ -67,6 +69,7 @@ class Rnng(SavedModel):
 
     _context_lstm: Lstm
     """Reads the words of the buffer from its end (parser) or those generated so far (generator)."""
+    _reads_backwards: ClassVar[bool]
 
     def __init__(
         self,
@@ -238,10 +241,19 @@ class Rnng(SavedModel):
         return self._hidden(configurations, dropout)
 
     def _hidden(self, configurations: Sequence[Configuration], dropout: float) -> dy.Expression:
+        stacks = [c.stack.lstm for c in configurations]
+        actions = [c.actions for c in configurations]
+        contexts = [c.words.context for c in configurations]
+        return self._hidden_of(stacks, actions, contexts, dropout)
+
+    def _hidden_of(
+        self, stacks: Sequence[Row], actions: Sequence[Row], contexts: Sequence[Row], dropout: float
+    ) -> dy.Expression:
+        """u of states of the three LSTMs."""
         summaries = [
-            self._stack_lstm.output(gather([c.stack.lstm for c in configurations], LAST)),
-            self._action_lstm.output(gather([c.actions for c in configurations], LAST)),
-            self._context_lstm.output(gather([c.words.context for c in configurations], LAST)),
+            self._stack_lstm.outputs(stacks),
+            self._action_lstm.outputs(actions),
+            self._context_lstm.outputs(contexts),
         ]
         if dropout:
             summaries = [dy.dropout(summary, dropout) for summary in summaries]
@@ -263,20 +275,83 @@ class Rnng(SavedModel):
         """What comes next in each configuration, with action logits multiplied by alpha."""
         return Step(self, configurations, alpha)
 
-    def decision_losses(
-        self, decisions: Sequence[Decision], dropout: float = 0.0
-    ) -> tuple[list[dy.Expression], np.ndarray]:
-        """Losses in nats as batched expressions, and the index of the decision that each batch element belongs to."""
-        losses, _ = self._action_losses(decisions, dropout)
-        return [losses], np.arange(len(decisions))
+    # trees that are known
 
-    def _action_losses(
-        self, decisions: Sequence[Decision], dropout: float
-    ) -> tuple[dy.Expression, dy.Expression]:
-        """Losses of the actions, one batch element a decision, and the u that they came from."""
+    def losses(self, trees: Iterable[Derived], dropout: float = 0.0) -> Losses:
+        """What the actions over some sentences, and the words that they generate, cost: in the current graph.
+
+        Raises ValueError where an action is not valid.
+        """
+        trees = list(trees)
+        if self.compose.depends_on_state:
+            return self._losses_on_the_way(trees, dropout)
+        known = Derivations(self.transitions)
+        for tree in trees:
+            known.add(tree.length, tree.sequences, tree.generated, self._reads_backwards)
+        lstms = self._known_states(known, [tree.sentence for tree in trees], dropout)
+        before = zip(lstms, zip(*known.read, strict=True), strict=True)
+        u = self._hidden_of(*([states[i] for i in read] for states, read in before), dropout)
+        return Losses(*self._choice_losses(u, known.choices), known.paths)
+
+    def _losses_on_the_way(self, trees: Iterable[Derived], dropout: float) -> Losses:
+        """`losses` where a constituent depends on the configuration that it is made in."""
+        decisions, paths = [], []
+        for tree in trees:
+            first = self._first(tree.sentence, dropout)
+            found = trace(self, first, tree.sequences, tree.generated, dropout)
+            paths += [[len(decisions) + i for i in path] for path in found.paths]
+            decisions += found.decisions
         u = self.hidden([d.configuration for d in decisions], dropout)
-        logits = self.action_logits(u, [d.configuration.state for d in decisions])
-        return dy.pickneglogsoftmax_batch(logits, [d.action for d in decisions]), u
+        choices = [Choice(d.configuration.state, d.action, d.word) for d in decisions]
+        return Losses(*self._choice_losses(u, choices), paths)
+
+    def _known_states(
+        self, known: Derivations, sentences: Sequence, dropout: float
+    ) -> list[list[Row]]:
+        """The states of the LSTMs over stack, actions and words."""
+        words = numbered(known.words, self._word_vectors(sentences))
+        stacks = {START: Row(Block([self._stack_guard]), 0), **words}
+        stacks |= numbered(
+            known.opened.values(), dy.lookup_batch(self._open_table, [*known.opened])
+        )
+        labels = dy.lookup_batch(self._label_table, [*known.labels])
+        vectors = {**stacks, **numbered(known.labels.values(), labels)}
+        for of_height in known.constituents:
+            composed = self.compose.together(of_height.values(), vectors, dropout)
+            vectors |= numbered(of_height, composed)
+        taken = [action for action in dict.fromkeys(known.actions.inputs) if action != START]
+        actions = {START: Row(Block([self._action_start]), 0)}
+        actions |= numbered(taken, dy.lookup_batch(self._action_table, taken))
+        contexts = {START: Row(Block([self._context_start()]), 0), **words}
+        return [
+            self._stack_lstm.states(known.stacks, vectors, dropout),
+            self._action_lstm.states(known.actions, actions, dropout),
+            self._context_lstm.states(known.contexts, contexts, dropout),
+        ]
+
+    def _choice_losses(
+        self, u: dy.Expression, choices: Sequence[Choice]
+    ) -> tuple[list[dy.Expression], np.ndarray]:
+        """Losses in nats as batched expressions, and the index of the choice that each batch element belongs to."""
+        logits = self.action_logits(u, [choice.state for choice in choices])
+        losses = dy.pickneglogsoftmax_batch(logits, [choice.action for choice in choices])
+        return [losses], np.arange(len(choices))
+
+    def derived(self, example) -> Derived:
+        """The tree of a training example."""
+        raise NotImplementedError
+
+    def _word_vectors(self, sentences: Sequence) -> dy.Expression:
+        """The vectors of the words of all sentences, one batch element each."""
+        raise NotImplementedError
+
+    def _context_start(self) -> dy.Expression:
+        """What the LSTM over words reads first."""
+        raise NotImplementedError
+
+    def _first(self, sentence, dropout: float) -> Configuration:
+        """The configuration before the first action."""
+        raise NotImplementedError
 
     # training
 
@@ -284,14 +359,9 @@ class Rnng(SavedModel):
         """The example with rare words as UNK classes: as it is, since a generative oracle has them already."""
         return example
 
-    def decisions_of(self, example, dropout: float) -> list[Decision]:
-        """Those of a training example's tree, in the current graph."""
-        raise NotImplementedError
-
     def training_loss(self, examples: Sequence, dropout: float) -> dy.Expression:
         """The sum of the negative log probabilities in nats of a minibatch, as one graph."""
-        decisions = [d for example in examples for d in self.decisions_of(example, dropout)]
-        losses, _ = self.decision_losses(decisions, dropout)
+        losses = self.losses(map(self.derived, examples), dropout).losses
         return dy.esum([dy.sum_batches(loss) for loss in losses])
 
     def touched_rows(self, examples: Iterable) -> Mapping[str, set[int]]:

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from oracle.transitions import SHIFT
-from rnng_dy.engine import dy
 from rnng_dy.search.model import Configuration, Model
 
 
@@ -86,11 +83,3 @@ def _advance(model: Model, found: Trace, nodes: Iterable[_Node], dropout: float)
         columns = zip(*(found.decisions[node.decision] for node in nodes), strict=True)
         for node, c in zip(nodes, model.advance(*columns, dropout), strict=True):
             node.configuration = c
-
-
-def log_probs(model: Model, found: Trace) -> np.ndarray:
-    """The log probability in nats of each sequence of a trace, float64; runs the graph once."""
-    losses, owners = model.decision_losses(found.decisions)
-    values = dy.concatenate_to_batch(losses).npvalue().ravel()
-    of_decision = np.bincount(owners, values.astype(np.float64), len(found.decisions))
-    return np.array([-of_decision[path].sum() for path in found.paths])
