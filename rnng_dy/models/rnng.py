@@ -284,7 +284,7 @@ class Rnng(SavedModel):
         """
         trees = list(trees)
         if self.compose.depends_on_state:
-            return self._losses_on_the_way(trees, dropout)
+            return self.walked_losses(trees, dropout)
         known = Derivations(self.transitions)
         for tree in trees:
             known.add(tree.length, tree.sequences, tree.generated, self._reads_backwards)
@@ -293,8 +293,8 @@ class Rnng(SavedModel):
         u = self._hidden_of(*([states[i] for i in read] for states, read in before), dropout)
         return Losses(*self._choice_losses(u, known.choices), known.paths)
 
-    def _losses_on_the_way(self, trees: Iterable[Derived], dropout: float) -> Losses:
-        """`losses` where a constituent depends on the configuration that it is made in."""
+    def walked_losses(self, trees: Iterable[Derived], dropout: float = 0.0) -> Losses:
+        """`losses` by advancing configurations, as needed where a constituent depends on that in which it is made."""
         decisions, paths = [], []
         for tree in trees:
             first = self._first(tree.sentence, dropout)
