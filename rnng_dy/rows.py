@@ -97,6 +97,12 @@ def gather(rows: Sequence[Row], which: slice = EVERY) -> Sequence[dy.Expression]
     return [dy.pick_batch_elems(x, back) for x in joined]
 
 
+def rows_of_block(expressions: Sequence[dy.Expression], size: int) -> list[Row]:
+    """The rows of a new block."""
+    block = Block(expressions, size)
+    return [Row(block, i) for i in range(size)]
+
+
 def join(parts: Sequence[dy.Expression]) -> dy.Expression:
     """The batch elements of all parts, one after another."""
     return parts[0] if len(parts) == 1 else dy.concatenate_to_batch(list(parts))

@@ -7,17 +7,17 @@ from them freely, and every distribution is computed for many configurations at 
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import nltk
 import numpy as np
 
 from oracle.errors import named
 from oracle.transitions import REDUCE, SHIFT, SYSTEMS, State
 from rnng_dy.engine import dy
-from rnng_dy.models.composition import COMPOSITIONS, Reduction
+from rnng_dy.models.composition import COMPOSITIONS, LABELS
 from rnng_dy.models.configurations import (
     Configuration,
     Push,
@@ -26,11 +26,14 @@ from rnng_dy.models.configurations import (
     Words,
     rows_of,
 )
+from rnng_dy.models.constituents import Constituents
 from rnng_dy.models.distributions import log_softmax
 from rnng_dy.models.lstm import Lstm
+from rnng_dy.models.parser_state import HISTORY, STACK, WORDS, ParserState
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.rows import LAST, Block, Row, as_rows, gather, join, keep_rows
+from rnng_dy.rows import Block, Row, as_rows, gather, join, keep_rows
 from rnng_dy.saved import SavedModel
+from rnng_dy.search.attention import Attended, attention_weights
 from rnng_dy.search.trace import Decision
 
 INVALID = np.float32(-1e30)
@@ -63,7 +66,13 @@ class Step:
 class Rnng(SavedModel):
     """The part of an RNNG that does not depend on where the words come from."""
 
-    config_defaults: ClassVar = {"composition": "corrected", "transitions": "top-down"}
+    config_defaults: ClassVar = {
+        "composition": "corrected",
+        "transitions": "top-down",
+        "state": "full",
+    }
+    states: ClassVar[Mapping[str, Sequence[str]]]
+    """The parts of u in each of the states that there are of it, by name."""
 
     _context_lstm: Lstm
     """Reads the words of the buffer from its end (parser) or those generated so far (generator)."""
@@ -76,8 +85,9 @@ class Rnng(SavedModel):
         composition: str,
         composition_layers: int,
         transitions: str,
+        state: str,
     ):
-        """Raises RnngError for an unknown composition or transition system."""
+        """Raises RnngError for an unknown composition, transition system or state."""
         self.store = store
         self.sizes = sizes
         self.transitions = named("transition system", transitions, SYSTEMS)(nonterminals)
@@ -87,35 +97,31 @@ class Rnng(SavedModel):
         self._stack_lstm = Lstm(store, "stack", sizes.layers, inputs, hidden)
         self._action_lstm = Lstm(store, "action", sizes.layers, sizes.action, hidden)
         compose = named("composition", composition, COMPOSITIONS)
-        self.compose = compose(store, composition_layers, inputs)
+        self.compose = compose(store, composition_layers, inputs, hidden, len(nonterminals))
         self._stack_guard = store.vector("stack_guard", inputs)
         self._action_start = store.vector("action_start", sizes.action)
-        self._hidden_bias = store.vector("hidden_bias", hidden)
-        self._stack_weights = store.matrix("hidden_stack", hidden, hidden)
-        self._action_weights = store.matrix("hidden_action", hidden, hidden)
-        self._context_weights = store.matrix("hidden_context", hidden, hidden)
+        self.state = ParserState(store, hidden, state, self.states)
         self._logit_weights = store.matrix("action_weights", actions, hidden)
         self._logit_bias = store.vector("action_bias", actions)
         self._open_table = store.lookup("open_nonterminal", len(nonterminals), inputs)
-        self._label_table = store.lookup("nonterminal", len(nonterminals), inputs)
+        labels = store.lookup(LABELS, len(nonterminals), inputs * compose.label_width)
+        self.constituents = Constituents(self.transitions, self.compose, labels)
         self._action_table = store.lookup("action", actions, sizes.action)
 
     def config(self) -> dict[str, object]:
         """See `SavedModel`."""
-        own = {"composition": self.compose.name, "transitions": self.transitions.name}
-        return super().config() | own
+        systems = {"composition": self.compose.name, "transitions": self.transitions.name}
+        return super().config() | systems | {"state": self.state.name}
 
     # configurations
 
     def _root(self, graph: SentenceGraph, words: Words, left: int | None, dropout: float):
         """The configuration before the first action, with `left` words on the buffer."""
-        stack = self._stack_lstm.step(self._stack_lstm.start(), self._stack_guard, dropout)
-        actions = self._action_lstm.step(self._action_lstm.start(), self._action_start, dropout)
-        guard = StackCell(None, Row(Block(stack), 0), Row(Block([self._stack_guard]), 0))
+        stack = self.state.first(STACK, self._stack_lstm, self._stack_guard, dropout)
+        actions = self.state.first(HISTORY, self._action_lstm, self._action_start, dropout)
+        guard = StackCell(None, stack, Row(Block([self._stack_guard]), 0))
         start = self.transitions.start(left)
-        [root] = self._with_u(
-            [Configuration(graph, start, guard, Row(Block(actions), 0), words)], dropout
-        )
+        [root] = self._with_u([Configuration(graph, start, guard, actions, words)], dropout)
         return root
 
     def advance(
@@ -129,10 +135,9 @@ class Rnng(SavedModel):
 
         words[i] is the id of what the generator's SHIFT generates.
         """
-        size = len(configurations)
-        before = gather([c.actions for c in configurations])
         x = dy.lookup_batch(self._action_table, actions)
-        read = Block(self._action_lstm.step(before, x, dropout), size)
+        before = [c.actions for c in configurations]
+        read = self.state.after(HISTORY, self._action_lstm, before, x, dropout)
         read_words = [c.words for c in configurations]
         shifts = [i for i, action in enumerate(actions) if action == SHIFT]
         if shifts:
@@ -140,11 +145,13 @@ class Rnng(SavedModel):
             shifted = self._next_words([configurations[i] for i in shifts], nexts, dropout)
             for i, following in zip(shifts, shifted, strict=True):
                 read_words[i] = following
-        stacks = self._push(configurations, actions, read_words, dropout)
+        stacks = [c.stack for c in configurations]
+        if self.state.reads(STACK):
+            stacks = self._push(configurations, actions, read_words, dropout)
         after = [
-            Configuration(c.graph, c.state.after(action), stack, Row(read, i), following)
-            for i, (c, action, stack, following) in enumerate(
-                zip(configurations, actions, stacks, read_words, strict=True)
+            Configuration(c.graph, c.state.after(action), *rows)
+            for c, action, *rows in zip(
+                configurations, actions, stacks, read, read_words, strict=True
             )
         ]
         return self._with_u(after, dropout)
@@ -174,7 +181,7 @@ class Rnng(SavedModel):
         ]
         reduces = [i for i, action in enumerate(actions) if action == REDUCE]
         if reduces:
-            others += self._reduce(configurations, reduces, dropout)
+            others += self.constituents.reduce(configurations, reduces, dropout)
         if others:
             vectors += gather([push.vector for push in others])
             pushes += others
@@ -191,30 +198,6 @@ class Rnng(SavedModel):
     ) -> list[Words]:
         """The words of each configuration and the next one."""
         return [c.words.following[word] for c, word in zip(configurations, words, strict=True)]
-
-    def _reduce(
-        self, configurations: Sequence[Configuration], members: Sequence[int], dropout: float
-    ) -> list[Push]:
-        """The constituents that REDUCE makes of the stacks of some configurations."""
-        found, fresh = [], defaultdict(dict)
-        for i in members:
-            c = configurations[i]
-            opened, children, below = self.transitions.constituent(c.stack)
-            # a vector that depends on the state below is this configuration's own
-            own = (c.actions,) if self.compose.depends_on_state else ()
-            key = (opened.label, *[child.name for child in children], *own)
-            found.append((i, below, c.graph.constituents, key))
-            known = c.graph.constituents.get(key)
-            if known is None or not known[1].is_usable:
-                fresh[len(children)][c.graph, key] = (opened, children, c.u)
-        for group in fresh.values():
-            reduction = Reduction(self._label_table, list(group.values()))
-            block = Block([self.compose(reduction, dropout)], len(group))
-            for k, (graph, key) in enumerate(group):
-                graph.constituents[key] = (graph.new_name(), Row(block, k))
-        return [
-            Push(i, below, known[key][1], None, known[key][0]) for i, below, known, key in found
-        ]
 
     def _with_u(self, configurations: list[Configuration], dropout: float) -> list[Configuration]:
         if not self.compose.depends_on_state:
@@ -238,16 +221,12 @@ class Rnng(SavedModel):
         return self._hidden(configurations, dropout)
 
     def _hidden(self, configurations: Sequence[Configuration], dropout: float) -> dy.Expression:
-        summaries = [
-            self._stack_lstm.output(gather([c.stack.lstm for c in configurations], LAST)),
-            self._action_lstm.output(gather([c.actions for c in configurations], LAST)),
-            self._context_lstm.output(gather([c.words.context for c in configurations], LAST)),
-        ]
-        if dropout:
-            summaries = [dy.dropout(summary, dropout) for summary in summaries]
-        weights = (self._stack_weights, self._action_weights, self._context_weights)
-        products = [x for pair in zip(weights, summaries, strict=True) for x in pair]
-        return dy.rectify(dy.affine_transform([self._hidden_bias, *products]))
+        lstms = {
+            STACK: (self._stack_lstm, [c.stack.lstm for c in configurations]),
+            HISTORY: (self._action_lstm, [c.actions for c in configurations]),
+            WORDS: (self._context_lstm, [c.words.context for c in configurations]),
+        }
+        return self.state(lstms, dropout)
 
     def action_logits(
         self, u: dy.Expression, states: Iterable[State], alpha: float = 1.0
@@ -302,4 +281,21 @@ class Rnng(SavedModel):
         """
         actions = {action for example in examples for action in example.actions}
         labels = {self.transitions.label(action) for action in actions} - {None}
-        return {"open_nonterminal": labels, "nonterminal": labels, "action": actions}
+        of_compositions = dict.fromkeys(self.compose.label_tables, labels)
+        return {"open_nonterminal": labels, **of_compositions, "action": actions}
+
+    # use
+
+    @property
+    def has_attention(self) -> bool:
+        """Whether constituents are made by attention to their children, and have any influence."""
+        return hasattr(self.compose, "weights") and self.state.reads(STACK)
+
+    def attention(self, tree: nltk.Tree, preterminals: bool | None = None) -> list[Attended]:
+        """The constituents of a tree, inner ones before outer ones: label and weights of the children.
+
+        `preterminals` says whether words have POS tags above them; None looks. Raises ImpossibleError for a tree that
+        the model cannot derive, RnngError for a model without such weights.
+        """
+        [found] = attention_weights(self, [self.example_of(tree, preterminals)])
+        return found

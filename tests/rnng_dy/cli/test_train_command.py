@@ -185,6 +185,7 @@ def test_resume_takes_more_epochs_and_keeps_the_other_settings(data):
         (["--dropout", "0.3"], "dropout"),
         (["--hidden", "20"], "dimensions"),
         (["--composition", "buggy"], "composition"),
+        (["--state", "stack"], "m has another state: resume without --state"),
         (["--pos"], "--pos"),
     ],
 )
@@ -408,6 +409,10 @@ def test_a_registered_transition_system_goes_through_all_commands(data, brackete
 
 
 def test_an_unknown_system_or_composition_is_refused_with_those_that_there_are(data):
-    for option, known in (("--transitions", "top-down"), ("--composition", "corrected, buggy")):
+    for option, known in (
+        ("--transitions", "top-down"),
+        ("--composition", "corrected, buggy"),
+        ("--state", "full, stack, no-stack, no-history, no-buffer"),
+    ):
         result = run(*PARSER, *SMALL, option, "sideways", code=2)
         assert f"'sideways' is none of {known}" in result.stderr
