@@ -22,7 +22,10 @@ GATED = "gated-attention"
 def place(tmp_path_factory, trees, sentences, generative_sentences):
     """Models that have attention and such that have not, and trees."""
     folder = tmp_path_factory.mktemp("attention")
-    make_generator(generative_sentences, GATED, state="stack").save(folder / "generator")
+    generator = make_generator(generative_sentences, GATED, state="stack")
+    # trained, as far as it knows
+    generator.updates = 1
+    generator.save(folder / "generator")
     make_parser(sentences, GATED).save(folder / "parser")
     make_generator(generative_sentences).save(folder / "corrected")
     make_generator(generative_sentences, GATED, state="no-stack").save(folder / "no-stack")
@@ -61,6 +64,11 @@ def test_a_line_for_each_constituent_has_the_models_weights(place, trees, kind):
 def test_trees_without_tags_have_the_same_weights(place):
     tagged = run(place, "--model", "generator", "some.trees").stdout
     assert run(place, "--model", "generator", "bare.trees").stdout == tagged
+
+
+def test_nothing_but_the_weights_is_said(place):
+    assert run(place, "--model", "generator", "some.trees").stderr == ""
+    assert "not trained" in run(place, "--model", "parser", "some.trees").stderr
 
 
 def test_in_python(place, trees):
