@@ -15,6 +15,7 @@ from rnng_dy.evaluation.dependencies import chances, constituents_of, governors
 from rnng_dy.evaluation.evalb import percent
 from rnng_dy.evaluation.evalb_params import COLLINS
 from rnng_dy.evaluation.head_rules import HeadRules
+from rnng_dy.evaluation.tables import aligned
 
 SYSTEMS = ("attention", "first", "last", "random")
 """Ways to choose a head child: the most attended one (the first of equals), and three that look at nothing."""
@@ -134,22 +135,10 @@ class AttentionAnalysis:
             found = of.to_json()
             means = (found["perplexity"], found["uniform_perplexity"], *found["heads"].values())
             rows.append((label, f"{of.constituents:,}", *(f"{mean:.2f}" for mean in means)))
-        yield _table(rows)
+        yield aligned(rows)
         yield "\nUnlabelled attachment (percent) against the head rules\n\n"
         rows = [("", "words", *SYSTEMS)]
         for name, found in self.attachment.items():
             words, *scores = found.to_json().values()
             rows.append((name, f"{words:,}", *(f"{score:.2f}" for score in scores)))
-        yield _table(rows)
-
-
-def _table(rows: Sequence[Sequence[str]]) -> str:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "".join(
-        "  ".join(
-            cell.rjust(width) if i else cell.ljust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        + "\n"
-        for row in rows
-    )
+        yield aligned(rows)

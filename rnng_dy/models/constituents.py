@@ -27,22 +27,23 @@ class Constituents:
         self, configurations: Sequence[Configuration], members: Sequence[int], dropout: float
     ) -> list[Push]:
         """The constituents that REDUCE makes of the stacks of some configurations."""
-        found, fresh = [], {}
+        found, fresh, own = [], {}, {}
         for i in members:
             c = configurations[i]
             opened, children, below = self._transitions.constituent(c.stack)
-            # a vector that depends on the state below is this configuration's own
-            own = (c.u,) if self._compose.depends_on_state else ()
-            key = (opened.label, *[child.name for child in children], *own)
-            found.append((i, below, c.graph.constituents, key))
-            known = c.graph.constituents.get(key)
-            if known is None or not known[1].is_usable:
-                fresh[c.graph, key] = (opened, children, c.u)
+            known, key = c.graph.constituents, (opened.label, *[child.name for child in children])
+            if self._compose.depends_on_state:
+                # this configuration's own, of no use to others
+                known, key = own, i
+            found.append((i, below, known, key))
+            if key not in known or not known[key][1].is_usable:
+                fresh[c.graph, key] = (known, (opened, children, c.u))
         keys = list(fresh)
-        for group, reduction in self._reductions(list(fresh.values())):
+        for group, reduction in self._reductions([parts for _, parts in fresh.values()]):
             block = Block([self._compose(reduction, dropout)], len(group))
             for k, (graph, key) in enumerate(keys[i] for i in group):
-                graph.constituents[key] = (graph.new_name(), Row(block, k))
+                known, _ = fresh[graph, key]
+                known[key] = (graph.new_name(), Row(block, k))
         return [
             Push(i, below, known[key][1], None, known[key][0]) for i, below, known, key in found
         ]

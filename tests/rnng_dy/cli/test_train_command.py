@@ -15,7 +15,7 @@ from clusters.files import read_clusters
 from oracle.files import open_output, read_oracle, write_oracle
 from oracle.transitions import SYSTEMS, TopDown
 from oracle.treebank import read_trees
-from rnng_dy import DiscriminativeParser, GenerativeModel, checkpoint
+from rnng_dy import DiscriminativeParser, GenerativeModel, checkpoint, registry
 from rnng_dy.cli import main
 from rnng_dy.cli.options import PARSER_SIZES, SETTINGS, SIZES
 from rnng_dy.models.generative import GeneratorSizes
@@ -118,6 +118,24 @@ def test_composition_and_records(data, composition):
     records = [json.loads(line) for line in Path("m/log.jsonl").read_text().splitlines()]
     assert records[-1]["event"] == "evaluation"
     assert {"f1", "epoch", "seconds", "is_best"} <= records[-1].keys()
+
+
+@pytest.mark.parametrize(("command", "state"), [(PARSER, "no-buffer"), (GENERATOR, "stack")])
+def test_gated_attention_and_a_state_are_trained_by_processes_and_kept(data, command, state):
+    few = [
+        "--batch-size",
+        "15",
+        "--jobs",
+        "2",
+        "--evaluate-from-epoch",
+        "0",
+        "--evaluate-every",
+        "15",
+    ]
+    run(*command, *SMALL, *few, "--composition", "gated-attention", "--state", state)
+    config = json.loads(Path("m/config.json").read_text(encoding="utf-8"))
+    assert (config["composition"], config["state"]) == ("gated-attention", state)
+    assert registry.load("m").state.name == state
 
 
 def test_clusters_are_made_and_kept_where_none_are_given(data):
