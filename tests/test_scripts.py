@@ -41,3 +41,12 @@ def test_bench_measures_everything_and_compares(tmp_path):
     [parse] = (line.split() for line in output.splitlines() if line.startswith("parse "))
     assert float(parse[-1]) == pytest.approx(rows["parse"]["per_second"] / 2, abs=0.006)
     assert len(output.splitlines()) == 2 + len(rows)
+
+
+@pytest.mark.parametrize("kind", ["discriminative", "generative"])
+def test_bench_systems_has_a_row_for_each_composition_and_state(tmp_path, kind):
+    rows = run("bench_systems", kind, "--turns", "1", folder=tmp_path).splitlines()[2:]
+    assert len(rows) == 7
+    assert rows[0].startswith("corrected, full ") and rows[0].split()[3] == "1.00"
+    assert any(row.startswith("gated-attention, full") for row in rows)
+    assert all(float(cell) > 0 for row in rows for cell in row.split()[2:])

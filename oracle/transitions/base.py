@@ -141,7 +141,12 @@ class TransitionSystem(ABC):
 
     def is_valid(self, state: State, action: int) -> bool:
         """Whether the action may be taken in the state."""
-        return bool(self.mask_number(state) >> min(action, self.first_open) & 1)
+        return self.allows(self.mask_number(state), action)
+
+    def allows(self, mask: int, action: int) -> bool:
+        """Whether mask number `mask` allows an action."""
+        kind = action if action < self.first_open else self.first_open
+        return bool(mask >> kind & 1)
 
     def check(self, actions: Sequence[str], length: int) -> None:
         """Raise UnderivableError, saying which action, unless the actions build one tree over `length` words."""

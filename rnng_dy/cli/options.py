@@ -16,6 +16,7 @@ from oracle.unknown import RULES
 from rnng_dy.cli.group import SectionOption
 from rnng_dy.cli.paths import FILE, FOLDER
 from rnng_dy.models.composition import COMPOSITIONS, DEFAULT
+from rnng_dy.models.parser_state import DEFAULT as DEFAULT_STATE
 from rnng_dy.training.presets import NAMES
 
 AT_LEAST_1 = click.IntRange(min=1)
@@ -222,8 +223,8 @@ def training_options(command: Callable) -> Callable:
         model_section_option(
             "--composition",
             type=COMPOSITION,
-            help="The corrigendum's composition, or that of the paper's first version.  "
-            f"[default: {DEFAULT}]",
+            help="The corrigendum's composition, that of the paper's first version, or gated attention over the "
+            f"children.  [default: {DEFAULT}]",
         ),
         model_section_option(
             "--transitions",
@@ -245,6 +246,16 @@ def training_options(command: Callable) -> Callable:
     for option in reversed(options):
         command = option(command)
     return command
+
+
+def state_option(states: Collection[str]) -> Callable:
+    """The parser states of a kind of model, the default first."""
+    return model_section_option(
+        "--state",
+        type=Registered(states),
+        help="What the parser state is made of: leave a part out, or keep the stack alone.  "
+        f"[default: {DEFAULT_STATE}]",
+    )
 
 
 device_option = _device_option(click.option)

@@ -46,7 +46,7 @@ class TrainingRun:
         self.folder, self._preset = Path(options["folder"]), options["preset"]
         self._given = {
             name: options[name]
-            for name in ("composition", "transitions")
+            for name in ("composition", "transitions", "state")
             if options[name] is not None
         }
         self.resumes = goes_on(options)
@@ -61,9 +61,9 @@ class TrainingRun:
         self.settings = replace(settings, **_given(settings, options))
 
     def model(self, make: Callable):
-        """The model to train; `make(sizes, seed=, composition=, transitions=)` makes a new one.
+        """The model to train; `make(sizes, seed=, composition=, transitions=, state=)` makes a new one.
 
-        The last two are left out where they are not given. With --init, `data` is then as the model sees it.
+        The last three are left out where they are not given. With --init, `data` is then as the model sees it.
         """
         from rnng_dy.training.provenance import about_continued
 

@@ -105,9 +105,9 @@ class Constituent(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """An action taken in a state, and the word that it generates."""
+    """An action, the number of the mask that allowed it, and the word that it generates."""
 
-    state: State
+    mask: int
     action: int
     word: int | None
 
@@ -216,12 +216,13 @@ class _Sentence:
             # nothing is computed for the end of a sequence
             prefix.place = self._after(prefix.before, self._all.choices[prefix.choice].action)
         place = prefix.place
-        if not self._transitions.is_valid(place.state, action):
+        mask = self._transitions.mask_number(place.state)
+        if not self._transitions.allows(mask, action):
             raise ValueError(f"action {action} is not valid in {place.state}")
         generates = self._generated is not None and action == SHIFT
         word = self._generated[place.position] if generates else None
         prefix.following[action] = _Prefix(len(self._all.choices), place)
-        self._all.choices.append(Choice(place.state, action, word))
+        self._all.choices.append(Choice(mask, action, word))
         self._all.read.append((place.stack.state, place.actions, self._contexts[place.position]))
         return prefix.following[action]
 

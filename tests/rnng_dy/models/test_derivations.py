@@ -13,7 +13,7 @@ from rnng_dy.search.model import Derived
 from ..conftest import make_generator, make_parser
 
 NT, SHIFT, REDUCE = 2, 1, 0
-SHARED = [c.name for c in COMPOSITIONS.values() if not c.depends_on_state]
+SHARED = [c.name for c in COMPOSITIONS.values() if c.composes_together]
 
 
 def trees_of(model, sentences):
