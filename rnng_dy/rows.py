@@ -37,17 +37,22 @@ class Block:
             return self._graph == dy.cg_version()
         return row in self._places
 
-    def pick(self, rows: list[int], which: slice) -> Sequence[dy.Expression]:
-        """Some rows in the current graph, one batch element each. Raises RnngError where they are not kept for it."""
-        if not all(map(self.has, rows if self._places is not None else rows[:1])):
+    @property
+    def is_kept(self) -> bool:
+        """Whether some rows are kept, and only those."""
+        return self._places is not None
+
+    def expressions(self, rows: Sequence[int], which: slice) -> Sequence[dy.Expression]:
+        """Expressions of the current graph: those of the block, or if it is kept those of some rows, in order.
+
+        Raises RnngError where these are not kept for it.
+        """
+        if not all(map(self.has, rows if self.is_kept else rows[:1])):
             raise RnngError("a configuration of a graph that is gone")
-        if self._places is not None:
-            places = [self._places[row] for row in rows]
-            return [_inputs(values[places]) for values in self._values[which]]
-        chosen = self._expressions[which]
-        if len(rows) == self.size and (self.size == 1 or rows == list(range(self.size))):
-            return chosen
-        return [dy.pick_batch_elems(x, rows) for x in chosen]
+        if self._places is None:
+            return self._expressions[which]
+        places = [self._places[row] for row in rows]
+        return [_inputs(values[places]) for values in self._values[which]]
 
     def keep(self, rows: Sequence[int]) -> None:
         """Read the values of some rows, which runs the graph, for the graphs to come; the others go with this one."""
@@ -74,27 +79,35 @@ class Row(NamedTuple):
         return self.block.has(self.index)
 
 
-def gather(rows: Sequence[Row], which: slice = EVERY) -> Sequence[dy.Expression]:
-    """The expressions of some rows, one batch element a row; all blocks have the same number of them."""
-    if len(rows) == 1:
-        [(block, index)] = rows
-        return block.pick([index], which)
-    of_block: dict[Block, tuple[list[int], list[int]]] = {}
-    for place, (block, index) in enumerate(rows):
-        if block not in of_block:
-            of_block[block] = ([], [])
-        indices, places = of_block[block]
+def gather(rows: Sequence[Row], which: slice = EVERY, height: int = 0) -> Sequence[dy.Expression]:
+    """The expressions of some rows, one batch element a row, of vectors the first `height` numbers where it is not 0.
+
+    All blocks have the same number of expressions.
+    """
+    of_block: dict[Block, tuple[int, list[int], bool]] = {}
+    numbers, elements = [], []
+    for block, index in rows:
+        known = of_block.get(block)
+        if known is None:
+            known = of_block[block] = (len(of_block), [], block.is_kept)
+        number, indices, is_kept = known
+        numbers.append(number)
+        elements.append(len(indices) if is_kept else index)
         indices.append(index)
-        places.append(place)
-    picked = [block.pick(indices, which) for block, (indices, _) in of_block.items()]
-    if len(picked) == 1:
-        return picked[0]
-    joined = [dy.concatenate_to_batch(list(parts)) for parts in zip(*picked, strict=True)]
-    order = [place for _, places in of_block.values() for place in places]
-    if order == list(range(len(rows))):
-        return joined
-    back = np.argsort(order).tolist()
-    return [dy.pick_batch_elems(x, back) for x in joined]
+    found = [block.expressions(indices, which) for block, (_, indices, _) in of_block.items()]
+    if len(found) == 1 and not height:
+        size = len(rows) if is_kept else block.size
+        if len(rows) == size and (size == 1 or elements == list(range(size))):
+            return found[0]
+    columns = zip(*found, strict=True)
+    return [dy.gather_batch_elems(list(xs), numbers, elements, height) for xs in columns]
+
+
+def numbered(numbers: Iterable[int], vectors: dy.Expression) -> dict[int, Row]:
+    """Rows of the batch elements of `vectors`, by the numbers that they have."""
+    numbers = list(numbers)
+    block = Block([vectors], len(numbers))
+    return {number: Row(block, k) for k, number in enumerate(numbers)}
 
 
 def rows_of_block(expressions: Sequence[dy.Expression], size: int) -> list[Row]:

@@ -12,10 +12,12 @@ import numpy as np
 from oracle.files import OracleSentence
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.execution.batches import as_fits, batches
+from rnng_dy.models.derivations import Forest
 from rnng_dy.models.lstm import Lstm
 from rnng_dy.models.vocabulary import GeneratorVocabulary
 from rnng_dy.models.word_softmax import ClassFactoredSoftmax
 from rnng_dy.parameters import ParameterStore
+from rnng_dy.rows import numbered
 from rnng_dy.saved import SavedModel
 from rnng_dy.search.generation import draw, until_drawn
 from rnng_dy.search.words import WordRecord, require_tokens
@@ -77,15 +79,15 @@ class LstmLanguageModel(SavedModel):
         self, examples: Sequence[LanguageModelExample], dropout: float
     ) -> tuple[list[dy.Expression], np.ndarray]:
         """See `ClassFactoredSoftmax.negative_log_probs`, for the words and ends of all examples in order."""
-        states, targets = [], []
+        forest, read, targets = Forest(), [], []
         for example in examples:
-            state = self._lstm.start()
             # <s> has id 0
-            for word, target in zip((0, *example.words), (*example.words, self._end), strict=True):
-                state = self._lstm.step(state, dy.lookup(self._word_table, word), dropout)
-                states.append(state)
-                targets.append(target)
-        u = self._lstm.outputs(states)
+            read += forest.add_chain((0, *example.words))
+            targets += (*example.words, self._end)
+        words = list(dict.fromkeys(forest.inputs))
+        vectors = numbered(words, dy.lookup_batch(self._word_table, words))
+        states = self._lstm.states(forest, vectors, dropout)
+        u = self._lstm.outputs([states[number] for number in read])
         return self._softmax.negative_log_probs(dy.dropout(u, dropout) if dropout else u, targets)
 
     # training

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -11,7 +11,8 @@ from oracle.transitions import TransitionSystem
 from rnng_dy.engine import dy
 from rnng_dy.models.composition import Composition, Parts, Reduction
 from rnng_dy.models.configurations import Configuration, Push
-from rnng_dy.rows import Block, Row, as_rows
+from rnng_dy.models.derivations import Derivations
+from rnng_dy.rows import Block, Row, as_rows, numbered
 
 
 class Constituents:
@@ -47,6 +48,17 @@ class Constituents:
         return [
             Push(i, below, known[key][1], None, known[key][0]) for i, below, known, key in found
         ]
+
+    def known(
+        self, known: Derivations, vectors: Mapping[int, Row], dropout: float
+    ) -> dict[int, Row]:
+        """The constituents of trees that are known in advance, by number, from `vectors` of words and opened ones."""
+        labels = dy.lookup_batch(self._labels, [*known.labels])
+        found = {**vectors, **numbered(known.labels.values(), labels)}
+        for of_height in known.constituents:
+            composed = self._compose.together(of_height.values(), found, dropout)
+            found |= numbered(of_height, composed)
+        return found
 
     def weights(self, configurations: Sequence[Configuration]) -> list[tuple[str, np.ndarray]]:
         """Of the constituent that REDUCE makes of each stack, the label and how much of each child goes in.

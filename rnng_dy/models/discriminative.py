@@ -26,12 +26,13 @@ from rnng_dy.models.parser_state import PARSER_STATES, WORDS
 from rnng_dy.models.rnng import Rnng, Sizes
 from rnng_dy.models.vocabulary import ParserVocabulary
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.rows import Block, Row, join, rows_of_block
+from rnng_dy.rows import Block, Row, gather, join, rows_of_block
 from rnng_dy.search.found import TOO_LONG, Found
 from rnng_dy.search.greedy import BATCH_SIZE, parse_batch
+from rnng_dy.search.model import Derived
 from rnng_dy.search.nbest import nbest_batch
 from rnng_dy.search.sampling import sample_batch
-from rnng_dy.search.trace import Decision, log_probs, trace
+from rnng_dy.search.scoring import log_probs
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,7 @@ class DiscriminativeParser(Rnng, ParserI):
     sizes_type = ParserSizes
     vocabulary_type = ParserVocabulary
     states = PARSER_STATES
+    _reads_backwards = True
 
     def __init__(
         self,
@@ -100,7 +102,9 @@ class DiscriminativeParser(Rnng, ParserI):
             self._tag_table = store.lookup("tag", len(vocabulary.tags), sizes.tag)
             self._input_tag = store.matrix("input_tag", sizes.lstm_input, sizes.tag)
         if vectors is not None:
-            self._vector_table = store.constant(vectors, len(vocabulary.pretrained))
+            # a word without a vector has one of zeros, after the others
+            table = np.vstack([vectors, np.zeros_like(vectors[:1])])
+            self._vector_table = store.constant(table, len(vocabulary.pretrained) + 1)
             self._input_vector = store.matrix("input_vector", sizes.lstm_input, vectors.shape[1])
 
     @staticmethod
@@ -174,34 +178,49 @@ class DiscriminativeParser(Rnng, ParserI):
         counts = np.array(self.vocabulary.tag_counts, np.float32)
         return dy.inputVector(counts / counts.sum() @ self._tag_table.as_array())
 
-    def _input(self, word: int, tag: int | None, vector: int | None) -> dy.Expression:
-        terms = [self._input_bias, self._input_word, dy.lookup(self._word_table, word)]
+    def _word_vectors(self, sentences: Sequence[Tokens]) -> dy.Expression:
+        """What the words are to stack and buffer: shape (input,), one batch element each."""
+        words, tags, vectors = (
+            [number for tokens in sentences for number in tokens[k] or ()] for k in range(3)
+        )
+        terms = [self._input_bias, self._input_word, dy.lookup_batch(self._word_table, words)]
         if self.vocabulary.tags is not None:
-            x = self._unknown_tag() if tag is None else dy.lookup(self._tag_table, tag)
-            terms += [self._input_tag, x]
-        if vector is not None:
-            terms += [self._input_vector, dy.lookup(self._vector_table, vector, update=False)]
+            terms += [self._input_tag, self._tag_vectors(tags)]
+        if self.vectors is not None:
+            rows = [len(self.vectors) if row is None else row for row in vectors]
+            looked_up = dy.lookup_batch(self._vector_table, rows, update=False)
+            terms += [self._input_vector, looked_up]
         return dy.rectify(dy.affine_transform(terms))
+
+    def _tag_vectors(self, tags: Sequence[int | None]) -> dy.Expression:
+        known = [tag for tag in tags if tag is not None]
+        looked_up = [dy.lookup_batch(self._tag_table, known)] if known else []
+        if len(known) == len(tags):
+            return looked_up[0]
+        # those that are not known come last
+        places = iter(range(len(known)))
+        rows = [len(known) if tag is None else next(places) for tag in tags]
+        return dy.pick_batch_elems(join([*looked_up, self._unknown_tag()]), rows)
 
     def start(self, tokens: Tokens, dropout: float = 0.0) -> Configuration:
         """The configuration before the first action of a sentence, in the current graph."""
-        absent = [None] * len(tokens.words)
-        ids = zip(tokens.words, tokens.tags or absent, tokens.vectors or absent, strict=True)
-        vectors = [self._input(*of_word) for of_word in ids]
+        length = len(tokens.words)
+        vectors = Block([self._word_vectors([tokens])], length)
         graph = SentenceGraph()
         left = self._buffers(vectors, dropout)
         first = words = Words(0, left[0], None, graph.new_name())
-        for i, vector in enumerate(vectors, 1):
-            following = Words(i, left[i], Row(Block([vector]), 0), graph.new_name())
+        for i in range(length):
+            following = Words(i + 1, left[i + 1], Row(vectors, i), graph.new_name())
             words.following[None] = words = following
-        return self._root(graph, first, len(vectors), dropout)
+        return self._root(graph, first, length, dropout)
 
-    def _buffers(self, vectors: Sequence[dy.Expression], dropout: float) -> list[Row | None]:
+    def _buffers(self, vectors: Block, dropout: float) -> list[Row | None]:
         """Of the buffer LSTM with the words i, i + 1, ... on the buffer, i from 0: it reads the last word first."""
         if not self.state.reads(WORDS):
-            return [None] * (len(vectors) + 1)
+            return [None] * (vectors.size + 1)
         states = [self._context_lstm.step(self._context_lstm.start(), self._buffer_guard, dropout)]
-        for x in reversed(vectors):
+        for i in reversed(range(vectors.size)):
+            [x] = gather([Row(vectors, i)])
             states.append(self._context_lstm.step(states[-1], x, dropout))
         tops = [state[-1:] for state in reversed(states)]
         return rows_of_block([join(column) for column in zip(*tops, strict=True)], len(tops))
@@ -219,10 +238,15 @@ class DiscriminativeParser(Rnng, ParserI):
         ]
         return example._replace(tokens=example.tokens._replace(words=words))
 
-    def decisions_of(self, example: ParserExample, dropout: float) -> list[Decision]:
-        """Those of a training example's tree, in the current graph."""
-        root = self.start(example.tokens, dropout)
-        return trace(self, root, [example.actions], None, dropout).decisions
+    def derived(self, example: ParserExample) -> Derived:
+        """The tree of a training example."""
+        return Derived(example.tokens, len(example.classes), [example.actions], None)
+
+    def _context_start(self) -> dy.Expression:
+        return self._buffer_guard
+
+    def _first(self, sentence: Tokens, dropout: float) -> Configuration:
+        return self.start(sentence, dropout)
 
     @staticmethod
     def length(example: ParserExample) -> int:
@@ -300,5 +324,4 @@ class DiscriminativeParser(Rnng, ParserI):
         except ImpossibleError:
             return float("-inf")
         dy.renew_cg()
-        found = trace(self, self.start(example.tokens), [example.actions])
-        return float(log_probs(self, found)[0])
+        return float(log_probs(self, [self.derived(example)])[0])

@@ -16,6 +16,7 @@ from oracle.transitions import SHIFT
 from oracle.treebank import words as words_of
 from rnng_dy.engine import dy
 from rnng_dy.models.configurations import Configuration, SentenceGraph, Words
+from rnng_dy.models.derivations import Choice
 from rnng_dy.models.lstm import Lstm
 from rnng_dy.models.parser_state import GENERATOR_STATES, WORDS
 from rnng_dy.models.rnng import Rnng, Sizes, Step
@@ -25,10 +26,10 @@ from rnng_dy.parameters import ParameterStore
 from rnng_dy.rows import Block, Row
 from rnng_dy.search.found import Found
 from rnng_dy.search.generation import generate_trees
+from rnng_dy.search.model import Derived
 from rnng_dy.search.reader import Reader
 from rnng_dy.search.scoring import joint_log_probs
 from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions, best_trees, measure
-from rnng_dy.search.trace import Decision, trace
 from rnng_dy.search.words import WordRecord
 
 
@@ -78,6 +79,7 @@ class GenerativeModel(Rnng):
     sizes_type = GeneratorSizes
     vocabulary_type = GeneratorVocabulary
     states = GENERATOR_STATES
+    _reads_backwards = False
 
     def __init__(
         self,
@@ -131,8 +133,7 @@ class GenerativeModel(Rnng):
     def start(self, dropout: float = 0.0) -> Configuration:
         """The configuration before the first action, in the current graph."""
         graph = SentenceGraph()
-        first = dy.lookup(self._word_table, 0)
-        context = self.state.first(WORDS, self._context_lstm, first, dropout)
+        context = self.state.first(WORDS, self._context_lstm, self._context_start(), dropout)
         words = Words(0, context, None, graph.new_name())
         return self._root(graph, words, None, dropout)
 
@@ -160,15 +161,13 @@ class GenerativeModel(Rnng):
         """What comes next in each configuration."""
         return GeneratorStep(self, configurations)
 
-    def decision_losses(
-        self, decisions: Sequence[Decision], dropout: float = 0.0
+    def _choice_losses(
+        self, u: dy.Expression, choices: Sequence[Choice]
     ) -> tuple[list[dy.Expression], np.ndarray]:
-        """Losses in nats of actions and words, and the index of the decision that each batch element belongs to."""
-        action_losses, u = self._action_losses(decisions, dropout)
-        losses, owners = [action_losses], np.arange(len(decisions))
-        shifts = [i for i, decision in enumerate(decisions) if decision.action == SHIFT]
+        losses, owners = super()._choice_losses(u, choices)
+        shifts = [i for i, choice in enumerate(choices) if choice.action == SHIFT]
         if shifts:
-            words = [decisions[i].word for i in shifts]
+            words = [choices[i].word for i in shifts]
             word_losses, of_shift = self.softmax.negative_log_probs(
                 dy.pick_batch_elems(u, shifts), words
             )
@@ -176,12 +175,20 @@ class GenerativeModel(Rnng):
             owners = np.concatenate([owners, np.array(shifts)[of_shift]])
         return losses, owners
 
-    # training
+    def derived(self, example: GeneratorExample) -> Derived:
+        """The tree of a training example."""
+        return Derived(example.words, len(example.words), [example.actions], example.words)
 
-    def decisions_of(self, example: GeneratorExample, dropout: float) -> list[Decision]:
-        """Those of a training example's tree, in the current graph."""
-        root = self.start(dropout)
-        return trace(self, root, [example.actions], example.words, dropout).decisions
+    def _word_vectors(self, sentences: Sequence[Sequence[int]]) -> dy.Expression:
+        return dy.lookup_batch(self._word_table, [word for words in sentences for word in words])
+
+    def _context_start(self) -> dy.Expression:
+        return dy.lookup(self._word_table, 0)
+
+    def _first(self, sentence: Sequence[int], dropout: float) -> Configuration:
+        return self.start(dropout)
+
+    # training
 
     @staticmethod
     def length(example: GeneratorExample) -> int:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rnng_dy.engine import dy
+from rnng_dy.models.derivations import Forest
 from rnng_dy.parameters import ParameterStore
+from rnng_dy.rows import LAST, Block, Row, gather
 
 LstmState = tuple
 """[h; c] of each layer, bottom first, None before the first input; any number of states can follow one."""
@@ -38,10 +40,20 @@ class Lstm:
             after.append(x)
         return tuple(after)
 
-    def outputs(self, states: Sequence[LstmState]) -> dy.Expression:
-        """The top layer's h: shape (hidden,), one batch element a state."""
-        tops = [state[-1] for state in states]
-        return dy.pick_range(dy.concatenate_to_batch(tops), 0, self._hidden)
+    def states(self, forest: Forest, vectors: Mapping[int, Row], dropout: float = 0.0) -> list[Row]:
+        """All states of sequences that are known in advance, by number; they read `vectors` by theirs."""
+        levels = forest.by_level()
+        [x] = gather([vectors[number] for number in levels.inputs])
+        layers = []
+        for cell in self._cells:
+            x = cell.forest(x, levels.parents, levels.ends, dropout)
+            layers.append(x)
+        block = Block(layers, len(levels.inputs))
+        return [Row(block, place) for place in levels.places]
+
+    def outputs(self, states: Sequence[Row]) -> dy.Expression:
+        """The top layer's h of rows that hold states: shape (hidden,), one batch element each."""
+        return gather(states, LAST, self._hidden)[0]
 
     def output(self, state: LstmState) -> dy.Expression:
         """The top layer's h, shape (hidden,); batched as the state is."""

@@ -7,9 +7,10 @@ from itertools import chain
 
 from oracle.errors import named
 from rnng_dy.engine import dy
+from rnng_dy.models.derivations import Forest
 from rnng_dy.models.lstm import Lstm
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.rows import LAST, Block, Row, gather, rows_of_block
+from rnng_dy.rows import Block, Row, gather, rows_of_block
 
 STACK, HISTORY, WORDS = PARTS = ("stack", "action", "context")
 """What the stack LSTM, the action LSTM and that of the buffer (parser) or the terms (generator) say, in this order."""
@@ -63,12 +64,23 @@ class ParserState:
             return [None] * len(rows)
         return rows_of_block(lstm.step(gather(rows), x, dropout), len(rows))
 
+    def known(
+        self,
+        part: str,
+        lstm: Lstm,
+        forest: Forest,
+        vectors: Mapping[int, Row],
+        dropout: float = 0.0,
+    ) -> list[Row] | None:
+        """All states of a part's LSTM that are known in advance, by number; None where it is left out."""
+        return lstm.states(forest, vectors, dropout) if self.reads(part) else None
+
     def __call__(
         self, lstms: Mapping[str, tuple[Lstm, Sequence[Row]]], dropout: float = 0.0
     ) -> dy.Expression:
         """u of some configurations, shape (hidden,), from each part's LSTM and its state in each of them."""
         read = [lstms[part] for part in self._parts]
-        summaries = [lstm.output(gather(rows, LAST)) for lstm, rows in read]
+        summaries = [lstm.outputs(rows) for lstm, rows in read]
         if dropout:
             summaries = [dy.dropout(summary, dropout) for summary in summaries]
         products = zip(map(self._weights.get, self._parts), summaries, strict=True)

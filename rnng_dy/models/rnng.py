@@ -27,14 +27,16 @@ from rnng_dy.models.configurations import (
     rows_of,
 )
 from rnng_dy.models.constituents import Constituents
+from rnng_dy.models.derivations import START, Choice, Derivations
 from rnng_dy.models.distributions import log_softmax
 from rnng_dy.models.lstm import Lstm
 from rnng_dy.models.parser_state import HISTORY, STACK, WORDS, ParserState
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.rows import Block, Row, as_rows, gather, join, keep_rows
+from rnng_dy.rows import Block, Row, as_rows, gather, join, keep_rows, numbered
 from rnng_dy.saved import SavedModel
 from rnng_dy.search.attention import Attended, attention_weights
-from rnng_dy.search.trace import Decision
+from rnng_dy.search.model import Derived, Losses
+from rnng_dy.search.trace import Trace, Walk, trace
 
 INVALID = np.float32(-1e30)
 """Added to the logit of an invalid action: exp gives exactly 0, and no NaN as -inf can."""
@@ -76,6 +78,7 @@ class Rnng(SavedModel):
 
     _context_lstm: Lstm
     """Reads the words of the buffer from its end (parser) or those generated so far (generator)."""
+    _reads_backwards: ClassVar[bool]
 
     def __init__(
         self,
@@ -221,10 +224,23 @@ class Rnng(SavedModel):
         return self._hidden(configurations, dropout)
 
     def _hidden(self, configurations: Sequence[Configuration], dropout: float) -> dy.Expression:
+        stacks = [c.stack.lstm for c in configurations]
+        actions = [c.actions for c in configurations]
+        contexts = [c.words.context for c in configurations]
+        return self._hidden_of(stacks, actions, contexts, dropout)
+
+    def _hidden_of(
+        self,
+        stacks: Sequence[Row] | None,
+        actions: Sequence[Row] | None,
+        contexts: Sequence[Row] | None,
+        dropout: float,
+    ) -> dy.Expression:
+        """u of states of the three LSTMs, of which it may leave some out."""
         lstms = {
-            STACK: (self._stack_lstm, [c.stack.lstm for c in configurations]),
-            HISTORY: (self._action_lstm, [c.actions for c in configurations]),
-            WORDS: (self._context_lstm, [c.words.context for c in configurations]),
+            STACK: (self._stack_lstm, stacks),
+            HISTORY: (self._action_lstm, actions),
+            WORDS: (self._context_lstm, contexts),
         }
         return self.state(lstms, dropout)
 
@@ -242,20 +258,84 @@ class Rnng(SavedModel):
         """What comes next in each configuration, with action logits multiplied by alpha."""
         return Step(self, configurations, alpha)
 
-    def decision_losses(
-        self, decisions: Sequence[Decision], dropout: float = 0.0
-    ) -> tuple[list[dy.Expression], np.ndarray]:
-        """Losses in nats as batched expressions, and the index of the decision that each batch element belongs to."""
-        losses, _ = self._action_losses(decisions, dropout)
-        return [losses], np.arange(len(decisions))
+    # trees that are known
 
-    def _action_losses(
-        self, decisions: Sequence[Decision], dropout: float
-    ) -> tuple[dy.Expression, dy.Expression]:
-        """Losses of the actions, one batch element a decision, and the u that they came from."""
-        u = self.hidden([d.configuration for d in decisions], dropout)
-        logits = self.action_logits(u, [d.configuration.state for d in decisions])
-        return dy.pickneglogsoftmax_batch(logits, [d.action for d in decisions]), u
+    def losses(self, trees: Iterable[Derived], dropout: float = 0.0) -> Losses:
+        """What the actions over some sentences, and the words that they generate, cost: in the current graph.
+
+        Raises ValueError where an action is not valid.
+        """
+        trees = list(trees)
+        if self.compose.together is None:
+            return self.walked_losses(trees, dropout)
+        known = Derivations(self.transitions)
+        for tree in trees:
+            known.add(tree.length, tree.sequences, tree.generated, self._reads_backwards)
+        lstms = self._known_states(known, [tree.sentence for tree in trees], dropout)
+        before = zip(lstms, zip(*known.read, strict=True), strict=True)
+        rows = [states and [states[i] for i in read] for states, read in before]
+        u = self._hidden_of(*rows, dropout)
+        return Losses(*self._choice_losses(u, known.choices), known.paths)
+
+    def walked_losses(self, trees: Iterable[Derived], dropout: float = 0.0) -> Losses:
+        """`losses` by advancing configurations, as needed where a constituent depends on that in which it is made."""
+        found = self.walked(trees, dropout)
+        u = self.hidden([d.configuration for d in found.decisions], dropout)
+        choices = [Choice(d.configuration.state, d.action, d.word) for d in found.decisions]
+        return Losses(*self._choice_losses(u, choices), found.paths)
+
+    def walked(self, trees: Iterable[Derived], dropout: float = 0.0) -> Trace:
+        """The configurations on the way along the actions over some sentences, all together: in the current graph."""
+        walks = [
+            Walk(self._first(tree.sentence, dropout), tree.sequences, tree.generated)
+            for tree in trees
+        ]
+        return trace(self, walks, dropout)
+
+    def _known_states(
+        self, known: Derivations, sentences: Sequence, dropout: float
+    ) -> list[list[Row]]:
+        """The states of the LSTMs over stack, actions and words."""
+        words = numbered(known.words, self._word_vectors(sentences))
+        stacks = {START: Row(Block([self._stack_guard]), 0), **words}
+        stacks |= numbered(
+            known.opened.values(), dy.lookup_batch(self._open_table, [*known.opened])
+        )
+        if self.state.reads(STACK):
+            stacks |= self.constituents.known(known, stacks, dropout)
+        taken = [action for action in dict.fromkeys(known.actions.inputs) if action != START]
+        actions = {START: Row(Block([self._action_start]), 0)}
+        actions |= numbered(taken, dy.lookup_batch(self._action_table, taken))
+        contexts = {START: Row(Block([self._context_start()]), 0), **words}
+        return [
+            self.state.known(STACK, self._stack_lstm, known.stacks, stacks, dropout),
+            self.state.known(HISTORY, self._action_lstm, known.actions, actions, dropout),
+            self.state.known(WORDS, self._context_lstm, known.contexts, contexts, dropout),
+        ]
+
+    def _choice_losses(
+        self, u: dy.Expression, choices: Sequence[Choice]
+    ) -> tuple[list[dy.Expression], np.ndarray]:
+        """Losses in nats as batched expressions, and the index of the choice that each batch element belongs to."""
+        logits = self.action_logits(u, [choice.state for choice in choices])
+        losses = dy.pickneglogsoftmax_batch(logits, [choice.action for choice in choices])
+        return [losses], np.arange(len(choices))
+
+    def derived(self, example) -> Derived:
+        """The tree of a training example."""
+        raise NotImplementedError
+
+    def _word_vectors(self, sentences: Sequence) -> dy.Expression:
+        """The vectors of the words of all sentences, one batch element each."""
+        raise NotImplementedError
+
+    def _context_start(self) -> dy.Expression:
+        """What the LSTM over words reads first."""
+        raise NotImplementedError
+
+    def _first(self, sentence, dropout: float) -> Configuration:
+        """The configuration before the first action."""
+        raise NotImplementedError
 
     # training
 
@@ -263,14 +343,9 @@ class Rnng(SavedModel):
         """The example with rare words as UNK classes: as it is, since a generative oracle has them already."""
         return example
 
-    def decisions_of(self, example, dropout: float) -> list[Decision]:
-        """Those of a training example's tree, in the current graph."""
-        raise NotImplementedError
-
     def training_loss(self, examples: Sequence, dropout: float) -> dy.Expression:
         """The sum of the negative log probabilities in nats of a minibatch, as one graph."""
-        decisions = [d for example in examples for d in self.decisions_of(example, dropout)]
-        losses, _ = self.decision_losses(decisions, dropout)
+        losses = self.losses(map(self.derived, examples), dropout).losses
         return dy.esum([dy.sum_batches(loss) for loss in losses])
 
     def touched_rows(self, examples: Iterable) -> Mapping[str, set[int]]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from oracle.transitions import State, TransitionSystem
+from rnng_dy.engine import dy
 
 
 class Configuration(Protocol):
@@ -31,6 +32,29 @@ class WordStep(Step, Protocol):
 
     def every_word_log_prob(self, members: Sequence[int]) -> np.ndarray:
         """Of every word id, shape (members, words)."""
+
+
+class Derived(NamedTuple):
+    """A sentence with the ids of actions over it."""
+
+    sentence: object
+    """What `start` of a parser takes, the words of a generator."""
+    length: int
+    """Words."""
+    sequences: Sequence[Sequence[int]]
+    generated: Sequence[int] | None
+    """Ids of the words that a generator's SHIFTs generate, in order."""
+
+
+class Losses(NamedTuple):
+    """What given actions and words cost."""
+
+    losses: list[dy.Expression]
+    """In nats, as batched expressions of scalars."""
+    owners: np.ndarray
+    """The index of the choice that each of their batch elements, one after the other, belongs to."""
+    paths: list[list[int]]
+    """The indices of the choices of each action sequence; equal beginnings of a sentence's share theirs."""
 
 
 class Model(Protocol):

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from oracle.errors import ImpossibleError
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.execution.batches import batches
-from rnng_dy.search.model import Model
-from rnng_dy.search.trace import Trace, log_probs, trace
+from rnng_dy.search.model import Derived, Model
 
 MAX_STATES = 4000
 """Configurations in one scoring graph; more would need gigabytes at the paper's sizes."""
@@ -25,7 +24,7 @@ def joint_log_probs(
     values = []
     for part in batches(sequences, len, MAX_STATES):
         dy.renew_cg()
-        values.append(log_probs(model, trace(model, model.start(), part, words)))
+        values.append(log_probs(model, [Derived(words, len(words), part, words)]))
     return np.concatenate(values)
 
 
@@ -33,12 +32,18 @@ def joint_log_probs(
 def example_log_probs(model: Model, examples: Sequence) -> list[float]:
     """log p(x, y) in nats of one tree of each of several sentences, as training has them; all in one graph."""
     dy.renew_cg()
-    decisions, paths = [], []
-    for example in examples:
-        begin = len(decisions)
-        decisions += model.decisions_of(example, 0.0)
-        paths.append(list(range(begin, len(decisions))))
-    return log_probs(model, Trace(decisions, paths)).tolist()
+    return log_probs(model, map(model.derived, examples)).tolist()
+
+
+def log_probs(model: Model, trees: Iterable[Derived]) -> np.ndarray:
+    """The log probability in nats of each action sequence, with the words that it generates, float64.
+
+    They are in the current graph, which runs once.
+    """
+    losses, owners, paths = model.losses(trees)
+    values = dy.concatenate_to_batch(losses).npvalue().ravel()
+    of_choice = np.bincount(owners, values.astype(np.float64))
+    return np.array([-of_choice[path].sum() for path in paths])
 
 
 def tree_log_probs(

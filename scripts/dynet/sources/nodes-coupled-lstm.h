@@ -30,6 +30,24 @@ struct CoupledLSTMStep : public Node {
   DYNET_NODE_DEFINE_DEV_IMPL()
 };
 
+// A layer of CoupledLSTMBuilder over sequences that are known in advance, and over trees of them: state k goes on from
+// state parents[k], so that beginnings that are alike are computed once. States are sorted into levels: those of the
+// first go on from nothing, those of every other one from states of the levels before.
+//
+// args: the weights as above, then x, with an element in the batch for each state. What it gives has one, too.
+struct CoupledLSTMForest : public Node {
+  explicit CoupledLSTMForest(const std::vector<VariableIndex>& a, unsigned input_dim, real p,
+                             const std::vector<int>& parents, const std::vector<unsigned>& level_ends)
+      : Node(a), input_dim(input_dim), p(p), parents(parents), level_ends(level_ends) {}
+  virtual bool supports_multibatch() const override { return true; }
+  virtual size_t aux_storage_size() const override;
+  unsigned input_dim;
+  real p;
+  std::vector<int> parents;
+  std::vector<unsigned> level_ends;
+  DYNET_NODE_DEFINE_DEV_IMPL()
+};
+
 } // namespace dynet
 
 #endif

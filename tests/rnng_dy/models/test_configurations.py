@@ -144,19 +144,26 @@ def test_what_a_state_leaves_out_is_not_computed(
     """LSTMs that read something: stack, actions, words, and the two of the compositions."""
     seen = set()
 
-    def step(self, *arguments):
-        seen.add(self)
-        return original(self, *arguments)
+    def noted(original):
+        def method(self, *arguments):
+            seen.add(self)
+            return original(self, *arguments)
 
-    original = Lstm.step
-    monkeypatch.setattr(Lstm, "step", step)
+        return method
+
+    # searches and walks go step by step, trees that are known have all states at once
+    for name in ("step", "states"):
+        monkeypatch.setattr(Lstm, name, noted(getattr(Lstm, name)))
     if state in GENERATOR_STATES:
         model, data = make_generator(generative_sentences, state=state), generative_sentences
     else:
         model, data = make_parser(sentences, state=state), sentences
     dy.renew_cg()
-    model.training_loss([model.encode_training(data[0])], 0.5)
-    assert len(seen) == lstms
+    tree = model.derived(model.encode_training(data[0]))
+    for cost in (model.losses, model.walked_losses):
+        seen.clear()
+        cost([tree], 0.5)
+        assert len(seen) == lstms
 
 
 @pytest.mark.parametrize("state", GENERATOR_STATES)

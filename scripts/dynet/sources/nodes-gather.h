@@ -1,0 +1,27 @@
+#ifndef DYNET_NODES_GATHER_H_
+#define DYNET_NODES_GATHER_H_
+
+#include "dynet/dynet.h"
+#include "dynet/nodes-def-macros.h"
+
+namespace dynet {
+
+// A batch of elements of batches: element k is what argument which[k] has as its element elements[k], of vectors the
+// first `rows` numbers alone where that is not 0.
+struct GatherBatchElements : public Node {
+  explicit GatherBatchElements(const std::vector<VariableIndex>& a, const std::vector<unsigned>& which,
+                               const std::vector<unsigned>& elements, unsigned rows)
+      : Node(a), which(which), elements(elements), rows(rows) {}
+  virtual bool supports_multibatch() const override { return true; }
+  virtual size_t aux_storage_size() const override;
+  virtual bool backward_all(const std::vector<const Tensor*>& xs, const Tensor& fx, const Tensor& dEdf,
+                            const std::vector<Tensor*>& dEdxs) const override;
+  std::vector<unsigned> which;
+  std::vector<unsigned> elements;
+  unsigned rows;
+  DYNET_NODE_DEFINE_DEV_IMPL()
+};
+
+} // namespace dynet
+
+#endif
