@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from oracle.transitions import StackItem
@@ -56,8 +56,8 @@ class Composition:
     """In config.json and on the command line."""
     depends_on_state: ClassVar[bool] = False
     """Whether the vector depends on more than label and children; if not, it may be computed once and shared."""
-    composes_together: ClassVar[bool] = False
-    """Whether it has `together` for the constituents of trees that are known in advance, which is faster."""
+    together: ClassVar[Callable[..., dy.Expression] | None] = None
+    """The same for constituents that are known in advance, of several sentences; None where there is but one way."""
     label_width: ClassVar[int] = 1
     """Of a label's vector, in sizes of a child's."""
     label_tables: ClassVar[tuple[str, ...]] = (LABELS,)
@@ -65,8 +65,8 @@ class Composition:
 
     def __init__(self, store: ParameterStore, layers: int, size: int, hidden: int, labels: int):
         """Constituents have `size` values, u has `hidden`; `labels` is their number."""
-        self._forward = Lstm(store, "compose_forward", layers, size, size)
-        self._backward = Lstm(store, "compose_backward", layers, size, size)
+        names = ("compose_forward", "compose_backward")
+        self._lstms = [Lstm(store, name, layers, size, size) for name in names]
         self._weights = store.matrix("compose_weights", size, 2 * size)
         self._bias = store.vector("compose_bias", size)
 
@@ -90,7 +90,6 @@ class CorrectedComposition(Composition):
     """A bidirectional LSTM over label and children, as the corrigendum describes it."""
 
     name = "corrected"
-    composes_together = True
 
     @staticmethod
     def readings(reduction: Reduction | Constituent) -> tuple[list, list]:
@@ -100,12 +99,11 @@ class CorrectedComposition(Composition):
 
     def __call__(self, reduction: Reduction, dropout: float = 0.0) -> dy.Expression:
         """See `Composition`."""
-        outputs = []
-        for lstm, inputs in zip(
-            (self._forward, self._backward), self.readings(reduction), strict=True
-        ):
-            outputs.append(lstm.output(_states(lstm, inputs, dropout)[-1]))
-        return self._of_outputs(outputs, dropout)
+        outputs = [
+            lstm.output(_states(lstm, inputs, dropout)[-1])
+            for lstm, inputs in zip(self._lstms, self.readings(reduction), strict=True)
+        ]
+        return self._summed_up(outputs, dropout)
 
     def together(
         self,
@@ -116,15 +114,15 @@ class CorrectedComposition(Composition):
         """The same for constituents that are known in advance, with any numbers of children, of vectors by number."""
         outputs = []
         readings = zip(*map(self.readings, constituents), strict=True)
-        for lstm, sequences in zip((self._forward, self._backward), readings, strict=True):
+        for lstm, sequences in zip(self._lstms, readings, strict=True):
             forest = Forest()
             last = [forest.add_chain(inputs)[-1] for inputs in sequences]
             states = lstm.states(forest, vectors, dropout)
             outputs.append(lstm.outputs([states[number] for number in last]))
-        return self._of_outputs(outputs, dropout)
+        return self._summed_up(outputs, dropout)
 
-    def _of_outputs(self, outputs: Iterable[dy.Expression], dropout: float) -> dy.Expression:
-        return self._composed(dy.concatenate([_dropped(x, dropout) for x in outputs]))
+    def _summed_up(self, outputs: Iterable[dy.Expression], dropout: float) -> dy.Expression:
+        return self._composed(dy.concatenate([_dropped(output, dropout) for output in outputs]))
 
 
 class BuggyComposition(CorrectedComposition):
@@ -181,14 +179,14 @@ class GatedAttention(Composition):
 
     def _read(self, reduction: Reduction, dropout: float) -> dy.Expression:
         """The children in their contexts: shape (2 size, children). The LSTMs do not read the label."""
-        forward = _states(self._forward, reduction.children, dropout)
-        backward = _states(self._backward, reversed(reduction.children), dropout)
-        return dy.concatenate_cols(
-            [
-                dy.concatenate([self._forward.output(f), self._backward.output(b)])
-                for f, b in zip(forward, reversed(backward), strict=True)
-            ]
+        forward, backward = (
+            [lstm.output(state) for state in _states(lstm, children, dropout)]
+            for lstm, children in zip(
+                self._lstms, (reduction.children, reduction.children[::-1]), strict=True
+            )
         )
+        columns = zip(forward, reversed(backward), strict=True)
+        return dy.concatenate_cols([dy.concatenate(list(both)) for both in columns])
 
     def _attention(self, reduction: Reduction, read: dy.Expression) -> dy.Expression:
         label = dy.lookup_batch(self._query_table, reduction.labels)

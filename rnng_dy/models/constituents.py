@@ -50,15 +50,15 @@ class Constituents:
         ]
 
     def known(
-        self, derivations: Derivations, vectors: Mapping[int, Row], dropout: float
+        self, known: Derivations, vectors: Mapping[int, Row], dropout: float
     ) -> dict[int, Row]:
-        """Those of derivations, by number, from the vectors of words and open nonterminals."""
-        labels = dy.lookup_batch(self._labels, [*derivations.labels])
-        known = {**vectors, **numbered(derivations.labels.values(), labels)}
-        for of_height in derivations.constituents:
-            composed = self._compose.together(of_height.values(), known, dropout)
-            known |= numbered(of_height, composed)
-        return known
+        """The constituents of trees that are known in advance, by number, from `vectors` of words and opened ones."""
+        labels = dy.lookup_batch(self._labels, [*known.labels])
+        found = {**vectors, **numbered(known.labels.values(), labels)}
+        for of_height in known.constituents:
+            composed = self._compose.together(of_height.values(), found, dropout)
+            found |= numbered(of_height, composed)
+        return found
 
     def weights(self, configurations: Sequence[Configuration]) -> list[tuple[str, np.ndarray]]:
         """Of the constituent that REDUCE makes of each stack, the label and how much of each child goes in.

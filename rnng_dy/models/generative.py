@@ -133,8 +133,7 @@ class GenerativeModel(Rnng):
     def start(self, dropout: float = 0.0) -> Configuration:
         """The configuration before the first action, in the current graph."""
         graph = SentenceGraph()
-        start = self._context_start()
-        context = self.state.first(WORDS, self._context_lstm, start, dropout)
+        context = self.state.first(WORDS, self._context_lstm, self._context_start(), dropout)
         words = Words(0, context, None, graph.new_name())
         return self._root(graph, words, None, dropout)
 

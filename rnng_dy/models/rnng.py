@@ -36,7 +36,7 @@ from rnng_dy.rows import Block, Row, as_rows, gather, join, keep_rows, numbered
 from rnng_dy.saved import SavedModel
 from rnng_dy.search.attention import Attended, attention_weights
 from rnng_dy.search.model import Derived, Losses
-from rnng_dy.search.trace import Trace, trace
+from rnng_dy.search.trace import Trace, Walk, trace
 
 INVALID = np.float32(-1e30)
 """Added to the logit of an invalid action: exp gives exactly 0, and no NaN as -inf can."""
@@ -255,7 +255,7 @@ class Rnng(SavedModel):
         Raises ValueError where an action is not valid.
         """
         trees = list(trees)
-        if not self.compose.composes_together:
+        if self.compose.together is None:
             return self.walked_losses(trees, dropout)
         known = Derivations(self.transitions)
         for tree in trees:
@@ -265,20 +265,19 @@ class Rnng(SavedModel):
 
     def walked_losses(self, trees: Iterable[Derived], dropout: float = 0.0) -> Losses:
         """`losses` by advancing configurations, as needed where a constituent depends on that in which it is made."""
-        decisions, paths = [], []
-        for tree in trees:
-            found = self.walk(tree, dropout)
-            paths += [[len(decisions) + i for i in path] for path in found.paths]
-            decisions += found.decisions
-        u = self.hidden([d.configuration for d in decisions], dropout)
-        masks = self.masks(d.configuration for d in decisions)
-        choices = [Choice(m, d.action, d.word) for m, d in zip(masks, decisions, strict=True)]
-        return Losses(*self._choice_losses(u, choices), paths)
+        found = self.walked(trees, dropout)
+        u = self.hidden([d.configuration for d in found.decisions], dropout)
+        masks = self.masks(d.configuration for d in found.decisions)
+        choices = [Choice(m, d.action, d.word) for m, d in zip(masks, found.decisions, strict=True)]
+        return Losses(*self._choice_losses(u, choices), found.paths)
 
-    def walk(self, tree: Derived, dropout: float = 0.0) -> Trace:
-        """The decisions of a sentence's action sequences, in the current graph."""
-        first = self._first(tree.sentence, dropout)
-        return trace(self, first, tree.sequences, tree.generated, dropout)
+    def walked(self, trees: Iterable[Derived], dropout: float = 0.0) -> Trace:
+        """The configurations on the way along the actions over some sentences, all together: in the current graph."""
+        walks = [
+            Walk(self._first(tree.sentence, dropout), tree.sequences, tree.generated)
+            for tree in trees
+        ]
+        return trace(self, walks, dropout)
 
     def _known_hidden(
         self, known: Derivations, sentences: Sequence, dropout: float

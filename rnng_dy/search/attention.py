@@ -37,9 +37,10 @@ def attention_weights(model, examples: Sequence) -> list[list[Attended] | None]:
 @one_graph
 def _in_one_graph(model, examples: Sequence) -> list[list[Attended]]:
     dy.renew_cg()
-    closed = []
-    for example in examples:
-        decisions = model.walk(model.derived(example)).decisions
-        closed.append([d.configuration for d in decisions if d.action == REDUCE])
+    decisions, paths = model.walked(map(model.derived, examples))
+    closed = [
+        [decisions[i].configuration for i in path if decisions[i].action == REDUCE]
+        for path in paths
+    ]
     weights = iter(model.constituents.weights([c for of_tree in closed for c in of_tree]))
     return [list(islice(weights, len(of_tree))) for of_tree in closed]

@@ -143,28 +143,27 @@ def test_what_a_state_leaves_out_is_not_computed(
 ):
     """LSTMs that read something: stack, actions, words, and the two of the compositions."""
     seen = set()
+
+    def noted(original):
+        def method(self, *arguments):
+            seen.add(self)
+            return original(self, *arguments)
+
+        return method
+
+    # searches and walks go step by step, trees that are known have all states at once
     for name in ("step", "states"):
-        monkeypatch.setattr(Lstm, name, seeing(seen, getattr(Lstm, name)))
+        monkeypatch.setattr(Lstm, name, noted(getattr(Lstm, name)))
     if state in GENERATOR_STATES:
         model, data = make_generator(generative_sentences, state=state), generative_sentences
     else:
         model, data = make_parser(sentences, state=state), sentences
+    dy.renew_cg()
     tree = model.derived(model.encode_training(data[0]))
-    for losses in (model.losses, model.walked_losses):
+    for cost in (model.losses, model.walked_losses):
         seen.clear()
-        dy.renew_cg()
-        losses([tree], 0.5)
+        cost([tree], 0.5)
         assert len(seen) == lstms
-
-
-def seeing(seen, original):
-    """A method that remembers whose it was."""
-
-    def method(self, *arguments):
-        seen.add(self)
-        return original(self, *arguments)
-
-    return method
 
 
 @pytest.mark.parametrize("state", GENERATOR_STATES)

@@ -13,7 +13,9 @@ from rnng_dy.search.model import Derived
 from ..conftest import make_generator, make_parser
 
 NT, SHIFT, REDUCE = 2, 1, 0
-SHARED = [c.name for c in COMPOSITIONS.values() if c.composes_together]
+SYSTEMS = [(c.name, "full") for c in COMPOSITIONS.values() if c.together] + [
+    ("corrected", state) for state in ("stack", "no-stack", "no-history")
+]
 
 
 def trees_of(model, sentences):
@@ -37,14 +39,16 @@ def costs(model, losses):
     return [of_choice[path].sum() for path in losses.paths], gradients
 
 
-@pytest.mark.parametrize("composition", SHARED)
+@pytest.mark.parametrize(("composition", "state"), SYSTEMS)
 @pytest.mark.parametrize("kind", ["discriminative", "generative"])
-def test_known_trees_cost_what_a_walk_says(kind, composition, sentences, generative_sentences):
+def test_known_trees_cost_what_a_walk_says(
+    kind, composition, state, sentences, generative_sentences
+):
     of_kind = sentences if kind == "discriminative" else generative_sentences
     make = make_parser if kind == "discriminative" else make_generator
     found = []
     for way in ("losses", "walked_losses"):
-        model = make(of_kind, composition)
+        model = make(of_kind, composition, state=state)
         trees = trees_of(model, of_kind[3:5])
         dy.renew_cg()
         found.append(costs(model, getattr(model, way)(trees)))
