@@ -169,15 +169,12 @@ class Scheduler:
 
         # the function itself is sent: a worker may have another version of it, or none
         cloudpickle.register_pickle_by_value(identity)
+        run = self.client.run
         try:
-            return self.asked(
-                self.client.run, identity.installed, workers=workers, on_error="return"
-            )
+            return self.asked(run, identity.installed, workers=workers, on_error="return")
         except TIMEOUTS:
             # one that does not answer now is asked when it begins to work
             return {}
-        finally:
-            cloudpickle.unregister_pickle_by_value(identity)
 
     @contextmanager
     def there(self) -> Iterator[None]:
@@ -189,8 +186,7 @@ class Scheduler:
             if isinstance(error, AttributeError) and self.client.status == "running":
                 raise
             raise RnngError(
-                f"the Dask scheduler at {self.name} is gone, or has dropped the work "
-                f"({error or type(error).__name__}): see to it, and go on with --resume"
+                f"the Dask scheduler at {self.name} is gone, or has dropped the work: see to it, and go on with --resume"
             ) from None
 
     def look(self) -> None:
@@ -203,19 +199,15 @@ def _dask() -> ModuleType:
     """Dask's `distributed`, which says nothing by itself. Raises RnngError where it is not installed."""
     try:
         import dask
-
-        dask.config.set(
-            {
-                # what matters of it is told as an error
-                "logging.distributed": "critical",
-                # a model is most of a graph
-                "distributed.admin.large-graph-warning-threshold": "1 TB",
-            }
-        )
         import distributed
     except ImportError:
         raise RnngError(
             "--scheduler needs Dask: `pip install '.[cluster]'` where rnng_dy was installed from, or `pip install "
             "distributed`"
         ) from None
+    # a model is most of a graph
+    dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"})
+    # what matters of it is told as an error
+    for name in ("distributed", "distributed.client", "tornado", "asyncio"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     return distributed

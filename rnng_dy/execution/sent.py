@@ -82,12 +82,16 @@ class Files:
         """Where the files are, in a folder that is made in `parent`. Raises OSError where they cannot be written."""
         content = self._content
         if content is not None:
-            # removed at once where not all can be written
             folder = tempfile.TemporaryDirectory(prefix="rnng_dy-", dir=parent)
-            for name, of_file in content.items():
-                path = Path(folder.name, name)
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(of_file)
+            try:
+                for name, of_file in content.items():
+                    path = Path(folder.name, name)
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    path.write_bytes(of_file)
+            except OSError:
+                # at once: on a full disk others want the room
+                folder.cleanup()
+                raise
             self._folder, self._content = folder, None
         return self._folder.name
 
