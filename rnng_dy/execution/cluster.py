@@ -78,10 +78,12 @@ class DaskWorkers:
         return started
 
     def _free_worker(self) -> str:
-        """One that runs no command of ours; any where all do; empty where there is none."""
+        """That with the least to do; empty where there is none."""
         self._commands = [command for command in self._commands if command.poll() is None]
-        busy = Counter(command.place for command in self._commands)
-        return min(self._scheduler.workers(), key=lambda address: busy[address], default="")
+        # the scheduler may not know yet of what was just given to it
+        ours = Counter(command.place for command in self._commands)
+        tasks = self._scheduler.tasks()
+        return min(tasks, key=lambda address: max(tasks[address], ours[address]), default="")
 
 
 class _Given(NamedTuple):

@@ -107,7 +107,7 @@ class Scheduler:
                 threads_per_worker=1,
                 processes=True,
                 host="127.0.0.1",
-                dashboard_address=None,
+                dashboard_address="127.0.0.1:0",
                 # each batch has a limit of its own
                 memory_limit=0,
                 silence_logs=logging.CRITICAL,
@@ -145,6 +145,12 @@ class Scheduler:
             if new:
                 self._admit(new)
             return found
+
+    def tasks(self) -> dict[str, int]:
+        """How much each worker has to do, by its address. Raises RnngError as `workers` does."""
+        with self.there():
+            processing = self.asked(self.client.processing)
+        return {address: len(processing.get(address, ())) for address in self.workers()}
 
     def _admit(self, new: Mapping[str, int]) -> None:
         self._known |= set(new)
@@ -186,7 +192,8 @@ class Scheduler:
             if isinstance(error, AttributeError) and self.client.status == "running":
                 raise
             raise RnngError(
-                f"the Dask scheduler at {self.name} is gone, or has dropped the work: see to it, and go on with --resume"
+                f"the Dask scheduler at {self.name} is gone, or has dropped the work: when it is there again, --resume "
+                "goes on"
             ) from None
 
     def look(self) -> None:
