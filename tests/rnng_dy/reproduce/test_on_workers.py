@@ -87,10 +87,10 @@ def test_a_command_whose_worker_is_killed_goes_on_elsewhere_and_can_be_interrupt
     until(state.exists)
     [child] = processes_of(tmp_path)
     parent = int(Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[1])
-    before = state.stat().st_mtime_ns
     os.kill(parent, signal.SIGKILL)
     # it ends with the worker, so that no two work in the folder
     until(lambda: child not in processes_of(tmp_path))
+    before = state.stat().st_mtime_ns
     until(lambda: processes_of(tmp_path) and state.stat().st_mtime_ns != before)
     running.interrupt()
     assert running.wait() == 130
