@@ -8,6 +8,7 @@ from functools import partial
 from typing import NamedTuple
 
 from nltk import Tree
+from nltk.tag import perceptron
 from nltk.tag.perceptron import PerceptronTagger
 
 from oracle.brackets import LocatedTree
@@ -39,16 +40,16 @@ def tagged(tree: Tree) -> TaggedSentence:
 
 
 def train_tagger(sentences: Sequence[TaggedSentence], seed: int) -> PerceptronTagger:
-    """NLTK's averaged perceptron, which draws the order of its sentences from Python's global generator."""
-    state = random.getstate()
-    random.seed(seed)
+    """NLTK's averaged perceptron, trained in an order that the seed decides. Not for two threads at once."""
+    # it draws from Python's global generator, from which other threads may draw meanwhile
+    perceptron.random = random.Random(seed)
     try:
         tagger = PerceptronTagger(load=False)
         # it shuffles the list that it is given
         tagger.train(list(sentences), nr_iter=ITERATIONS)
         return tagger
     finally:
-        random.setstate(state)
+        perceptron.random = random
 
 
 def tagger_of_training(sentences: Sequence[TaggedSentence], seed: int) -> PerceptronTagger:

@@ -259,13 +259,6 @@ def state_option(states: Collection[str]) -> Callable:
 
 
 device_option = _device_option(click.option)
-jobs_option = click.option(
-    "--jobs",
-    type=AT_LEAST_1,
-    default=1,
-    show_default=True,
-    help="Working processes; the output does not depend on their number.",
-)
 resume_option = click.option(
     "--resume", is_flag=True, help="Go on with the part that a stopped run left."
 )
