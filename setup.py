@@ -58,7 +58,7 @@ setup(
     extras_require={
         "notebook": ["svgling"],
         "tensorboard": ["tensorboard"],
-        "test": ["pytest", "pytest-xdist", "hypothesis", "ruff"],
+        "test": ["pytest", "pytest-xdist", "hypothesis", "ruff", "mpi4py", "mpich"],
     },
     entry_points={"console_scripts": ["rnng-dy = rnng_dy.__main__:main"]},
 )
