@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import pickle
 import shlex
 import signal
 import sys
@@ -46,8 +47,12 @@ except (ImportError, RuntimeError) as error:
 
 STARTED = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS")
 """Variables by which what starts processes says how many they are."""
-EAGER, PAUSE = 0.01, 0.0005
-"""Seconds: a rank that waits for longer looks only now and then, and leaves the processor to others."""
+EAGER, PAUSE = 0.02, 0.0005
+"""Seconds: a rank that has waited for as long as the first says looks only so often."""
+LONG = 1.0
+"""Seconds for what all ranks are ready for, which is done in steps: none of them should wait for a look."""
+PART = 2**30
+"""Bytes of a message that are sent at a time: some MPIs cannot count beyond 2^31."""
 
 
 class World:
@@ -107,13 +112,21 @@ class World:
         if self._is_inside:
             return
         with self.together():
-            _wait(self._comm.Ibcast(np.zeros(1), root=0))
-            self._comm.bcast(message, root=0)
+            content = np.frombuffer(pickle.dumps(message), np.uint8)
+            _wait(self._comm.Ibcast(np.array([content.size]), root=0))
+            self._pass_on(content)
 
     def _hear(self) -> object:
         """The next message of the first rank, which may take its time."""
-        _wait(self._comm.Ibcast(np.zeros(1), root=0))
-        return self._comm.bcast(None, root=0)
+        size = np.zeros(1, int)
+        _wait(self._comm.Ibcast(size, root=0))
+        content = np.empty(size[0], np.uint8)
+        self._pass_on(content)
+        return pickle.loads(content)
+
+    def _pass_on(self, content: np.ndarray) -> None:
+        for start in range(0, content.size, PART):
+            _wait(self._comm.Ibcast(content[start : start + PART], root=0))
 
     def team(self, updater: Updater, folder: Path, replicas: int) -> Ranks:
         """The ranks as the replicas of an updater; the folder is the first rank's alone."""
@@ -181,28 +194,20 @@ class RankExchange:
     """How one rank adds its gradients to those of the others; see `Exchange`."""
 
     def __init__(self, comm: MPI.Comm, store: ParameterStore):
+        """All ranks make theirs at the same time."""
         self.rank, self.replicas = comm.Get_rank(), comm.Get_size()
         self._comm, self._gradients = comm, Gradients(store)
-        most = self._gradients.most
-        self._row = np.empty(most, np.float32)
-        # one number more for each slice, where they are not of one size
-        self._slices = np.empty(most + self.replicas, np.float32)
+        self._sum = OrderedSum(comm, self._gradients.most)
+        self._row = np.empty(self._gradients.most, np.float32)
+        _wait(comm.Ibarrier())
 
     def add_up(self, share: Share, rows: Rows) -> Share:
         """See `Exchange`."""
-        row, count = self._row, self._gradients.count(rows)
+        row = self._row[: self._gradients.count(rows)]
         self._gradients.write(row, rows)
         # who is late is waited for here
         whole = total_share(self._all_shares(share))
-        ends = [count * rank // self.replicas for rank in range(self.replicas + 1)]
-        sizes = np.diff(ends).tolist()
-        own = sizes[self.rank]
-        slices = self._slices[: self.replicas * own].reshape(self.replicas, own)
-        all_slices = sizes, ends[:-1]
-        of_own = [own] * self.replicas, [own * rank for rank in range(self.replicas)]
-        self._comm.Alltoallv([row, all_slices, MPI.FLOAT], [slices, of_own, MPI.FLOAT])
-        add_in_order(slices, row[ends[self.rank] : ends[self.rank + 1]])
-        self._comm.Allgatherv(MPI.IN_PLACE, [row, all_slices, MPI.FLOAT])
+        self._sum(row)
         self._gradients.read(rows, lambda part, out: np.copyto(out, row[part]))
         return whole
 
@@ -215,11 +220,40 @@ class RankExchange:
         return [Share(loss, ids) for loss, ids in zip(losses, left_out, strict=True)]
 
 
-def _wait(request: MPI.Request) -> None:
-    """Wait for an operation so that signals come through, and other processes get the processor after a moment."""
-    eager_until = time.monotonic() + EAGER
+class OrderedSum:
+    """Adds up rows of float32 numbers of all ranks, each number in the order of ranks."""
+
+    def __init__(self, comm: MPI.Comm, most: int):
+        """For rows of at most so many numbers."""
+        self._comm, self._rank, self._ranks = comm, comm.Get_rank(), comm.Get_size()
+        # one more for each slice: they are not all of one size
+        self._slices = np.empty(most + self._ranks, np.float32)
+
+    def __call__(self, row: np.ndarray) -> None:
+        """Replace a row by the sum of those of all ranks, which give rows of one length."""
+        ranks, rank = self._ranks, self._rank
+        ends = [row.size * r // ranks for r in range(ranks + 1)]
+        sizes = np.diff(ends).tolist()
+        own = sizes[rank]
+        slices = self._slices[: ranks * own].reshape(ranks, own)
+        # arrays with the sizes and beginnings of what goes to or comes from each rank
+        whole = [row, (sizes, ends[:-1]), MPI.FLOAT]
+        of_all = [slices, ([own] * ranks, [own * r for r in range(ranks)]), MPI.FLOAT]
+        _wait(self._comm.Ialltoallv(whole, of_all), eager=LONG)
+        add_in_order(slices, row[ends[rank] : ends[rank + 1]])
+        _wait(self._comm.Iallgatherv(MPI.IN_PLACE, whole), eager=LONG)
+
+
+def _wait(request: MPI.Request, eager: float = EAGER) -> None:
+    """Wait for an operation so that signals come through and other processes get on.
+
+    MPI's own waiting keeps a processor busy, which another rank may be in need of.
+    """
+    eager_until = time.monotonic() + eager
     while not request.Test():
-        if time.monotonic() > eager_until:
+        if time.monotonic() < eager_until:
+            os.sched_yield()
+        else:
             time.sleep(PAUSE)
 
 
