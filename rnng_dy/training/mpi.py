@@ -8,7 +8,6 @@ the bits that as many local processes (`replicas`) would give.
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import pickle
 import shlex
@@ -24,12 +23,12 @@ import numpy as np
 
 from oracle.errors import RnngError
 from rnng_dy import engine
+from rnng_dy.cpu_level import cpu_level
+from rnng_dy.execution.identity import differences, installed
 from rnng_dy.execution.local import CPU
 from rnng_dy.execution.memory import limit_memory
-from rnng_dy.execution.outputs import content_hash
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.training.exchange import Gradients, Rows, Share, Update, add_in_order, total_share
-from rnng_dy.training.provenance import versions
 from rnng_dy.training.updates import Diverged, Updater
 
 try:
@@ -64,19 +63,18 @@ class World:
         self.rank, self.size = self._comm.Get_rank(), self._comm.Get_size()
         _require_one_mpi(self.size)
         self._host = MPI.Get_processor_name()
-        known = self._comm.allgather((self._host, _identity(command)))
+        # else sums and steps would not have the same bits
+        alike = {"command": shlex.join(command), **installed(), "processor": cpu_level()}
+        known = self._comm.allgather((self._host, alike))
         hosts = [host for host, _ in known]
         self.machines, self.here = len(set(hosts)), hosts.count(self._host)
         self._is_inside = False
-        for rank, (host, identity) in enumerate(known):
-            if message := _difference(known[0][1], identity):
-                self._refuse(f"rank {rank} on {host} differs from rank 0 on {hosts[0]}: {message}")
-
-    def _refuse(self, message: str) -> None:
-        if self.rank:
-            # the first one says it
-            raise SystemExit(2)
-        raise RnngError(message)
+        for rank, (host, theirs) in enumerate(known):
+            if what := differences(theirs, known[0][1]):
+                if self.rank:
+                    # the first one says it
+                    raise SystemExit(2)
+                raise RnngError(f"rank {rank} on {host} is not as rank 0 on {hosts[0]}: {what}")
 
     @contextmanager
     def leading(self) -> Iterator[None]:
@@ -267,31 +265,3 @@ def _require_one_mpi(size: int) -> None:
                 f"{started} processes were started ({name}), and mpi4py's MPI, {library}, sees one: start them with "
                 f"the mpirun of {library}"
             )
-
-
-def _identity(command: Sequence[str]) -> dict[str, object]:
-    """What must be the same in all ranks for their sums and steps to have the same bits."""
-    return {
-        "the command": shlex.join(command),
-        **versions(),
-        "the code of rnng_dy": _hash("oracle", "clusters", "rnng_dy"),
-        "the build of DyNet": _hash("_dynet"),
-    }
-
-
-def _hash(*modules: str) -> str | None:
-    """Of the files that modules are made of; None where one of them is not installed."""
-    files: list[Path] = []
-    for module in modules:
-        spec = importlib.util.find_spec(module)
-        if spec is None:
-            return None
-        package = spec.submodule_search_locations
-        files += sorted(Path(package[0]).rglob("*.py")) if package else [Path(spec.origin)]
-    return content_hash(*files)[:12]
-
-
-def _difference(first: Mapping[str, object], other: Mapping[str, object]) -> str:
-    """What is not the same, in words; nothing where all is."""
-    different = (name for name in first if first[name] != other.get(name))
-    return "; ".join(f"{name} is {other.get(name)}, not {first[name]}" for name in different)

@@ -112,7 +112,7 @@ class Updater:
             rank, replicas = self.exchange.rank, self.exchange.replicas
             dy.reset_random_seed(_random_seed(self.settings.seed, number, rank))
             lengths = {i: self.model.length(example) for i, example in batch.items()}
-            part = _parts(lengths, replicas)[rank]
+            part = parts_of_like_size(lengths, replicas)[rank]
             share = self.exchange.add_up(self._gradient({i: batch[i] for i in part}), rows)
         norm = self.model.store.gradient_norm()
         if not (math.isfinite(share.loss) and math.isfinite(norm)):
@@ -140,10 +140,10 @@ class Updater:
         return [value] + [0.0] * (len(examples) - 1)
 
 
-def _parts(sizes: Mapping[int, int], count: int) -> list[list[int]]:
+def parts_of_like_size(sizes: Mapping[int, int], count: int) -> list[list[int]]:
     """The keys in `count` parts of like total size.
 
-    >>> _parts({7: 5, 8: 1, 9: 4}, 2)
+    >>> parts_of_like_size({7: 5, 8: 1, 9: 4}, 2)
     [[7], [9, 8]]
     """
     parts: list[list[int]] = [[] for _ in range(count)]
