@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -21,24 +23,27 @@ from rnng_dy import engine, registry
 from rnng_dy.training.presets import PRESETS
 from scripts.benchmark_data import examples_of, new_model, write_data
 
-KINDS = {"discriminative": 640, "generative": 256}
-"""With how many sentences are trained on in each round."""
+PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+MPIRUN = shutil.which("mpirun", path=PATH) or "mpirun"
+KINDS = ("discriminative", "generative")
 BATCH = 16
+BATCHES, TIMES, RATE = 4, 6, 1e-9
+"""How many minibatches are measured, how many times each, and the learning rate, which changes next to nothing."""
 A_RANK = 8
 """Sentences of a rank in the prediction."""
 RANKS = (1, 2, 4, 16, 64)
-NETWORK = 10e9 / 8
-"""Bytes a second of 10 Gbit/s, in each direction."""
+NETWORK, LATENCY = 10e9 / 8, 50e-6
+"""Bytes a second of 10 Gbit/s, in each direction, and what a message between two machines is taken to need."""
 TCP = {"MPIR_CVAR_NOLOCAL": "1", "MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "tcp"}
 TCP |= {"FI_TCP_IFACE": "lo", "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "tcp,self"}
 WAYS = {
-    "--jobs 1": ("train", 1, 0, {}),
-    "--jobs 2": ("train", 2, 0, {}),
-    "1 rank": ("train", 1, 1, {}),
-    "2 ranks": ("train", 2, 2, {}),
-    "2 ranks, TCP": ("train", 2, 2, TCP),
+    "--jobs 1": (1, 0, {}),
+    "--jobs 2": (2, 0, {}),
+    "1 rank": (1, 1, {}),
+    "2 ranks": (2, 2, {}),
+    "2 ranks, TCP": (2, 2, TCP),
 }
-"""What is measured, processes, ranks (0: without mpirun) and environment."""
+"""To train: processes, ranks (0: without mpirun) and environment."""
 
 
 def main() -> None:
@@ -46,8 +51,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="bench_mpi",
         description="Sentences a second of `train --preset fast` with local processes and with ranks of MPI, in turns; "
-        "latency and bandwidth of the loopback; and by these a prediction for more ranks on 10 Gbit/s. Needs mpirun "
-        "on the path, and two processors that have nothing else to do; some minutes.",
+        "latency and bandwidth of the loopback; and by these a prediction for more ranks on 10 Gbit/s. Needs mpirun, "
+        "and two processors that have nothing else to do; some minutes.",
     )
     parser.add_argument("--rounds", type=int, default=5, help="[default: 5]")
     parser.add_argument("--tiny", action="store_true", help=argparse.SUPPRESS)
@@ -62,50 +67,64 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as folder:
         print(write_data(Path(folder)))
-        network = _part(2, TCP, "network")
-        print("loopback (TCP): {:.0f} us, {:.2f} GB/s".format(*network))
-        for kind, count in KINDS.items():
+        print("loopback (TCP): {:.0f} us, {:.2f} GB/s".format(*_part(2, TCP, "network")))
+        kinds, ways = KINDS, list(WAYS)
+        if options.tiny:
+            kinds, ways = KINDS[:1], [ways[0], ways[-1]]
+        for kind in kinds:
             new_model(kind, Path(folder))[0].save(Path(folder) / kind)
-            count = 32 if options.tiny else count
-            _compare(options.rounds, folder, kind, count)
-            _predict(folder, kind, count, network[0] * 1e-6)
+            _compare(options.rounds, ways, folder, kind)
+            _predict(options.rounds, folder, kind)
 
 
-def _compare(rounds: int, folder: str, kind: str, count: int) -> None:
-    """Print the speeds of all ways, and their ratios to one process in the same round."""
-    speeds: dict[str, list[float]] = {way: [] for way in WAYS}
+def _compare(rounds: int, ways: list[str], folder: str, kind: str) -> None:
+    """Print the speeds of ways, and their ratios to one process in the same round."""
+    found: dict[str, list[tuple[float, float]]] = {way: [] for way in ways}
     for _ in range(rounds):
-        for way, (name, jobs, ranks, environment) in WAYS.items():
-            speeds[way].append(_part(ranks, environment, name, folder, kind, jobs, BATCH, count))
-    print(
-        f"{kind}, batches of {BATCH}: sentences/s, best of {rounds}; ratio to one process, median"
-    )
-    for way, found in speeds.items():
-        ratios = [a / b for a, b in zip(found, speeds["--jobs 1"], strict=True)]
-        print(f"  {way:14} {max(found):8.1f} {statistics.median(ratios):8.2f}")
+        for way, of_way in found.items():
+            jobs, ranks, environment = WAYS[way]
+            of_way.append(_part(ranks, environment, "train", folder, kind, jobs, BATCH))
+    print(f"{kind}, batches of {BATCH}, best of {rounds} rounds; median of ratios to one process")
+    print(f"  {'':14} {'sentences/s':>11} {'ratio':>7} {'ms without sentences':>21}")
+    for way, of_way in found.items():
+        speeds, alone = zip(*of_way, strict=True)
+        one = [speed for speed, _ in found["--jobs 1"]]
+        ratio = statistics.median(a / b for a, b in zip(speeds, one, strict=True))
+        print(f"  {way:14} {max(speeds):11.1f} {ratio:7.2f} {1e3 * min(alone):21.1f}", flush=True)
 
 
-def _predict(folder: str, kind: str, count: int, latency: float) -> None:
+def _predict(rounds: int, folder: str, kind: str) -> None:
     """Print what each number of ranks would reach, each on a processor and a connection of its own."""
-    speed = max(_part(0, {}, "train", folder, kind, 1, A_RANK, count) for _ in range(2))
-    numbers, alone, adding = _part(0, {}, "update", folder, kind)
-    print(f"{kind}: {4 * numbers / 1e6:.1f} MB of gradients with {BATCH} sentences")
-    print(f"  {1e3 * alone:.1f} ms an update without sentences, {1e3 * adding:.1f} ms to add up")
-    print(f"  predicted for {A_RANK} sentences a rank and 10 Gbit/s:")
+    runs = [_part(0, {}, "train", folder, kind, 1, A_RANK) for _ in range(rounds)]
+    speed, alone = max(speed for speed, _ in runs), min(alone for _, alone in runs)
+    numbers, adding = _part(0, {}, "update", folder, kind)
     model = registry.load(Path(folder) / kind)
     lengths = [model.length(example) for example in examples_of(model, "train", Path(folder))]
-    of_sentences = A_RANK / speed - alone
+    print(f"{kind}: {4 * numbers / 1e6:.1f} MB of gradients with {BATCH} sentences")
+    print(f"  {speed:.1f} sentences/s in batches of {A_RANK}; an update without sentences", end="")
+    print(f" {1e3 * alone:.1f} ms, adding up {1e3 * adding:.1f} ms")
+    print(f"  predicted for {A_RANK} sentences a rank, 10 Gbit/s and {1e6 * LATENCY:.0f} us:")
     for ranks in RANKS:
-        slowest = _slowest(lengths, A_RANK * ranks, ranks) * of_sentences
-        # slices go to each rank and come from each, and so do sums; two rounds of small messages in a tree
-        sending = 2 * 4 * numbers * (ranks - 1) / ranks / NETWORK
-        waiting = latency * (2 * (ranks - 1) + 3 * np.ceil(np.log2(ranks)))
-        seconds = slowest + alone + (ranks > 1) * adding + sending + waiting
+        seconds, sending, waiting = _seconds(ranks, lengths, speed, numbers, alone, adding)
         print(
             f"  {ranks:3} ranks: {A_RANK * ranks / seconds:9.1f} sentences/s, "
             f"{A_RANK / seconds / speed:5.0%} of {ranks} times one; "
             f"{1e3 * sending:.1f} ms sending, {1e3 * waiting:.1f} ms waiting"
         )
+
+
+def _seconds(
+    ranks: int, lengths: list[int], speed: float, numbers: int, alone: float, adding: float
+) -> tuple[float, float, float]:
+    """Of an update, and how many of them go into sending gradients, and into waiting for messages."""
+    computing = (A_RANK / speed - alone) * _slowest(lengths, A_RANK * ranks, ranks)
+    if ranks == 1:
+        return computing + alone, 0.0, 0.0
+    # a slice goes to each other rank and comes from it, and so do sums
+    sending = 2 * 4 * numbers * (ranks - 1) / ranks / NETWORK
+    # and three times something small goes to or comes from all, in a tree
+    waiting = LATENCY * (2 * (ranks - 1) + 3 * math.ceil(math.log2(ranks)))
+    return computing + alone + adding + sending + waiting, sending, waiting
 
 
 def _slowest(lengths: list[int], batch: int, ranks: int) -> float:
@@ -125,7 +144,7 @@ def _part(ranks: int, environment: Mapping[str, str], *arguments: object):
     """What a part finds, in a process or in ranks of its own."""
     command = [sys.executable, sys.argv[0], "--part", *map(str, arguments)]
     if ranks:
-        command = ["mpirun", "-n", str(ranks), *command]
+        command = [MPIRUN, "-n", str(ranks), *command]
     environment = {**os.environ, **environment}
     return json.loads(subprocess.check_output(command, env=environment).splitlines()[-1])
 
@@ -145,51 +164,52 @@ def _in_world(part: Callable) -> None:
         print(json.dumps(part(world)))
 
 
-def _train(folder: str, kind: str, jobs: str, batch: str, count: str, world) -> float:
-    """Sentences a second of an epoch."""
+def _train(folder: str, kind: str, jobs: str, batch: str, world) -> tuple[float, float]:
+    """Sentences a second, and seconds of an update without sentences; the fastest of some times each."""
     from rnng_dy.training.loop import Training
+    from rnng_dy.training.replicas import Replicas
+    from rnng_dy.training.updates import Updater
 
     engine.start()
-    model = registry.load(Path(folder) / kind)
-    examples = examples_of(model, "train", Path(folder))[: int(count)]
-    never = {"first_evaluation": 10**9, "checkpoint_every": 10**9}
-    settings = replace(PRESETS["fast", kind], batch_size=int(batch), jobs=int(jobs), epochs=1)
+    model, size = registry.load(Path(folder) / kind), int(batch)
+    examples = examples_of(model, "train", Path(folder))[: BATCHES * size]
+    settings = replace(PRESETS["fast", kind], batch_size=size)
+    updater = Updater(model, examples, settings)
+    batches = [range(i, i + size) for i in range(0, len(examples), size)]
     with tempfile.TemporaryDirectory() as place:
-        run = Training(
-            model,
-            examples,
-            lambda: {"score": 0.0},
-            replace(settings, **never),
-            Path(place) / "m",
-            team=world and world.team,
-        )
-        run.create_folder()
-        run.run()
-    return len(examples) / run.standing.seconds
+        team, make = None, updater.update
+        if int(jobs) > 1:
+            # the helpers of this machine read it
+            Training(model, examples, dict, settings, Path(place) / "m").create_folder()
+            team = (world.team if world else Replicas)(updater, Path(place) / "m", int(jobs))
+            make = team.update
+        make(batches[0], 0, RATE)
+        seconds = sum(_best(partial(make, members, 1, RATE), TIMES) for members in batches)
+        alone = _best(partial(make, [], 1, RATE), 100)
+        if team:
+            team.close()
+    return len(examples) / seconds, alone
 
 
-def _update(folder: str, kind: str, world) -> tuple[int, float, float]:
-    """How many numbers a batch's gradient has; seconds of an update without sentences, and of adding up."""
+def _update(folder: str, kind: str, world) -> tuple[int, float]:
+    """How many numbers a minibatch's gradient has, and seconds that a rank needs for adding them up."""
     from rnng_dy.training.exchange import Gradients, add_in_order
-    from rnng_dy.training.updates import Updater
 
     engine.start()
     model = registry.load(Path(folder) / kind)
     examples = examples_of(model, "train", Path(folder))[:BATCH]
-    updater = Updater(model, examples, PRESETS["fast", kind])
-    updater.update(range(BATCH), 0, 1e-3)
     rows, gradients = model.touched_rows(examples), Gradients(model.store)
     numbers = gradients.count(rows)
     row = np.zeros(gradients.most, np.float32)
 
     def add_up() -> None:
         gradients.write(row, rows)
-        # a slice of each of any number of ranks, together as long as a row
-        half = row[: numbers // 2 * 2].reshape(2, -1)
-        add_in_order(half, row[: numbers // 2])
+        # slices of each of any number of ranks are together as long as a row
+        halves = row[: numbers // 2 * 2].reshape(2, -1)
+        add_in_order(halves, row[: numbers // 2])
         gradients.read(rows, lambda part, out: np.copyto(out, row[part]))
 
-    return numbers, _best(lambda: updater.update([], 1, 1e-9)), _best(add_up)
+    return numbers, _best(add_up)
 
 
 def _network() -> None:

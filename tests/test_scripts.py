@@ -41,3 +41,12 @@ def test_bench_measures_everything_and_compares(tmp_path):
     [parse] = (line.split() for line in output.splitlines() if line.startswith("parse "))
     assert float(parse[-1]) == pytest.approx(rows["parse"]["per_second"] / 2, abs=0.006)
     assert len(output.splitlines()) == 2 + len(rows)
+
+
+def test_bench_mpi_measures_ranks_and_predicts_more(tmp_path):
+    lines = run("bench_mpi", "--tiny", "--rounds", "1", folder=tmp_path).splitlines()
+    [ranks] = (line for line in lines if line.startswith("  2 ranks, TCP"))
+    assert all(float(figure) > 0 for figure in ranks.split()[3:])
+    speeds = [float(line.split()[2]) for line in lines if "sentences/s, " in line and "%" in line]
+    assert len(speeds) == 5
+    assert speeds == sorted(speeds)

@@ -174,7 +174,8 @@ class Ranks:
         self._world, self._updater = world, updater
         u = updater
         world.tell((u.model, u.examples, u.settings, u.optimizer.arrays()))
-        updater.exchange = world.exchange(updater.model.store)
+        with world.together():
+            u.exchange = world.exchange(u.model.store)
 
     def update(self, members: Sequence[int], number: int, rate: float) -> Update:
         """See `Updater.update`."""
