@@ -172,10 +172,10 @@ class Ranks:
         if engine.device() != CPU:
             raise RnngError("--mpi is for the CPU: leave out --device")
         self._world, self._updater = world, updater
-        u = updater
-        world.tell((u.model, u.examples, u.settings, u.optimizer.arrays()))
+        optimizer = updater.optimizer.arrays()
+        world.tell((updater.model, updater.examples, updater.settings, optimizer))
         with world.together():
-            u.exchange = world.exchange(u.model.store)
+            updater.exchange = world.exchange(updater.model.store)
 
     def update(self, members: Sequence[int], number: int, rate: float) -> Update:
         """See `Updater.update`."""
