@@ -241,6 +241,12 @@ def training_options(command: Callable) -> Callable:
             "of sentences; or what two cores do in some two minutes.",
         ),
         number_options(SETTINGS, "Training"),
+        run_option(
+            "--mpi",
+            is_flag=True,
+            help="Share each minibatch's gradient, as --jobs does, between the processes that mpirun starts, also on "
+            "other machines: mpirun -n 4 rnng-dy train ... --mpi",
+        ),
         _device_option(run_option),
     ]
     for option in reversed(options):

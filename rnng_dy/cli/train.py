@@ -11,7 +11,7 @@ import click
 from oracle.errors import RnngError
 from oracle.files import OracleSentence
 from rnng_dy import engine
-from rnng_dy.cli.group import Group, Sectioned
+from rnng_dy.cli.group import Sectioned
 from rnng_dy.cli.initial_model import initial_model
 from rnng_dy.cli.options import (
     PARSER_SIZES,
@@ -23,13 +23,14 @@ from rnng_dy.cli.options import (
 )
 from rnng_dy.cli.paths import FILE
 from rnng_dy.cli.quiet import say
+from rnng_dy.cli.ranks import RankedGroup
 from rnng_dy.cli.training_data import TrainingData, training_data
 from rnng_dy.cli.training_run import TrainingRun, WordsRun
 from rnng_dy.execution.outputs import content_hash
 from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES
 
 
-@click.group(cls=Group)
+@click.group(cls=RankedGroup)
 def train() -> None:
     """Train a model. Ctrl-C stops it so that --resume can go on."""
 

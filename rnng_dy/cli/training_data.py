@@ -104,7 +104,9 @@ def training_data(
 
 
 def _require_sense(kind: str, options: Mapping[str, object]) -> None:
-    """Raise UsageError, saying what to give, where the options do not name the data in one way."""
+    """Raise UsageError, saying what to give, where the options do not name data and processes in one way."""
+    if options["mpi"] and options["jobs"] is not None:
+        raise click.UsageError("with --mpi, mpirun says how many processes: leave --jobs out")
     if options["trees_path"] is None and options["train_path"] is None:
         raise click.UsageError(
             "give --trees with --dev-trees or --hold-out, or oracles as --train and --dev"

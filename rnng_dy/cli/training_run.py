@@ -59,6 +59,9 @@ class TrainingRun:
             settings = saved_settings(checkpoint.training_state(self.folder), self.folder)
             require_possible(settings, self.folder)
         self.settings = replace(settings, **_given(settings, options))
+        self._world = click.get_current_context().obj if options["mpi"] else None
+        if self._world:
+            self.settings = replace(self.settings, jobs=self._world.size)
 
     def model(self, make: Callable):
         """The model to train; `make(sizes, seed=, composition=, transitions=, state=)` makes a new one.
@@ -123,7 +126,8 @@ class TrainingRun:
         from rnng_dy.training.loop import Training
         from rnng_dy.training.provenance import Provenance
 
-        prepare_process(self.settings.jobs, engine.device())
+        world, jobs = self._world, self.settings.jobs
+        prepare_process(world.here if world else jobs, engine.device())
         sentences, path = self.data.train, self.data.train_path
         examples, lines, impossible = encode_possible(model, sentences)
         if not examples:
@@ -144,9 +148,12 @@ class TrainingRun:
             else:
                 say(line)
 
+        team = world.team if world else None
         run = Training(
-            model, examples, evaluation, self.settings, self.folder, report, self._inputs
+            model, examples, evaluation, self.settings, self.folder, report, self._inputs, team
         )
+        if world:
+            say(f"MPI: ranks {jobs}, machines {world.machines}")
         if self.resumes:
             run.resume()
             say(f"going on after {run.standing.sentences} sentences")
