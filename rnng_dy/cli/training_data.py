@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -209,7 +208,7 @@ def _made(
 
 
 def _progress(path: str) -> ByteProgress:
-    return ByteProgress(f"reading {path}", 0 if path == "-" else os.path.getsize(path))
+    return ByteProgress(f"reading {path}", path)
 
 
 def _recipe(kind: str, options: Mapping[str, object], base: object | None) -> Recipe:
