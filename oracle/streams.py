@@ -42,7 +42,7 @@ def open_input(path: str | os.PathLike) -> Iterator[TextIO]:
     Raises OSError where the file cannot be read.
     """
     with open_bytes(path) as content:
-        stream = io.TextIOWrapper(content, **_TEXT)
+        stream = as_text(content)
         try:
             yield stream
         finally:
@@ -76,6 +76,11 @@ def open_output(path: str | os.PathLike) -> Iterator[TextIO]:
         if error.filename in (None, _temporary_name(os.path.realpath(path))):
             error.filename = "standard output" if path == "-" else path
         raise
+
+
+def as_text(content: io.BufferedIOBase) -> TextIO:
+    """The text of a binary stream, as `open_input` reads it."""
+    return io.TextIOWrapper(content, **_TEXT)
 
 
 _DESCRIPTORS = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
