@@ -24,7 +24,10 @@ class Examples(Sequence):
     """The examples of the sentences that a model can learn; a process that is given them maps the arrays itself."""
 
     def __init__(
-        self, oracle: EncodedOracle, example_of: Callable[[Row], tuple], members: np.ndarray
+        self,
+        oracle: EncodedOracle,
+        example_of: _ParserExampleOf | _WordExampleOf,
+        members: np.ndarray,
     ):
         """`members` are the numbers of the sentences."""
         self._oracle, self._example_of, self._members = oracle, example_of, members
@@ -41,9 +44,17 @@ class Examples(Sequence):
         return self._oracle.lines[self._members]
 
     @property
-    def actions(self) -> np.ndarray:
-        """The number of actions of each one's sentence."""
-        return self._oracle.lengths("action")[self._members]
+    def sizes(self) -> np.ndarray:
+        """See `sizes_of`."""
+        has_actions = self._example_of.actions is not None
+        return self._oracle.lengths("action" if has_actions else "word")[self._members]
+
+
+def sizes_of(examples: Sequence) -> np.ndarray:
+    """What decides the work of each example: the number of its actions, or of its words where it has none."""
+    if isinstance(examples, Examples):
+        return examples.sizes
+    return np.array([len(example[-1]) for example in examples])
 
 
 def examples_of(model: SavedModel, oracle: EncodedOracle) -> tuple[Examples, dict[int, str]]:

@@ -16,7 +16,7 @@ from oracle.treebank import LocatedTree, parse_line
 from oracle.unknown import UnknownWords
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.models.vocabulary import GeneratorVocabulary
-from rnng_dy.training.examples import examples_of
+from rnng_dy.training.examples import examples_of, sizes_of
 from rnng_dy.training.loop import Training
 from rnng_dy.training.presets import PRESETS
 
@@ -69,8 +69,10 @@ def test_examples_are_those_of_the_sentences(made):
     assert impossible == left_out
     assert left_out or model.kind == "discriminative"
     assert [s.line for s in sentences if s.line not in left_out] == examples.lines.tolist()
-    if model.kind != "lstm-lm":
-        assert examples.actions.tolist() == [len(example.actions) for example in known]
+    assert examples.sizes.tolist() == sizes_of(known).tolist()
+    assert sizes_of(known)[0] == len(
+        known[0].words if model.kind == "lstm-lm" else known[0].actions
+    )
 
 
 def test_numbers_are_python_s_own(made):
