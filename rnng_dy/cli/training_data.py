@@ -57,11 +57,11 @@ class TrainingData:
     """Where files wait that are to be kept in the model folder."""
 
     def keep(self, folder: Path) -> None:
-        """Move the files that were made into the model folder."""
+        """Move the files that were made into the model folder, which gets its name when it is complete."""
         if self.made is not None:
             self.made.rename(folder / DATA)
-            # where other processes find the arrays
-            self.train.is_now_in(folder / DATA)
+            # other processes look for the arrays only then
+            self.train.is_now_in(Path(self.train_path).parent)
 
 
 def goes_on(options: Mapping[str, object]) -> bool:
