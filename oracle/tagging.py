@@ -14,6 +14,7 @@ from nltk.tag.perceptron import PerceptronTagger
 from oracle.brackets import LocatedTree
 from oracle.errors import InputError
 from oracle.sentences import read_sentences
+from oracle.training_data import evenly_spaced
 from oracle.treebank import copied, is_preterminal, subtrees, tags, words
 
 TaggedSentence = list[tuple[str, str]]
@@ -54,8 +55,7 @@ def train_tagger(sentences: Sequence[TaggedSentence], seed: int) -> PerceptronTa
 
 def tagger_of_training(sentences: Sequence[TaggedSentence], seed: int) -> PerceptronTagger:
     """A parser's own tagger, from its training sentences; from MOST_SENTENCES, evenly spaced, where there are more."""
-    n = min(len(sentences), MOST_SENTENCES)
-    tagger = train_tagger([sentences[i * len(sentences) // n] for i in range(n)], seed)
+    tagger = train_tagger(evenly_spaced(sentences, MOST_SENTENCES), seed)
     # without what only its training needs, which is the larger part
     return PerceptronTagger.decode_json_obj(tagger.encode_json_obj())
 

@@ -33,6 +33,8 @@ class ParameterStore:
         self.collection = dy.ParameterCollection()
         self.dense: dict[str, dy.Parameters] = {}
         self.lookups: dict[str, dy.LookupParameters] = {}
+        self._groups: list[tuple[dy.Parameters, ...]] = []
+        self._group_of: dict[tuple[str, int], int] = {}
         self._bytes = 0
         # a table must not outlive its collection, which DyNet would then read after it is freed
         self._constants = dy.ParameterCollection()
@@ -52,6 +54,18 @@ class ParameterStore:
         values = self._uniform((rows, size), size)
         self.lookups[name] = self.collection.lookup_parameters_from_numpy(values)
         return self.lookups[name]
+
+    def used_with(
+        self, table: str, rows: Iterable[int], parameters: tuple[dy.Parameters, ...]
+    ) -> None:
+        """Say that a graph uses the parameters only where it uses one of these rows of a table."""
+        self._group_of.update(((table, row), len(self._groups)) for row in rows)
+        self._groups.append(parameters)
+
+    def unused(self, rows: Mapping[str, Iterable[int]]) -> list[dy.Parameters]:
+        """Parameters that a graph with these rows has no use for, as far as `used_with` says."""
+        used = {self._group_of.get((table, row)) for table, ids in rows.items() for row in ids}
+        return [p for i, group in enumerate(self._groups) if i not in used for p in group]
 
     def constant(self, values: np.ndarray, rows: int | None = None) -> dy.LookupParameters:
         """A lookup table that is neither trained nor saved: to be looked up with `update=False`.

@@ -103,6 +103,7 @@ SETTINGS = [
     ("clip", POSITIVE, "Global norm that gradients are scaled down to."),
     ("l2", RATE, "Share by which every update shrinks the parameters it uses."),
     ("batch_size", AT_LEAST_1, "Sentences in one update."),
+    ("bucket", click.BOOL, "Sentences of like length in each update, or of any (the default)."),
     ("unknown_probability", FiniteRange(0, 1), "How often a word seen once is its UNK class."),
     ("first_evaluation", AT_LEAST_1, "Sentences before the first evaluation on the dev data."),
     ("evaluate_every", AT_LEAST_1, "Sentences between evaluations."),
@@ -139,7 +140,10 @@ def number_options(table: list[tuple[str, click.ParamType, str]], section: str) 
     def decorate(command: Callable) -> Callable:
         for name, kind, text in reversed(table):
             flag = "--" + name.replace("_", "-")
-            command = in_section(section)(flag, name, type=kind, help=text)(command)
+            if kind is click.BOOL:
+                flag += flag.replace("--", "/--no-")
+            option = in_section(section)(flag, name, type=kind, default=None, help=text)
+            command = option(command)
         return command
 
     return decorate

@@ -12,13 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import numpy as np
-
 from oracle.errors import InputError, RnngError
 from oracle.streams import replacing
 from rnng_dy import checkpoint
 from rnng_dy.training.exchange import Team, Update
 from rnng_dy.training.log import ENDED_EARLY, EVALUATION, LEFT_OUT, LOG, PROGRESS
+from rnng_dy.training.order import order_of_epoch
 from rnng_dy.training.presets import Settings
 from rnng_dy.training.updates import Updater
 
@@ -171,7 +170,7 @@ class Training:
     def _run(self, update: Callable[..., Update], stop: Callable[[], bool]) -> bool:
         p, n = self.standing, len(self.examples)
         while p.epoch < self.settings.epochs and not self._is_out_of_patience:
-            order = np.random.default_rng([self.settings.seed, 0, p.epoch]).permutation(n)
+            order = order_of_epoch(self.examples, self.settings, p.epoch)
             while p.position < n:
                 before = p.sentences
                 self._step(update, order[p.position :][: self.settings.batch_size].tolist())

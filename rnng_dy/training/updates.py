@@ -37,7 +37,13 @@ class Sgd:
             penalty.backward()
             self._store.decay(self._l2)
         self._trainer.learning_rate = size
+        # of a large vocabulary a minibatch uses few clusters: the others' gradient is 0, and need not be subtracted
+        unused = self._store.unused(rows)
+        for parameter in unused:
+            parameter.set_updated(False)
         self._trainer.update()
+        for parameter in unused:
+            parameter.set_updated(True)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """What it remembers from update to update: nothing."""

@@ -67,6 +67,7 @@ VALUES = {
     "clip": 2.5,
     "l2": 0.002,
     "batch_size": 3,
+    "bucket": True,
     "unknown_probability": 0.25,
     "first_evaluation": 11,
     "evaluate_every": 13,
@@ -88,6 +89,7 @@ VALUES = {
 def test_every_number_option_arrives(data):
     assert VALUES.keys() == {name for name, _, _ in SETTINGS + SIZES + PARSER_SIZES}
     options = [x for k, v in VALUES.items() for x in ("--" + k.replace("_", "-"), str(v))]
+    options.remove("True")
     run(*PARSER, "--pos", "--model", "m", *options)
     model = DiscriminativeParser.load("m")
     settings = saved_settings(checkpoint.training_state("m"), "m")
