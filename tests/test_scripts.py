@@ -50,6 +50,8 @@ def test_bench_systems_has_a_row_for_each_composition_and_state(tmp_path, kind):
     assert rows[0].startswith("corrected, full ") and rows[0].split()[3] == "1.00"
     assert any(row.startswith("gated-attention, full") for row in rows)
     assert all(float(cell) > 0 for row in rows for cell in row.split()[2:])
+
+
 def test_bench_mpi_measures_ranks_and_predicts_more(tmp_path):
     lines = run("bench_mpi", "--tiny", "--rounds", "1", folder=tmp_path).splitlines()
     [ranks] = (line for line in lines if line.startswith("  2 ranks, TCP"))
