@@ -67,13 +67,17 @@ class ParameterStore:
         used = {self._group_of.get((table, row)) for table, ids in rows.items() for row in ids}
         return [p for i, group in enumerate(self._groups) if i not in used for p in group]
 
-    def constant(self, values: np.ndarray, rows: int | None = None) -> dy.LookupParameters:
+    def constant(
+        self, values: np.ndarray, rows: int | None = None, blank: bool = False
+    ) -> dy.LookupParameters:
         """A lookup table that is neither trained nor saved: to be looked up with `update=False`.
 
-        Raises RnngError where it is no matrix with so many rows.
+        With `blank` a row of zeros comes after the others. Raises RnngError where it is no matrix with so many rows.
         """
         if values.ndim != 2 or rows not in (None, len(values)) or not values.size:
             raise RnngError(f"an array of {values.shape} where {rows} vectors are needed")
+        if blank:
+            values = np.pad(values, ((0, 1), (0, 0)))
         values = np.ascontiguousarray(values, np.float32)
         return self._constants.lookup_parameters_from_numpy(values)
 

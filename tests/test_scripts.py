@@ -26,7 +26,7 @@ def test_profile(tmp_path):
     shares = [float(line.split()[-1][:-1]) for line in lines[2:9]]
     assert abs(sum(shares[:-1]) - 100) < 0.5
     assert shares[-1] == 100
-    assert any(line.startswith("BWD coupled_lstm_step") for line in lines)
+    assert any(line.startswith("BWD coupled_lstm_forest") for line in lines)
 
 
 def test_bench_measures_everything_and_compares(tmp_path):

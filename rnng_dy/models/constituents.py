@@ -53,8 +53,10 @@ class Constituents:
         self, known: Derivations, vectors: Mapping[int, Row], dropout: float
     ) -> dict[int, Row]:
         """The constituents of trees that are known in advance, by number, from `vectors` of words and opened ones."""
-        labels = dy.lookup_batch(self._labels, [*known.labels])
-        found = {**vectors, **numbered(known.labels.values(), labels)}
+        found = dict(vectors)
+        if known.labels:
+            labels = dy.lookup_batch(self._labels, [*known.labels])
+            found |= numbered(known.labels.values(), labels)
         for of_height in known.constituents:
             composed = self._compose.together(of_height.values(), found, dropout)
             found |= numbered(of_height, composed)

@@ -171,11 +171,13 @@ class Derivations:
         """The number of the vector of an open nonterminal."""
         if label not in self.opened:
             self.opened[label] = next(self._numbers)
-            self.labels[label] = next(self._numbers)
         return self.opened[label]
 
     def reduce(self, label: int, opened: int, children: tuple[int, ...]) -> int:
         """The number of the vector of a new constituent."""
+        # Adam moves the rows that are looked up: not that of a root, which nothing is made of
+        if label not in self.labels:
+            self.labels[label] = next(self._numbers)
         number = next(self._numbers)
         height = max((self._heights.get(child, 0) for child in children), default=0)
         self._heights[number] = height + 1

@@ -103,8 +103,7 @@ class DiscriminativeParser(Rnng, ParserI):
             self._input_tag = store.matrix("input_tag", sizes.lstm_input, sizes.tag)
         if vectors is not None:
             # a word without a vector has one of zeros, after the others
-            table = np.vstack([vectors, np.zeros_like(vectors[:1])])
-            self._vector_table = store.constant(table, len(vocabulary.pretrained) + 1)
+            self._vector_table = store.constant(vectors, len(vocabulary.pretrained), blank=True)
             self._input_vector = store.matrix("input_vector", sizes.lstm_input, vectors.shape[1])
 
     @staticmethod

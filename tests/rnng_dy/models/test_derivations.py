@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from rnng_dy.engine import dy
 from rnng_dy.models.composition import COMPOSITIONS
 from rnng_dy.models.derivations import NEW, Derivations, Forest
+from rnng_dy.models.rnng import Rnng
 from rnng_dy.search.model import Derived
+from rnng_dy.training.presets import PRESETS
+from rnng_dy.training.updates import Updater
 
 from ..conftest import make_generator, make_parser
 
@@ -99,3 +104,22 @@ def test_an_action_that_is_not_valid_is_refused(actions, parser, sentences):
     dy.renew_cg()
     with pytest.raises(ValueError, match="is not valid"):
         parser.losses([Derived(tokens, 2, [actions], None)])
+
+
+def test_only_what_something_is_made_of_is_looked_up(sentences, monkeypatch):
+    """Adam moves all rows that are looked up, by what it remembers: not the label of a root, if nothing else has it."""
+    moved = []
+    for losses in (Rnng.losses, Rnng.walked_losses):
+        monkeypatch.setattr(Rnng, "losses", losses)
+        model = make_parser(sentences)
+        deep, flat = sorted(sentences, key=lambda s: len(s.actions))[:: len(sentences) - 1][::-1]
+        updater = Updater(
+            model,
+            [model.encode_training(s) for s in (deep, flat)],
+            replace(PRESETS["fast", "discriminative"], dropout=0.0),
+        )
+        for number, example in enumerate([0, 1, 1]):
+            updater.update([example], number, 0.01)
+        moved.append(model.store.arrays())
+    for name, values in moved[1].items():
+        assert moved[0][name] == pytest.approx(values, abs=2e-4), name
