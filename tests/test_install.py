@@ -312,24 +312,6 @@ def test_pip_is_stopped_where_dynet_is_missing(monkeypatch, tmp_path, version):
         run_setup(monkeypatch)
 
 
-def test_gpus_that_come_later_compile_ptx(monkeypatch):
-    stubs = {
-        "Cython": {"__version__": "0.29.37"},
-        "Cython.Build": {"cythonize": None},
-        "setuptools": {"Extension": None, "setup": None},
-        "setuptools.command": {},
-        "setuptools.command.build_ext": {"build_ext": object},
-    }
-    for name, attributes in stubs.items():
-        monkeypatch.setitem(sys.modules, name, types.SimpleNamespace(**attributes))
-    recipe = runpy.run_path(str(cache.RECIPE / "setup.py"))
-    assert recipe["gencode"]("90,80") == [
-        "-gencode=arch=compute_80,code=sm_80",
-        "-gencode=arch=compute_90,code=sm_90",
-        "-gencode=arch=compute_90,code=compute_90",
-    ]
-
-
 def test_make_alone_tells_what_there_is_to_make():
     done = subprocess.run(["make", "-C", str(CHECKOUT)], capture_output=True, text=True)
     for goal in ("setup", "test", "demo", "cuda-build", "gpu-check", "gpu-bundle", "lint", "clean"):

@@ -28,6 +28,25 @@ MARCH = os.environ.get("DYNET_MARCH", "")
 JOBS = int(os.environ.get("DYNET_JOBS") or 1)
 CUDA_ARCH = os.environ.get("DYNET_CUDA_ARCH", "")
 CUDA_LIBRARIES = ("cublas", "curand", "cudart")
+# what runs while a model works, and what does not; the preprocessor sees the same with both
+FAST = ["-Ofast", "-fno-finite-math-only", "-funroll-loops"]
+LIGHT = ["-O1", "-ffast-math", "-fno-finite-math-only"]
+# nothing in the Python module leads to these
+LEFT_OUT = {"deep-lstm", "grad-check", "hsm-builder", "mp", "pretrain", "saxe-init", "treelstm"}
+# no model has such a node
+LIGHT_NODES = ["argmax", "contract", "conv", "conv2d", "cumulative", "hinge", "losses", "lstm"]
+LIGHT_NODES += ["maxpooling2d", "moments", "normalization", "random", "rounding"]
+# Each list is compiled as one file, a unit: Eigen's headers are parsed, and what its sources share is
+# compiled, once.
+FAST_UNITS = [
+    ["nodes-affinetransform", "nodes-coupled-lstm", "nodes-matrixmultiply"],
+    ["model", "param-nodes", "tensor", "training"],
+]
+# what builds graphs, DyNet's own files; builders with enumerators of one name are kept apart
+LIGHT_UNITS = [
+    ["cfsm-builder", "dict", "gru", "io", "lstm"],
+    ["fast-lstm", "rnn", "rnn-state-machine"],
+]
 # sources that the CUDA backend needs from both compilers, besides the nodes
 ALSO_CUDA = [f"dynet/{name}.cc" for name in ("param-nodes", "tensor", "training", "model")]
 # before any header of Eigen's, whose own checks of launches are off in a release build
@@ -43,14 +62,30 @@ def in_packages(relative: str) -> Path:
     raise SystemExit(f"{relative} is in no package of the build environment")
 
 
-def merge(sources: list[str], count: int, suffix: str) -> list[str]:
-    """Write `count` files that include all sources: Eigen's headers are parsed that often only."""
-    merged = []
-    for part in range(count):
-        path = Path("gen") / f"merged{part}{suffix}"
-        path.write_text("".join(f'#include "{source}"\n' for source in sources[part::count]))
-        merged.append(str(path))
-    return merged
+def shares(sources: list[str], count: int) -> list[list[str]]:
+    """The sources in `count` lists."""
+    return [sources[part::count] for part in range(count)]
+
+
+def write_units(units: list[list[str]], name: str, suffix: str) -> list[str]:
+    """Write a file for each unit that includes its sources; gives the paths."""
+    paths = []
+    for number, sources in enumerate(units):
+        path = Path("gen") / f"{name}{number}{suffix}"
+        path.write_text("".join(f'#include "{source}"\n' for source in sources))
+        paths.append(str(path))
+    return paths
+
+
+def cpu_units(sources: dict[str, str]) -> tuple[list[str], list[str]]:
+    """The units that are compiled for speed, and the others, of sources by name."""
+    rest = dict(sources)
+    fast = [[rest.pop(name) for name in unit] for unit in FAST_UNITS]
+    light = [[rest.pop(name) for name in unit] for unit in LIGHT_UNITS]
+    light += shares([rest.pop(f"nodes-{name}") for name in LIGHT_NODES], 2)
+    fast += shares([path for name, path in rest.items() if name.startswith("nodes-")], 3)
+    fast += shares([path for name, path in rest.items() if not name.startswith("nodes-")], 2)
+    return write_units(fast, "fast", ".cc"), write_units(light, "light", ".cc")
 
 
 def write_modules() -> None:
@@ -89,16 +124,17 @@ class ParallelBuild(build_ext):
             spawn(command, **settings)
 
         self.compiler.spawn = spawn_and_tell
-        total = len(ext.sources) + len(ext.cuda_sources)
-        objects = []
+        # the longest first; of equal functions in several units the linker takes the first
+        module = next(source for source in ext.sources if source.startswith("python/"))
+        first = [*ext.cuda_sources, module]
+        order = first + [source for source in ext.sources if source != module]
         with ThreadPoolExecutor(JOBS) as pool:
-            jobs = [pool.submit(self.compile_cuda, ext, source) for source in ext.cuda_sources]
-            jobs += [pool.submit(self.compile_cpu, ext, source) for source in ext.sources]
-            for number, job in enumerate(jobs, 1):
-                objects += job.result()
-                print(f"compiled {number} of {total}", flush=True)
+            jobs = {source: pool.submit(self.compile, ext, source) for source in order}
+            for number, job in enumerate(jobs.values(), 1):
+                job.result()
+                print(f"compiled {number} of {len(order)}", flush=True)
         self.compiler.link_shared_object(
-            objects,
+            [jobs[source].result() for source in (*ext.cuda_sources, *ext.sources)],
             self.get_ext_fullpath(ext.name),
             extra_postargs=ext.extra_link_args,
             build_temp=self.build_temp,
@@ -106,16 +142,20 @@ class ParallelBuild(build_ext):
         )
         Path("commands.json").write_text(json.dumps(commands))
 
-    def compile_cpu(self, ext: Extension, source: str) -> list[str]:
-        return self.compiler.compile(
+    def compile(self, ext: Extension, source: str) -> str:
+        """Compile one unit; gives the object file."""
+        if source in ext.cuda_sources:
+            return self.compile_cuda(ext, source)
+        (target,) = self.compiler.compile(
             [source],
             output_dir=self.build_temp,
             macros=ext.define_macros,
             include_dirs=ext.include_dirs,
-            extra_postargs=ext.extra_compile_args,
+            extra_postargs=ext.extra_compile_args + (FAST if source in ext.fast_sources else LIGHT),
         )
+        return target
 
-    def compile_cuda(self, ext: Extension, source: str) -> list[str]:
+    def compile_cuda(self, ext: Extension, source: str) -> str:
         target = str(Path(self.build_temp) / (Path(source).name + ".o"))
         flags = ["-x", "cu", "-std=c++17", "-O2", "-w", "-Xcompiler", "-fPIC,-w"]
         flags += ["--expt-relaxed-constexpr", "--extended-lambda", "-D_FORCE_INLINES"]
@@ -124,7 +164,7 @@ class ParallelBuild(build_ext):
         flags += [f"-I{folder}" for folder in ext.include_dirs]
         command = [os.environ["NVCC"], *gencode(CUDA_ARCH), *flags, "-c", source, "-o", target]
         self.compiler.spawn(command)
-        return [target]
+        return target
 
 
 def cuda_parts(nodes: list[str]) -> tuple[list[str], list[str], list[str]]:
@@ -137,38 +177,38 @@ def cuda_parts(nodes: list[str]) -> tuple[list[str], list[str], list[str]]:
             raise SystemExit(f"no lib{name}.so in {root / 'lib'}")
         link.append(str(found[0]))
     link.append("-Wl,-rpath,$ORIGIN/nvidia/cu13/lib")
-    sources = [*merge(nodes + ALSO_CUDA, 8, ".cu"), "dynet/gpu-ops.cu", "dynet/gpu-pieces.cu"]
+    merged = write_units(shares(nodes + ALSO_CUDA, 8), "merged", ".cu")
+    sources = [*merged, "dynet/gpu-ops.cu", "dynet/gpu-pieces.cu"]
     return sources, [str(Path(os.environ["CUDA_HOME"]) / "include"), str(root / "include")], link
 
 
-def extension() -> tuple[Extension, list[str]]:
-    """The extension module `_dynet` and the sources of it that are nvcc's."""
-    nodes = sorted(str(path) for path in Path("dynet").glob("nodes-*.cc"))
-    left_out = {"mp.cc"} if CUDA_ARCH else {"mp.cc", "cuda.cc"}
-    others = [p for p in sorted(Path("dynet").glob("*.cc")) if p.name not in left_out]
-    others = [str(path) for path in others if str(path) not in nodes]
+def extension() -> tuple[Extension, list[str], list[str]]:
+    """The extension module `_dynet`, and of its sources those compiled for speed and those for nvcc."""
+    left_out = LEFT_OUT if CUDA_ARCH else {*LEFT_OUT, "cuda"}
+    paths = [path for path in sorted(Path("dynet").glob("*.cc")) if path.stem not in left_out]
+    fast, light = cpu_units({path.stem: str(path) for path in paths})
     macros = [("EIGEN_FAST_MATH", "1"), ("NDEBUG", None)]
     include = [".", "gen", "python", str(in_packages("cmeel.prefix/include/eigen3"))]
-    flags = ["-std=c++17", "-Ofast", "-fno-finite-math-only", "-funroll-loops"]
-    flags += ["-fPIC", "-g0", "-w"]
+    flags = ["-std=c++17", "-fPIC", "-g0", "-w"]
     if MARCH:
         flags.append(f"-march={MARCH}")
     cuda_sources, link = [], []
     if CUDA_ARCH:
         macros += [("HAVE_CUDA", "1"), ("EIGEN_USE_GPU", None)]
         flags += CUDA_CHECKS
+        nodes = [str(path) for path in paths if path.stem.startswith("nodes-")]
         cuda_sources, cuda_include, link = cuda_parts(nodes)
         include += cuda_include
     module = Extension(
         "_dynet",
-        ["python/_dynet.pyx", *merge(nodes, 8, ".cc"), *others],
+        [*fast, *light, "python/_dynet.pyx"],
         language="c++",
         include_dirs=include,
         define_macros=macros,
         extra_compile_args=flags,
         extra_link_args=link,
     )
-    return module, cuda_sources
+    return module, fast, cuda_sources
 
 
 def requirements() -> list[str]:
@@ -187,12 +227,12 @@ def main() -> None:
         # the .pyx relies on Cython 0.29's rules for operators (2 * x) and exceptions
         directives.update(c_api_binop_methods=True, legacy_implicit_noexcept=True)
     write_modules()
-    module, cuda_sources = extension()
+    module, fast_sources, cuda_sources = extension()
     modules = cythonize(
         [module], include_path=["python"], compiler_directives=directives, quiet=True
     )
     # cythonize gives new objects
-    modules[0].cuda_sources = cuda_sources
+    modules[0].fast_sources, modules[0].cuda_sources = fast_sources, cuda_sources
     setup(
         name="dyNET",
         version=VERSION + ("+cu13" if CUDA_ARCH else ""),
