@@ -31,7 +31,7 @@ def in_buckets(
 
     >>> order, sizes = np.arange(5), np.array([9, 1, 8, 2, 5])
     >>> in_buckets(order, sizes, 2, np.random.default_rng(1)).tolist()
-    [2, 0, 1, 3, 4]
+    [1, 3, 2, 0, 4]
     """
     whole = len(order) - len(order) % batch_size
     chunk = np.arange(whole) // (BATCHES * batch_size)
