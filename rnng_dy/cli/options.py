@@ -248,8 +248,8 @@ def training_options(command: Callable) -> Callable:
         run_option(
             "--mpi",
             is_flag=True,
-            help="Share each minibatch's gradient, as --jobs does, between the processes that mpirun starts, also on "
-            "other machines: mpirun -n 4 rnng-dy train ... --mpi",
+            help="Share each minibatch's gradient, as --jobs does, between the processes that "
+            "`mpirun -n 4 rnng-dy train ... --mpi` starts, also on other machines.",
         ),
         _device_option(run_option),
     ]

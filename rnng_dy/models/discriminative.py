@@ -161,9 +161,9 @@ class DiscriminativeParser(Rnng, ParserI):
 
         `preterminals` says whether words have POS tags above them; None looks.
         """
+        actions, words = self.transitions.actions_of(tree, preterminals), words_of(tree)
         if preterminals is None:
             preterminals = has_preterminals(tree)
-        actions, words = self.transitions.actions_of(tree, preterminals), words_of(tree)
         self.transitions.check(actions, len(words))
         ids = self.transitions.encode(actions)
         tags = tags_of(tree) if preterminals else None

@@ -90,8 +90,14 @@ class World:
             raise
         finally:
             if self._is_inside:
-                self._comm.Abort(2)
+                self._abort()
             self.tell(None)
+
+    def _abort(self) -> None:
+        """End all ranks by force, once mpirun has had the time to pass on what was said."""
+        sys.stderr.flush()
+        time.sleep(0.5)
+        self._comm.Abort(2)
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -153,7 +159,7 @@ class World:
             reason = str(error) or type(error).__name__
             message = f"Error: rank {self.rank} on {self._host}: {reason}; go on with --resume"
             print(message, file=sys.stderr, flush=True)
-            self._comm.Abort(2)
+            self._abort()
 
     def _update_as_told(self, model, examples: Sequence, settings, optimizer: Mapping) -> None:
         updater = Updater(model, examples, settings, self.exchange(model.store))

@@ -50,8 +50,8 @@ def arrays(folder, name="parameters.npz"):
     return {k: v for k, v in found.items() if k != "state"}
 
 
-def assert_same_bits(first, second):
-    for name in ("parameters.npz", "training.npz"):
+def assert_same_bits(first, second, files=("parameters.npz", "training.npz")):
+    for name in files:
         ours, expected = arrays(first, name), arrays(second, name)
         assert ours.keys() == expected.keys()
         assert all(np.array_equal(ours[key], expected[key]) for key in ours)
@@ -125,7 +125,8 @@ def test_resume_goes_on_with_the_data_that_the_folder_keeps(kind, monkeypatch):
     train(kind, *data)
     monkeypatch.delattr("rnng_dy.cli.training_data.make_training_data")
     train(kind, *data, "--resume", "--epochs", "2")
-    assert_same_bits("m", "straight")
+    # the best model may be another one: a run is evaluated where it ends, too
+    assert_same_bits("m", "straight", ["training.npz"])
 
 
 @pytest.mark.parametrize(
