@@ -12,6 +12,7 @@ from setuptools import find_packages, setup
 
 HERE = Path(__file__).resolve().parent
 DYNET = "2.1.2"
+CLUSTER = ["distributed", "mpi4py"]
 INSTALLED = "from importlib.metadata import version; print(version('dynet').partition('+')[0])"
 
 
@@ -56,9 +57,10 @@ setup(
     },
     install_requires=[f"dyNET=={DYNET}", "numpy", "nltk", "click"],
     extras_require={
+        "cluster": CLUSTER,
         "notebook": ["svgling"],
         "tensorboard": ["tensorboard"],
-        "test": ["pytest", "pytest-xdist", "hypothesis", "ruff"],
+        "test": ["pytest", "pytest-xdist", "hypothesis", "ruff", *CLUSTER, "mpich"],
     },
     entry_points={"console_scripts": ["rnng-dy = rnng_dy.__main__:main"]},
 )

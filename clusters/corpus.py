@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from array import array
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain
+from itertools import chain, count
+
+import numpy as np
 
 from oracle.blocks import read_oracle_lines
 from oracle.brackets import read_tree_lines
 from oracle.streams import open_bytes, read_lines
 from oracle.treebank import is_preterminal, words
-from oracle.unknown import UnknownWords, known_words
+from oracle.unknown import UnknownWords
 
 FORMATS = ("oracle", "trees", "text")
 
@@ -25,7 +29,7 @@ def open_corpus(
 ) -> Iterator[Iterator[list[bytes]]]:
     """The sentences of a file, their words as UTF-8; `-` is standard input.
 
-    Text is read as it is needed, the others at once. Bytes that are not UTF-8 are kept.
+    Text and oracles are read as they are needed, trees at once. Bytes that are not UTF-8 are kept.
 
     Without a format, a file is an oracle if it begins with `# (`, trees if with `(`, else text, one
     sentence a line. Of an oracle the unkified words count. Those of trees are made as `rnng-dy oracle`
@@ -39,7 +43,7 @@ def open_corpus(
         if format == "text":
             yield _text(lines, on_bytes)
         elif format == "trees":
-            yield map(_as_bytes, _trees(lines, path, rules))
+            yield _trees(lines, path, rules)
         else:
             decoded = (line.decode("utf-8", "surrogateescape") for line in lines)
             oracle = read_oracle_lines(decoded, path)
@@ -71,12 +75,27 @@ def _text(lines: Iterable[bytes], on_bytes: Callable[[int], None]) -> Iterator[l
             yield sentence
 
 
-def _trees(lines: Iterable[bytes], path: object, rules: str) -> list[list[str]]:
-    numbered = read_lines(path, stream=lines)
-    located = list(read_tree_lines(numbered, path))
-    sentences = [words(t.tree) for t in located if not is_preterminal(t.tree)]
-    unknown_words = UnknownWords(rules, known_words(sentences))
-    return [unknown_words.unkify(sentence) for sentence in sentences]
+def _trees(lines: Iterable[bytes], path: object, rules: str) -> Iterator[list[bytes]]:
+    """The unkified words of each tree; which are known the last tree may decide, so words are kept as numbers."""
+    ids: defaultdict[str, int] = defaultdict(count().__next__)
+    numbers, lengths = array("I"), array("I")
+    for located in read_tree_lines(read_lines(path, stream=lines), path):
+        if not is_preterminal(located.tree):
+            before = len(numbers)
+            numbers.extend(map(ids.__getitem__, words(located.tree)))
+            lengths.append(len(numbers) - before)
+    return _unkified(list(ids), numbers, lengths, rules)
+
+
+def _unkified(
+    types: Sequence[str], numbers: array, lengths: array, rules: str
+) -> Iterator[list[bytes]]:
+    counts = np.bincount(np.asarray(numbers), minlength=len(types))
+    unknown_words = UnknownWords(rules, [types[i] for i in np.flatnonzero(counts >= 2)])
+    classes, begin = _as_bytes(unknown_words.unkify(types)), 0
+    for length in lengths:
+        yield [classes[i] for i in numbers[begin : begin + length]]
+        begin += length
 
 
 def _as_bytes(sentence: Iterable[str]) -> list[bytes]:

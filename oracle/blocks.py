@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from sys import intern
 from typing import TextIO
@@ -13,7 +13,6 @@ from oracle.errors import InputError, RnngError
 from oracle.streams import WHITE_SPACE, open_input, split_words
 from oracle.transitions import (
     DEFAULT,
-    SYSTEMS,
     TOP_DOWN,
     TransitionSystem,
     is_action,
@@ -96,12 +95,12 @@ def read_oracle(path: str | os.PathLike) -> list[OracleSentence]:
     do not fit together, and for a file without any.
     """
     with open_input(path) as stream:
-        return read_oracle_lines(stream, path)
+        return list(read_oracle_lines(stream, path))
 
 
-def read_oracle_lines(lines: Iterable[str], path: object) -> list[OracleSentence]:
-    """Blocks of an oracle's lines; see `read_oracle`."""
-    sentences: list[OracleSentence] = []
+def read_oracle_lines(lines: Iterable[str], path: object) -> Iterator[OracleSentence]:
+    """Blocks of an oracle's lines, one after the other; see `read_oracle`."""
+    first = None
     for begin, block in _blocks(lines):
         try:
             sentence = _read_block(block, begin, path)
@@ -111,25 +110,14 @@ def read_oracle_lines(lines: Iterable[str], path: object) -> list[OracleSentence
             raise InputError(
                 f"the sentence that begins here is no tree: {error}; {_REMEDY}", path, begin
             ) from None
-        if sentences and (sentence.tags is None) != (sentences[0].tags is None):
+        first = first or sentence
+        if (sentence.tags is None) != (first.tags is None):
             raise InputError(
                 "a generative and a discriminative oracle in one file: keep them apart", path, begin
             )
-        sentences.append(sentence)
-    if not sentences:
+        yield sentence
+    if not first:
         raise InputError(f"no sentence in this oracle; {_REMEDY}", path)
-    return sentences
-
-
-def nonterminals(sentences: Sequence[OracleSentence]) -> tuple[str, ...]:
-    """The nonterminals of an oracle in order of first appearance.
-
-    Raises RnngError for an oracle of several transition systems.
-    """
-    systems = {s.transitions for s in sentences}
-    if len(systems) > 1:
-        raise RnngError(f"an oracle of several transition systems: {', '.join(sorted(systems))}")
-    return SYSTEMS[systems.pop()].labels(s.actions for s in sentences)
 
 
 def _blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:

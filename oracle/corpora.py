@@ -9,6 +9,7 @@ from pathlib import Path
 
 from oracle.brackets import LocatedTree, read_tree_lines, read_trees
 from oracle.errors import InputError, RnngError
+from oracle.packing import plain_name
 from oracle.streams import read_lines
 
 _PTB_FILE = re.compile(r"wsj_(\d\d)\d\d")
@@ -106,7 +107,8 @@ def _select(paths, sections, is_parsed, section_of) -> list[str]:
     for path in paths:
         found = [os.fspath(path)]
         if os.path.isdir(path):
-            found = sorted(str(f) for f in Path(path).rglob("*") if f.is_file() and is_parsed(f))
+            inside = (f for f in Path(path).rglob("*") if f.is_file())
+            found = sorted(str(f) for f in inside if is_parsed(Path(plain_name(f))))
             if not found:
                 raise InputError(
                     "this folder has no .mrg (PTB), chtb_NNN.* (CTB) or .psd (IcePaHC) file", path

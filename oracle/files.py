@@ -7,7 +7,6 @@ Each has a module: oracles in `blocks`, samples and likelihoods in `samples`, se
 from oracle.blocks import (
     OracleSentence,
     make_oracle,
-    nonterminals,
     read_oracle,
     write_oracle,
 )
@@ -32,7 +31,6 @@ __all__ = [
     "format_sample",
     "is_samples_file",
     "make_oracle",
-    "nonterminals",
     "open_input",
     "open_output",
     "read_likelihoods",

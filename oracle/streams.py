@@ -1,4 +1,4 @@
-"""Text in and out of files: UTF-8, lines end at "\\n" alone, `-` is standard input or output."""
+"""Text in and out of files: UTF-8, lines end at "\\n" alone, `-` is standard input or output. See also `packing`."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from typing import IO, TextIO
 
 from oracle.errors import InputError, RnngError
+from oracle.packing import is_packed, packed, unpacked
 
 WHITE_SPACE = " \t\n\r\v\f"
 """What separates words. Unicode's other spaces may stand inside a word."""
@@ -40,15 +41,13 @@ def open_input(path: str | os.PathLike) -> Iterator[TextIO]:
 
     Raises OSError where the file cannot be read.
     """
-    if os.fspath(path) != "-":
-        with open(path, **_TEXT) as stream:
+    with open_bytes(path) as content:
+        stream = as_text(content)
+        try:
             yield stream
-        return
-    stream = io.TextIOWrapper(_standard_input(), **_TEXT)
-    try:
-        yield stream
-    finally:
-        stream.detach()
+        finally:
+            # standard input stays open
+            stream.detach()
 
 
 @contextmanager
@@ -64,6 +63,8 @@ def open_output(path: str | os.PathLike) -> Iterator[TextIO]:
     elif os.path.exists(path) and not os.path.isfile(path):
         # a device or a pipe must be written to, not replaced; a folder is refused
         opened = _in_place(path)
+    elif is_packed(path):
+        opened = _packing(path)
     else:
         # through a symbolic link, so that the link stays one
         opened = replacing(os.path.realpath(path))
@@ -75,6 +76,11 @@ def open_output(path: str | os.PathLike) -> Iterator[TextIO]:
         if error.filename in (None, _temporary_name(os.path.realpath(path))):
             error.filename = "standard output" if path == "-" else path
         raise
+
+
+def as_text(content: io.BufferedIOBase) -> TextIO:
+    """The text of a binary stream, as `open_input` reads it."""
+    return io.TextIOWrapper(content, **_TEXT)
 
 
 _DESCRIPTORS = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
@@ -119,6 +125,16 @@ def refuse_input_as_output(output: str | None, *inputs: str | None) -> None:
 
 def _in_place(path: str | int) -> TextIO:
     return open(path, "w", **_TEXT)
+
+
+@contextmanager
+def _packing(path: str) -> Iterator[TextIO]:
+    with (
+        replacing(os.path.realpath(path), binary=True) as file,
+        packed(file, path) as content,
+        io.TextIOWrapper(content, **_TEXT) as stream,
+    ):
+        yield stream
 
 
 def _temporary_name(target: str) -> str:
@@ -185,16 +201,20 @@ def _standard_input() -> io.BufferedIOBase:
 
 @contextmanager
 def open_bytes(path: str | os.PathLike) -> Iterator[io.BufferedIOBase]:
-    """A binary stream to read."""
+    """A binary stream to read, of a packed file what it holds."""
     if os.fspath(path) == "-":
         yield _standard_input()
-    else:
-        with open(path, "rb") as stream:
+        return
+    with open(path, "rb") as stream:
+        if not is_packed(path):
             yield stream
+            return
+        with unpacked(stream, path) as content:
+            yield content
 
 
 def file_hash(path: str | os.PathLike) -> str:
-    """SHA-256 of the bytes of a file, of which a part is in memory at a time."""
+    """SHA-256 of the bytes of a file, or of what a packed one holds, of which a part is in memory at a time."""
     digest = hashlib.sha256()
     with open_bytes(path) as stream:
         while part := stream.read(1 << 20):

@@ -8,11 +8,13 @@ from functools import partial
 from typing import NamedTuple
 
 from nltk import Tree
+from nltk.tag import perceptron
 from nltk.tag.perceptron import PerceptronTagger
 
 from oracle.brackets import LocatedTree
 from oracle.errors import InputError
 from oracle.sentences import read_sentences
+from oracle.training_data import evenly_spaced
 from oracle.treebank import copied, is_preterminal, subtrees, tags, words
 
 TaggedSentence = list[tuple[str, str]]
@@ -39,22 +41,21 @@ def tagged(tree: Tree) -> TaggedSentence:
 
 
 def train_tagger(sentences: Sequence[TaggedSentence], seed: int) -> PerceptronTagger:
-    """NLTK's averaged perceptron, which draws the order of its sentences from Python's global generator."""
-    state = random.getstate()
-    random.seed(seed)
+    """NLTK's averaged perceptron, trained in an order that the seed decides. Not for two threads at once."""
+    # it draws from Python's global generator, from which other threads may draw meanwhile
+    perceptron.random = random.Random(seed)
     try:
         tagger = PerceptronTagger(load=False)
         # it shuffles the list that it is given
         tagger.train(list(sentences), nr_iter=ITERATIONS)
         return tagger
     finally:
-        random.setstate(state)
+        perceptron.random = random
 
 
 def tagger_of_training(sentences: Sequence[TaggedSentence], seed: int) -> PerceptronTagger:
     """A parser's own tagger, from its training sentences; from MOST_SENTENCES, evenly spaced, where there are more."""
-    n = min(len(sentences), MOST_SENTENCES)
-    tagger = train_tagger([sentences[i * len(sentences) // n] for i in range(n)], seed)
+    tagger = train_tagger(evenly_spaced(sentences, MOST_SENTENCES), seed)
     # without what only its training needs, which is the larger part
     return PerceptronTagger.decode_json_obj(tagger.encode_json_obj())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
@@ -119,6 +119,16 @@ def held_out(items: Iterable[T], share: Fraction) -> Iterator[tuple[T, bool]]:
         before = (item, is_held_out)
     if before is not None:
         yield before[0], before[1] or not found
+
+
+def evenly_spaced(items: Sequence[T], most: int) -> list[T]:
+    """All items, or so many of them.
+
+    >>> evenly_spaced("abcdef", 3)
+    ['a', 'c', 'e']
+    """
+    n = min(len(items), most)
+    return [items[i * len(items) // n] for i in range(n)]
 
 
 def make_training_data(

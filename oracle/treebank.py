@@ -27,12 +27,15 @@ __all__ = [
     "read_ptb",
     "read_trees",
     "tags",
+    "unlabelled",
     "with_words",
     "words",
 ]
 
 NO_TAG = "XX"
 """The tag that trees get where there is none, as the original prints it."""
+ONE_LABEL = "X"
+"""Of every constituent of unlabelled trees."""
 
 _WRAPPERS = frozenset(["", "TOP", "ROOT", "VROOT", "S1"])
 _TRACE = "-NONE-"
@@ -157,6 +160,19 @@ def _base_label(label: str) -> str:
     """NP for NP-SBJ-1 and NP=2; -LRB- is no function tag."""
     match = _WITHOUT_FUNCTION.match(label)
     return match[0] if match else label
+
+
+def unlabelled(tree: nltk.Tree) -> nltk.Tree:
+    """The tree with one label for all constituents; tags stay.
+
+    >>> print(unlabelled(parse_line("(S (NP (PRP it)) (VP (VBZ works)))")))
+    (X (X (PRP it)) (X (VBZ works)))
+    """
+    found = copied(tree)
+    for node in subtrees(found):
+        if isinstance(node, nltk.Tree) and not is_preterminal(node):
+            node.set_label(ONE_LABEL)
+    return found
 
 
 class PreterminalRoots:

@@ -159,6 +159,14 @@ def read(folder: str | Path, kind: str, defaults: Mapping[str, object]) -> Conte
     return Contents(folder, {**defaults, **config}, vocabulary)
 
 
+def model_files(folder: str | Path) -> dict[str, Path]:
+    """By their names in it, the files of a folder that the model is read from: neither training state nor data."""
+    folder = Path(folder)
+    # read_companions reads JSON alone
+    paths = [*folder.rglob("*.json"), *(p for p in folder.glob("*.npz") if p.name != TRAINING)]
+    return {path.relative_to(folder).as_posix(): path for path in paths if path.is_file()}
+
+
 def kind_of(folder: str | Path) -> str:
     """Which kind of model a folder holds."""
     return read_config(folder)["kind"]

@@ -33,6 +33,8 @@ class ParameterStore:
         self.collection = dy.ParameterCollection()
         self.dense: dict[str, dy.Parameters] = {}
         self.lookups: dict[str, dy.LookupParameters] = {}
+        self._groups: list[tuple[dy.Parameters, ...]] = []
+        self._group_of: dict[tuple[str, int], int] = {}
         self._bytes = 0
         # a table must not outlive its collection, which DyNet would then read after it is freed
         self._constants = dy.ParameterCollection()
@@ -53,13 +55,29 @@ class ParameterStore:
         self.lookups[name] = self.collection.lookup_parameters_from_numpy(values)
         return self.lookups[name]
 
-    def constant(self, values: np.ndarray, rows: int | None = None) -> dy.LookupParameters:
+    def used_with(
+        self, table: str, rows: Iterable[int], parameters: tuple[dy.Parameters, ...]
+    ) -> None:
+        """Say that a graph uses the parameters only where it uses one of these rows of a table."""
+        self._group_of.update(((table, row), len(self._groups)) for row in rows)
+        self._groups.append(parameters)
+
+    def unused(self, rows: Mapping[str, Iterable[int]]) -> list[dy.Parameters]:
+        """Parameters that a graph with these rows has no use for, as far as `used_with` says."""
+        used = {self._group_of.get((table, row)) for table, ids in rows.items() for row in ids}
+        return [p for i, group in enumerate(self._groups) if i not in used for p in group]
+
+    def constant(
+        self, values: np.ndarray, rows: int | None = None, blank: bool = False
+    ) -> dy.LookupParameters:
         """A lookup table that is neither trained nor saved: to be looked up with `update=False`.
 
-        Raises RnngError where it is no matrix with so many rows.
+        With `blank` a row of zeros comes after the others. Raises RnngError where it is no matrix with so many rows.
         """
         if values.ndim != 2 or rows not in (None, len(values)) or not values.size:
             raise RnngError(f"an array of {values.shape} where {rows} vectors are needed")
+        if blank:
+            values = np.pad(values, ((0, 1), (0, 0)))
         values = np.ascontiguousarray(values, np.float32)
         return self._constants.lookup_parameters_from_numpy(values)
 

@@ -110,6 +110,12 @@ def numbered(numbers: Iterable[int], vectors: dy.Expression) -> dict[int, Row]:
     return {number: Row(block, k) for k, number in enumerate(numbers)}
 
 
+def rows_of_block(expressions: Sequence[dy.Expression], size: int) -> list[Row]:
+    """The rows of a new block."""
+    block = Block(expressions, size)
+    return [Row(block, i) for i in range(size)]
+
+
 def join(parts: Sequence[dy.Expression]) -> dy.Expression:
     """The batch elements of all parts, one after another."""
     return parts[0] if len(parts) == 1 else dy.concatenate_to_batch(list(parts))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import lzma
 import random
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import oracle
 from oracle.treebank import read_trees
+from rnng_dy.evaluation.head_rules import COLLINS
 from scripts.torture_workers import CHECKOUT, ENVIRONMENT, Outcome, Worker
 
 TINY = Path(oracle.__file__).parent / "data" / "tiny.trees"
@@ -55,6 +57,8 @@ COMMANDS = [
     f"train discriminative {ORACLES} {UNTAGGED} {OFTEN} --epochs 1 --model untagged",
     f"train generative {GENERATIVE} {RNNG_SIZES} {OFTEN} --evaluate-from-epoch 0 --epochs 1 --model generator",
     f"train lstm-lm {GENERATIVE} {SIZES} {ADAM} {OFTEN} --evaluate-from-epoch 0 --epochs 1 --model lm",
+    f"train generative {GENERATIVE} {RNNG_SIZES} {OFTEN} --evaluate-from-epoch 0 --epochs 1 --model gated "
+    "--composition gated-attention --state stack",
     "parse --model parser test.oracle -o system.trees",
     "sample --model parser --samples 4 test.oracle -o test.props",
     "score --model generator test.props -o test.likelihoods",
@@ -136,6 +140,7 @@ def _write_texts(folder: Path) -> None:
     _write(folder / "some.trees", lines[:SAMPLED])
     _write(folder / "treebank.mrg", [TREEBANK])
     _write(folder / "rules.prm", [RULES])
+    shutil.copyfile(COLLINS, folder / "rules.heads")
     _write(folder / "suite.json", [SUITE])
     _write(folder / "pairs.txt", PAIRS)
     for packed in ("corrected/disc.params.xz", "corrected/gen.params.xz", "clusters.paths.xz"):

@@ -24,7 +24,7 @@ ANNOUNCED = re.compile(
 # what a refused command may leave: the batches that --resume goes on with, a model folder that is complete
 KEPT = re.compile(r"\.part(\.key)?$|^new(/|$)|^(parser|generator|lm|results|out)/|^out$")
 MODEL_FILES = ("config.json", "vocabulary.json", "parameters.npz")
-USING_MODELS = ("parse", "sample", "score", "generate", "perplexity")
+USING_MODELS = ("parse", "sample", "score", "generate", "perplexity", "attention")
 
 
 @dataclass(frozen=True)

@@ -78,6 +78,7 @@ COMPARE = (
     "compare-composition test.trees system.trees system.trees --first-samples test.props test.likelihoods "
     "--second-samples test.props test.likelihoods"
 )
+ATTENTION = "attention --model gated test.trees --analysis -o out --json out.json --html out.html"
 REPRODUCE_ANEW = (
     "reproduce trees --train train.trees --dev dev.trees --test test.trees --tags gold "
     "--stages data --dry-run -o out"
@@ -106,6 +107,7 @@ TEXTS = {
         ("train.trees", OWN_TREES),
         ("system.trees", SHOW),
         ("test.trees", SHOW),
+        ("test.trees", ATTENTION),
         ("test.trees", "show test.trees --only-errors --gold system.trees"),
         ("train.trees", REPRODUCE_ANEW),
         ("test.trees", REPRODUCE_ANEW),
@@ -181,6 +183,7 @@ TEXTS = {
         ("rules.prm", f"evalb test.trees system.trees --params rules.prm --format {style}")
         for style in ("table", "evalb", "json")
     ],
+    "head rules": [("rules.heads", f"{ATTENTION} --head-rules rules.heads")],
     "Boost archive": [("reference.disc.params", IMPORT), ("reference.gen.params", IMPORT_GENERATIVE)],
 }  # fmt: skip
 USES = {

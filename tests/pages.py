@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
+import sys
 from glob import glob
 from pathlib import Path
 
@@ -42,9 +44,15 @@ def run_examples(page: Path) -> list[str]:
 
 
 def _run(line: str) -> str:
-    """Run `rnng-dy …`, `echo TEXT | rnng-dy …` or `echo TEXT > FILE`."""
+    """Run `rnng-dy …`, `echo TEXT | rnng-dy …`, `echo TEXT > FILE` or `mpirun -n N rnng-dy …`."""
     words = shlex.split(line)
     text = None
+    if words[0] == "mpirun":
+        mpirun, n, ranks, program, *arguments = words
+        command = [_installed(mpirun), n, ranks, _installed(program), *_smaller(arguments)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 0, f"{line}\n{done.stderr}"
+        return done.stdout
     if words[0] == "echo":
         _, text, sign, *words = words
         if sign == ">":
@@ -59,6 +67,11 @@ def _run(line: str) -> str:
     if arguments[0] == "prepare":
         _cut(Path(arguments[-1]))
     return result.stdout
+
+
+def _installed(program: str) -> str:
+    """The program of this environment."""
+    return str(Path(sys.executable).with_name(program))
 
 
 def _smaller(arguments: list[str]) -> list[str]:

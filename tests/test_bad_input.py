@@ -77,6 +77,7 @@ CASES = [
     ("a file instead of a model folder to tell of", TREE, "about bad", "bad"),
     ("a file instead of a model folder to draw", TREE, "plot bad", "bad"),
     ("a model that was never trained to draw", None, "plot parser", "nothing to draw"),
+    ("a model without attention", TREE, "attention --model parser bad", "no attention weights"),
     ("a parser for scoring", SAMPLE, "score --model parser bad", "discriminative"),
     ("a training folder that exists", None,
      "train discriminative --train good.oracle --dev good.oracle --dev-trees good.trees --model parser", "--resume"),

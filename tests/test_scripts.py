@@ -26,7 +26,7 @@ def test_profile(tmp_path):
     shares = [float(line.split()[-1][:-1]) for line in lines[2:9]]
     assert abs(sum(shares[:-1]) - 100) < 0.5
     assert shares[-1] == 100
-    assert any(line.startswith("BWD coupled_lstm_step") for line in lines)
+    assert any(line.startswith("BWD coupled_lstm_forest") for line in lines)
 
 
 def test_bench_measures_everything_and_compares(tmp_path):
@@ -41,3 +41,21 @@ def test_bench_measures_everything_and_compares(tmp_path):
     [parse] = (line.split() for line in output.splitlines() if line.startswith("parse "))
     assert float(parse[-1]) == pytest.approx(rows["parse"]["per_second"] / 2, abs=0.006)
     assert len(output.splitlines()) == 2 + len(rows)
+
+
+@pytest.mark.parametrize("kind", ["discriminative", "generative"])
+def test_bench_systems_has_a_row_for_each_composition_and_state(tmp_path, kind):
+    rows = run("bench_systems", kind, "--turns", "1", folder=tmp_path).splitlines()[2:]
+    assert len(rows) == 7
+    assert rows[0].startswith("corrected, full ") and rows[0].split()[3] == "1.00"
+    assert any(row.startswith("gated-attention, full") for row in rows)
+    assert all(float(cell) > 0 for row in rows for cell in row.split()[2:])
+
+
+def test_bench_mpi_measures_ranks_and_predicts_more(tmp_path):
+    lines = run("bench_mpi", "--tiny", "--rounds", "1", folder=tmp_path).splitlines()
+    [ranks] = (line for line in lines if line.startswith("  2 ranks, TCP"))
+    assert all(float(figure) > 0 for figure in ranks.split()[3:])
+    speeds = [float(line.split()[2]) for line in lines if "sentences/s, " in line and "%" in line]
+    assert len(speeds) == 5
+    assert speeds == sorted(speeds)

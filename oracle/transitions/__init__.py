@@ -40,7 +40,8 @@ def unlimited(system: type[TransitionSystem]) -> TransitionSystem:
 
 def opens_constituent(text: str) -> bool:
     """Whether a line is an action of some system that opens a nonterminal."""
-    return any(system.label_of(text) is not None for system in SYSTEMS.values())
+    # most lines are none, and each is asked
+    return text.endswith(")") and any(s.label_of(text) is not None for s in SYSTEMS.values())
 
 
 def is_action(text: str) -> bool:

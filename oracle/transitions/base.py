@@ -19,8 +19,12 @@ MAX_OPEN = 100
 """A nonterminal may be opened while at most this many are open (the original; the paper writes n < 100)."""
 
 
+MOST_MOVES = 1 << 16
+"""Valid actions in states that are remembered, some 20 MB of them."""
+
+
 class State(Protocol):
-    """What decides the valid actions."""
+    """What decides the valid actions: immutable, and equal to others that decide the same."""
 
     @property
     def open(self) -> int:
@@ -67,6 +71,8 @@ class TransitionSystem(ABC):
         """The id of the first action that opens a nonterminal."""
         self.names = (*self.structural, *map(self.open_action, self.nonterminals))
         self._ids = {name: i for i, name in enumerate(self.names)}
+        self._kinds: dict[str, int] = {}
+        self._moves: dict[tuple[State, int], State] = {}
         kinds = np.minimum(np.arange(len(self.names)), self.first_open)
         self.masks = (np.arange(2 << self.first_open)[:, None] >> kinds & 1).astype(bool)
         """Shape (masks, actions): the actions that mask number i allows. Its bits are the structural actions, and one
@@ -141,7 +147,12 @@ class TransitionSystem(ABC):
 
     def is_valid(self, state: State, action: int) -> bool:
         """Whether the action may be taken in the state."""
-        return bool(self.mask_number(state) >> min(action, self.first_open) & 1)
+        return self.allows(self.mask_number(state), action)
+
+    def allows(self, mask: int, action: int) -> bool:
+        """Whether mask number `mask` allows an action."""
+        kind = action if action < self.first_open else self.first_open
+        return bool(mask >> kind & 1)
 
     def check(self, actions: Sequence[str], length: int) -> None:
         """Raise UnderivableError, saying which action, unless the actions build one tree over `length` words."""
@@ -194,10 +205,19 @@ class TransitionSystem(ABC):
         state = self.start(words)
         for number, name in enumerate(actions, 1):
             action = self._kind(name, number)
-            if not self.is_valid(state, action):
-                raise UnderivableError(f"action {number}, {name!r}, {self.why_not(state, action)}")
-            state = state.after(action)
+            # sentences go through the same states again and again
+            after = self._moves.get((state, action))
+            state = self._move(state, action, name, number) if after is None else after
         return state
+
+    def _move(self, state: State, action: int, name: str, number: int) -> State:
+        """The state after an action. Raises UnderivableError where it is not valid."""
+        if not self.is_valid(state, action):
+            raise UnderivableError(f"action {number}, {name!r}, {self.why_not(state, action)}")
+        if len(self._moves) == MOST_MOVES:
+            self._moves.clear()
+        after = self._moves[state, action] = state.after(action)
+        return after
 
     def _stack(self, actions: Sequence[str], leaves: Iterator[nltk.Tree | str]) -> _Node | None:
         """The stack after valid actions."""
@@ -218,10 +238,12 @@ class TransitionSystem(ABC):
 
     def _kind(self, name: str, number: int | None = None) -> int:
         """The id of a structural action, that of the first for one that opens a nonterminal."""
+        if name in self._kinds:
+            return self._kinds[name]
         if self.label_of(name) is not None:
-            return self.first_open
+            return self._kinds.setdefault(name, self.first_open)
         try:
-            return self.structural.index(name)
+            return self._kinds.setdefault(name, self.structural.index(name))
         except ValueError:
             place = "" if number is None else f"action {number}, "
             known = ", ".join((self.open_action("X"), *self.structural))

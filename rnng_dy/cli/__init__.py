@@ -42,6 +42,7 @@ COMMANDS = {
     "suite": Place("suite", "Measure accuracy on test suites and minimal pairs."),
     "evalb": Place("evalb", "Score trees by EVALB's rules."),
     "show": Place("show", "Draw trees, also against gold ones."),
+    "attention": Place("attention", "Say what compositions attend to, and whether it is heads."),
     "compare-composition": Place("compare", "Compare the trees of two systems."),
     "generate": Place("generate", "Draw sentences from a model."),
     "import-clab": Place("import_clab", "Turn a checkpoint of the original into a model."),

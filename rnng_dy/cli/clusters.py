@@ -189,8 +189,7 @@ class _Run:
             counter, complete = self._state.load_counts()
         if complete:
             return counter
-        size = 0 if self._corpus == "-" else os.path.getsize(self._corpus)
-        progress = ByteProgress("reading", size)
+        progress = ByteProgress("reading", self._corpus)
         with (
             open_corpus(self._corpus, corpus_format, rules, progress.advance) as sentences,
             stopping() as stopped,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import click
 
@@ -39,7 +40,10 @@ FORMATS = {"table": format_table, "evalb": format_evalb, "json": format_json}
     show_default=True,
     help="A table, what EVALB prints, or JSON.",
 )
-def evalb(gold: str, system: str, params: str, style: str) -> None:
+@click.option(
+    "--unlabelled", is_flag=True, help="Compare only where brackets begin and end (LABELED 0)."
+)
+def evalb(gold: str, system: str, params: str, style: str, unlabelled: bool) -> None:
     """Score the trees of SYS against GOLD by EVALB's rules; one tree a line, - is standard input.
 
     Sentences that cannot be scored are counted and named. --format evalb prints what EVALB prints,
@@ -52,6 +56,8 @@ def evalb(gold: str, system: str, params: str, style: str) -> None:
     if not (params == "-" or params in BUILT_IN or os.path.exists(params)):
         raise RnngError(f"{params} is no file and none of the parameters {', '.join(BUILT_IN)}")
     rules = BUILT_IN[params] if params in BUILT_IN else Params.read(params)
+    if unlabelled:
+        rules = replace(rules, labelled=False)
     if rules.debug:
         click.echo(f"{params}: DEBUG {rules.debug} prints nothing here", err=True)
     scores = score_files(gold, system, rules)

@@ -9,10 +9,12 @@ import click
 from oracle.errors import RnngError
 from oracle.files import read_oracle
 from rnng_dy.cli.group import typed_command
-from rnng_dy.cli.options import COMPOSITION
+from rnng_dy.cli.options import COMPOSITION, Registered
 from rnng_dy.cli.paths import FILE, FOLDER
 from rnng_dy.cli.tag import training_pairs
-from rnng_dy.models.composition import DEFAULT
+from rnng_dy.models.composition import DEFAULT, GatedAttention
+from rnng_dy.models.parser_state import DEFAULT as DEFAULT_STATE
+from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES
 
 
 @click.command()
@@ -40,12 +42,17 @@ from rnng_dy.models.composition import DEFAULT
 @click.option(
     "--composition",
     type=COMPOSITION,
-    default=DEFAULT,
-    show_default=True,
-    help="The composition of the program that trained it; the file does not tell.",
+    help="The composition of the program that trained it. The file of a generative model tells gated attention; "
+    f"corrected and buggy no file tells.  [default: gated-attention where it is told, else {DEFAULT}]",
+)
+@click.option(
+    "--state",
+    type=Registered(GENERATOR_STATES | PARSER_STATES),
+    help="The parser state of the program that trained it. No file tells it: with a wrong one a model loads, and "
+    f"scores wrongly. Needed with gated attention.  [default: {DEFAULT_STATE}]",
 )
 def import_clab(
-    kind, params, train_oracle, folder, clusters, pos, pretrained, tagger_path, composition
+    kind, params, train_oracle, folder, clusters, pos, pretrained, tagger_path, composition, state
 ) -> None:
     """Turn PARAMS, a checkpoint of the original program (Boost text archive), into a model folder.
 
@@ -61,6 +68,11 @@ def import_clab(
         raise click.UsageError("a parser has no --clusters")
     if tagger_path and not pos:
         raise click.UsageError("--tagger is for a parser with --pos")
+    states = GENERATOR_STATES if kind == "generative" else PARSER_STATES
+    if state is not None and state not in states:
+        raise click.UsageError(f"--state {state}: a {kind} model has one of {', '.join(states)}")
+    if kind == "discriminative" and composition == GatedAttention.name:
+        raise click.UsageError("the original has no parser with gated attention")
     sentences = read_oracle(train_oracle)
     from clusters.files import read_clusters
     from rnng_dy.interop import clab
@@ -68,15 +80,23 @@ def import_clab(
     from rnng_dy.training.provenance import about_import
 
     if kind == "generative":
-        model = clab.import_generator(params, sentences, read_clusters(clusters), composition)
+        clustered = read_clusters(clusters)
+        model = clab.import_generator(params, sentences, clustered, composition, state)
     else:
         vectors = read_vectors(pretrained) if pretrained else None
-        model = clab.import_parser(params, sentences, pos, composition, vectors)
+        model = clab.import_parser(
+            params, sentences, pos, composition or DEFAULT, vectors, state or DEFAULT_STATE
+        )
     if tagger_path:
         _give_tagger(model, tagger_path)
     model.about = about_import(model, sentences, typed_command(), params)
     model.save(folder)
     click.echo(f"{folder}: {model.store.count()} parameters, {model.sizes}")
+    if state is not None:
+        click.echo(
+            f"{params} does not tell its parser state: if that is not {state}, the model scores wrongly",
+            err=True,
+        )
 
 
 def _give_tagger(parser, path: str) -> None:

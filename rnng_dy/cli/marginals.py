@@ -17,8 +17,8 @@ from oracle.files import OracleSentence
 from rnng_dy.cli.output import gather_batches, open_model
 from rnng_dy.cli.rerank import require_fit
 from rnng_dy.cli.searching import grouped_for, tree_line
+from rnng_dy.cli.workers import Workers
 from rnng_dy.evaluation.perplexity import Gap, gap
-from rnng_dy.execution.local import local_executor
 from rnng_dy.execution.outputs import content_hash
 from rnng_dy.execution.work import Lines, ModelFolder, Work
 from rnng_dy.search.importance import read_sampled
@@ -50,12 +50,12 @@ def search_marginals(
     place: ModelFolder,
     sentences: Sequence[OracleSentence],
     options: SearchOptions,
-    jobs: int,
+    workers: Workers,
     output: str | None,
     resume: bool,
 ) -> list[Marginal]:
     """Of each sentence; beside `output` is kept what a stopped run has found."""
-    executor = local_executor(jobs, place.device)
+    executor = workers.executor(place.device)
     open_model(place, executor)
     items = [Item(i, sentence) for i, sentence in enumerate(sentences)]
     grouped = grouped_for(options, items)

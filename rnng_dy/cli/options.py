@@ -16,6 +16,7 @@ from oracle.unknown import RULES
 from rnng_dy.cli.group import SectionOption
 from rnng_dy.cli.paths import FILE, FOLDER
 from rnng_dy.models.composition import COMPOSITIONS, DEFAULT
+from rnng_dy.models.parser_state import DEFAULT as DEFAULT_STATE
 from rnng_dy.training.presets import NAMES
 
 AT_LEAST_1 = click.IntRange(min=1)
@@ -102,6 +103,7 @@ SETTINGS = [
     ("clip", POSITIVE, "Global norm that gradients are scaled down to."),
     ("l2", RATE, "Share by which every update shrinks the parameters it uses."),
     ("batch_size", AT_LEAST_1, "Sentences in one update."),
+    ("bucket", click.BOOL, "Sentences of like length in each update, or of any (the default)."),
     ("unknown_probability", FiniteRange(0, 1), "How often a word seen once is its UNK class."),
     ("first_evaluation", AT_LEAST_1, "Sentences before the first evaluation on the dev data."),
     ("evaluate_every", AT_LEAST_1, "Sentences between evaluations."),
@@ -138,7 +140,10 @@ def number_options(table: list[tuple[str, click.ParamType, str]], section: str) 
     def decorate(command: Callable) -> Callable:
         for name, kind, text in reversed(table):
             flag = "--" + name.replace("_", "-")
-            command = in_section(section)(flag, name, type=kind, help=text)(command)
+            if kind is click.BOOL:
+                flag += flag.replace("--", "/--no-")
+            option = in_section(section)(flag, name, type=kind, default=None, help=text)
+            command = option(command)
         return command
 
     return decorate
@@ -222,8 +227,8 @@ def training_options(command: Callable) -> Callable:
         model_section_option(
             "--composition",
             type=COMPOSITION,
-            help="The corrigendum's composition, or that of the paper's first version.  "
-            f"[default: {DEFAULT}]",
+            help="The corrigendum's composition, that of the paper's first version, or gated attention over the "
+            f"children.  [default: {DEFAULT}]",
         ),
         model_section_option(
             "--transitions",
@@ -240,6 +245,12 @@ def training_options(command: Callable) -> Callable:
             "of sentences; or what two cores do in some two minutes.",
         ),
         number_options(SETTINGS, "Training"),
+        run_option(
+            "--mpi",
+            is_flag=True,
+            help="Share each minibatch's gradient, as --jobs does, between the processes that mpirun starts, also on "
+            "other machines: mpirun -n 4 rnng-dy train ... --mpi",
+        ),
         _device_option(run_option),
     ]
     for option in reversed(options):
@@ -247,14 +258,17 @@ def training_options(command: Callable) -> Callable:
     return command
 
 
+def state_option(states: Collection[str]) -> Callable:
+    """The parser states of a kind of model, the default first."""
+    return model_section_option(
+        "--state",
+        type=Registered(states),
+        help="What the parser state is made of: leave a part out, or keep the stack alone.  "
+        f"[default: {DEFAULT_STATE}]",
+    )
+
+
 device_option = _device_option(click.option)
-jobs_option = click.option(
-    "--jobs",
-    type=AT_LEAST_1,
-    default=1,
-    show_default=True,
-    help="Working processes; the output does not depend on their number.",
-)
 resume_option = click.option(
     "--resume", is_flag=True, help="Go on with the part that a stopped run left."
 )

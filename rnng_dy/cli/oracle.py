@@ -25,6 +25,7 @@ from oracle.treebank import (
     read_nltk,
     read_ptb,
     read_trees,
+    unlabelled,
     words,
 )
 from oracle.unknown import RULES, UnknownWords, known_words
@@ -82,6 +83,12 @@ class Counted:
     help="Take words from word-lemma: what is before the last hyphen.",
 )
 @click.option(
+    "--unlabelled",
+    "one_label",
+    is_flag=True,
+    help="Give all constituents one label, X; POS tags stay.",
+)
+@click.option(
     "-o",
     "--output",
     type=FILE,
@@ -97,6 +104,7 @@ def prepare(
     encoding: str | None,
     strip_ids: bool,
     strip_lemmas: bool,
+    one_label: bool,
     output: str,
     skip_preterminals: bool,
 ) -> None:
@@ -123,7 +131,8 @@ def prepare(
 
     with open_output(output) as stream:
         for located in roots.without(cleaned()):
-            stream.write(f"{format_tree(located.tree)}\n")
+            tree = unlabelled(located.tree) if one_label else located.tree
+            stream.write(f"{format_tree(tree)}\n")
             written += 1
         _require_trees(trees.count, source)
     say(

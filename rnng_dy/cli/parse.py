@@ -17,7 +17,6 @@ from rnng_dy.cli.finding import TreesOf, best, drawn, greedy, parser_trees
 from rnng_dy.cli.line_by_line import parse_line_by_line
 from rnng_dy.cli.options import (
     device_option,
-    jobs_option,
     model_option,
     output_option,
     resume_option,
@@ -39,7 +38,7 @@ from rnng_dy.cli.sentences import (
 )
 from rnng_dy.cli.tag_choice import TagChoice, tags_option
 from rnng_dy.cli.tree_formats import Wanted, Writer, make_drawing, paper_of, wanted_trees
-from rnng_dy.execution.local import local_executor
+from rnng_dy.cli.workers import Workers, workers_options
 from rnng_dy.execution.outputs import content_hash
 from rnng_dy.execution.work import Lines, ModelFolder, Work
 from rnng_dy.search.nbest import BEAM
@@ -64,7 +63,7 @@ PARSED_WORDS, SEARCHED_WORDS, SAMPLED_WORDS = 600, 100, 10_000
 )
 @wanted_trees
 @search_options
-@jobs_option
+@workers_options()
 @resume_option
 @device_option
 def parse(
@@ -77,7 +76,7 @@ def parse(
     line_buffered,
     wanted,
     options,
-    jobs,
+    workers,
     resume,
     device,
 ) -> None:
@@ -94,9 +93,9 @@ def parse(
     """  # fmt: skip
     refuse_input_as_output(output, source)
     if line_buffered:
-        _require_line_by_line(source, output, wanted, jobs, resume)
+        _require_line_by_line(source, output, wanted, workers, resume)
     how = _way_to_parse(folder, wanted, SearchOptions(**options, seed=wanted.seed), device)
-    executor = local_executor(jobs, device)
+    executor = workers.executor(device)
     model = open_model(how.place, executor)
     writer = Writer(wanted.style, wanted.several, paper_of(output))
     if line_buffered:
@@ -118,12 +117,12 @@ def parse(
 
 
 def _require_line_by_line(
-    source: str, output: str, wanted: Wanted, jobs: int, resume: bool
+    source: str, output: str, wanted: Wanted, workers: Workers, resume: bool
 ) -> None:
     """Raise UsageError where the answer to a line could not be one line on standard output."""
-    if (source, output) != ("-", "-") or jobs > 1 or resume:
+    if (source, output) != ("-", "-") or not workers.is_this_process or resume:
         raise click.UsageError(
-            "--line-buffered goes from standard input to standard output, without --jobs and --resume"
+            "--line-buffered goes from standard input to standard output, without --jobs, --scheduler and --resume"
         )
     if wanted.style not in ("brackets", "json") or (wanted.style == "brackets" and wanted.several):
         raise click.UsageError(

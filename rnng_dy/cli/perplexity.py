@@ -13,7 +13,6 @@ from rnng_dy import registry
 from rnng_dy.cli.marginals import Marginal, print_search, sampled_marginals, search_marginals
 from rnng_dy.cli.options import (
     device_option,
-    jobs_option,
     json_option,
     kneser_ney_option,
     order_option,
@@ -23,6 +22,7 @@ from rnng_dy.cli.options import (
 from rnng_dy.cli.output import check_files, open_model, print_likelihood
 from rnng_dy.cli.paths import FILE, FOLDER
 from rnng_dy.cli.searching import search_options
+from rnng_dy.cli.workers import workers_options
 from rnng_dy.execution.local import local_executor
 from rnng_dy.execution.outputs import write_json
 from rnng_dy.execution.work import ModelFolder
@@ -60,7 +60,7 @@ LogProbs = list[tuple[float, float] | None]
 )
 @click.option("--likelihoods", type=FILE, help="Of the samples, from `score`.")
 @click.option("--trees", type=FILE, help="Write the best tree that the search finds of each.")
-@jobs_option
+@workers_options()
 @resume_option
 @device_option
 def perplexity(
@@ -77,7 +77,7 @@ def perplexity(
     samples,
     likelihoods,
     trees,
-    jobs,
+    workers,
     resume,
     device,
 ) -> None:
@@ -85,7 +85,7 @@ def perplexity(
 
     As in the paper, the end of a sentence is part of its likelihood and not one of its words. The generative model's
     probabilities are sums over the derivations that a search finds: with a beam, lower bounds. The options of searches
-    and samples, --trees, --jobs and --resume are for it.
+    and samples, --trees, --jobs, --scheduler and --resume are for it.
 
     Example: rnng-dy perplexity test.gen.oracle --model generator --samples test.props --likelihoods test.likelihoods
     """  # fmt: skip
@@ -105,7 +105,7 @@ def perplexity(
     if is_searched:
         options = SearchOptions(**options, seed=seed)
         place = ModelFolder("generative", folder, device)
-        found = search_marginals(place, sentences, options, jobs, output or trees, resume)
+        found = search_marginals(place, sentences, options, workers, output or trees, resume)
     elif folder is None:
         found = _sequential(_kneser_ney(sentences, train_path, order, clusters_path))
     else:

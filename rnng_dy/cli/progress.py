@@ -9,6 +9,7 @@ from typing import TextIO
 
 import click
 
+from oracle.packing import is_packed
 from rnng_dy.cli.quiet import is_quiet, say
 
 
@@ -30,9 +31,10 @@ def takes_escapes(stream: TextIO) -> bool:
 
 
 class Progress:
-    """Shows what is done of a known number of items, with rate and time left, unless the command is quiet."""
+    """Shows what is done of a number of items, with rate and time left, unless the command is quiet."""
 
-    def __init__(self, what: str, total: int, unit: str = "sentences"):
+    def __init__(self, what: str, total: int | None, unit: str = "sentences"):
+        """Where the total is None nobody knows it, and no time left is shown."""
         self._what, self._total, self._unit = what, total, unit
         self._done = self._skipped = 0
         self._start = time.monotonic()
@@ -53,8 +55,12 @@ class Progress:
 
     def _show(self, now: float) -> None:
         rate = (self._done - self._skipped) / max(now - self._start, 1e-9)
-        left = clock((self._total - self._done) / rate) if rate else "?"
-        line = f"{self._what}: {self._done}/{self._total} {self._unit}, {rate:.1f}/s, {left} left"
+        line = f"{self._what}: {self._done}"
+        if self._total is None:
+            line += f" {self._unit}, {rate:.1f}/s"
+        else:
+            left = clock((self._total - self._done) / rate) if rate else "?"
+            line += f"/{self._total} {self._unit}, {rate:.1f}/s, {left} left"
         if self._redraws:
             click.echo(f"\r\033[K{line}", nl=False, err=True)
         else:
@@ -73,8 +79,10 @@ class Progress:
 class ByteProgress:
     """Progress through a file in kilobytes, however short its lines."""
 
-    def __init__(self, what: str, size: int):
-        self._progress = Progress(what, size // 1024, "kB")
+    def __init__(self, what: str, path: str):
+        # a pipe has no size
+        size = 0 if path == "-" or is_packed(path) else os.path.getsize(path)
+        self._progress = Progress(what, size // 1024 or None, "kB")
         self._rest = 0
 
     def advance(self, size: int) -> None:

@@ -17,6 +17,7 @@ from rnng_dy.cli.options import ALPHA, AT_LEAST_1, Names
 from rnng_dy.cli.paths import FILE, FOLDER, PathName
 from rnng_dy.cli.progress import clock
 from rnng_dy.cli.quiet import say
+from rnng_dy.cli.workers import workers_options
 from rnng_dy.execution.executor import Executor
 from rnng_dy.execution.local import local_executor
 from rnng_dy.models.composition import COMPOSITIONS
@@ -56,9 +57,7 @@ def common_options(command: Callable) -> Callable:
             show_default=True,
             help="To train and compare, the first with each other one.",
         ),
-        click.option(
-            "--jobs", type=AT_LEAST_1, default=1, show_default=True, help="Stages at a time."
-        ),
+        workers_options("Stages at a time."),
         click.option(
             "--tags",
             type=PathName("tags", "file", SINGLE_TAGS),
@@ -199,7 +198,7 @@ def _reproduce(corpus: str, sources: Mapping[str, str], unk: str, **options) -> 
     if folder.exists() and not folder.is_dir():
         raise RnngError(f"{folder} is no folder: name another --output")
     planned = stages(experiment)
-    executor = local_executor(options["jobs"])
+    executor = options["workers"].executor()
     runner = Runner(folder, planned, executor, say)
     chosen = [stage for stage in planned if stage.group in groups]
     if options["dry_run"]:
@@ -268,7 +267,8 @@ def _dry_run(
     from rnng_dy.reproduce.estimate import estimate, part_sizes
 
     missing = [stage for stage in chosen if not runner.is_done(stage)]
-    sizes = part_sizes(runner, stages(experiment), executor)
+    # in a folder that no other machine sees
+    sizes = part_sizes(runner, stages(experiment), local_executor())
     estimated = estimate(missing, experiment, sizes["train"], sizes["test"])
     for stage in chosen:
         if stage not in missing:

@@ -15,7 +15,6 @@ from rnng_dy.cli.finding import Actions, drawn, parser_trees
 from rnng_dy.cli.options import (
     ALPHA,
     device_option,
-    jobs_option,
     model_option,
     output_option,
     resume_option,
@@ -36,7 +35,7 @@ from rnng_dy.cli.sentences import (
     unseen_tags,
 )
 from rnng_dy.cli.tag_choice import TagChoice, tags_option
-from rnng_dy.execution.local import local_executor
+from rnng_dy.cli.workers import workers_options
 from rnng_dy.execution.outputs import content_hash
 from rnng_dy.execution.work import Lines, ModelFolder, Work
 
@@ -67,18 +66,18 @@ SAMPLED_WORDS = 100
 @text_options
 @tagged_option
 @tags_option
-@jobs_option
+@workers_options()
 @resume_option
 @device_option
 def sample(
-    folder, source, output, n, alpha, seed, text, tagged, tags_from, jobs, resume, device
+    folder, source, output, n, alpha, seed, text, tagged, tags_from, workers, resume, device
 ) -> None:
     """Draw trees of every sentence of INPUT from the parser, flattened by alpha, with the log q they were drawn with.
 
     Example: rnng-dy sample --model parser --samples 100 --alpha 0.8 --seed 1 test.oracle -o test.props
     """  # fmt: skip
     refuse_input_as_output(output, source)
-    place, executor = ModelFolder("discriminative", folder, device), local_executor(jobs, device)
+    place, executor = ModelFolder("discriminative", folder, device), workers.executor(device)
     model = open_model(place, executor)
     items = read_items(model, source, tagged, TagChoice(model, tags_from), text)
     sentences = [item.sentence for item in items]

@@ -16,14 +16,13 @@ from oracle.streams import refuse_input_as_output
 from oracle.treebank import read_trees, words
 from rnng_dy.cli.options import (
     device_option,
-    jobs_option,
     model_option,
     output_option,
     resume_option,
 )
 from rnng_dy.cli.output import open_model, run_batches
 from rnng_dy.cli.paths import FILE
-from rnng_dy.execution.local import local_executor
+from rnng_dy.cli.workers import workers_options
 from rnng_dy.execution.outputs import content_hash
 from rnng_dy.execution.work import Lines, ModelFolder, Work
 
@@ -44,16 +43,16 @@ Group = list[ScoredTree]
 @model_option
 @click.argument("source", type=FILE, metavar="SAMPLES")
 @output_option
-@jobs_option
+@workers_options()
 @resume_option
 @device_option
-def score(folder, source, output, jobs, resume, device) -> None:
+def score(folder, source, output, workers, resume, device) -> None:
     """Joint likelihoods of the trees of a samples file, or of a file of trees: words, tab, -log p(x, y) in nats.
 
     Example: rnng-dy score --model generator test.props -o test.likelihoods
     """
     refuse_input_as_output(output, source)
-    place, executor = ModelFolder("generative", folder, device), local_executor(jobs, device)
+    place, executor = ModelFolder("generative", folder, device), workers.executor(device)
     model = open_model(place, executor)
     trees = list(_trees_to_score(source, model))
     groups = [list(group) for _, group in groupby(trees, lambda tree: (tree.sentence, tree.words))]

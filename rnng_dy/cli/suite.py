@@ -11,14 +11,14 @@ import click
 from oracle.errors import RnngError
 from oracle.files import open_output
 from rnng_dy import registry
-from rnng_dy.cli.options import device_option, jobs_option, json_option, model_option
+from rnng_dy.cli.options import device_option, json_option, model_option
 from rnng_dy.cli.output import check_files, open_model
 from rnng_dy.cli.paths import FILE, PathName
 from rnng_dy.cli.progress import Progress
+from rnng_dy.cli.workers import Workers, workers_options
 from rnng_dy.evaluation import suite_report
 from rnng_dy.evaluation.suite_files import read_suite, shipped, tokens_of, treebank_tokens
 from rnng_dy.evaluation.suite_scores import Record, Sentence, SuiteResult, Surprisals, evaluate
-from rnng_dy.execution.local import local_executor
 from rnng_dy.execution.outputs import write_json
 from rnng_dy.execution.work import ModelFolder
 
@@ -41,9 +41,9 @@ SENTENCES = 32
 @click.option("--regions", type=FILE, help="Write the value of every region, with tabs.")
 @json_option
 @click.option("--html", "page", type=FILE, help="Write the tables as a page of HTML.")
-@jobs_option
+@workers_options()
 @device_option
-def suite(sources, folder, plain, regions, numbers, page, jobs, device) -> None:
+def suite(sources, folder, plain, regions, numbers, page, workers, device) -> None:
     """How often a model finds harder what it should: accuracy on test suites, in bits of surprisal.
 
     SUITE is a file in SyntaxGym's JSON, of minimal pairs (a good and a bad sentence with a tab between them, or JSON
@@ -53,7 +53,7 @@ def suite(sources, folder, plain, regions, numbers, page, jobs, device) -> None:
     """
     check_files([path for path in (regions, numbers, page) if path], sources)
     suites = [read_suite(source, treebank_tokens if plain else tokens_of) for source in sources]
-    results = evaluate(suites, open_scorer(folder, jobs, device))
+    results = evaluate(suites, open_scorer(folder, workers, device))
     if regions:
         with open_output(regions) as stream:
             stream.writelines(suite_report.region_lines(results))
@@ -66,7 +66,7 @@ def suite(sources, folder, plain, regions, numbers, page, jobs, device) -> None:
     _report_left_out(results)
 
 
-def open_scorer(folder: str, jobs: int, device: str) -> Surprisals:
+def open_scorer(folder: str, workers: Workers, device: str) -> Surprisals:
     """What gives the words of sentences surprisals under the model of a folder, whatever its kind.
 
     Raises RnngError for a parser, which gives sentences no probability.
@@ -77,7 +77,7 @@ def open_scorer(folder: str, jobs: int, device: str) -> Surprisals:
             f"{folder} holds a {kind} model, which gives words no probability: a generative model or a language "
             "model is needed"
         )
-    place, executor = ModelFolder(kind, folder, device), local_executor(jobs, device)
+    place, executor = ModelFolder(kind, folder, device), workers.executor(device)
     open_model(place, executor)
 
     def surprisals(sentences: Sequence[Sentence]) -> list[Sequence[Record]]:

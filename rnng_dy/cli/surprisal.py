@@ -14,7 +14,6 @@ from oracle.files import SourceSentence, open_input
 from oracle.streams import WHITE_SPACE, require_utf8
 from rnng_dy.cli.options import (
     device_option,
-    jobs_option,
     kneser_ney_option,
     order_option,
     output_option,
@@ -34,8 +33,8 @@ from rnng_dy.cli.surprisal_outputs import (
     write_outputs,
 )
 from rnng_dy.cli.word_scorers import Item, Wanted, open_scorer
+from rnng_dy.cli.workers import workers_options
 from rnng_dy.evaluation.merging import check_alignment
-from rnng_dy.execution.local import local_executor
 from rnng_dy.execution.outputs import content_hash
 from rnng_dy.execution.work import Lines, Work
 from rnng_dy.search.surprisal import SearchOptions
@@ -68,7 +67,7 @@ from rnng_dy.search.words import MeasuredSentence, WordRecord
 )
 @text_options
 @tagged_option
-@jobs_option
+@workers_options()
 @resume_option
 @device_option
 def surprisal(
@@ -87,7 +86,7 @@ def surprisal(
     raw,
     text,
     tagged,
-    jobs,
+    workers,
     resume,
     device,
 ) -> None:
@@ -107,7 +106,7 @@ def surprisal(
     scorer = open_scorer(folder, train_path, order, options, wanted, device)
     if not scorer.has_trees:
         _refuse_for_words(trees, beams)
-    executor = local_executor(jobs, device)
+    executor = workers.executor(device)
     transitions = scorer.open(executor)
     sentences = read_source(source, tagged, None, text, scorer.segmenter)
     raw_lines = None if raw is None else _read_raw(raw, sentences, source)

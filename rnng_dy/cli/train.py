@@ -11,29 +11,33 @@ import click
 from oracle.errors import RnngError
 from oracle.files import OracleSentence
 from rnng_dy import engine
-from rnng_dy.cli.group import Group, Sectioned
+from rnng_dy.cli.group import Sectioned
 from rnng_dy.cli.initial_model import initial_model
 from rnng_dy.cli.options import (
     PARSER_SIZES,
     data_option,
     model_section_option,
     number_options,
+    state_option,
     training_options,
 )
 from rnng_dy.cli.paths import FILE
 from rnng_dy.cli.quiet import say
+from rnng_dy.cli.ranks import RankedGroup
 from rnng_dy.cli.training_data import TrainingData, training_data
 from rnng_dy.cli.training_run import TrainingRun, WordsRun
 from rnng_dy.execution.outputs import content_hash
+from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES
 
 
-@click.group(cls=Group)
+@click.group(cls=RankedGroup)
 def train() -> None:
     """Train a model. Ctrl-C stops it so that --resume can go on."""
 
 
 @train.command("discriminative", cls=Sectioned)
 @training_options
+@state_option(PARSER_STATES)
 @number_options(PARSER_SIZES, "Model")
 @model_section_option("--pos", is_flag=True, help="Condition on the POS tags of the data.")
 @model_section_option(
@@ -118,6 +122,7 @@ clusters_option = data_option(
 
 @train.command("generative", cls=Sectioned)
 @training_options
+@state_option(GENERATOR_STATES)
 @clusters_option
 def generative(clusters_path, device, **options) -> None:
     """Train the generative model p(x, y), selected by joint likelihood on the development data.
@@ -154,7 +159,7 @@ def lstm_lm(clusters_path, device, composition, transitions, **options) -> None:
         raise click.UsageError(
             "--composition and --transitions are for RNNGs: a sequential model has neither"
         )
-    options |= {"composition": None, "transitions": None}
+    options |= {"composition": None, "transitions": None, "state": None}
     base = initial_model("lstm-lm", options, device, clusters=clusters_path)
     with training_data("lstm-lm", options, base) as data:
         given = _take_clusters(clusters_path, data)

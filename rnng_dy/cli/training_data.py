@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,6 +11,8 @@ from pathlib import Path
 
 import click
 
+from oracle.encoded import EncodedOracle
+from oracle.encoding import read_encoded
 from oracle.errors import InputError, RnngError
 from oracle.files import OracleSentence, read_oracle
 from oracle.lazy import nltk
@@ -40,7 +41,7 @@ DATA = "data"
 class TrainingData:
     """Oracle sentences of both parts, and what messages and --resume need to know of them."""
 
-    train: list[OracleSentence]
+    train: EncodedOracle
     dev: list[OracleSentence]
     train_path: str
     """For messages about one of the sentences."""
@@ -56,9 +57,11 @@ class TrainingData:
     """Where files wait that are to be kept in the model folder."""
 
     def keep(self, folder: Path) -> None:
-        """Move the files that were made into the model folder."""
+        """Move the files that were made into the model folder, which gets its name when it is complete."""
         if self.made is not None:
             self.made.rename(folder / DATA)
+            # other processes look for the arrays only then
+            self.train.is_now_in(Path(self.train_path).parent)
 
 
 def goes_on(options: Mapping[str, object]) -> bool:
@@ -81,7 +84,9 @@ def training_data(
     _require_sense(kind, options)
     resumes = goes_on(options)
     if options["trees_path"] is None:
-        yield _given(kind, options)
+        with tidy():
+            data = _given(kind, options)
+        yield data
         return
     folder = Path(options["folder"])
     if resumes:
@@ -104,7 +109,9 @@ def training_data(
 
 
 def _require_sense(kind: str, options: Mapping[str, object]) -> None:
-    """Raise UsageError, saying what to give, where the options do not name the data in one way."""
+    """Raise UsageError, saying what to give, where the options do not name data and processes in one way."""
+    if options["mpi"] and options["jobs"] is not None:
+        raise click.UsageError("with --mpi, mpirun says how many processes: leave --jobs out")
     if options["trees_path"] is None and options["train_path"] is None:
         raise click.UsageError(
             "give --trees with --dev-trees or --hold-out, or oracles as --train and --dev"
@@ -155,8 +162,8 @@ def _given(kind: str, options: Mapping[str, object]) -> TrainingData:
     from rnng_dy.training.development import read_golds
 
     train_path, dev_path = options["train_path"], options["dev_path"]
-    train, dev = read_oracle(train_path), read_oracle(dev_path)
-    inputs = {"--train": content_hash(train), "--dev": content_hash(dev)}
+    train, dev = _encoded(train_path, train_path), read_oracle(dev_path)
+    inputs = {"--train": train.source, "--dev": content_hash(dev)}
     golds = None
     if kind == "discriminative":
         for sentences, path in ((train, train_path), (dev, dev_path)):
@@ -166,7 +173,22 @@ def _given(kind: str, options: Mapping[str, object]) -> TrainingData:
     return TrainingData(train, dev, train_path, dev_path, train_path, dev_path, golds, inputs)
 
 
-def _require_tags(sentences: list[OracleSentence], path: str) -> None:
+def _encoded(path: str | Path, shown: str) -> EncodedOracle:
+    """An oracle to train on, whose sentences are encoded now if nobody has done it."""
+    progress = None
+
+    def show() -> None:
+        nonlocal progress
+        progress = progress or Progress(f"encoding {shown}", None)
+        progress.advance()
+
+    oracle = read_encoded(path, show, say)
+    if progress and oracle.folder:
+        progress.finish()
+    return oracle
+
+
+def _require_tags(sentences: Sequence[OracleSentence], path: str) -> None:
     if sentences[0].tags is None:
         raise InputError(
             "this is a generative oracle; the parser needs one made without --generative",
@@ -209,7 +231,7 @@ def _made(
 
 
 def _progress(path: str) -> ByteProgress:
-    return ByteProgress(f"reading {path}", 0 if path == "-" else os.path.getsize(path))
+    return ByteProgress(f"reading {path}", path)
 
 
 def _recipe(kind: str, options: Mapping[str, object], base: object | None) -> Recipe:
@@ -255,14 +277,15 @@ def _read(
 
     shown = Path(options["folder"]) / DATA
     paths = [str(oracle_of(shown, part)) for part in PARTS]
-    train, dev = (read_oracle(oracle_of(place, part)) for part in PARTS)
+    train, dev = _encoded(oracle_of(place, "train"), paths[0]), read_oracle(oracle_of(place, "dev"))
     golds = None
     if kind == "discriminative":
         golds = read_golds(str(trees_of(place, "dev")), dev, paths[1])
     # a run with oracles that are given has other data, and this one has for it
     inputs = {"--train": None, "--dev": None, "--hold-out": options["hold_out"], **sources}
     inputs["--skip-preterminals"] = options["skip_preterminals"]
-    for part in PARTS:
-        inputs[str(oracle_of(Path(DATA), part))] = file_hash(oracle_of(place, part))
+    hashes = train.source, file_hash(oracle_of(place, "dev"))
+    for part, found in zip(PARTS, hashes, strict=True):
+        inputs[str(oracle_of(Path(DATA), part))] = found
     given = options["trees_path"], options["dev_trees"] or options["trees_path"]
     return TrainingData(train, dev, *paths, *given, golds, inputs, made)

@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 
 import click
 
+from oracle.encoded import EncodedOracle
 from oracle.errors import InputError, RnngError
-from oracle.files import OracleSentence, open_output
-from oracle.training_data import PARTS
+from oracle.files import open_output
+from oracle.training_data import PARTS, evenly_spaced
 from rnng_dy import engine, registry
 from rnng_dy.cli.group import typed_command
 from rnng_dy.cli.initial_model import initial_hash
@@ -27,6 +28,8 @@ from rnng_dy.execution.local import prepare_process
 from rnng_dy.text.segmenter import Segmenter
 
 CLUSTERS = "clusters.paths"
+LEARNT_FROM = 100_000
+"""Sentences that show how a treebank writes text, evenly spaced where there are more."""
 
 
 class TrainingRun:
@@ -46,7 +49,7 @@ class TrainingRun:
         self.folder, self._preset = Path(options["folder"]), options["preset"]
         self._given = {
             name: options[name]
-            for name in ("composition", "transitions")
+            for name in ("composition", "transitions", "state")
             if options[name] is not None
         }
         self.resumes = goes_on(options)
@@ -59,11 +62,14 @@ class TrainingRun:
             settings = saved_settings(checkpoint.training_state(self.folder), self.folder)
             require_possible(settings, self.folder)
         self.settings = replace(settings, **_given(settings, options))
+        self._world = click.get_current_context().obj if options["mpi"] else None
+        if self._world:
+            self.settings = replace(self.settings, jobs=self._world.size)
 
     def model(self, make: Callable):
-        """The model to train; `make(sizes, seed=, composition=, transitions=)` makes a new one.
+        """The model to train; `make(sizes, seed=, composition=, transitions=, state=)` makes a new one.
 
-        The last two are left out where they are not given. With --init, `data` is then as the model sees it.
+        The last three are left out where they are not given. With --init, `data` is then as the model sees it.
         """
         from rnng_dy.training.provenance import about_continued
 
@@ -119,13 +125,14 @@ class TrainingRun:
 
         Each of `adding` writes something into a new model folder before that is complete.
         """
-        from rnng_dy.training.development import encode_possible
+        from rnng_dy.training.examples import examples_of
         from rnng_dy.training.loop import Training
         from rnng_dy.training.provenance import Provenance
 
-        prepare_process(self.settings.jobs, engine.device())
+        world, jobs = self._world, self.settings.jobs
+        prepare_process(world.here if world else jobs, engine.device())
         sentences, path = self.data.train, self.data.train_path
-        examples, lines, impossible = encode_possible(model, sentences)
+        examples, impossible = examples_of(model, sentences)
         if not examples:
             raise InputError(
                 f"no sentence to train on: {next(iter(impossible.values()))}", self.data.source
@@ -137,22 +144,26 @@ class TrainingRun:
 
         def report(record: dict) -> None:
             about.report(record, self.folder)
-            number = lines[record["sentence"]] if "sentence" in record else None
+            number = examples.lines[record["sentence"]] if "sentence" in record else None
             line = f"{self.folder.name}: {_line(record, describe, f'{path}:{number}')}"
             if record["event"] == "left_out":
                 click.echo(line, err=True)
             else:
                 say(line)
 
+        team = world.team if world else None
         run = Training(
-            model, examples, evaluation, self.settings, self.folder, report, self._inputs
+            model, examples, evaluation, self.settings, self.folder, report, self._inputs, team
         )
+        if world:
+            say(f"MPI: ranks {jobs}, machines {world.machines}")
         if self.resumes:
             run.resume()
             say(f"going on after {run.standing.sentences} sentences")
         else:
             if self._base is None:
-                model.segmenter = Segmenter.of_training(sentence.tokens for sentence in sentences)
+                shown = evenly_spaced(sentences, LEARNT_FROM)
+                model.segmenter = Segmenter.of_training(sentence.tokens for sentence in shown)
             run.create_folder(partial(_add_all, [self.data.keep, *adding]))
         for line, reason in impossible.items():
             click.echo(f"{path}:{line}: left out: {reason}", err=True)
@@ -248,7 +259,7 @@ def _line(record: dict, describe: Callable[[dict], str], sentence: str) -> str:
     )
 
 
-def _make_clusters(sentences: Sequence[OracleSentence], path: str) -> list:
+def _make_clusters(oracle: EncodedOracle, path: str) -> list:
     """Brown clusters of a training oracle, as `rnng-dy clusters` makes them."""
     from clusters.brown import brown_clusters
 
@@ -260,7 +271,7 @@ def _make_clusters(sentences: Sequence[OracleSentence], path: str) -> list:
         progress = progress or Progress("clusters", clustering.total, "steps")
         progress.advance()
 
-    entries = brown_clusters([s.unkified for s in sentences], on_step=show)
+    entries = brown_clusters(oracle.word_sequences("unkified"), on_step=show)
     progress.finish()
     classes = len({entry.path for entry in entries})
     say(f"{classes} clusters of {len(entries)} words, kept in the model folder")

@@ -16,7 +16,7 @@ from oracle.transitions import TOP_DOWN, TransitionSystem
 from rnng_dy import registry
 from rnng_dy.cli.output import open_model
 from rnng_dy.execution.executor import Executor
-from rnng_dy.execution.work import Lines, ModelFolder
+from rnng_dy.execution.work import InputFile, Lines, ModelFolder
 from rnng_dy.search.surprisal import SearchOptions, measure, measures_of
 from rnng_dy.search.words import MeasuredSentence, WordRecord
 from rnng_dy.text.segmenter import Segmenter
@@ -63,7 +63,7 @@ def open_scorer(
 ) -> Scorer:
     """The model of a folder, or n-grams of a training oracle where that is None. Raises RnngError for a parser."""
     if folder is None:
-        lines = partial(_kneser_ney_lines, train_path, order, wanted.end)
+        lines = partial(_kneser_ney_lines, InputFile(train_path), order, wanted.end)
         identity = [wanted, order, Path(train_path)]
         description = f"Kneser-Ney, order {order}"
         opened = partial(_open_kneser_ney, train_path, order)
@@ -123,8 +123,8 @@ def _language_model_lines(place: ModelFolder, end: bool):
     return _sequential_lines(place.open().surprisals_of, end)
 
 
-def _kneser_ney_lines(train_path: str, order: int, end: bool):
-    return _sequential_lines(_kneser_ney(train_path, order).surprisals_of, end)
+def _kneser_ney_lines(train: InputFile, order: int, end: bool):
+    return _sequential_lines(_kneser_ney(train.path, order).surprisals_of, end)
 
 
 def _kneser_ney(train_path: str, order: int):

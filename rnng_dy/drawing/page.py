@@ -75,7 +75,7 @@ def _link(section: Section) -> str:
 
 
 def _drawing(picture: Picture) -> tuple[str, int, int, str, str]:
-    drawing = drawn(picture.tree, picture.marked, picture.why)
+    drawing = drawn(picture.tree, picture.marked, picture.why, picture.weights)
     brackets = visible(format_tree(picture.tree))
     size = round(drawing.width), round(drawing.height)
     return (visible(picture.caption), *size, drawing.body, brackets)

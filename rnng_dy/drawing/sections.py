@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from oracle.brackets import parse_line
 from oracle.lazy import nltk
 from oracle.parsed import ScoredTree
-from oracle.treebank import words
+from oracle.treebank import is_preterminal, words
 from rnng_dy.evaluation.comparison import errors
 from rnng_dy.evaluation.evalb import SCORED, SentenceScore
 from rnng_dy.evaluation.marking import mark
@@ -25,6 +25,8 @@ class Picture(NamedTuple):
     """Constituents that are marked, numbered from 0, from the top down and from left to right,"""
     why: str = WRONG
     """and what is said of them."""
+    weights: Mapping[int, Sequence[float]] | None = None
+    """Of the edges to the children of constituents, by the constituents' numbers."""
 
 
 class Section(NamedTuple):
@@ -79,6 +81,25 @@ def compared(number: int, gold: nltk.Tree, trees: Sequence[ScoredTree]) -> list[
         _compared(name, gold, parse_line(tree, any_bytes=True), said)
         for name, (tree, said) in zip(names, captioned, strict=True)
     ]
+
+
+def attended(number: int, tree: nltk.Tree, weights: Iterable[Sequence[float]]) -> Section:
+    """A tree with tags and the weights of its constituents' children, in the order in which these are completed."""
+    by_number = dict(zip(_completed(tree), weights, strict=True))
+    return Section(str(number), [Picture(tree, weights=by_number)])
+
+
+def _completed(tree: nltk.Tree) -> Iterator[int]:
+    """The numbers of the constituents in the order in which they end, inner ones first."""
+    agenda: list[nltk.Tree | int] = [tree]
+    number = 0
+    while agenda:
+        node = agenda.pop()
+        if isinstance(node, int):
+            yield node
+        elif not is_preterminal(node):
+            agenda += [number, *reversed(node)]
+            number += 1
 
 
 def _compared(name: str, gold: nltk.Tree, system: nltk.Tree, said: str) -> Section:

@@ -29,7 +29,7 @@ def svg_file(sections: Iterable[Section]) -> Iterator[str]:
                 # a letter of a bold caption is about as wide as that of a word
                 width, height = max(width, 8 * len(caption) + 2 * MARGIN), height + LINE
             if picture is not None:
-                drawing = drawn(picture.tree, picture.marked, picture.why)
+                drawing = drawn(picture.tree, picture.marked, picture.why, picture.weights)
                 parts.append(f'<g transform="translate(0 {height:.0f})">{drawing.body}</g>')
                 width, height = max(width, drawing.width), height + drawing.height
     yield (

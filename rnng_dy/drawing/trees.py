@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Mapping, Sequence
 from html import escape
 from typing import NamedTuple
 
@@ -14,11 +14,17 @@ from rnng_dy.drawing.words import cells, visible
 
 LEVEL, GAP, CELL, MARGIN, LEAST = 44, 14, 7.2, 10, 60
 """Pixels: from level to level, between neighbours, a letter, around a tree, and the least width."""
+THINNEST, THICKEST = 0.5, 5.0
+"""Pixels: edges of the weights 0 and 1."""
+
+Weights = Mapping[int, Sequence[float]]
+"""Of the edges to the children of constituents, by the constituents' numbers; from 0 to 1."""
 
 STYLE = """
 svg text { font: 12px system-ui, sans-serif; fill: #333 } svg .label text { fill: #1b6ca8; font-weight: 600 }
 svg .tag text { fill: #777 } svg .edge { stroke: #aaa; fill: none }
 svg .wrong text { fill: #c00; font-weight: 700; text-decoration: underline }
+svg .weight text { font-size: 9px; paint-order: stroke; stroke: #fff; stroke-width: 3px }
 """
 """What drawings of trees need; a page may have other colours."""
 
@@ -43,9 +49,12 @@ def draw_tree(
 
 
 def drawn(
-    tree: nltk.Tree, marked: Container[int] = (), why: str = "not in the gold tree"
+    tree: nltk.Tree,
+    marked: Container[int] = (),
+    why: str = "not in the gold tree",
+    weights: Weights | None = None,
 ) -> Drawing:
-    """The inner part of what `draw_tree` gives, and its size."""
+    """The inner part of what `draw_tree` gives, and its size; edges with weights are as thick and say them."""
     nodes = nodes_of(tree)
     width = place(nodes, lambda node: max(cells(visible(node.text)), 2) * CELL, GAP)
     bottom = depth(nodes)
@@ -55,8 +64,13 @@ def drawn(
         title = why if kind == "wrong" else _size(node)
         texts.setdefault(kind, []).append(_text(node, bottom, title))
     groups = "".join(f'<g class="{kind}">{"".join(of_kind)}</g>' for kind, of_kind in texts.items())
-    edges = "".join(_edges(node, bottom) for node in nodes if node.children)
-    body = f'<path class="edge" d="{edges}"/><g text-anchor="middle">{groups}</g>'
+    weights = weights or {}
+    weighted = [node for node in nodes if node.number in weights]
+    plain = (node for node in nodes if node.children and node.number not in weights)
+    edges = "".join(_edge(node, child, bottom) for node in plain for child in node.children)
+    body = f'<path class="edge" d="{edges}"/>' if edges else ""
+    lines, numbers = _weighted(weighted, weights, bottom)
+    body += f'{lines}<g text-anchor="middle">{groups}{numbers}</g>'
     return Drawing(max(width + 2 * MARGIN, LEAST), bottom * LEVEL + 26, body)
 
 
@@ -64,11 +78,27 @@ def _y(node: Node, bottom: int) -> int:
     return (bottom if node.kind == WORD else node.level) * LEVEL + 18
 
 
-def _edges(node: Node, bottom: int) -> str:
-    """Lines to the children of a node, of a path."""
-    begin = f"M{node.x + MARGIN:.0f} {_y(node, bottom) + 5}L"
-    ends = (f"{child.x + MARGIN:.0f} {_y(child, bottom) - 13}" for child in node.children)
-    return "".join(begin + end for end in ends)
+def _edge(node: Node, child: Node, bottom: int) -> str:
+    """The line to a child, of a path."""
+    return (
+        f"M{node.x + MARGIN:.0f} {_y(node, bottom) + 5}"
+        f"L{child.x + MARGIN:.0f} {_y(child, bottom) - 13}"
+    )
+
+
+def _weighted(nodes: Sequence[Node], weights: Weights, bottom: int) -> tuple[str, str]:
+    """The lines to the children of some nodes, as thick as their weights, and the weights beside the children."""
+    lines, numbers = [], []
+    for node in nodes:
+        for child, weight in zip(node.children, weights[node.number], strict=True):
+            thickness = THINNEST + (THICKEST - THINNEST) * weight
+            line = _edge(node, child, bottom)
+            lines.append(f'<path class="edge" stroke-width="{thickness:.1f}" d="{line}"/>')
+            # just above the child, where the lines of neighbours are furthest apart
+            x = 0.15 * node.x + 0.85 * child.x + MARGIN
+            numbers.append(f'<text x="{x:.0f}" y="{_y(child, bottom) - 16}">{weight:.2f}</text>')
+    text = f'<g class="weight">{"".join(numbers)}</g>' if numbers else ""
+    return "".join(lines), text
 
 
 def _size(node: Node) -> str:

@@ -8,6 +8,7 @@ from html import escape
 
 from oracle.streams import split_words
 from rnng_dy.evaluation.suite_scores import Accuracy, SuiteResult
+from rnng_dy.evaluation.tables import aligned
 
 COLUMNS = ("suite", "item", "condition", "region", "name", "content", "bits")
 ALL = "all predictions"
@@ -20,15 +21,7 @@ def table(results: Sequence[SuiteResult]) -> str:
         for name, _, found in _rows(result):
             numbers = (str(found.right), str(found.of), _percent(found), str(found.left_out))
             rows.append((_one_line(result.suite.name), _one_line(name), *numbers))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "".join(
-        "  ".join(
-            cell.ljust(width) if i < 2 else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        + "\n"
-        for row in rows
-    )
+    return aligned(rows, left=2)
 
 
 def region_lines(results: Sequence[SuiteResult]) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """The interface of places to run: commands are given one and do not know which.
 
-`local` has this process and processes of this machine. A new place is a class with these methods.
+`local` has this process and processes of this machine, `cluster` the workers of a Dask scheduler. A new place is a
+class with these methods.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ class Command:
 class Running(Protocol):
     """A command that was started."""
 
+    place: str
+    """The worker that it was given to; empty on this machine."""
+
     def poll(self) -> int | None:
         """Its exit code, None while it runs."""
 
@@ -54,6 +58,9 @@ class Executor(Protocol):
         `open_work` is a function of a module, or a partial of one, and is called once in each worker; results must
         not depend on what else a worker has done. Raises RnngError where a worker is lost.
         """
+
+    def processes(self, others: int) -> int:
+        """How many processes the next command may use while `others` run."""
 
     def start(self, command: Command) -> Running:
         """Start a command in a process of its own."""

@@ -58,9 +58,13 @@ class _Local:
 
     jobs: int
 
-    def start(self, command: Command) -> _RunningProcess:
+    def processes(self, others: int) -> int:
         """See `Executor`."""
-        return _RunningProcess(command)
+        return max(1, self.jobs - others)
+
+    def start(self, command: Command) -> RunningProcess:
+        """See `Executor`."""
+        return RunningProcess(command)
 
 
 class ThisProcess(_Local):
@@ -165,21 +169,28 @@ def without_ctrl_c() -> Iterator[None]:
                 handler(came[0], None)
 
 
-def end_with_parent(number: int = signal.SIGKILL) -> None:
-    """Have Linux send this process a signal when the one that started it is gone, however it ended."""
+def end_with_parent(number: int = signal.SIGKILL, parent: int | None = None) -> None:
+    """Have Linux send this process a signal when the one that started it is gone, however it ended.
+
+    That is the thread that started it, too. `parent` is the process, by default that which multiprocessing knows.
+    """
     if sys.platform == "linux":
         pr_set_pdeathsig = 1
         ctypes.CDLL(None).prctl(pr_set_pdeathsig, number)
-    parent = multiprocessing.parent_process()
-    if parent is not None and os.getppid() != parent.pid:
+    if parent is None and (known := multiprocessing.parent_process()) is not None:
+        parent = known.pid
+    if parent is not None and os.getppid() != parent:
         # it was gone before it could be asked for
         os._exit(1)
 
 
-class _RunningProcess:
+class RunningProcess:
     """A command in a process of this machine."""
 
-    def __init__(self, command: Command):
+    place = ""
+
+    def __init__(self, command: Command, without_parent: int = signal.SIGTERM):
+        """`without_parent` is the signal that it gets when the process that started it is gone."""
         call = "from rnng_dy.cli import main; main()"
         with (
             command.log.open("ab") as log,
@@ -191,7 +202,7 @@ class _RunningProcess:
                 stdout=printed,
                 stderr=log,
                 stdin=subprocess.DEVNULL,
-                preexec_fn=partial(end_with_parent, signal.SIGTERM),
+                preexec_fn=partial(end_with_parent, without_parent, os.getpid()),
                 # Ctrl-C comes from us, once
                 start_new_session=True,
             )

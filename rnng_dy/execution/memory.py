@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 import resource
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from oracle.errors import RnngError
@@ -73,20 +75,31 @@ def peak_memory() -> int:
     return max(resource.getrusage(who).ru_maxrss for who in both) * 1024
 
 
-def limit_memory(processes: int = 1) -> None:
-    """Let this process, one of several, take its part of nine tenths of the available memory.
+def limit_memory(processes: int = 1, most: float = math.inf) -> None:
+    """Let this process, one of several, take its part of nine tenths of the available memory, and hold `most` bytes.
 
     Beyond it, MemoryError is raised; without a limit the system would kill the process, or another one.
     Does nothing where the system does not tell its memory.
     """
     try:
-        now = _kilobytes(STATUS, "VmData") * 1024
-        limit = now + available_memory() * 9 // 10 // processes
+        now, held = (_kilobytes(STATUS, name) * 1024 for name in ("VmData", "VmRSS"))
+        limit = now + int(min(available_memory() * 9 // 10 // processes, max(0, most - held)))
     except OSError:
         return
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     if hard == resource.RLIM_INFINITY or limit < hard:
         resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
+
+
+@contextmanager
+def limited_memory(processes: int, most: float) -> Iterator[None]:
+    """`limit_memory` in the block alone, of a process that does other things as well."""
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    limit_memory(processes, most)
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, before)
 
 
 def _kilobytes(path: Path, name: str) -> int:

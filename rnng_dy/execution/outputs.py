@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import os
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path
@@ -14,7 +15,8 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from oracle.errors import RnngError
-from oracle.files import open_output
+from oracle.files import open_input, open_output
+from oracle.packing import is_packed
 from oracle.streams import is_replaced
 
 T = TypeVar("T")
@@ -57,6 +59,7 @@ class PartialFile:
     """
 
     def __init__(self, path: str, key: str, resume: bool):
+        self._given = path
         # through a symbolic link, whose target is replaced and not the link
         self.path = Path(path).resolve()
         if not self.path.parent.is_dir():
@@ -96,7 +99,12 @@ class PartialFile:
         self._key_stream.flush()
 
     def finish(self) -> None:
-        """Give the file its name."""
+        """Give the file its name, packed where that says so."""
+        if is_packed(self._given):
+            with open_output(self._given) as packed, open_input(self.part) as part:
+                shutil.copyfileobj(part, packed)
+            self.remove()
+            return
         os.fsync(self._stream.fileno())
         self._stream.close()
         self._key_stream.close()

@@ -5,13 +5,29 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
+from pathlib import Path
 from typing import NamedTuple
 
 from rnng_dy import engine, registry
+from rnng_dy.checkpoint import model_files
 from rnng_dy.execution.batches import as_fits
 from rnng_dy.execution.executor import Executor
 
 Lines = list[str]
+
+
+class InputFile(NamedTuple):
+    """A file to read where work is done."""
+
+    path: str
+
+    def files(self) -> dict[str, Path]:
+        """What a worker of another machine has to be sent, by the names in the folder that it will lie in there."""
+        return {os.path.basename(self.path): Path(self.path)}
+
+    def moved(self, folder: str) -> InputFile:
+        """The same where the files lie in `folder`."""
+        return InputFile(os.path.join(folder, os.path.basename(self.path)))
 
 
 class ModelFolder(NamedTuple):
@@ -25,12 +41,29 @@ class ModelFolder(NamedTuple):
         """The model, in this process. Raises RnngError where device or folder cannot be used."""
         return _open(self, os.path.abspath(self.folder))
 
+    def files(self) -> dict[str, Path]:
+        """See `InputFile`."""
+        return model_files(self.folder)
+
+    def moved(self, folder: str) -> ModelFolder:
+        """See `InputFile`."""
+        return self._replace(folder=folder)
+
+
+IN_FILES = (InputFile, ModelFolder)
+"""What stands for the content of files."""
+
 
 # a folder's name may mean another one after the process has changed its own
 @lru_cache(maxsize=1)
 def _open(place: ModelFolder, path: str):
     engine.start(place.device)
     return registry.load(place.folder, place.kind)
+
+
+def forget_model() -> None:
+    """Keep the model that was opened last no longer than those who have it."""
+    _open.cache_clear()
 
 
 class Work:

@@ -15,10 +15,16 @@ import numpy as np
 from clusters.files import ClusteredWord
 from oracle.errors import InputError, RnngError
 from oracle.files import OracleSentence
+from rnng_dy.models.composition import DEFAULT as COMPOSITION
+from rnng_dy.models.composition import GatedAttention
 from rnng_dy.models.discriminative import DiscriminativeParser, ParserSizes
 from rnng_dy.models.generative import GenerativeModel, GeneratorSizes
+from rnng_dy.models.parser_state import DEFAULT as STATE
 from rnng_dy.models.vocabulary import GeneratorVocabulary, ParserVocabulary
 from rnng_dy.parameters import LSTM_PARTS
+
+GATED = ["query_weights", "query_bias", "gate_label", "gate_children", "gate_bias"]
+"""Our names of what the program with gated attention has besides."""
 
 
 class ClabCheckpoint(NamedTuple):
@@ -144,8 +150,13 @@ def parser_names(layers: int, tags: bool, vectors: bool) -> tuple[list[str], lis
     return dense, lookups + ["tag"] * tags + ["pretrained"] * vectors
 
 
-def generator_names(layers: int, clusters: list[int]) -> tuple[list[str], list[str | None]]:
-    """Our names of a generative checkpoint's parameters in its order; `clusters` are those of two words or more."""
+def generator_names(
+    layers: int, clusters: list[int], gated: bool = False
+) -> tuple[list[str], list[str | None]]:
+    """Our names of a generative checkpoint's parameters in its order.
+
+    `clusters` are those of two words or more; `gated` is for the program with gated attention.
+    """
     dense = [
         "class_weights",
         "class_bias",
@@ -156,9 +167,12 @@ def generator_names(layers: int, clusters: list[int]) -> tuple[list[str], list[s
         *_lstm("compose_forward", 1),
         *_lstm("compose_backward", 1),
         *["hidden_bias", "hidden_action", "hidden_stack", "hidden_context", "compose_bias"],
-        *["action_weights", "action_start", "action_bias", "stack_guard", "compose_weights"],
+        *["action_weights", "action_start", "action_bias", "stack_guard"],
+        *(GATED if gated else []),
+        "compose_weights",
     ]
-    return dense, ["word", None, "open_nonterminal", "nonterminal", "action"]
+    query = ["query_nonterminal"] if gated else []
+    return dense, ["word", None, "open_nonterminal", *query, "nonterminal", "action"]
 
 
 def import_parser(
@@ -167,6 +181,7 @@ def import_parser(
     use_tags: bool,
     composition: str,
     pretrained: tuple[Sequence[str], np.ndarray] | None = None,
+    state: str = STATE,
 ) -> DiscriminativeParser:
     """The parser of a discriminative checkpoint, trained on the oracle `sentences`.
 
@@ -185,7 +200,7 @@ def import_parser(
     action, word = arrays["action"].shape[1], arrays["word"].shape[1]
     sizes = ParserSizes(layers, lstm_input, hidden, action, word, tag)
     arrays.pop("pretrained", None)
-    model = DiscriminativeParser(vocabulary, sizes, composition, vectors)
+    model = DiscriminativeParser(vocabulary, sizes, composition, vectors, state=state)
     return _filled(model, arrays, path)
 
 
@@ -193,21 +208,49 @@ def import_generator(
     path: str | Path,
     sentences: Sequence[OracleSentence],
     clusters: Sequence[ClusteredWord],
-    composition: str,
+    composition: str | None = None,
+    state: str | None = None,
 ) -> GenerativeModel:
     """The model of a generative checkpoint, trained on the oracle `sentences` with these clusters.
 
-    Raises InputError as `import_parser` does.
+    The file tells gated attention from the other compositions, but not those from each other (None is the corrected
+    one), and never the parser state (None is the full one, and not enough for gated attention). Raises InputError as
+    `import_parser` does, and where the composition or state is needed or cannot be.
     """
     checkpoint = read_checkpoint(path)
+    gated = _is_gated(checkpoint)
+    composition, state = _told(path, gated, composition, state)
     vocabulary = GeneratorVocabulary.build(clusters, sentences)
     several = [k for k, words in enumerate(vocabulary.clusters) if len(words) > 1]
     # the two LSTMs of the composition have one layer whatever the others have
-    layers = _layers(checkpoint, path, len(generator_names(0, several)[0]), per_layer=3)
-    arrays = _named(checkpoint, path, *generator_names(layers, several))
+    layers = _layers(checkpoint, path, len(generator_names(0, several, gated)[0]), per_layer=3)
+    arrays = _named(checkpoint, path, *generator_names(layers, several, gated))
     hidden, lstm_input = arrays["stack.0.x2i"].shape
     sizes = GeneratorSizes(layers, lstm_input, hidden, arrays["action"].shape[1])
-    return _filled(GenerativeModel(vocabulary, sizes, composition), arrays, path)
+    model = GenerativeModel(vocabulary, sizes, composition, state=state)
+    return _filled(model, arrays, path)
+
+
+def _is_gated(checkpoint: ClabCheckpoint) -> bool:
+    """Whether a generative checkpoint has a table more and, in the one but last, vectors of twice the size."""
+    tables = [table.shape[-1] for table in checkpoint.lookups]
+    return len(tables) == 6 and tables[4] == 2 * tables[3]
+
+
+def _told(
+    path: str | Path, gated: bool, composition: str | None, state: str | None
+) -> tuple[str, str]:
+    """Composition and parser state of a generative checkpoint, from what is said of it and what it shows."""
+    if composition is not None and gated != (composition == GatedAttention.name):
+        found = "gated attention" if gated else "no gated attention"
+        raise InputError(f"its parameters are those of {found}, not of {composition}", path)
+    if gated and state is None:
+        raise InputError(
+            "a model with gated attention: say by --state what its parser state is, since the archive does not (the "
+            "published program's is `stack`)",
+            path,
+        )
+    return composition or (GatedAttention.name if gated else COMPOSITION), state or STATE
 
 
 def _layers(checkpoint: ClabCheckpoint, path: str | Path, fixed: int, per_layer: int) -> int:

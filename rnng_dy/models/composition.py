@@ -1,19 +1,22 @@
-"""A constituent's vector from its label and children (Dyer et al. 2016, section 4.1 and figure 4)."""
+"""A constituent's vector from label and children (Dyer et al. 2016, section 4.1 and figure 4; Kuncoro et al. 2017)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from oracle.transitions import StackItem
 from rnng_dy.engine import dy
 from rnng_dy.models.derivations import Constituent, Forest
-from rnng_dy.models.lstm import Lstm
+from rnng_dy.models.lstm import Lstm, LstmState
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.rows import Row, gather
 
 Parts = tuple[StackItem, Sequence[StackItem], Row | None]
 """The open nonterminal and the children as stack items with a `vector`, and u."""
+
+LABELS = "nonterminal"
+"""The table of labels as a composition reads them."""
 
 
 class Reduction:
@@ -25,7 +28,9 @@ class Reduction:
     def __init__(self, labels: dy.LookupParameters, constituents: Sequence[Parts]):
         self._constituents = constituents
         opened, children, _ = zip(*constituents, strict=True)
-        self.label = dy.lookup_batch(labels, [item.label for item in opened])
+        self.labels = [item.label for item in opened]
+        """Their numbers."""
+        self.label = dy.lookup_batch(labels, self.labels)
         """NT_up: the labels' vectors in the table `nonterminal`."""
         self.children = [
             gather([item.vector for item in column])[0] for column in zip(*children, strict=True)
@@ -44,18 +49,47 @@ class Reduction:
         return None if states[0] is None else gather(states)[0]
 
 
-class CorrectedComposition:
-    """A bidirectional LSTM over label and children, as the corrigendum describes it."""
+class Composition:
+    """What all compositions have: an LSTM for each direction, and the layer that gives the constituent's vector."""
 
-    name: ClassVar[str] = "corrected"
+    name: ClassVar[str]
+    """In config.json and on the command line."""
     depends_on_state: ClassVar[bool] = False
     """Whether the vector depends on more than label and children; if not, it may be computed once and shared."""
+    together: ClassVar[Callable[..., dy.Expression] | None] = None
+    """The same for constituents that are known in advance, of several sentences; None where there is but one way."""
+    label_width: ClassVar[int] = 1
+    """Of a label's vector, in sizes of a child's."""
+    label_tables: ClassVar[tuple[str, ...]] = (LABELS,)
+    """Those in which a constituent's label is looked up."""
 
-    def __init__(self, store: ParameterStore, layers: int, size: int):
-        self._forward = Lstm(store, "compose_forward", layers, size, size)
-        self._backward = Lstm(store, "compose_backward", layers, size, size)
+    def __init__(self, store: ParameterStore, layers: int, size: int, hidden: int, labels: int):
+        """Constituents have `size` values, u has `hidden`; `labels` is their number."""
+        names = ("compose_forward", "compose_backward")
+        self._lstms = [Lstm(store, name, layers, size, size) for name in names]
         self._weights = store.matrix("compose_weights", size, 2 * size)
         self._bias = store.vector("compose_bias", size)
+
+    def __call__(self, reduction: Reduction, dropout: float = 0.0) -> dy.Expression:
+        """The composed vectors, shape (size,)."""
+        raise NotImplementedError
+
+    def _composed(self, both: dy.Expression) -> dy.Expression:
+        return dy.rectify(dy.affine_transform([self._bias, self._weights, both]))
+
+
+def _states(lstm: Lstm, inputs: Iterable[dy.Expression], dropout: float) -> list[LstmState]:
+    """Those of an LSTM after each of its inputs."""
+    states = [lstm.start()]
+    for x in inputs:
+        states.append(lstm.step(states[-1], x, dropout))
+    return states[1:]
+
+
+class CorrectedComposition(Composition):
+    """A bidirectional LSTM over label and children, as the corrigendum describes it."""
+
+    name = "corrected"
 
     @staticmethod
     def readings(reduction: Reduction | Constituent) -> tuple[list, list]:
@@ -64,16 +98,12 @@ class CorrectedComposition:
         return [label, *reversed(children)], [label, *children]
 
     def __call__(self, reduction: Reduction, dropout: float = 0.0) -> dy.Expression:
-        """The composed vectors, shape (size,)."""
-        outputs = []
-        for lstm, inputs in zip(
-            (self._forward, self._backward), self.readings(reduction), strict=True
-        ):
-            state = lstm.start()
-            for x in inputs:
-                state = lstm.step(state, x, dropout)
-            outputs.append(lstm.output(state))
-        return self._composed(outputs, dropout)
+        """See `Composition`."""
+        outputs = [
+            lstm.output(_states(lstm, inputs, dropout)[-1])
+            for lstm, inputs in zip(self._lstms, self.readings(reduction), strict=True)
+        ]
+        return self._summed_up(outputs, dropout)
 
     def together(
         self,
@@ -84,16 +114,15 @@ class CorrectedComposition:
         """The same for constituents that are known in advance, with any numbers of children, of vectors by number."""
         outputs = []
         readings = zip(*map(self.readings, constituents), strict=True)
-        for lstm, sequences in zip((self._forward, self._backward), readings, strict=True):
+        for lstm, sequences in zip(self._lstms, readings, strict=True):
             forest = Forest()
             last = [forest.add_chain(inputs)[-1] for inputs in sequences]
             states = lstm.states(forest, vectors, dropout)
             outputs.append(lstm.outputs([states[number] for number in last]))
-        return self._composed(outputs, dropout)
+        return self._summed_up(outputs, dropout)
 
-    def _composed(self, outputs: Iterable[dy.Expression], dropout: float) -> dy.Expression:
-        both = dy.concatenate([dy.dropout(x, dropout) if dropout else x for x in outputs])
-        return dy.rectify(dy.affine_transform([self._bias, self._weights, both]))
+    def _summed_up(self, outputs: Iterable[dy.Expression], dropout: float) -> dy.Expression:
+        return self._composed(dy.concatenate([_dropped(output, dropout) for output in outputs]))
 
 
 class BuggyComposition(CorrectedComposition):
@@ -106,10 +135,72 @@ class BuggyComposition(CorrectedComposition):
 
     @staticmethod
     def readings(reduction: Reduction | Constituent) -> tuple[list, list]:
+        """See `CorrectedComposition`."""
         label, opened, seen = reduction.label, reduction.opened, reduction.children[:-1]
         return [label, *reversed(seen), opened], [label, opened, *seen]
 
 
-COMPOSITIONS = {kind.name: kind for kind in (CorrectedComposition, BuggyComposition)}
+class GatedAttention(Composition):
+    """Attention over the children and a gate between them and the label (Kuncoro et al. 2017, section 4).
+
+    The query is made of label and u, so that a constituent depends on all that is below it on the stack.
+    """
+
+    name = "gated-attention"
+    depends_on_state = True
+    label_width = 2
+    label_tables = (LABELS, "query_nonterminal")
+
+    def __init__(self, store: ParameterStore, layers: int, size: int, hidden: int, labels: int):
+        super().__init__(store, layers, size, hidden, labels)
+        self._query_weights = store.matrix("query_weights", 2 * size, size + hidden)
+        self._query_bias = store.vector("query_bias", 2 * size)
+        self._gate_label = store.matrix("gate_label", 2 * size, 2 * size)
+        self._gate_children = store.matrix("gate_children", 2 * size, 2 * size)
+        self._gate_bias = store.vector("gate_bias", 2 * size)
+        self._query_table = store.lookup("query_nonterminal", labels, size)
+
+    def __call__(self, reduction: Reduction, dropout: float = 0.0) -> dy.Expression:
+        """See `Composition`."""
+        read = self._read(reduction, dropout)
+        # one mask each, for gate and mixture
+        children = _dropped(read * self._attention(reduction, read), dropout)
+        label = _dropped(reduction.label, dropout)
+        gate = dy.logistic(
+            dy.affine_transform(
+                [self._gate_bias, self._gate_label, label, self._gate_children, children]
+            )
+        )
+        return self._composed(dy.cmult(gate, label) + dy.cmult(1 - gate, children))
+
+    def weights(self, reduction: Reduction) -> dy.Expression:
+        """How much of each child goes into the constituents: shape (children,), they sum to 1."""
+        return self._attention(reduction, self._read(reduction, 0.0))
+
+    def _read(self, reduction: Reduction, dropout: float) -> dy.Expression:
+        """The children in their contexts: shape (2 size, children). The LSTMs do not read the label."""
+        forward, backward = (
+            [lstm.output(state) for state in _states(lstm, children, dropout)]
+            for lstm, children in zip(
+                self._lstms, (reduction.children, reduction.children[::-1]), strict=True
+            )
+        )
+        columns = zip(forward, reversed(backward), strict=True)
+        return dy.concatenate_cols([dy.concatenate(list(both)) for both in columns])
+
+    def _attention(self, reduction: Reduction, read: dy.Expression) -> dy.Expression:
+        label = dy.lookup_batch(self._query_table, reduction.labels)
+        asking = dy.concatenate([label, reduction.state])
+        query = dy.affine_transform([self._query_bias, self._query_weights, asking])
+        return dy.softmax(dy.transpose(read) * query)
+
+
+def _dropped(vector: dy.Expression, dropout: float) -> dy.Expression:
+    return dy.dropout(vector, dropout) if dropout else vector
+
+
+COMPOSITIONS = {
+    kind.name: kind for kind in (CorrectedComposition, BuggyComposition, GatedAttention)
+}
 """By name, the default first: the one list of compositions."""
 DEFAULT = next(iter(COMPOSITIONS))

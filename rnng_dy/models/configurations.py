@@ -35,7 +35,7 @@ class Words:
 
     __slots__ = ("context", "following", "name", "position", "vector")
 
-    def __init__(self, position: int, context: Row, vector: Row | None, name: int):
+    def __init__(self, position: int, context: Row | None, vector: Row | None, name: int):
         self.position = position
         """How many they are."""
         self.context = context
@@ -45,14 +45,24 @@ class Words:
         self.following: dict[int | None, Words] = {}
         """By the id of the next word; the parser's only next one has None."""
 
+    @property
+    def rows(self) -> list[Row]:
+        """What is computed of them."""
+        return [row for row in (self.context, self.vector) if row is not None]
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether that is of the current graph, or kept."""
+        return all(row.is_usable for row in self.rows)
+
 
 class StackCell(NamedTuple):
     """A stack, seen from its top item; pushing makes a new cell, popping is going to `below`."""
 
     below: StackCell | None
-    lstm: Row
+    lstm: Row | None
     """The state of the stack LSTM after this item."""
-    vector: Row
+    vector: Row | None
     """The item's embedding."""
     label: int | None = None
     """The nonterminal's id where the item is an open nonterminal, else None."""
@@ -61,12 +71,15 @@ class StackCell(NamedTuple):
 
 
 class Configuration(NamedTuple):
-    """A state of the transition system with the model's view of it."""
+    """A state of the transition system with the model's view of it; rows of LSTMs that u leaves out are None.
+
+    Without the stack, its cell is the one at the bottom all along.
+    """
 
     graph: SentenceGraph
     state: State
     stack: StackCell
-    actions: Row
+    actions: Row | None
     """The state of the action LSTM."""
     words: Words
     u: Row | None = None
@@ -87,7 +100,7 @@ def rows_of(configurations: Iterable[Configuration]) -> list[Row]:
     """All rows that configurations go on from."""
     rows, seen = [], set()
     for c in configurations:
-        rows += [c.actions] if c.u is None else [c.actions, c.u]
+        rows += [c.actions, c.u]
         cell, words = c.stack, [c.words]
         while cell is not None and id(cell) not in seen:
             seen.add(id(cell))
@@ -95,8 +108,8 @@ def rows_of(configurations: Iterable[Configuration]) -> list[Row]:
             cell = cell.below
         while words:
             read = words.pop()
-            if id(read) not in seen and read.context.is_usable:
+            if id(read) not in seen and read.is_usable:
                 seen.add(id(read))
                 words += read.following.values()
-                rows += [read.context] if read.vector is None else [read.context, read.vector]
-    return rows
+                rows += read.rows
+    return [row for row in rows if row is not None]

@@ -105,9 +105,9 @@ class Constituent(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """An action taken in a state, and the word that it generates."""
+    """An action, the number of the mask that allowed it, and the word that it generates."""
 
-    state: State
+    mask: int
     action: int
     word: int | None
 
@@ -171,11 +171,13 @@ class Derivations:
         """The number of the vector of an open nonterminal."""
         if label not in self.opened:
             self.opened[label] = next(self._numbers)
-            self.labels[label] = next(self._numbers)
         return self.opened[label]
 
     def reduce(self, label: int, opened: int, children: tuple[int, ...]) -> int:
         """The number of the vector of a new constituent."""
+        # Adam moves the rows that are looked up: not that of a root, which nothing is made of
+        if label not in self.labels:
+            self.labels[label] = next(self._numbers)
         number = next(self._numbers)
         height = max((self._heights.get(child, 0) for child in children), default=0)
         self._heights[number] = height + 1
@@ -216,12 +218,13 @@ class _Sentence:
             # nothing is computed for the end of a sequence
             prefix.place = self._after(prefix.before, self._all.choices[prefix.choice].action)
         place = prefix.place
-        if not self._transitions.is_valid(place.state, action):
+        mask = self._transitions.mask_number(place.state)
+        if not self._transitions.allows(mask, action):
             raise ValueError(f"action {action} is not valid in {place.state}")
         generates = self._generated is not None and action == SHIFT
         word = self._generated[place.position] if generates else None
         prefix.following[action] = _Prefix(len(self._all.choices), place)
-        self._all.choices.append(Choice(place.state, action, word))
+        self._all.choices.append(Choice(mask, action, word))
         self._all.read.append((place.stack.state, place.actions, self._contexts[place.position]))
         return prefix.following[action]
 

@@ -22,10 +22,11 @@ from rnng_dy.engine import dy, one_graph
 from rnng_dy.execution.batches import as_fits
 from rnng_dy.models.configurations import Configuration, SentenceGraph, Words
 from rnng_dy.models.lstm import Lstm
+from rnng_dy.models.parser_state import PARSER_STATES, WORDS
 from rnng_dy.models.rnng import Rnng, Sizes
 from rnng_dy.models.vocabulary import ParserVocabulary
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.rows import Block, Row, gather, join
+from rnng_dy.rows import Block, Row, gather, join, rows_of_block
 from rnng_dy.search.found import TOO_LONG, Found
 from rnng_dy.search.greedy import BATCH_SIZE, parse_batch
 from rnng_dy.search.model import Derived
@@ -72,6 +73,7 @@ class DiscriminativeParser(Rnng, ParserI):
     kind = "discriminative"
     sizes_type = ParserSizes
     vocabulary_type = ParserVocabulary
+    states = PARSER_STATES
     _reads_backwards = True
 
     def __init__(
@@ -82,11 +84,12 @@ class DiscriminativeParser(Rnng, ParserI):
         vectors: np.ndarray | None = None,
         seed: int = 1,
         transitions: str = "top-down",
+        state: str = "full",
     ):
         """`vectors` are the pretrained ones, constants, a row for each word of `vocabulary.pretrained`."""
         store = ParameterStore(seed)
         super().__init__(
-            store, sizes, vocabulary.nonterminals, composition, sizes.layers, transitions
+            store, sizes, vocabulary.nonterminals, composition, sizes.layers, transitions, state
         )
         self.vocabulary = vocabulary
         self.vectors = vectors
@@ -100,8 +103,7 @@ class DiscriminativeParser(Rnng, ParserI):
             self._input_tag = store.matrix("input_tag", sizes.lstm_input, sizes.tag)
         if vectors is not None:
             # a word without a vector has one of zeros, after the others
-            table = np.vstack([vectors, np.zeros_like(vectors[:1])])
-            self._vector_table = store.constant(table, len(vocabulary.pretrained) + 1)
+            self._vector_table = store.constant(vectors, len(vocabulary.pretrained), blank=True)
             self._input_vector = store.matrix("input_vector", sizes.lstm_input, vectors.shape[1])
 
     @staticmethod
@@ -154,6 +156,20 @@ class DiscriminativeParser(Rnng, ParserI):
         tokens = self.encode(sentence.tokens, sentence.tags, ())._replace(words=words)
         return ParserExample(tokens, classes, self.transitions.encode(sentence.actions))
 
+    def example_of(self, tree: nltk.Tree, preterminals: bool | None = None) -> ParserExample:
+        """A tree, its tags given or the model's own. Raises ImpossibleError for q = 0.
+
+        `preterminals` says whether words have POS tags above them; None looks.
+        """
+        if preterminals is None:
+            preterminals = has_preterminals(tree)
+        actions, words = self.transitions.actions_of(tree, preterminals), words_of(tree)
+        self.transitions.check(actions, len(words))
+        ids = self.transitions.encode(actions)
+        tags = tags_of(tree) if preterminals else None
+        tokens = self.encode(words, self.tags_read(words, tags))
+        return ParserExample(tokens, tokens.words, ids)
+
     # graphs
 
     def _unknown_tag(self) -> dy.Expression:
@@ -190,19 +206,23 @@ class DiscriminativeParser(Rnng, ParserI):
         length = len(tokens.words)
         vectors = Block([self._word_vectors([tokens])], length)
         graph = SentenceGraph()
-        state = self._context_lstm.step(self._context_lstm.start(), self._buffer_guard, dropout)
-        # the buffer is read from the last word to the first: before[i] has words i, i + 1, ... on it
-        contexts = [state]
-        for i in reversed(range(length)):
-            [x] = gather([Row(vectors, i)])
-            contexts.append(self._context_lstm.step(contexts[-1], x, dropout))
-        tops = [context[-1:] for context in reversed(contexts)]
-        left = Block([join(column) for column in zip(*tops, strict=True)], len(tops))
-        first = words = Words(0, Row(left, 0), None, graph.new_name())
+        left = self._buffers(vectors, dropout)
+        first = words = Words(0, left[0], None, graph.new_name())
         for i in range(length):
-            following = Words(i + 1, Row(left, i + 1), Row(vectors, i), graph.new_name())
+            following = Words(i + 1, left[i + 1], Row(vectors, i), graph.new_name())
             words.following[None] = words = following
         return self._root(graph, first, length, dropout)
+
+    def _buffers(self, vectors: Block, dropout: float) -> list[Row | None]:
+        """Of the buffer LSTM with the words i, i + 1, ... on the buffer, i from 0: it reads the last word first."""
+        if not self.state.reads(WORDS):
+            return [None] * (vectors.size + 1)
+        states = [self._context_lstm.step(self._context_lstm.start(), self._buffer_guard, dropout)]
+        for i in reversed(range(vectors.size)):
+            [x] = gather([Row(vectors, i)])
+            states.append(self._context_lstm.step(states[-1], x, dropout))
+        tops = [state[-1:] for state in reversed(states)]
+        return rows_of_block([join(column) for column in zip(*tops, strict=True)], len(tops))
 
     # training
 
@@ -298,13 +318,9 @@ class DiscriminativeParser(Rnng, ParserI):
     @one_graph
     def log_prob(self, tree: nltk.Tree) -> float:
         """log q(tree | its words) in nats; -inf where training has not its nonterminals, or it cannot be derived."""
-        actions, words = self.transitions.actions_of(tree), words_of(tree)
         try:
-            self.transitions.check(actions, len(words))
-            ids = self.transitions.encode(actions)
+            example = self.example_of(tree)
         except ImpossibleError:
             return float("-inf")
-        tags = tags_of(tree) if has_preterminals(tree) else None
-        tokens = self.encode(words, self.tags_read(words, tags))
         dy.renew_cg()
-        return float(log_probs(self, [Derived(tokens, len(words), [ids], None)])[0])
+        return float(log_probs(self, [self.derived(example)])[0])

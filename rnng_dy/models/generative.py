@@ -18,11 +18,12 @@ from rnng_dy.engine import dy
 from rnng_dy.models.configurations import Configuration, SentenceGraph, Words
 from rnng_dy.models.derivations import Choice
 from rnng_dy.models.lstm import Lstm
+from rnng_dy.models.parser_state import GENERATOR_STATES, WORDS
 from rnng_dy.models.rnng import Rnng, Sizes, Step
 from rnng_dy.models.vocabulary import GeneratorVocabulary
 from rnng_dy.models.word_softmax import ClassFactoredSoftmax
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.rows import Block, Row, gather
+from rnng_dy.rows import Block, Row
 from rnng_dy.search.found import Found
 from rnng_dy.search.generation import generate_trees
 from rnng_dy.search.model import Derived
@@ -77,6 +78,7 @@ class GenerativeModel(Rnng):
     kind = "generative"
     sizes_type = GeneratorSizes
     vocabulary_type = GeneratorVocabulary
+    states = GENERATOR_STATES
     _reads_backwards = False
 
     def __init__(
@@ -86,9 +88,10 @@ class GenerativeModel(Rnng):
         composition: str = "corrected",
         seed: int = 1,
         transitions: str = "top-down",
+        state: str = "full",
     ):
         store = ParameterStore(seed)
-        super().__init__(store, sizes, vocabulary.nonterminals, composition, 1, transitions)
+        super().__init__(store, sizes, vocabulary.nonterminals, composition, 1, transitions, state)
         self.vocabulary = vocabulary
         self._context_lstm = Lstm(store, "terms", sizes.layers, sizes.lstm_input, sizes.hidden)
         self._word_table = store.lookup("word", len(vocabulary.words), sizes.lstm_input)
@@ -117,14 +120,21 @@ class GenerativeModel(Rnng):
         """A sentence of the training oracle. Raises ImpossibleError for what has p = 0."""
         return self.encode(sentence.unkified, sentence.actions)
 
+    def example_of(self, tree: nltk.Tree, preterminals: bool | None = None) -> GeneratorExample:
+        """A tree, whose words that are not known are first made UNK classes. Raises ImpossibleError for p = 0.
+
+        `preterminals` says whether words have POS tags above them; None looks.
+        """
+        actions = self.transitions.actions_of(tree, preterminals)
+        return self.encode(self.vocabulary.unkify(words_of(tree)), actions)
+
     # graphs
 
     def start(self, dropout: float = 0.0) -> Configuration:
         """The configuration before the first action, in the current graph."""
         graph = SentenceGraph()
-        start = self._context_start()
-        context = self._context_lstm.step(self._context_lstm.start(), start, dropout)
-        words = Words(0, Row(Block(context), 0), None, graph.new_name())
+        context = self.state.first(WORDS, self._context_lstm, self._context_start(), dropout)
+        words = Words(0, context, None, graph.new_name())
         return self._root(graph, words, None, dropout)
 
     def _next_words(
@@ -133,16 +143,17 @@ class GenerativeModel(Rnng):
         fresh = {}
         for c, word in zip(configurations, words, strict=True):
             known = c.words.following.get(word)
-            if known is None or not known.context.is_usable:
+            if known is None or not known.is_usable:
                 fresh[c.words, word] = c.graph
         if fresh:
             vectors = dy.lookup_batch(self._word_table, [word for _, word in fresh])
-            before = gather([read.context for read, _ in fresh])
-            contexts = Block(self._context_lstm.step(before, vectors, dropout), len(fresh))
+            rows = self.state.after(
+                WORDS, self._context_lstm, [read.context for read, _ in fresh], vectors, dropout
+            )
             embedded = Block([vectors], len(fresh))
             for k, ((read, word), graph) in enumerate(fresh.items()):
                 read.following[word] = Words(
-                    read.position + 1, Row(contexts, k), Row(embedded, k), graph.new_name()
+                    read.position + 1, rows[k], Row(embedded, k), graph.new_name()
                 )
         return super()._next_words(configurations, words, dropout)
 
@@ -197,9 +208,8 @@ class GenerativeModel(Rnng):
 
         -inf where the tree has a nonterminal, or a word class, that training has not, or cannot be derived.
         """
-        actions = self.transitions.actions_of(tree)
         try:
-            example = self.encode(self.vocabulary.unkify(words_of(tree)), actions)
+            example = self.example_of(tree)
         except ImpossibleError:
             return float("-inf")
         return float(joint_log_probs(self, example.words, [example.actions])[0])

@@ -7,17 +7,17 @@ from them freely, and every distribution is computed for many configurations at 
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import nltk
 import numpy as np
 
 from oracle.errors import named
-from oracle.transitions import REDUCE, SHIFT, SYSTEMS, State
+from oracle.transitions import REDUCE, SHIFT, SYSTEMS
 from rnng_dy.engine import dy
-from rnng_dy.models.composition import COMPOSITIONS, Reduction
+from rnng_dy.models.composition import COMPOSITIONS, LABELS
 from rnng_dy.models.configurations import (
     Configuration,
     Push,
@@ -26,14 +26,17 @@ from rnng_dy.models.configurations import (
     Words,
     rows_of,
 )
+from rnng_dy.models.constituents import Constituents
 from rnng_dy.models.derivations import START, Choice, Derivations
 from rnng_dy.models.distributions import log_softmax
 from rnng_dy.models.lstm import Lstm
+from rnng_dy.models.parser_state import HISTORY, STACK, WORDS, ParserState
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.rows import Block, Row, as_rows, gather, join, keep_rows, numbered
 from rnng_dy.saved import SavedModel
+from rnng_dy.search.attention import Attended, attention_weights
 from rnng_dy.search.model import Derived, Losses
-from rnng_dy.search.trace import trace
+from rnng_dy.search.trace import Trace, Walk, trace
 
 INVALID = np.float32(-1e30)
 """Added to the logit of an invalid action: exp gives exactly 0, and no NaN as -inf can."""
@@ -54,8 +57,7 @@ class Step:
 
     def __init__(self, model: Rnng, configurations: Sequence[Configuration], alpha: float = 1.0):
         self._u = model.hidden(configurations)
-        states = [c.state for c in configurations]
-        self._logits = model.action_logits(self._u, states, alpha)
+        self._logits = model.action_logits(self._u, model.masks(configurations), alpha)
 
     def action_log_probs(self) -> np.ndarray:
         """In nats, shape (configurations, actions), float64; about -1e30 for an action that is not valid."""
@@ -65,7 +67,13 @@ class Step:
 class Rnng(SavedModel):
     """The part of an RNNG that does not depend on where the words come from."""
 
-    config_defaults: ClassVar = {"composition": "corrected", "transitions": "top-down"}
+    config_defaults: ClassVar = {
+        "composition": "corrected",
+        "transitions": "top-down",
+        "state": "full",
+    }
+    states: ClassVar[Mapping[str, Sequence[str]]]
+    """The parts of u in each of the states that there are of it, by name."""
 
     _context_lstm: Lstm
     """Reads the words of the buffer from its end (parser) or those generated so far (generator)."""
@@ -79,8 +87,9 @@ class Rnng(SavedModel):
         composition: str,
         composition_layers: int,
         transitions: str,
+        state: str,
     ):
-        """Raises RnngError for an unknown composition or transition system."""
+        """Raises RnngError for an unknown composition, transition system or state."""
         self.store = store
         self.sizes = sizes
         self.transitions = named("transition system", transitions, SYSTEMS)(nonterminals)
@@ -90,35 +99,31 @@ class Rnng(SavedModel):
         self._stack_lstm = Lstm(store, "stack", sizes.layers, inputs, hidden)
         self._action_lstm = Lstm(store, "action", sizes.layers, sizes.action, hidden)
         compose = named("composition", composition, COMPOSITIONS)
-        self.compose = compose(store, composition_layers, inputs)
+        self.compose = compose(store, composition_layers, inputs, hidden, len(nonterminals))
         self._stack_guard = store.vector("stack_guard", inputs)
         self._action_start = store.vector("action_start", sizes.action)
-        self._hidden_bias = store.vector("hidden_bias", hidden)
-        self._stack_weights = store.matrix("hidden_stack", hidden, hidden)
-        self._action_weights = store.matrix("hidden_action", hidden, hidden)
-        self._context_weights = store.matrix("hidden_context", hidden, hidden)
+        self.state = ParserState(store, hidden, state, self.states)
         self._logit_weights = store.matrix("action_weights", actions, hidden)
         self._logit_bias = store.vector("action_bias", actions)
         self._open_table = store.lookup("open_nonterminal", len(nonterminals), inputs)
-        self._label_table = store.lookup("nonterminal", len(nonterminals), inputs)
+        labels = store.lookup(LABELS, len(nonterminals), inputs * compose.label_width)
+        self.constituents = Constituents(self.transitions, self.compose, labels)
         self._action_table = store.lookup("action", actions, sizes.action)
 
     def config(self) -> dict[str, object]:
         """See `SavedModel`."""
-        own = {"composition": self.compose.name, "transitions": self.transitions.name}
-        return super().config() | own
+        systems = {"composition": self.compose.name, "transitions": self.transitions.name}
+        return super().config() | systems | {"state": self.state.name}
 
     # configurations
 
     def _root(self, graph: SentenceGraph, words: Words, left: int | None, dropout: float):
         """The configuration before the first action, with `left` words on the buffer."""
-        stack = self._stack_lstm.step(self._stack_lstm.start(), self._stack_guard, dropout)
-        actions = self._action_lstm.step(self._action_lstm.start(), self._action_start, dropout)
-        guard = StackCell(None, Row(Block(stack), 0), Row(Block([self._stack_guard]), 0))
+        stack = self.state.first(STACK, self._stack_lstm, self._stack_guard, dropout)
+        actions = self.state.first(HISTORY, self._action_lstm, self._action_start, dropout)
+        guard = StackCell(None, stack, Row(Block([self._stack_guard]), 0))
         start = self.transitions.start(left)
-        [root] = self._with_u(
-            [Configuration(graph, start, guard, Row(Block(actions), 0), words)], dropout
-        )
+        [root] = self._with_u([Configuration(graph, start, guard, actions, words)], dropout)
         return root
 
     def advance(
@@ -132,10 +137,9 @@ class Rnng(SavedModel):
 
         words[i] is the id of what the generator's SHIFT generates.
         """
-        size = len(configurations)
-        before = gather([c.actions for c in configurations])
         x = dy.lookup_batch(self._action_table, actions)
-        read = Block(self._action_lstm.step(before, x, dropout), size)
+        before = [c.actions for c in configurations]
+        read = self.state.after(HISTORY, self._action_lstm, before, x, dropout)
         read_words = [c.words for c in configurations]
         shifts = [i for i, action in enumerate(actions) if action == SHIFT]
         if shifts:
@@ -143,11 +147,13 @@ class Rnng(SavedModel):
             shifted = self._next_words([configurations[i] for i in shifts], nexts, dropout)
             for i, following in zip(shifts, shifted, strict=True):
                 read_words[i] = following
-        stacks = self._push(configurations, actions, read_words, dropout)
+        stacks = [c.stack for c in configurations]
+        if self.state.reads(STACK):
+            stacks = self._push(configurations, actions, read_words, dropout)
         after = [
-            Configuration(c.graph, c.state.after(action), stack, Row(read, i), following)
-            for i, (c, action, stack, following) in enumerate(
-                zip(configurations, actions, stacks, read_words, strict=True)
+            Configuration(c.graph, c.state.after(action), *rows)
+            for c, action, *rows in zip(
+                configurations, actions, stacks, read, read_words, strict=True
             )
         ]
         return self._with_u(after, dropout)
@@ -177,7 +183,7 @@ class Rnng(SavedModel):
         ]
         reduces = [i for i, action in enumerate(actions) if action == REDUCE]
         if reduces:
-            others += self._reduce(configurations, reduces, dropout)
+            others += self.constituents.reduce(configurations, reduces, dropout)
         if others:
             vectors += gather([push.vector for push in others])
             pushes += others
@@ -194,30 +200,6 @@ class Rnng(SavedModel):
     ) -> list[Words]:
         """The words of each configuration and the next one."""
         return [c.words.following[word] for c, word in zip(configurations, words, strict=True)]
-
-    def _reduce(
-        self, configurations: Sequence[Configuration], members: Sequence[int], dropout: float
-    ) -> list[Push]:
-        """The constituents that REDUCE makes of the stacks of some configurations."""
-        found, fresh = [], defaultdict(dict)
-        for i in members:
-            c = configurations[i]
-            opened, children, below = self.transitions.constituent(c.stack)
-            # a vector that depends on the state below is this configuration's own
-            own = (c.actions,) if self.compose.depends_on_state else ()
-            key = (opened.label, *[child.name for child in children], *own)
-            found.append((i, below, c.graph.constituents, key))
-            known = c.graph.constituents.get(key)
-            if known is None or not known[1].is_usable:
-                fresh[len(children)][c.graph, key] = (opened, children, c.u)
-        for group in fresh.values():
-            reduction = Reduction(self._label_table, list(group.values()))
-            block = Block([self.compose(reduction, dropout)], len(group))
-            for k, (graph, key) in enumerate(group):
-                graph.constituents[key] = (graph.new_name(), Row(block, k))
-        return [
-            Push(i, below, known[key][1], None, known[key][0]) for i, below, known, key in found
-        ]
 
     def _with_u(self, configurations: list[Configuration], dropout: float) -> list[Configuration]:
         if not self.compose.depends_on_state:
@@ -241,35 +223,25 @@ class Rnng(SavedModel):
         return self._hidden(configurations, dropout)
 
     def _hidden(self, configurations: Sequence[Configuration], dropout: float) -> dy.Expression:
-        stacks = [c.stack.lstm for c in configurations]
-        actions = [c.actions for c in configurations]
-        contexts = [c.words.context for c in configurations]
-        return self._hidden_of(stacks, actions, contexts, dropout)
-
-    def _hidden_of(
-        self, stacks: Sequence[Row], actions: Sequence[Row], contexts: Sequence[Row], dropout: float
-    ) -> dy.Expression:
-        """u of states of the three LSTMs."""
-        summaries = [
-            self._stack_lstm.outputs(stacks),
-            self._action_lstm.outputs(actions),
-            self._context_lstm.outputs(contexts),
-        ]
-        if dropout:
-            summaries = [dy.dropout(summary, dropout) for summary in summaries]
-        weights = (self._stack_weights, self._action_weights, self._context_weights)
-        products = [x for pair in zip(weights, summaries, strict=True) for x in pair]
-        return dy.rectify(dy.affine_transform([self._hidden_bias, *products]))
+        lstms = {
+            STACK: (self._stack_lstm, [c.stack.lstm for c in configurations]),
+            HISTORY: (self._action_lstm, [c.actions for c in configurations]),
+            WORDS: (self._context_lstm, [c.words.context for c in configurations]),
+        }
+        return self.state(lstms, dropout)
 
     def action_logits(
-        self, u: dy.Expression, states: Iterable[State], alpha: float = 1.0
+        self, u: dy.Expression, masks: Sequence[int], alpha: float = 1.0
     ) -> dy.Expression:
-        """Logits times alpha, invalid actions pushed to -1e30: shape (actions,), one batch element a state."""
+        """Logits times alpha, -1e30 and less for what a mask does not allow: shape (actions,), batched as the masks."""
         logits = dy.affine_transform([self._logit_bias, self._logit_weights, u])
         if alpha != 1.0:
             logits = alpha * logits
-        numbers = [self.transitions.mask_number(state) for state in states]
-        return logits + dy.lookup_batch(self._penalties, numbers, update=False)
+        return logits + dy.lookup_batch(self._penalties, masks, update=False)
+
+    def masks(self, configurations: Iterable[Configuration]) -> list[int]:
+        """The numbers of the masks of valid actions."""
+        return [self.transitions.mask_number(c.state) for c in configurations]
 
     def step(self, configurations: Sequence[Configuration], alpha: float = 1.0) -> Step:
         """What comes next in each configuration, with action logits multiplied by alpha."""
@@ -283,57 +255,62 @@ class Rnng(SavedModel):
         Raises ValueError where an action is not valid.
         """
         trees = list(trees)
-        if self.compose.depends_on_state:
-            return self._losses_on_the_way(trees, dropout)
+        if self.compose.together is None:
+            return self.walked_losses(trees, dropout)
         known = Derivations(self.transitions)
         for tree in trees:
             known.add(tree.length, tree.sequences, tree.generated, self._reads_backwards)
-        lstms = self._known_states(known, [tree.sentence for tree in trees], dropout)
-        before = zip(lstms, zip(*known.read, strict=True), strict=True)
-        u = self._hidden_of(*([states[i] for i in read] for states, read in before), dropout)
+        u = self._known_hidden(known, [tree.sentence for tree in trees], dropout)
         return Losses(*self._choice_losses(u, known.choices), known.paths)
 
-    def _losses_on_the_way(self, trees: Iterable[Derived], dropout: float) -> Losses:
-        """`losses` where a constituent depends on the configuration that it is made in."""
-        decisions, paths = [], []
-        for tree in trees:
-            first = self._first(tree.sentence, dropout)
-            found = trace(self, first, tree.sequences, tree.generated, dropout)
-            paths += [[len(decisions) + i for i in path] for path in found.paths]
-            decisions += found.decisions
-        u = self.hidden([d.configuration for d in decisions], dropout)
-        choices = [Choice(d.configuration.state, d.action, d.word) for d in decisions]
-        return Losses(*self._choice_losses(u, choices), paths)
+    def walked_losses(self, trees: Iterable[Derived], dropout: float = 0.0) -> Losses:
+        """`losses` by advancing configurations, as needed where a constituent depends on that in which it is made."""
+        found = self.walked(trees, dropout)
+        u = self.hidden([d.configuration for d in found.decisions], dropout)
+        masks = self.masks(d.configuration for d in found.decisions)
+        choices = [Choice(m, d.action, d.word) for m, d in zip(masks, found.decisions, strict=True)]
+        return Losses(*self._choice_losses(u, choices), found.paths)
 
-    def _known_states(
-        self, known: Derivations, sentences: Sequence, dropout: float
-    ) -> list[list[Row]]:
-        """The states of the LSTMs over stack, actions and words."""
-        words = numbered(known.words, self._word_vectors(sentences))
-        stacks = {START: Row(Block([self._stack_guard]), 0), **words}
-        stacks |= numbered(
-            known.opened.values(), dy.lookup_batch(self._open_table, [*known.opened])
-        )
-        labels = dy.lookup_batch(self._label_table, [*known.labels])
-        vectors = {**stacks, **numbered(known.labels.values(), labels)}
-        for of_height in known.constituents:
-            composed = self.compose.together(of_height.values(), vectors, dropout)
-            vectors |= numbered(of_height, composed)
-        taken = [action for action in dict.fromkeys(known.actions.inputs) if action != START]
-        actions = {START: Row(Block([self._action_start]), 0)}
-        actions |= numbered(taken, dy.lookup_batch(self._action_table, taken))
-        contexts = {START: Row(Block([self._context_start()]), 0), **words}
-        return [
-            self._stack_lstm.states(known.stacks, vectors, dropout),
-            self._action_lstm.states(known.actions, actions, dropout),
-            self._context_lstm.states(known.contexts, contexts, dropout),
+    def walked(self, trees: Iterable[Derived], dropout: float = 0.0) -> Trace:
+        """The configurations on the way along the actions over some sentences, all together: in the current graph."""
+        walks = [
+            Walk(self._first(tree.sentence, dropout), tree.sequences, tree.generated)
+            for tree in trees
         ]
+        return trace(self, walks, dropout)
+
+    def _known_hidden(
+        self, known: Derivations, sentences: Sequence, dropout: float
+    ) -> dy.Expression:
+        """u before each choice."""
+        words = numbered(known.words, self._word_vectors(sentences))
+        stacks = words
+        if self.state.reads(STACK):
+            opened = dy.lookup_batch(self._open_table, [*known.opened])
+            stacks = words | numbered(known.opened.values(), opened)
+            stacks |= self.constituents.known(known, stacks, dropout)
+        taken = [action for action in dict.fromkeys(known.actions.inputs) if action != START]
+        actions = numbered(taken, dy.lookup_batch(self._action_table, taken)) if taken else {}
+        lstms = {
+            STACK: (self._stack_lstm, known.stacks, stacks, self._stack_guard),
+            HISTORY: (self._action_lstm, known.actions, actions, self._action_start),
+            WORDS: (self._context_lstm, known.contexts, words, self._context_start()),
+        }
+        read = {}
+        for (part, (lstm, forest, vectors, start)), places in zip(
+            lstms.items(), zip(*known.read, strict=True), strict=True
+        ):
+            if self.state.reads(part):
+                first = {START: Row(Block([start]), 0)}
+                states = lstm.states(forest, vectors | first, dropout)
+                read[part] = (lstm, [states[place] for place in places])
+        return self.state(read, dropout)
 
     def _choice_losses(
         self, u: dy.Expression, choices: Sequence[Choice]
     ) -> tuple[list[dy.Expression], np.ndarray]:
         """Losses in nats as batched expressions, and the index of the choice that each batch element belongs to."""
-        logits = self.action_logits(u, [choice.state for choice in choices])
+        logits = self.action_logits(u, [choice.mask for choice in choices])
         losses = dy.pickneglogsoftmax_batch(logits, [choice.action for choice in choices])
         return [losses], np.arange(len(choices))
 
@@ -372,4 +349,21 @@ class Rnng(SavedModel):
         """
         actions = {action for example in examples for action in example.actions}
         labels = {self.transitions.label(action) for action in actions} - {None}
-        return {"open_nonterminal": labels, "nonterminal": labels, "action": actions}
+        of_compositions = dict.fromkeys(self.compose.label_tables, labels)
+        return {"open_nonterminal": labels, **of_compositions, "action": actions}
+
+    # use
+
+    @property
+    def has_attention(self) -> bool:
+        """Whether constituents are made by attention to their children, and have any influence."""
+        return hasattr(self.compose, "weights") and self.state.reads(STACK)
+
+    def attention(self, tree: nltk.Tree, preterminals: bool | None = None) -> list[Attended]:
+        """The constituents of a tree, inner ones before outer ones: label and weights of the children.
+
+        `preterminals` says whether words have POS tags above them; None looks. Raises ImpossibleError for a tree that
+        the model cannot derive, RnngError for a model without such weights.
+        """
+        [found] = attention_weights(self, [self.example_of(tree, preterminals)])
+        return found

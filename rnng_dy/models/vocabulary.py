@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from itertools import chain
 
 from clusters.files import ClusteredWord
+from oracle.encoding import encoded
 from oracle.errors import RnngError, UnseenSymbolError
-from oracle.files import OracleSentence, nonterminals
+from oracle.files import OracleSentence
 from oracle.unknown import UnknownWords, infer_unknown_words, lower
 
 UNK = "UNK"
@@ -63,22 +64,18 @@ class ParserVocabulary:
         """`more_words` join the dictionary without training; the original's holds all words of its embedding file.
 
         Raises RnngError where the oracle lacks the tags and lower-cased lines of a discriminative one."""
-        for sentence in sentences:
-            if sentence.lowercased is None:
-                raise RnngError(
-                    "this is a generative oracle; the parser needs one made without --generative"
-                )
-        lines = (line for s in sentences for line in (s.tokens, s.lowercased, s.unkified))
-        words = Vocabulary([*chain.from_iterable(lines), *more_words, UNK])
-        counts = Counter(word for sentence in sentences for word in sentence.tokens)
-        tags = Counter(tag for sentence in sentences for tag in sentence.tags)
+        oracle = encoded(sentences)
+        if not oracle.has_tags:
+            raise RnngError(
+                "this is a generative oracle; the parser needs one made without --generative"
+            )
         return cls(
-            words=words,
-            nonterminals=nonterminals(sentences),
-            unknown=infer_unknown_words((s.tokens, s.unkified) for s in sentences),
-            singletons=frozenset(words.id(word) for word, count in counts.items() if count == 1),
-            tags=Vocabulary(tags) if use_tags else None,
-            tag_counts=tuple(tags.values()) if use_tags else (),
+            words=Vocabulary([*oracle.symbols.words, *more_words, UNK]),
+            nonterminals=oracle.nonterminals(),
+            unknown=infer_unknown_words([oracle.unkified_pairs()]),
+            singletons=frozenset((oracle.counts("tokens") == 1).nonzero()[0].tolist()),
+            tags=Vocabulary(oracle.symbols.tags) if use_tags else None,
+            tag_counts=tuple(oracle.counts("tags").tolist()) if use_tags else (),
             pretrained=None if pretrained is None else Vocabulary(pretrained),
         )
 
@@ -146,9 +143,9 @@ class GeneratorVocabulary:
         members: dict[str, list[int]] = {}
         for entry in clustered:
             members.setdefault(entry.path, []).append(words.id(entry.word))
-        missing = Counter(
-            word for sentence in sentences for word in sentence.unkified if word not in words
-        )
+        oracle = encoded(sentences)
+        counts = zip(oracle.symbols.words, oracle.counts("unkified").tolist(), strict=True)
+        missing = Counter({word: n for word, n in counts if n and word not in words})
         if missing:
             raise RnngError(
                 f"{len(missing)} training words are not in the clusters file, such as "
@@ -158,8 +155,8 @@ class GeneratorVocabulary:
             words=words,
             clusters=tuple(map(tuple, members.values())),
             paths=tuple(members),
-            nonterminals=nonterminals(sentences),
-            unknown=infer_unknown_words((s.tokens, s.unkified) for s in sentences),
+            nonterminals=oracle.nonterminals(),
+            unknown=infer_unknown_words([oracle.unkified_pairs()]),
         )
 
     def to_json(self) -> dict[str, object]:

@@ -33,6 +33,8 @@ class ClassFactoredSoftmax:
             for k, words in enumerate(clusters)
             if len(words) > 1
         }
+        for k, parameters in self._word_parameters.items():
+            store.used_with("word", clusters[k], parameters)
 
     def class_logits(self, u: dy.Expression) -> dy.Expression:
         """Unnormalised log p(cluster | u): shape (clusters,), batched as u is."""

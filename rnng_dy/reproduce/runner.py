@@ -115,15 +115,16 @@ class Runner:
         if known.get("begun") != key or "done" in known:
             # what another run left, or somebody has changed since, cannot be gone on with
             self._remove(stage)
-        jobs = max(1, self._executor.jobs - len(self._running))
+        jobs = self._executor.processes(len(self._running))
         processes = jobs if "{jobs}" in stage.free else 1
         self._record[stage.name] = {"begun": key, "processes": processes}
         self._save()
         free = [part.format(jobs=jobs) for part in stage.free]
-        self._report(f"{stage.name}: rnng-dy {' '.join(stage.command)}")
         printed = self.folder / f"{stage.printed}.new" if stage.printed else None
         command = Command((*stage.command, *free), self.folder, self._log(stage), printed)
         process = self._executor.start(command)
+        on = f"on {process.place}: " if process.place else ""
+        self._report(f"{stage.name}: {on}rnng-dy {' '.join(stage.command)}")
         self._running[process] = (stage, key, time.monotonic())
 
     def _log(self, stage: Stage) -> Path:
@@ -143,14 +144,15 @@ class Runner:
             for process, (stage, key, start) in self._running.items():
                 if process.poll() is not None:
                     del self._running[process]
-                    return self._finish(stage, key, process.poll(), time.monotonic() - start)
+                    return self._finish(stage, key, process, time.monotonic() - start)
             time.sleep(0.05)
 
-    def _finish(self, stage: Stage, key: str, code: int, seconds: float) -> str | None:
+    def _finish(self, stage: Stage, key: str, process: Running, seconds: float) -> str | None:
+        code, on = process.poll(), f" on {process.place}" if process.place else ""
         if code != 0:
             log = self._log(stage)
             lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-            return f"{stage.name} ended with code {code}: {lines[-1] if lines else 'no message'} (log: {log})"
+            return f"{stage.name} ended with code {code}{on}: {lines[-1] if lines else 'no message'} (log: {log})"
         if stage.printed:
             os.replace(self.folder / f"{stage.printed}.new", self.folder / stage.printed)
         outputs = {output: self._hash(output) for output in stage.outputs}
@@ -160,9 +162,10 @@ class Runner:
             "done": key,
             "outputs": outputs,
             "seconds": round(seconds, 1),
+            "place": process.place,
         }
         self._save()
-        self._report(f"{stage.name}: done in {seconds:.1f} s")
+        self._report(f"{stage.name}: done in {seconds:.1f} s{on}")
         return None
 
     def seconds(self, stage: Stage) -> float | None:

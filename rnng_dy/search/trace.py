@@ -17,8 +17,16 @@ class Decision(NamedTuple):
     word: int | None
 
 
+class Walk(NamedTuple):
+    """Action sequences that begin in one configuration, and what the generator's SHIFTs generate, in order."""
+
+    start: Configuration
+    sequences: Sequence[Sequence[int]]
+    words: Sequence[int] | None = None
+
+
 class Trace(NamedTuple):
-    """The decisions of some action sequences, equal prefixes once; `paths[i]` indexes those of sequence i."""
+    """The decisions of some action sequences, equal prefixes of a walk once; `paths[i]` indexes those of sequence i."""
 
     decisions: list[Decision]
     paths: list[list[int]]
@@ -35,37 +43,32 @@ class _Node:
         self.children: dict[int, _Node] = {}
 
 
-def trace(
-    model: Model,
-    root: Configuration,
-    sequences: Iterable[Sequence[int]],
-    words: Sequence[int] | None = None,
-    dropout: float = 0.0,
-) -> Trace:
-    """Walk action sequences from one root, all together; `words` are what the generator's SHIFTs generate, in order.
-
-    Raises ValueError where an action is not valid.
-    """
-    sequences = list(sequences)
-    found = Trace([], [[] for _ in sequences])
-    top = _Node(-1)
-    top.configuration = root
-    level = {i: top for i, actions in enumerate(sequences) if actions}
+def trace(model: Model, walks: Iterable[Walk], dropout: float = 0.0) -> Trace:
+    """Walk all action sequences together, step by step. Raises ValueError where an action is not valid."""
+    found = Trace([], [])
+    level: dict[int, tuple[_Node, Sequence[int], Sequence[int] | None]] = {}
+    for walk in walks:
+        top = _Node(-1)
+        top.configuration = walk.start
+        for actions in walk.sequences:
+            if actions:
+                level[len(found.paths)] = top, actions, walk.words
+            found.paths.append([])
     depth = 0
     while level:
         following = {}
-        for i, node in level.items():
-            action = sequences[i][depth]
+        for i, (node, actions, words) in level.items():
+            action = actions[depth]
             if action not in node.children:
                 node.children[action] = _Node(len(found.decisions))
                 found.decisions.append(_decision(model, node.configuration, action, words))
             child = node.children[action]
             found.paths[i].append(child.decision)
             # nothing is computed for the end of a sequence
-            if len(sequences[i]) > depth + 1:
-                following[i] = child
+            if len(actions) > depth + 1:
+                following[i] = child, actions, words
         level, depth = following, depth + 1
-        _advance(model, found, dict.fromkeys(level.values()), dropout)
+        _advance(model, found, dict.fromkeys(node for node, *_ in level.values()), dropout)
     return found
 
 

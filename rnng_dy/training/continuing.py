@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import TypeVar
 
+from oracle.encoded import EncodedOracle
+from oracle.encoding import encoded
 from oracle.errors import RnngError
-from oracle.files import OracleSentence, nonterminals
+from oracle.files import OracleSentence
 from oracle.unknown import UnknownWords
 from rnng_dy.models.discriminative import DiscriminativeParser
 from rnng_dy.models.rnng import Rnng
@@ -41,14 +41,15 @@ def unseen(model: SavedModel, sentences: Sequence[OracleSentence]) -> Unseen:
     """
     if not isinstance(model, Rnng):
         return Unseen()
-    for system in {s.transitions: None for s in sentences}:
+    oracle = encoded(sentences)
+    for system in oracle.symbols.systems:
         if system != model.transitions.name:
             raise RnngError(f"the model's transitions are {model.transitions.name}, these {system}")
     known = model.vocabulary.nonterminals
-    labels = tuple(label for label in nonterminals(sentences) if label not in known)
+    labels = tuple(label for label in oracle.nonterminals() if label not in known)
     if not isinstance(model, DiscriminativeParser) or model.vocabulary.tags is None:
         return Unseen(labels)
-    tags = dict.fromkeys(chain.from_iterable(s.tags for s in sentences))
+    tags = oracle.symbols.tags
     return Unseen(labels, tuple(tag for tag in tags if tag not in model.vocabulary.tags))
 
 
@@ -60,17 +61,18 @@ def extended(model: M, sentences: Sequence[OracleSentence], seed: int) -> M:
 
     Raises RnngError for sentences of another transition system.
     """
-    new, v = unseen(model, sentences), model.vocabulary
+    oracle = encoded(sentences)
+    new, v = unseen(model, oracle), model.vocabulary
     vocabulary = replace(v, nonterminals=(*v.nonterminals, *new.nonterminals))
     if isinstance(model, DiscriminativeParser):
-        words = _new_words(model, sentences)
+        words = _new_words(model, oracle)
         vocabulary = replace(
             vocabulary,
             words=Vocabulary([*v.words.symbols, *words]),
             unknown=UnknownWords(v.unknown.rules, v.unknown.known.union(words)),
         )
         if new.tags:
-            counts = Counter(chain.from_iterable(s.tags for s in sentences))
+            counts = dict(zip(oracle.symbols.tags, oracle.counts("tags").tolist(), strict=True))
             vocabulary = replace(
                 vocabulary,
                 tags=Vocabulary([*v.tags.symbols, *new.tags]),
@@ -83,17 +85,18 @@ def extended(model: M, sentences: Sequence[OracleSentence], seed: int) -> M:
     return larger
 
 
-def as_seen_by(model: SavedModel, sentences: Iterable[OracleSentence]) -> list[OracleSentence]:
+def as_seen_by(model: SavedModel, sentences: Sequence[OracleSentence]) -> EncodedOracle:
     """The sentences with the UNK classes that the model knows words by, whatever their oracle takes for known."""
     v = model.vocabulary
     unkify = v.unknown.unkify if isinstance(v, ParserVocabulary) else v.unkify
-    return [replace(s, unkified=tuple(unkify(s.tokens))) for s in sentences]
+    return encoded(sentences).with_classes(unkify)
 
 
-def _new_words(parser: DiscriminativeParser, sentences: Sequence[OracleSentence]) -> list[str]:
+def _new_words(parser: DiscriminativeParser, oracle: EncodedOracle) -> list[str]:
     """Words that come twice or more and that the parser has no row for."""
-    counts = Counter(chain.from_iterable(s.tokens for s in sentences))
-    return [w for w, count in counts.items() if count >= 2 and w not in parser.vocabulary.words]
+    counts, words = oracle.counts("tokens"), oracle.symbols.words
+    repeated = [words[i] for i in oracle.tokens_by_appearance() if counts[i] >= 2]
+    return [word for word in repeated if word not in parser.vocabulary.words]
 
 
 def _grown(model: M, vocabulary: object, seed: int) -> M:

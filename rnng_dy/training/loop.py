@@ -12,14 +12,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import numpy as np
-
 from oracle.errors import InputError, RnngError
 from oracle.streams import replacing
 from rnng_dy import checkpoint
+from rnng_dy.training.exchange import Team, Update
 from rnng_dy.training.log import ENDED_EARLY, EVALUATION, LEFT_OUT, LOG, PROGRESS
+from rnng_dy.training.order import order_of_epoch
 from rnng_dy.training.presets import Settings
-from rnng_dy.training.updates import Update, Updater
+from rnng_dy.training.updates import Updater
 
 LARGE = 10**15
 """Sentences, seconds and nats that no training reaches."""
@@ -85,10 +85,12 @@ class Training:
         folder: str | Path,
         report: Callable[[dict], None] = lambda record: None,
         inputs: Mapping[str, object] | None = None,
+        team: Callable[[Updater, Path, int], Team] | None = None,
     ):
         """`model` and `examples` are of one kind; `report` is given every record of the log.
 
         `inputs` says by name what the training depends on besides the settings, as JSON (hashes of what was read).
+        `team` has several processes work together, local ones where it is not given.
         """
         self.model, self.examples, self.evaluate, self.settings = (
             model,
@@ -100,7 +102,7 @@ class Training:
         self.standing = Standing()
         self.left_out: set[int] = set()
         """Indices of examples whose graphs did not fit into memory."""
-        self._updater = Updater(model, examples, settings)
+        self._updater, self._team = Updater(model, examples, settings), team
 
     def create_folder(self, add: Callable[[Path], None] = lambda folder: None) -> None:
         """Write the model folder of a run that begins, with what `add` writes into it."""
@@ -137,10 +139,11 @@ class Training:
                 "a new model"
             )
         saved = Settings(**state["settings"])
-        changed = [k for k, v in asdict(self.settings).items() if getattr(saved, k) != v]
-        # when a run ends may change, but the linear schedule is one for a number of epochs
-        endings = {"patience", "epochs"} if saved.schedule == "inverse" else {"patience"}
-        if set(changed) - endings:
+        # where it runs may change, and when it ends, but the linear schedule is one for a number of epochs
+        free = {"jobs", "patience", *(["epochs"] if saved.schedule == "inverse" else [])}
+        settings = asdict(self.settings).items()
+        changed = [k for k, v in settings if k not in free and getattr(saved, k) != v]
+        if changed:
             raise RnngError(
                 f"{self.folder} was trained with other settings ({', '.join(changed)}): "
                 "resume with the same ones, or train a new model"
@@ -158,16 +161,16 @@ class Training:
             return self._run(self._updater.update, stop)
         from rnng_dy.training.replicas import Replicas
 
-        replicas = Replicas(self._updater, self.folder, self.settings.jobs)
+        team = (self._team or Replicas)(self._updater, self.folder, self.settings.jobs)
         try:
-            return self._run(replicas.update, stop)
+            return self._run(team.update, stop)
         finally:
-            replicas.close()
+            team.close()
 
     def _run(self, update: Callable[..., Update], stop: Callable[[], bool]) -> bool:
         p, n = self.standing, len(self.examples)
         while p.epoch < self.settings.epochs and not self._is_out_of_patience:
-            order = np.random.default_rng([self.settings.seed, 0, p.epoch]).permutation(n)
+            order = order_of_epoch(self.examples, self.settings, p.epoch)
             while p.position < n:
                 before = p.sentences
                 self._step(update, order[p.position :][: self.settings.batch_size].tolist())

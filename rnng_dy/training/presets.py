@@ -42,6 +42,8 @@ class Settings:
     seed: int = 1
     jobs: int = 1
     """Processes that share the gradient of each minibatch; dropout differs with their number."""
+    bucket: bool = False
+    """Whether each minibatch has sentences of like length; see `order`."""
     patience: int = 0
     """Evaluations without a new best score after which training ends; 0: all epochs."""
 

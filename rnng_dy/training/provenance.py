@@ -7,13 +7,14 @@ import importlib.metadata
 import os
 import platform
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timezone
-from itertools import chain
 from pathlib import Path
 
+import numpy as np
+
+from oracle.encoding import encoded
 from oracle.errors import RnngError
 from oracle.files import OracleSentence
 from rnng_dy import __version__, engine, model_card
@@ -21,7 +22,6 @@ from rnng_dy.checkpoint import PARAMETERS
 from rnng_dy.cpu_level import cpu_level
 from rnng_dy.execution.outputs import finite
 from rnng_dy.model_card import About, Value
-from rnng_dy.models.vocabulary import nonterminals
 from rnng_dy.saved import SavedModel
 from rnng_dy.training.presets import Settings
 
@@ -78,23 +78,17 @@ def _sha256(path: str | Path) -> str:
 
 def corpus(sentences: Sequence[OracleSentence]) -> dict[str, Value]:
     """The size of a training oracle."""
-    words = Counter(word for sentence in sentences for word in sentence.tokens)
-    classes = {
-        unk
-        for s in sentences
-        for word, unk in zip(s.tokens, s.unkified, strict=True)
-        if word != unk
-    }
-    tags = set(chain.from_iterable(sentence.tags or () for sentence in sentences))
+    oracle = encoded(sentences)
+    counts, (_, classes) = oracle.counts("tokens"), oracle.unkified_types()
     return {
-        "sentences": len(sentences),
-        "words": words.total(),
-        "types": len(words),
-        "singletons": sum(count == 1 for count in words.values()),
-        "unknown_classes": len(classes),
-        "nonterminals": len(nonterminals(sentences)),
-        "tags": len(tags) or None,
-        "longest_sentence": max(len(sentence.tokens) for sentence in sentences),
+        "sentences": len(oracle),
+        "words": int(counts.sum()),
+        "types": int(np.count_nonzero(counts)),
+        "singletons": int(np.count_nonzero(counts == 1)),
+        "unknown_classes": len(set(classes.tolist()) - {-1}),
+        "nonterminals": len(oracle.nonterminals()),
+        "tags": len(oracle.symbols.tags) or None,
+        "longest_sentence": int(oracle.lengths().max()),
     }
 
 

@@ -22,11 +22,11 @@ import numpy as np
 
 from oracle.errors import RnngError
 from rnng_dy import checkpoint, engine, registry
-from rnng_dy.engine import dy
 from rnng_dy.execution.local import check_jobs, end_with_parent, without_ctrl_c
 from rnng_dy.execution.memory import limit_memory
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.training.updates import Rows, Share, Update, Updater
+from rnng_dy.training.exchange import Gradients, Rows, Share, Update, add_in_order, total_share
+from rnng_dy.training.updates import Updater
 
 
 class Slots:
@@ -34,10 +34,9 @@ class Slots:
 
     def __init__(self, store: ParameterStore, path: str, rank: int, replicas: int):
         self.rank, self.replicas = rank, replicas
-        self._dense = [p.grad_view().ravel(order="K") for p in store.dense.values()]
-        self._tables = {name: (t, t.grad_view()) for name, t in store.lookups.items()}
-        size = sum(g.size for g in self._dense) + sum(g.size for _, g in self._tables.values())
-        self._file = np.memmap(path, np.float32, "r+", shape=(2, replicas, size))
+        self._gradients = Gradients(store)
+        shape = (2, replicas, self._gradients.most)
+        self._file = np.memmap(path, np.float32, "r+", shape=shape)
         self._half = 0
 
     @staticmethod
@@ -48,30 +47,12 @@ class Slots:
     def write(self, rows: Rows) -> None:
         """Put this replica's gradients into its slot."""
         self._half = 1 - self._half
-        slot, start = self._file[self._half, self.rank], 0
-        for gradient in self._dense:
-            slot[start : start + gradient.size] = gradient
-            start += gradient.size
-        for _, gradients, ids in self._rows(rows):
-            values = gradients[ids]
-            slot[start : start + values.size] = values.ravel()
-            start += values.size
+        self._gradients.write(self._file[self._half, self.rank], rows)
 
     def read(self, rows: Rows) -> None:
         """Replace this replica's gradients by the sum of all slots."""
-        slots, start = self._file[self._half], 0
-        for gradient in self._dense:
-            slots[:, start : start + gradient.size].sum(axis=0, out=gradient)
-            start += gradient.size
-        for table, gradients, ids in self._rows(rows):
-            size = len(ids) * gradients.shape[1]
-            total = slots[:, start : start + size].sum(axis=0)
-            gradients[ids] = total.reshape(len(ids), -1)
-            table.touch(ids)
-            start += size
-
-    def _rows(self, rows: Rows) -> list[tuple[dy.LookupParameters, np.ndarray, list[int]]]:
-        return [(*self._tables[name], sorted(ids)) for name, ids in rows.items() if ids]
+        slots = self._file[self._half]
+        self._gradients.read(rows, lambda part, out: add_in_order(slots[:, part], out))
 
 
 class _Helper:
@@ -84,9 +65,9 @@ class _Helper:
     def add_up(self, share: Share, rows: Rows) -> Share:
         self._slots.write(rows)
         self._connection.send(share)
-        total = self._connection.recv()
+        whole = self._connection.recv()
         self._slots.read(rows)
-        return total
+        return whole
 
 
 class Replicas:
@@ -145,14 +126,14 @@ class Replicas:
         return self._updater.update(members, number, rate)
 
     def add_up(self, share: Share, rows: Rows) -> Share:
-        """See `updates.Exchange`."""
+        """See `Exchange`."""
         self._slots.write(rows)
         shares = [share, *(self._receive(rank) for rank in range(1, self.replicas))]
-        total = Share(sum(s.loss for s in shares), sum((s.left_out for s in shares), ()))
+        whole = total_share(shares)
         for rank in range(1, self.replicas):
-            self._send(rank, total)
+            self._send(rank, whole)
         self._slots.read(rows)
-        return total
+        return whole
 
     def _send(self, rank: int, message: object) -> None:
         try:

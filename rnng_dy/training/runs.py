@@ -35,7 +35,8 @@ class Run:
     def read(cls, folder: Path, name: str) -> Run:
         """The run of a folder, called `name`. Raises RnngError where it is no model folder."""
         config, kind = checkpoint.read_config(folder), registry.kind_of(folder)
-        settings = {k: config[k] for k in ("composition", "transitions") if config.get(k)}
+        names = ("composition", "transitions", "state")
+        settings = {name: config[name] for name in names if config.get(name)}
         settings |= config["sizes"]
         files = [folder / file for file in (LOG, checkpoint.TRAINING, checkpoint.CONFIG)]
         there = [path for path in files if path.exists()]

@@ -12,7 +12,8 @@ from nltk.tag.perceptron import PerceptronTagger
 from oracle.errors import RnngError
 from oracle.files import OracleSentence
 from oracle.tagger_files import save_tagger
-from oracle.tagging import TaggedSentence, same_tags, tagger_of_training
+from oracle.tagging import MOST_SENTENCES, TaggedSentence, same_tags, tagger_of_training
+from oracle.training_data import evenly_spaced
 from rnng_dy.models.discriminative import DiscriminativeParser
 from rnng_dy.saved import TAGGER
 
@@ -24,7 +25,8 @@ def train_own_tagger(
     seed: int,
 ) -> dict[str, object]:
     """Give a parser a tagger of its training tags; gives the record for the log, `accuracy` on `dev` in percent."""
-    parser.tagger = tagger_of_training([_pairs(sentence) for sentence in sentences], seed)
+    chosen = evenly_spaced(sentences, MOST_SENTENCES)
+    parser.tagger = tagger_of_training([_pairs(sentence) for sentence in chosen], seed)
     agreement = same_tags(map(_pairs, dev), (parser.tags_for(s.tokens) for s in dev))
     place = {"epoch": 0.0, "sentences": 0, "updates": 0, "seconds": 0.0}
     figures = {"accuracy": agreement.percent, "dev_words": agreement.words}

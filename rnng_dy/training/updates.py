@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -12,10 +11,8 @@ from oracle.errors import RnngError
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.execution.batches import as_fits
 from rnng_dy.parameters import ParameterStore
+from rnng_dy.training.exchange import Exchange, Rows, Share, Update
 from rnng_dy.training.presets import Settings
-
-Rows = Mapping[str, set[int]]
-"""Rows of lookup tables, by the table's name."""
 
 
 class Sgd:
@@ -40,7 +37,13 @@ class Sgd:
             penalty.backward()
             self._store.decay(self._l2)
         self._trainer.learning_rate = size
+        # of a large vocabulary a minibatch uses few clusters: the others' gradient is 0, and need not be subtracted
+        unused = self._store.unused(rows)
+        for parameter in unused:
+            parameter.set_updated(False)
         self._trainer.update()
+        for parameter in unused:
+            parameter.set_updated(True)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """What it remembers from update to update: nothing."""
@@ -83,31 +86,8 @@ class Adam:
 OPTIMIZERS = {"sgd": Sgd, "adam": Adam}
 
 
-class Exchange(Protocol):
-    """How replicas of a model add up their gradients; see `replicas`."""
-
-    rank: int
-    replicas: int
-
-    def add_up(self, share: Share, rows: Rows) -> Share:
-        """Replace the gradients in this replica's store by the sum over all; the same for the rest."""
-
-
-class Share(NamedTuple):
-    """The loss of a minibatch or of one replica's part of it, and what could not be computed."""
-
-    loss: float
-    """Nats."""
-    left_out: tuple[int, ...]
-    """Indices of examples whose graphs do not fit into memory; they have no part in loss and gradient."""
-
-
-class Update(NamedTuple):
-    """What an update did."""
-
-    loss: float
-    clipped: bool
-    left_out: tuple[int, ...]
+class Diverged(RnngError):
+    """Loss or gradient is not finite: every replica finds the same."""
 
 
 class Updater:
@@ -125,7 +105,7 @@ class Updater:
         """Update number `number` from the examples with the indices `members`, at a learning rate.
 
         Everything random is tied to the seed, the number and, for dropout, the replica.
-        Raises RnngError where loss or gradient is not finite.
+        Raises Diverged where loss or gradient is not finite.
         """
         random = np.random.default_rng([self.settings.seed, 1, number])
         unknown = self.settings.unknown_probability
@@ -138,11 +118,11 @@ class Updater:
             rank, replicas = self.exchange.rank, self.exchange.replicas
             dy.reset_random_seed(_random_seed(self.settings.seed, number, rank))
             lengths = {i: self.model.length(example) for i, example in batch.items()}
-            part = _parts(lengths, replicas)[rank]
+            part = parts_of_like_size(lengths, replicas)[rank]
             share = self.exchange.add_up(self._gradient({i: batch[i] for i in part}), rows)
         norm = self.model.store.gradient_norm()
         if not (math.isfinite(share.loss) and math.isfinite(norm)):
-            raise RnngError(
+            raise Diverged(
                 f"training diverged at update {number}: loss {share.loss}, gradient norm {norm}; "
                 "use a lower --learning-rate"
             )
@@ -166,10 +146,10 @@ class Updater:
         return [value] + [0.0] * (len(examples) - 1)
 
 
-def _parts(sizes: Mapping[int, int], count: int) -> list[list[int]]:
+def parts_of_like_size(sizes: Mapping[int, int], count: int) -> list[list[int]]:
     """The keys in `count` parts of like total size.
 
-    >>> _parts({7: 5, 8: 1, 9: 4}, 2)
+    >>> parts_of_like_size({7: 5, 8: 1, 9: 4}, 2)
     [[7], [9, 8]]
     """
     parts: list[list[int]] = [[] for _ in range(count)]

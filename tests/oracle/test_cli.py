@@ -82,6 +82,13 @@ def test_trees_are_prepared(tmp_path):
     assert output.read_text() == "(S (NP (PRP It)) (VP (VBD ran)))\n"
 
 
+def test_unlabelled_trees_keep_their_shape_words_and_tags(tmp_path):
+    source = tmp_path / "some.mrg"
+    source.write_text("( (S (NP-SBJ (DT The) (NN cat)) (VP (VBZ sleeps))) )")
+    result = run("prepare", "--from", "trees", "--unlabelled", source)
+    assert result.stdout == "(X (X (DT The) (NN cat)) (X (VBZ sleeps)))\n"
+
+
 def test_chinese_files_are_prepared_as_utf8(tmp_path):
     path = tmp_path / "chtb_001.fid"
     path.write_bytes("<S ID=1>\n( (IP-HLN (NR 上海)\n (NN 浦东)) )\n</S>\n".encode("gb18030"))

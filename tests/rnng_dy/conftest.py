@@ -17,7 +17,7 @@ from rnng_dy.engine import dy
 from rnng_dy.models.discriminative import DiscriminativeParser, ParserSizes
 from rnng_dy.models.generative import GenerativeModel, GeneratorSizes
 from rnng_dy.models.vocabulary import GeneratorVocabulary, ParserVocabulary
-from rnng_dy.search.trace import trace
+from rnng_dy.search.trace import Walk, trace
 
 TINY = Path(oracle.__file__).parent / "data" / "tiny.trees"
 
@@ -59,42 +59,43 @@ PARSER_SIZES = ParserSizes(layers=2, lstm_input=10, hidden=8, action=5, word=7, 
 GENERATOR_SIZES = GeneratorSizes(layers=2, lstm_input=9, hidden=8, action=5)
 
 
-def make_parser(sentences, composition="corrected", seed=1, tags=True, vectors=None):
+def make_parser(sentences, composition="corrected", seed=1, tags=True, vectors=None, state="full"):
     """A parser with the random parameters of a seed; `vectors` are (words, array)."""
     pretrained, array = vectors or (None, None)
     vocabulary = ParserVocabulary.from_oracle(sentences, tags, pretrained)
-    return DiscriminativeParser(vocabulary, PARSER_SIZES, composition, array, seed)
+    return DiscriminativeParser(vocabulary, PARSER_SIZES, composition, array, seed, state=state)
 
 
-def make_generator(sentences, composition="corrected", seed=1):
+def make_generator(sentences, composition="corrected", seed=1, state="full"):
     """A generative model with the random parameters of a seed."""
     vocabulary = GeneratorVocabulary.build(simple_clusters(sentences), sentences)
-    return GenerativeModel(vocabulary, GENERATOR_SIZES, composition, seed)
+    return GenerativeModel(vocabulary, GENERATOR_SIZES, composition, seed, state=state)
 
 
 def log_q(parser, tokens, sequences, alpha=1.0):
     """log q in nats of the action sequences of a sentence, flattened by alpha, from the steps of a search."""
     dy.renew_cg()
-    found = trace(parser, parser.start(tokens), sequences)
+    found = trace(parser, [Walk(parser.start(tokens), sequences)])
     step = parser.step([d.configuration for d in found.decisions], alpha)
     table = step.action_log_probs()
     of_decision = table[np.arange(len(table)), [d.action for d in found.decisions]]
     return np.array([of_decision[path].sum() for path in found.paths])
 
 
-def looked_up_rows(vocabulary, sentences):
+def looked_up_rows(vocabulary, sentences, gated=False):
     """Rows of lookup tables that the original looks up, and so decays, for oracle sentences (PORTING.md, section 7).
 
     The embedding of every action, the last one's too; the label of every constituent, the root's too, as it is opened
-    and as it is composed; words and tags; and `<s>`, with which the generative model's terms begin. Not from the code
-    under test.
+    and as it is composed (by gated attention, in the query too); words and tags; and `<s>`, with which the generative
+    model's terms begin. Not from the code under test.
     """
-    rows = {name: set() for name in ("action", "open_nonterminal", "nonterminal", "word")}
+    tables = ("open_nonterminal", "nonterminal", *(["query_nonterminal"] if gated else []))
+    rows = {name: set() for name in (*tables, "action", "word")}
     for sentence in sentences:
         labels = [a[len("NT(") : -1] for a in sentence.actions if a not in ("SHIFT", "REDUCE")]
         ids = {vocabulary.nonterminals.index(label) for label in labels}
-        rows["open_nonterminal"] |= ids
-        rows["nonterminal"] |= ids
+        for name in tables:
+            rows[name] |= ids
         # REDUCE = 0, SHIFT = 1, then the nonterminals; no sentence is without the two
         rows["action"] |= {0, 1, *(2 + i for i in ids)}
         generative = sentence.tags is None

@@ -39,6 +39,8 @@ def change_config(folder, change):
         (lambda c: c.update(composition="zzz"), "no composition is called 'zzz': corrected, buggy"),
         (lambda c: c.update(composition=["corrected"]), "no model can be made of it"),
         (lambda c: c.update(transitions="sideways"), "no transition system is called 'sideways'"),
+        (lambda c: c.update(state="no-terms"), "no parser state is called 'no-terms': full, stack"),
+        (lambda c: c.update(state="stack", composition="gated-attention"), "parameter"),
         (lambda c: c.update(sizes=[1]), "sizes are no object"),
         (lambda c: c.update(kind="dragon"), "a dragon model; a discriminative one is needed"),
     ],
@@ -52,9 +54,9 @@ def test_a_configuration_that_cannot_be_is_told_with_its_file(folder, change, sa
 
 
 def test_what_an_older_folder_does_not_say_has_a_default(folder):
-    change_config(folder, lambda c: [c.pop(key) for key in ("composition", "transitions")])
-    model = DiscriminativeParser.load(folder)
-    assert (model.compose.name, model.transitions.name) == ("corrected", "top-down")
+    defaults = {"composition": "corrected", "transitions": "top-down", "state": "full"}
+    change_config(folder, lambda c: [c.pop(key) for key in defaults])
+    assert defaults.items() <= DiscriminativeParser.load(folder).config().items()
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 3e38])

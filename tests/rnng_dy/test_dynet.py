@@ -123,6 +123,111 @@ def test_dropout_of_a_cell_is_fresh_at_every_step_and_keeps_the_mean():
     assert len({row.tobytes() for row in kept}) == 5
 
 
+# a tree of states, by level: two roots, three that go on from them, and a chain
+PARENTS, ENDS = [-1, -1, 0, 1, 0, 3, 5], [2, 5, 6, 7]
+
+
+def test_a_forest_of_states_is_their_steps_one_by_one():
+    weights = np.random.default_rng(3).normal(0, 1, (len(PARENTS), 2 * HIDDEN))
+    rows = np.random.default_rng(4).normal(0, 1, (len(PARENTS), INPUTS))
+    found = []
+    for at_once in (True, False):
+        cell, parameters, _ = lstms()
+        dy.renew_cg()
+        inputs = [dy.inputTensor(x) for x in rows]
+        if at_once:
+            together = cell.forest(dy.concatenate_to_batch(inputs), PARENTS, ENDS)
+            states = [dy.pick_batch_elem(together, k) for k in range(len(PARENTS))]
+        else:
+            states = []
+            for x, parent in zip(inputs, PARENTS, strict=True):
+                states.append(cell.step(x, None if parent < 0 else states[parent]))
+        products = [
+            dy.dot_product(dy.inputVector(w), s) for w, s in zip(weights, states, strict=True)
+        ]
+        loss = dy.esum(products)
+        values = [loss.npvalue(), *(state.npvalue() for state in states)]
+        loss.backward(full=True)
+        values += [p.grad_as_array() for p in parameters] + [x.gradient() for x in inputs]
+        found.append(values)
+    for together, one_by_one in zip(*found, strict=True):
+        assert together == pytest.approx(one_by_one, abs=5e-6)
+
+
+@pytest.mark.parametrize(
+    ("parents", "ends", "message"),
+    [
+        ([-1, -1], [2], "2 parents"),
+        ([-1, 0, 0], [1, 2], "3 parents"),
+        ([-1, 1, 0], [1, 3], "cannot go on from 1"),
+        ([-1, -1, 0], [1, 3], "cannot go on from -1"),
+        ([-1, 0, 1], [1, 1, 3], "has no states"),
+    ],
+)
+def test_a_forest_refuses_states_out_of_order(parents, ends, message):
+    cell, _, _ = lstms()
+    dy.renew_cg()
+    x = dy.inputTensor(np.zeros((INPUTS, 3)), batched=True)
+    with pytest.raises(ValueError, match=message):
+        cell.forest(x, parents, ends)
+
+
+def test_dropout_of_a_forest_is_that_of_its_steps():
+    cell, _, _ = lstms()
+    count, p = 4000, 0.3
+    dy.renew_cg()
+    dy.reset_random_seed(7)
+    x = dy.inputTensor(np.ones((INPUTS, count)), batched=True)
+    rows = cell.forest(x, [-1] * count, [count], dropout=p).npvalue().T
+    # seven inputs that are dropped or not make 128 states
+    states, counts = np.unique(rows.round(4), axis=0, return_counts=True)
+    assert len(states) <= 2**INPUTS
+    none_dropped = count * (1 - p) ** INPUTS
+    dy.renew_cg()
+    kept = cell.step(dy.inputTensor(np.full(INPUTS, 1 / (1 - p)))).npvalue()
+    [found] = counts[np.abs(states - kept).max(axis=1) < 1e-3]
+    assert abs(found - none_dropped) < 5 * np.sqrt(none_dropped)
+
+
+def test_elements_are_gathered_from_batches():
+    own = collection()
+    values = [np.arange(12.0).reshape(3, 4), 10 * np.arange(3.0)[:, None]]
+    parameters = [own.lookup_parameters_from_numpy(v.T) for v in values]
+    dy.renew_cg()
+    batches = [
+        dy.lookup_batch(p, range(v.shape[1])) for p, v in zip(parameters, values, strict=True)
+    ]
+    which, elements = [0, 1, 0, 0], [3, 0, 1, 3]
+    expected = np.stack([values[w][:, e] for w, e in zip(which, elements, strict=True)], axis=1)
+    assert dy.gather_batch_elems(batches, which, elements).npvalue() == pytest.approx(expected)
+    first = dy.gather_batch_elems(batches, which, elements, 2)
+    assert first.npvalue() == pytest.approx(expected[:2])
+    dy.sum_batches(dy.dot_product(dy.inputVector([1, 5]), first)).backward()
+    of_element = np.array([1, 5, 0])
+    counts = [[0, 1, 0, 2], [1]]
+    for parameter, times in zip(parameters, counts, strict=True):
+        assert parameter.grad_as_array() == pytest.approx(np.outer(times, of_element))
+
+
+@pytest.mark.parametrize(
+    ("which", "elements", "rows", "message"),
+    [
+        ([0, 2], [0, 0], 0, "no element 0 of batch 2"),
+        ([0, 1], [4, 0], 0, "no element 4 of batch 0"),
+        ([0], [0, 0], 0, "for 1 elements"),
+        ([0], [0], 4, "no 4 rows"),
+    ],
+)
+def test_elements_that_there_are_not_are_refused(which, elements, rows, message):
+    dy.renew_cg()
+    batches = [dy.inputTensor(np.zeros((3, 4)), batched=True), dy.inputTensor(np.zeros(3))]
+    with pytest.raises(ValueError, match=message):
+        dy.gather_batch_elems(batches, which, elements, rows)
+    other = dy.inputTensor(np.zeros(2))
+    with pytest.raises(ValueError, match="among those of"):
+        dy.gather_batch_elems([*batches, other], [0], [0])
+
+
 def graph(cell, read_each_step):
     """The last value of some steps that depend on each other, computed at once or step by step."""
     dy.renew_cg()

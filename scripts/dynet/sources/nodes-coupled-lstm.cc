@@ -61,6 +61,12 @@ struct Layout {
   Block h = {}, c = {}, h_new, c_new;
 };
 
+// Whether a forest keeps its weights transposed for its backward pass. To transpose them costs on the CPU what the
+// multiplications of some levels with more than one state gain.
+inline bool is_worth_transposing(const Device* device, const vector<unsigned>& level_ends) {
+  return device->type == DeviceType::CPU && level_ends.size() >= 4 && level_ends.back() >= 2 * level_ends.size();
+}
+
 // floats that a layout takes from the auxiliary memory for each step
 inline size_t floats_of_step(unsigned hidden, unsigned input, bool dropped) {
   return 8 * size_t(hidden) + (dropped ? 2 * size_t(input) : 0);
@@ -128,8 +134,7 @@ const int* place(const Device_GPU& dev, const vector<int>& numbers, float* room)
                              dev.estream->stream()));
   return reinterpret_cast<const int*>(room);
 }
-// cuBLAS multiplies by a transposed matrix as fast as by the matrix
-bool is_worth_transposing(const Device_GPU&, const vector<unsigned>&) { return false; }
+// never asked for: cuBLAS multiplies by a transposed matrix as fast as by the matrix
 void transpose(const Device_GPU&, const Block&, const Block&) {}
 void new_cell(const Device_GPU& dev, const Layout& l) {
   each(dev, l.hidden, l.n, [=] __device__(unsigned r, unsigned k) {
@@ -200,10 +205,6 @@ void add_to_columns(const Device_CPU&, const int* parents, const Block& from, co
   for (unsigned k = 0; k < from.n; ++k) column(to, parents[k]) += column(from, k);
 }
 const int* place(const Device_CPU&, const vector<int>& numbers, float*) { return numbers.data(); }
-// it costs what the multiplications of some levels with more than one state gain
-bool is_worth_transposing(const Device_CPU&, const vector<unsigned>& level_ends) {
-  return level_ends.size() >= 4 && level_ends.back() >= 2 * level_ends.size();
-}
 void transpose(const Device_CPU&, const Block& from, const Block& to) {
   products::transpose(from.m, from.n, from.v, from.stride, to.v, to.stride);
 }
@@ -424,9 +425,12 @@ Dim CoupledLSTMForest::dim_forward(const vector<Dim>& xs) const {
 }
 
 size_t CoupledLSTMForest::aux_storage_size() const {
+  using namespace coupled_lstm;
   const size_t hidden = dim.rows() / 2;
   // also the states before, and the parents
-  return (coupled_lstm::floats_of_step(hidden, input_dim, p > 0) + 2 * hidden + 1) * dim.bd * sizeof(float);
+  const size_t floats = (floats_of_step(hidden, input_dim, p > 0) + 2 * hidden + 1) * dim.bd;
+  const bool transposed = is_worth_transposing(device, level_ends);
+  return (floats + (transposed ? size(Weights::RECURRENT) * hidden * hidden : 0)) * sizeof(float);
 }
 
 #endif
@@ -473,6 +477,7 @@ struct ForestLayout : Layout {
     const Block before_h = take(hidden), before_c = take(hidden);
     go_on_from(before_h, before_c);
     room_of_parents = next;
+    room_of_transposed = next + n;
   }
   // a level as steps side by side
   Layout level(unsigned begin, unsigned end) const {
@@ -480,7 +485,7 @@ struct ForestLayout : Layout {
     part.has_state = begin > 0;
     return part;
   }
-  float* room_of_parents;
+  float *room_of_parents, *room_of_transposed;
 };
 
 } // namespace coupled_lstm
@@ -516,11 +521,7 @@ void CoupledLSTMForest::backward_dev_impl(const MyDevice& dev,
   Weights w(xs);
   if (i == X2I) {
     // always asked for, as a parameter, and before the others: they find the derivatives of the logits ready
-    AlignedMemoryPool* scratch = fx.device->pools[(int)DeviceMempool::SCS];
-    if (is_worth_transposing(dev, level_ends)) {
-      const size_t floats = size(Weights::RECURRENT) * size_t(l.hidden) * l.hidden;
-      w.transpose_recurrent(dev, static_cast<float*>(scratch->allocate(floats * sizeof(float))));
-    }
+    if (is_worth_transposing(device, level_ends)) w.transpose_recurrent(dev, l.room_of_transposed);
     const int* before = place(dev, parents, l.room_of_parents);
     const Block dh = l.half(dEdf, 0), dc = l.half(dEdf, 1);
     for (size_t level = level_ends.size(); level-- > 0;) {
@@ -534,7 +535,6 @@ void CoupledLSTMForest::backward_dev_impl(const MyDevice& dev,
       add_to_columns(dev, before + begin, s.i, dh);
       add_to_columns(dev, before + begin, s.dc, dc);
     }
-    scratch->free();
   }
   if (i < X) add_weight_gradient(dev, i, l, l.columns(level_ends[0], l.n - level_ends[0]), block(dEdxi));
   else add_input_gradient(dev, w, p, l, {dEdxi.v, input_dim, l.n, dEdxi.d.rows()});

@@ -52,7 +52,11 @@ def test_commands_are_completed_without_loading_any():
         ("rnng-dy parse --mod", ["--model"]),
         ("rnng-dy evalb a b --format t", ["table"]),
         ("rnng-dy generate --device c", ["cpu", "cuda"]),
-        ("rnng-dy train generative --composition ", ["corrected", "buggy"]),
+        (
+            "rnng-dy train generative --composition ",
+            ["corrected", "buggy", "gated-attention"],
+        ),
+        ("rnng-dy train discriminative --state no-b", ["no-buffer"]),
         ("rnng-dy reproduce nltk --stages data,tr", ["data,train"]),
         ("rnng-dy suite garden-path-npz --model m filler", ["filler-gap"]),
         ("rnng-dy clusters show --wor", ["--words"]),

@@ -204,3 +204,15 @@ def test_params_are_collins_unless_told_otherwise(tmp_path):
     }
     assert figures["default"] == figures["collins"]
     assert (figures["collins"]["gold_brackets"], figures["new"]["gold_brackets"]) == (4, 3)
+
+
+def test_unlabelled_scores_compare_where_brackets_are(tmp_path):
+    """The system's NP and VP are called X; its last bracket is a word too long."""
+    gold = write(tmp_path / "gold", "(S (NP (DT the) (NN cat)) (VP (VBZ sleeps) (ADVP (RB well))))")
+    system = write(tmp_path / "sys", "(S (X (DT the) (NN cat)) (X (X (VBZ sleeps) (RB well))))")
+    labelled = json.loads(run(gold, system, "--format", "json").stdout)
+    unlabelled = json.loads(run(gold, system, "--format", "json", "--unlabelled").stdout)
+    assert labelled["all"]["f1"] == pytest.approx(25)
+    assert unlabelled["all"]["f1"] == pytest.approx(75)
+    rules = write(tmp_path / "rules.prm", "LABELED 0")
+    assert run(gold, system, "--params", rules).stdout == run(gold, system, "--unlabelled").stdout

@@ -9,6 +9,8 @@ import sys
 
 import pytest
 
+from rnng_dy.cli.progress import Progress
+
 # a clock that a test need not wait for: 11 seconds pass between any two looks at it
 PROGRAM = """
 import itertools, time
@@ -70,3 +72,12 @@ def test_plain_lines_where_there_is_no_terminal():
         text=True,
     )
     assert done.stderr.splitlines() == LINES
+
+
+def test_no_time_left_is_shown_where_nobody_knows_the_end(capsys):
+    progress = Progress("reading", None, "kB")
+    progress._shown -= 60
+    progress.advance(7)
+    line = capsys.readouterr().err
+    assert line.startswith("reading: 7 kB, ")
+    assert "left" not in line

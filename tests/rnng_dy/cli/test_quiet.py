@@ -81,7 +81,7 @@ generate --model {MODELS}/generator -n 2
 about {MODELS}/parser
 doctor
 """.strip().splitlines()
-"""Commands that say nothing but their results in any case. Those that make models are below."""
+"""Commands that say nothing but their results in any case. Those that make models are below, attention in its tests."""
 CHANGING = re.compile(r"^seconds=.*\n|^memory .*\n|As of [^.]*", re.MULTILINE)
 """What is another time another."""
 
@@ -110,7 +110,9 @@ def test_nothing_but_the_result_is_printed(data, command, monkeypatch):
 
 def test_no_command_is_left_out():
     tried = {command.split()[0] for command in (*SAYS_MORE, *SAYS_NO_MORE)}
-    assert tried | {"train", "import-clab"} == set(main.list_commands(click.Context(main)))
+    assert tried | {"train", "import-clab", "attention"} == set(
+        main.list_commands(click.Context(main))
+    )
 
 
 def test_training_prints_its_result_and_keeps_its_log(data):

@@ -15,7 +15,7 @@ from clusters.files import read_clusters
 from oracle.files import open_output, read_oracle, write_oracle
 from oracle.transitions import SYSTEMS, TopDown
 from oracle.treebank import read_trees
-from rnng_dy import DiscriminativeParser, GenerativeModel, checkpoint
+from rnng_dy import DiscriminativeParser, GenerativeModel, checkpoint, registry
 from rnng_dy.cli import main
 from rnng_dy.cli.options import PARSER_SIZES, SETTINGS, SIZES
 from rnng_dy.models.generative import GeneratorSizes
@@ -67,6 +67,7 @@ VALUES = {
     "clip": 2.5,
     "l2": 0.002,
     "batch_size": 3,
+    "bucket": True,
     "unknown_probability": 0.25,
     "first_evaluation": 11,
     "evaluate_every": 13,
@@ -88,6 +89,7 @@ VALUES = {
 def test_every_number_option_arrives(data):
     assert VALUES.keys() == {name for name, _, _ in SETTINGS + SIZES + PARSER_SIZES}
     options = [x for k, v in VALUES.items() for x in ("--" + k.replace("_", "-"), str(v))]
+    options.remove("True")
     run(*PARSER, "--pos", "--model", "m", *options)
     model = DiscriminativeParser.load("m")
     settings = saved_settings(checkpoint.training_state("m"), "m")
@@ -118,6 +120,24 @@ def test_composition_and_records(data, composition):
     records = [json.loads(line) for line in Path("m/log.jsonl").read_text().splitlines()]
     assert records[-1]["event"] == "evaluation"
     assert {"f1", "epoch", "seconds", "is_best"} <= records[-1].keys()
+
+
+@pytest.mark.parametrize(("command", "state"), [(PARSER, "no-buffer"), (GENERATOR, "stack")])
+def test_gated_attention_and_a_state_are_trained_by_processes_and_kept(data, command, state):
+    few = [
+        "--batch-size",
+        "15",
+        "--jobs",
+        "2",
+        "--evaluate-from-epoch",
+        "0",
+        "--evaluate-every",
+        "15",
+    ]
+    run(*command, *SMALL, *few, "--composition", "gated-attention", "--state", state)
+    config = json.loads(Path("m/config.json").read_text(encoding="utf-8"))
+    assert (config["composition"], config["state"]) == ("gated-attention", state)
+    assert registry.load("m").state.name == state
 
 
 def test_clusters_are_made_and_kept_where_none_are_given(data):
@@ -185,6 +205,7 @@ def test_resume_takes_more_epochs_and_keeps_the_other_settings(data):
         (["--dropout", "0.3"], "dropout"),
         (["--hidden", "20"], "dimensions"),
         (["--composition", "buggy"], "composition"),
+        (["--state", "stack"], "m has another state: resume without --state"),
         (["--pos"], "--pos"),
     ],
 )
@@ -408,6 +429,10 @@ def test_a_registered_transition_system_goes_through_all_commands(data, brackete
 
 
 def test_an_unknown_system_or_composition_is_refused_with_those_that_there_are(data):
-    for option, known in (("--transitions", "top-down"), ("--composition", "corrected, buggy")):
+    for option, known in (
+        ("--transitions", "top-down"),
+        ("--composition", "corrected, buggy"),
+        ("--state", "full, stack, no-stack, no-history, no-buffer"),
+    ):
         result = run(*PARSER, *SMALL, option, "sideways", code=2)
         assert f"'sideways' is none of {known}" in result.stderr

@@ -159,6 +159,7 @@ def damaged(name):
         ("generative", lambda: ["--clusters", "x"], "--clusters is for a new model"),
         ("generative", lambda: ["--hidden", "20"], "generative has other dimensions"),
         ("generative", lambda: ["--composition", "buggy"], "generative has another composition"),
+        ("generative", lambda: ["--state", "stack"], "generative has another state"),
         ("generative", lambda: ["--unk", "single"], "--init generative has --unk berkeley"),
         ("lstm-lm", lambda: ["--extend"], "a sequential model has none"),
     ],

@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from clusters.files import read_clusters
+from oracle import encoding
 from oracle.files import read_oracle
 from oracle.treebank import read_trees
 from rnng_dy import checkpoint, registry
@@ -299,3 +300,37 @@ def test_help_has_sections_and_says_what_is_a_file(kind):
     for option in ("--model", "--init"):
         assert f"  {option} FOLDER " in text
     assert " TEXT " not in text.replace("--device TEXT", "")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_arrays_of_a_large_treebank_are_kept_and_shared(kind, monkeypatch):
+    """The same numbers as from memory, with --resume, two processes, and a model that goes on."""
+    data = ["--trees", "t.trees", "--dev-trees", "d.trees", "--batch-size", "4", "--jobs", "2"]
+    train(kind, *data, model="small")
+    train(kind, *data, "--init", "small", model="small-again")
+    monkeypatch.setattr(encoding, "KEPT_FROM", 0)
+    result = train(kind, *data)
+    assert "encoding m/data/train.oracle: 30 sentences" in result.stderr
+    assert_same_bits("m", "small")
+    assert Path("m/data/train.oracle.arrays/header.json").is_file()
+    train(kind, *data, "--init", "m", model="again")
+    assert_same_bits("again", "small-again")
+    resumed = train(kind, *data, "--resume", "--epochs", "2")
+    assert "encoding" not in resumed.stderr
+    assert "going on after 30 sentences" in resumed.stderr
+    assert not [name for name in os.listdir() if name.startswith(".")]
+
+
+def test_a_training_that_is_killed_while_it_encodes_begins_anew(monkeypatch):
+    monkeypatch.setattr(encoding, "KEPT_FROM", 0)
+    data = ["--trees", "t.trees", "--dev-trees", "d.trees"]
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as stopping:
+        stopping.setattr(encoding, "write_header", stop)
+        result = train("lstm-lm", *data, code=130)
+    assert "begins anew" in result.stderr
+    assert sorted(os.listdir()) == ["d.trees", "t.trees"]
+    train("lstm-lm", *data)

@@ -8,7 +8,7 @@ import pytest
 
 from oracle.brackets import parse_line
 from oracle.parsed import ScoredTree
-from rnng_dy.drawing.sections import section
+from rnng_dy.drawing.sections import attended, section
 from rnng_dy.drawing.svg_file import svg_file
 from rnng_dy.drawing.trees import draw_tree
 
@@ -53,6 +53,20 @@ def test_marked_constituents_say_why():
     [group] = [g for g in root.iter(f"{SVG}g") if g.get("class") == "wrong"]
     assert texts(group) == ["NP"]
     assert group[0][0].text == "because"
+
+
+def test_edges_say_their_weights_and_are_as_thick():
+    """The constituents end in the order NP, VP, S."""
+    weights = [[0.25, 0.75], [1.0], [0.1, 0.9, 0.0]]
+    root = ET.fromstring("".join(svg_file([attended(1, parse_line(CAT), weights)])))
+    [group] = [g for g in root.iter(f"{SVG}g") if g.get("class") == "weight"]
+    assert texts(group) == ["0.10", "0.90", "0.00", "0.25", "0.75", "1.00"]
+    thick = [float(path.get("stroke-width", 0)) for path in root.iter(f"{SVG}path")]
+    # the first is that of the edges to the words
+    assert thick == [
+        0,
+        *(pytest.approx(0.5 + 4.5 * w, abs=0.05) for w in (0.1, 0.9, 0, 0.25, 0.75, 1)),
+    ]
 
 
 def test_any_word_is_valid_xml():

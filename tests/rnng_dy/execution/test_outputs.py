@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import numpy as np
@@ -96,3 +97,12 @@ def test_hashes_see_options_files_and_arrays(tmp_path):
     # long arrays too, whose repr leaves out the middle
     ones = np.ones(5000)
     assert content_hash(ones) != content_hash(np.where(np.arange(5000) == 2500, 2, ones))
+
+
+def test_the_output_is_packed_where_its_name_says(tmp_path):
+    output = tmp_path / "out.gz"
+    with pytest.raises(KeyboardInterrupt):
+        run(output, stop_at="c")
+    assert run(output, resume=True) == BATCHES[1:]
+    assert gzip.decompress(output.read_bytes()).decode() == WHOLE
+    assert [path.name for path in tmp_path.iterdir()] == ["out.gz"]

@@ -12,6 +12,8 @@ from rnng_dy import DiscriminativeParser, GenerativeModel
 from rnng_dy.cli import main
 from rnng_dy.interop import clab
 
+from ..models.test_ga_reference import unpacked
+
 
 @pytest.fixture(scope="module")
 def reference(shared):
@@ -117,3 +119,49 @@ def test_a_tagger_is_for_parsers_of_tags(reference, tmp_path):
     result = run(*parser_arguments(reference, params), "--tagger", "t", "--model", tmp_path / "m")
     assert result.exit_code == 2
     assert "--tagger is for a parser with --pos" in result.stderr
+
+
+@pytest.fixture
+def generative(shared, reference, tmp_path):
+    """What `import-clab` of an archive of the follow-up paper needs but for its options."""
+    data = ["--train-oracle", reference / "train.gen.oracle"]
+    data += ["--clusters", reference / "clusters.paths", "--model", tmp_path / "m"]
+    return lambda name: ["generative", unpacked(shared, name, tmp_path), *data]
+
+
+def test_gated_attention_is_known_by_its_shapes_and_the_state_is_taken_as_said(
+    generative, tmp_path
+):
+    result = run(*generative("ga-stack"), "--state", "stack")
+    assert result.exit_code == 0, result.output
+    assert "does not tell its parser state: if that is not stack, the model scores" in result.stderr
+    config = GenerativeModel.load(tmp_path / "m").config()
+    assert (config["composition"], config["state"]) == ("gated-attention", "stack")
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "says"),
+    [
+        ("ga", [], "say by --state what its parser state is"),
+        ("ga", ["--state", "full", "--composition", "buggy"], "those of gated attention, not of"),
+        ("stack", ["--composition", "gated-attention"], "those of no gated attention"),
+        ("stack", ["--state", "no-buffer"], "a generative model has one of full, stack, no-stack"),
+        ("stack", ["--state", "half"], "'half' is none of full, stack"),
+    ],
+)
+def test_composition_and_state_that_cannot_be_are_refused(
+    generative, tmp_path, name, options, says
+):
+    result = run(*generative(name), *options)
+    assert result.exit_code == 2
+    assert says in " ".join(result.stderr.split())
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_parser_of_the_original_has_another_state_but_no_gated_attention(reference, tmp_path):
+    arguments = parser_arguments(reference, reference / "corrected/disc.params")
+    arguments += ["--pos", "--model", tmp_path / "m"]
+    refused = run(*arguments, "--composition", "gated-attention")
+    assert (refused.exit_code, "no parser with gated" in refused.stderr) == (2, True)
+    assert run(*arguments, "--state", "no-buffer").exit_code == 0
+    assert DiscriminativeParser.load(tmp_path / "m").config()["state"] == "no-buffer"

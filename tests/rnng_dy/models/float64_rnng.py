@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from .tape import Value, concatenate
+from .tape import Value, columns, concatenate
 
 REDUCE, SHIFT = 0, 1
+LEFT_OUT = {
+    "full": set(),
+    "stack": {"action", "context"},
+    "no-stack": {"stack"},
+    "no-history": {"action"},
+    "no-terms": {"context"},
+    "no-buffer": {"context"},
+}
+"""What each state of GA.md, section 4, leaves out of u."""
 
 
 class Float64Rnng:
     """The loss of one sentence from a model's parameters by name; no dropout, one node at a time."""
 
-    def __init__(self, arrays, layers, composition_layers, composition, max_open=100):
+    def __init__(self, arrays, layers, composition_layers, composition, state="full", max_open=100):
         self.p = {name: Value(array) for name, array in arrays.items()}
         self.layers, self.composition_layers = layers, composition_layers
         self.composition, self.max_open = composition, max_open
+        self.left_out = LEFT_OUT[state]
+        self.attention = []
+        """Of gated attention: the label and weights of each constituent, in the order of the REDUCEs."""
 
     def step(self, name, layers, state, x):
         """One step of `cnn::LSTMBuilder`; a state is a list of (h, c), None before the first step."""
@@ -48,19 +60,39 @@ class Float64Rnng:
             after.append((x, new_c))
         return after
 
-    def compose(self, label, children, opened):
+    def reading(self, name, inputs):
+        """The top h of a composition LSTM after each input."""
+        state, tops = None, []
+        for x in inputs:
+            state = self.step(name, self.composition_layers, state, x)
+            tops.append(state[-1][0])
+        return tops
+
+    def attend(self, label, children, u):
+        """GA.md, section 2, line by line."""
+        p = self.p
+        f = self.reading("compose_forward", children)
+        r = self.reading("compose_backward", children[::-1])[::-1]
+        h = columns([concatenate(*both) for both in zip(f, r, strict=True)])
+        q = p["query_bias"] + p["query_weights"] @ concatenate(p["query_nonterminal"][label], u)
+        a = h.transposed_times(q).softmax()
+        self.attention.append((label, a.data))
+        m, t = h @ a, p["nonterminal"][label]
+        g = (p["gate_bias"] + p["gate_label"] @ t + p["gate_children"] @ m).sigmoid()
+        z = g * t + g.complement() * m
+        return (p["compose_bias"] + p["compose_weights"] @ z).relu()
+
+    def compose(self, label, children, opened, u):
+        if self.composition == "gated-attention":
+            return self.attend(label, children, u)
         up = self.p["nonterminal"][label]
         if self.composition == "corrected":
             orders = [up, *children[::-1]], [up, *children]
         else:
             rest = children[:-1]
             orders = [up, *rest[::-1], opened], [up, opened, *rest]
-        tops = []
-        for name, inputs in zip(("compose_forward", "compose_backward"), orders, strict=True):
-            state = None
-            for x in inputs:
-                state = self.step(name, self.composition_layers, state, x)
-            tops.append(state[-1][0])
+        names = ("compose_forward", "compose_backward")
+        tops = [self.reading(*of)[-1] for of in zip(names, orders, strict=True)]
         return (self.p["compose_bias"] + self.p["compose_weights"] @ concatenate(*tops)).relu()
 
     def loss(self, actions, vectors, contexts, valid, word_loss=None):
@@ -71,10 +103,16 @@ class Float64Rnng:
         shifted = open_count = 0
         previous = None
         for action in actions:
-            u = p["hidden_bias"] + p["hidden_stack"] @ stack[-1][0][-1][0]
-            u = (
-                u + p["hidden_action"] @ history[-1][0] + p["hidden_context"] @ contexts(shifted)
-            ).relu()
+            summaries = {
+                "stack": stack[-1][0][-1][0],
+                "action": history[-1][0],
+                "context": contexts(shifted),
+            }
+            u = p["hidden_bias"]
+            for part, summary in summaries.items():
+                if part not in self.left_out:
+                    u = u + p[f"hidden_{part}"] @ summary
+            u = u.relu()
             logits = p["action_bias"] + p["action_weights"] @ u
             allowed = valid(len(logits.data), len(vectors) - shifted, open_count, previous)
             losses = [logits.negative_log_softmax(action, allowed)]
@@ -88,7 +126,7 @@ class Float64Rnng:
                 while stack[-1][2] is None:
                     children.append(stack.pop()[1])
                 _, opened, label = stack.pop()
-                item, mark = self.compose(label, children[::-1], opened), None
+                item, mark = self.compose(label, children[::-1], opened, u), None
                 open_count -= 1
             elif action == SHIFT:
                 item, mark = vectors[shifted], None

@@ -60,6 +60,24 @@ class Value:
     def complement(self):
         return self._elementwise(1 - self.data, -np.ones_like(self.data))
 
+    def transposed_times(self, vector):
+        """The transpose of this matrix times a vector."""
+
+        def backward(g):
+            self.grad += np.outer(vector.data, g)
+            vector.grad += self.data @ g
+
+        return Value(self.data.T @ vector.data, (self, vector), backward)
+
+    def softmax(self):
+        exp = np.exp(self.data - self.data.max())
+        a = exp / exp.sum()
+
+        def backward(g):
+            self.grad += a * (g - g @ a)
+
+        return Value(a, (self,), backward)
+
     def negative_log_softmax(self, index, valid=None):
         """-log softmax over the valid entries, of one of them."""
         valid = np.ones(len(self.data), bool) if valid is None else valid
@@ -96,3 +114,13 @@ def concatenate(first, second):
         second.grad += g[n:]
 
     return Value(np.concatenate([first.data, second.data]), (first, second), backward)
+
+
+def columns(vectors):
+    """The matrix with these columns."""
+
+    def backward(g):
+        for j, vector in enumerate(vectors):
+            vector.grad += g[:, j]
+
+    return Value(np.stack([v.data for v in vectors], axis=1), tuple(vectors), backward)

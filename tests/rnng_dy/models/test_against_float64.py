@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -11,32 +12,47 @@ from clusters.files import read_clusters
 from oracle.files import read_oracle
 from rnng_dy.engine import dy
 from rnng_dy.interop.clab import import_generator, import_parser
+from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES
 from rnng_dy.training.presets import PRESETS
 from rnng_dy.training.updates import Updater
 
 from ..conftest import looked_up_rows, make_generator, make_parser
 from .float64_rnng import Float64Rnng
+from .test_ga_reference import SYSTEMS as SYSTEMS_OF_REFERENCE
+from .test_ga_reference import load as load_system
 
 
 def reference_loss(model, example, arrays=None):
     """The float64 model and its loss on one training example."""
     composition_layers = model.sizes.layers if model.kind == "discriminative" else 1
+    config = model.config()
     other = Float64Rnng(
-        arrays or model.store.arrays(), model.sizes.layers, composition_layers, model.compose.name
+        arrays or model.store.arrays(),
+        model.sizes.layers,
+        composition_layers,
+        config["composition"],
+        config["state"],
     )
     if model.kind == "discriminative":
         return other, other.parser_loss(example.tokens.words, example.tokens.tags, example.actions)
     return other, other.generator_loss(example.words, example.actions, model.vocabulary.clusters)
 
 
-@pytest.mark.parametrize("composition", ["corrected", "buggy"])
-@pytest.mark.parametrize("kind", ["discriminative", "generative"])
-def test_gradient_of_every_parameter(sentences, generative_sentences, kind, composition):
-    """Minibatch of three, autobatched, against three single sentences in float64."""
+SYSTEMS = [
+    *product(["discriminative", "generative"], ["corrected", "buggy"], ["full"]),
+    *product(["discriminative"], ["gated-attention"], PARSER_STATES),
+    *product(["generative"], ["gated-attention"], GENERATOR_STATES),
+]
+
+
+@pytest.mark.parametrize(("kind", "composition", "state"), SYSTEMS)
+def test_gradient_of_every_parameter(sentences, generative_sentences, kind, composition, state):
+    """Minibatch of three, autobatched, against three single sentences in float64; what is left out has none."""
     if kind == "discriminative":
-        model, data = make_parser(sentences, composition), sentences
+        model, data = make_parser(sentences, composition, state=state), sentences
     else:
-        model, data = make_generator(generative_sentences, composition), generative_sentences
+        model = make_generator(generative_sentences, composition, state=state)
+        data = generative_sentences
     examples = [model.encode_training(s) for s in data[:3]]
     dy.renew_cg()
     loss = model.training_loss(examples, 0.0)
@@ -59,7 +75,6 @@ def test_gradient_of_every_parameter(sentences, generative_sentences, kind, comp
 @pytest.mark.parametrize("composition", ["corrected", "buggy"])
 @pytest.mark.parametrize("kind", ["discriminative", "generative"])
 def test_twenty_updates_from_a_checkpoint_of_the_original(shared, kind, composition):
-    """SGD on the first 20 sentences, with a decay that float32 can show, against the rule in float64."""
     reference = shared / "clab_reference"
     if kind == "discriminative":
         data = read_oracle(reference / "train.oracle")
@@ -70,9 +85,21 @@ def test_twenty_updates_from_a_checkpoint_of_the_original(shared, kind, composit
         model = import_generator(
             reference / composition / "gen.params", data, clusters, composition
         )
+    require_equal_updates(model, data)
+
+
+@pytest.mark.parametrize("name", ["ga-stack", "ga", "stack", "no-stack"])
+def test_twenty_updates_from_a_checkpoint_of_gated_attention_or_an_ablation(shared, tmp_path, name):
+    """What has no influence has no gradient, and decays as the rest does."""
+    model = load_system(shared, name, tmp_path, *SYSTEMS_OF_REFERENCE[name])
+    require_equal_updates(model, read_oracle(shared / "clab_reference" / "train.gen.oracle"))
+
+
+def require_equal_updates(model, data):
+    """SGD on the first 20 sentences, with a decay that float32 can show, against the rule in float64."""
     eta, clip, decay = 0.1, 5.0, 1e-3
     settings = replace(
-        PRESETS["paper", kind],
+        PRESETS["paper", model.kind],
         learning_rate=eta,
         clip=clip,
         l2=decay,
@@ -90,7 +117,8 @@ def test_twenty_updates_from_a_checkpoint_of_the_original(shared, kind, composit
         loss.run_backward()
         gradients = {name: other.p[name].grad for name in arrays}
         norm = np.sqrt(sum((g**2).sum() for g in gradients.values()))
-        rows = looked_up_rows(model.vocabulary, [data[i]])
+        gated = model.compose.name == "gated-attention"
+        rows = looked_up_rows(model.vocabulary, [data[i]], gated)
         for name, g in gradients.items():
             shrink = np.full_like(g, decay)
             if name in rows:

@@ -7,7 +7,9 @@ import pytest
 
 from oracle.transitions import REDUCE, SHIFT
 from rnng_dy.engine import dy
-from rnng_dy.models.composition import COMPOSITIONS, CorrectedComposition
+from rnng_dy.models.composition import COMPOSITIONS
+from rnng_dy.models.lstm import Lstm
+from rnng_dy.models.parser_state import GENERATOR_STATES
 from rnng_dy.rows import gather
 from rnng_dy.search.scoring import joint_log_probs
 from rnng_dy.training.presets import PRESETS
@@ -82,35 +84,14 @@ def test_a_given_word_has_its_share_of_every_word(generator):
     assert given == pytest.approx(table[[0, 1, 2], [2, 7, 9]], rel=1e-5)
 
 
-class StateComposition(CorrectedComposition):
-    """Adds the parser state to the label, so that a constituent depends on what is below it."""
-
-    name = "state"
-    depends_on_state = True
-
-    def __call__(self, reduction, dropout=0.0):
-        size = reduction.label.dim()[0][0]
-        rest = size - reduction.state.dim()[0][0]
-        u = dy.concatenate([reduction.state, dy.zeros(rest)]) if rest else reduction.state
-        reduction.label += u
-        return super().__call__(reduction, dropout)
-
-
-@pytest.fixture
-def state_dependent(monkeypatch):
-    monkeypatch.setitem(COMPOSITIONS, StateComposition.name, StateComposition)
-
-
 def trees_with_an_equal_constituent():
-    """Over words a b c: X over a alone, in S or in S over another S."""
-    inner = [NT + 1, SHIFT, REDUCE]
-    return [NT, *inner, SHIFT, SHIFT, REDUCE], [NT, NT, *inner, SHIFT, REDUCE, SHIFT, REDUCE]
+    """Over words a b c: X over a b, since one child has all attention, in S or in S over another S."""
+    inner = [NT + 1, SHIFT, SHIFT, REDUCE]
+    return [NT, *inner, SHIFT, REDUCE], [NT, NT, *inner, REDUCE, SHIFT, REDUCE]
 
 
-def test_a_constituent_is_shared_unless_its_composition_looks_below_it(
-    state_dependent, generative_sentences
-):
-    for name, shared in (("corrected", True), ("buggy", True), ("state", False)):
+def test_a_constituent_is_shared_unless_its_composition_looks_below_it(generative_sentences):
+    for name, shared in (("corrected", True), ("buggy", True), ("gated-attention", False)):
         model = make_generator(generative_sentences, name)
         dy.renew_cg()
         root, vectors = model.start(), []
@@ -123,10 +104,8 @@ def test_a_constituent_is_shared_unless_its_composition_looks_below_it(
         assert np.allclose(one, other) == shared
 
 
-@pytest.mark.parametrize("name", ["corrected", "state"])
-def test_a_tree_has_the_same_score_alone_and_among_others(
-    state_dependent, generative_sentences, name
-):
+@pytest.mark.parametrize("name", COMPOSITIONS)
+def test_a_tree_has_the_same_score_alone_and_among_others(generative_sentences, name):
     model = make_generator(generative_sentences, name)
     trees = trees_with_an_equal_constituent()
     together = joint_log_probs(model, [3, 4, 5], trees)
@@ -134,11 +113,9 @@ def test_a_tree_has_the_same_score_alone_and_among_others(
     assert together == pytest.approx(alone, rel=1e-5)
 
 
-def test_the_state_that_a_composition_sees_is_the_one_that_the_reduce_came_from(
-    state_dependent, sentences
-):
+def test_the_state_that_a_composition_sees_is_the_one_that_the_reduce_came_from(sentences):
     """One u a configuration, dropout masks included; and it trains."""
-    model = make_parser(sentences, "state")
+    model = make_parser(sentences, "gated-attention")
     dy.renew_cg()
     root = model.start(model.encode_training(sentences[0]).tokens, 0.5)
     c = walk(model, root, [(NT, None), (SHIFT, None)])
@@ -148,3 +125,57 @@ def test_the_state_that_a_composition_sees_is_the_one_that_the_reduce_came_from(
     updater = Updater(model, data, PRESETS["paper", "discriminative"])
     losses = [updater.update(range(3), i, 0.1).loss for i in range(8)]
     assert losses[-1] < losses[0]
+
+
+@pytest.mark.parametrize(
+    ("state", "lstms"),
+    [
+        ("full", 5),
+        ("stack", 3),
+        ("no-stack", 2),
+        ("no-history", 4),
+        ("no-terms", 4),
+        ("no-buffer", 4),
+    ],
+)
+def test_what_a_state_leaves_out_is_not_computed(
+    sentences, generative_sentences, monkeypatch, state, lstms
+):
+    """LSTMs that read something: stack, actions, words, and the two of the compositions."""
+    seen = set()
+
+    def noted(original):
+        def method(self, *arguments):
+            seen.add(self)
+            return original(self, *arguments)
+
+        return method
+
+    # searches and walks go step by step, trees that are known have all states at once
+    for name in ("step", "states"):
+        monkeypatch.setattr(Lstm, name, noted(getattr(Lstm, name)))
+    if state in GENERATOR_STATES:
+        model, data = make_generator(generative_sentences, state=state), generative_sentences
+    else:
+        model, data = make_parser(sentences, state=state), sentences
+    dy.renew_cg()
+    tree = model.derived(model.encode_training(data[0]))
+    for cost in (model.losses, model.walked_losses):
+        seen.clear()
+        cost([tree], 0.5)
+        assert len(seen) == lstms
+
+
+@pytest.mark.parametrize("state", GENERATOR_STATES)
+def test_rows_that_are_kept_go_on_as_before_in_each_state(generative_sentences, state):
+    model = make_generator(generative_sentences, "gated-attention", state=state)
+    steps = [(NT, None), (SHIFT, 3), (NT + 1, None), (SHIFT, 4), (REDUCE, None)]
+    dy.renew_cg()
+    expected = next_log_probs(model, [walk(model, model.start(), [*steps, (SHIFT, 5)])])
+    dy.renew_cg()
+    c = walk(model, model.start(), steps)
+    model.keep([c])
+    dy.renew_cg()
+    found = next_log_probs(model, [walk(model, c, [(SHIFT, 5)])])
+    for ours, theirs in zip(found, expected, strict=True):
+        assert ours == pytest.approx(theirs, rel=1e-4)

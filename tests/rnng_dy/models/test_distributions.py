@@ -24,7 +24,7 @@ from ..conftest import (
     make_parser,
 )
 
-COMPOSITIONS = ["corrected", "buggy"]
+COMPOSITIONS = ["corrected", "buggy", "gated-attention"]
 WORDS = ("a", "b", "c")
 
 
@@ -169,11 +169,14 @@ def test_sampled_trees_follow_the_exact_flattened_q():
     assert statistic < freedom + 5 * np.sqrt(2 * freedom)
 
 
+@pytest.mark.parametrize("composition", ["corrected", "gated-attention"])
 @pytest.mark.parametrize("n", [1, 16])
-def test_minibatches_and_autobatching_change_nothing(sentences, generative_sentences, n):
+def test_minibatches_and_autobatching_change_nothing(
+    sentences, generative_sentences, n, composition
+):
     for model, data in (
-        (make_parser(sentences), sentences),
-        (make_generator(generative_sentences), generative_sentences),
+        (make_parser(sentences, composition), sentences),
+        (make_generator(generative_sentences, composition), generative_sentences),
     ):
         examples = [model.encode_training(s) for s in data[:16]]
         losses = []

@@ -430,3 +430,22 @@ def test_divergence_is_told(sentences, tmp_path):
     model.store.dense["action_bias"].set_value(np.full(len(model.transitions), np.nan))
     with pytest.raises(RnngError, match="learning-rate"):
         update(run)
+
+
+def test_clusters_that_no_word_uses_are_passed_over_to_the_same_numbers(
+    generative_sentences, tmp_path, monkeypatch
+):
+    def trained():
+        model = make_generator(generative_sentences)
+        shortest = min(generative_sentences, key=lambda s: len(s.tokens))
+        run = training(model, [shortest], tmp_path, l2=1e-3)
+        unused = model.store.unused(model.touched_rows(run.examples))
+        for number in range(3):
+            run._updater.update([0], number, 0.1)
+        return model.store.arrays(), unused
+
+    passed_over, unused = trained()
+    assert unused
+    monkeypatch.setattr("rnng_dy.parameters.ParameterStore.unused", lambda self, rows: [])
+    for name, values in trained()[0].items():
+        assert np.array_equal(values, passed_over[name]), name

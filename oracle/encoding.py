@@ -1,0 +1,243 @@
+"""Oracles become arrays: in memory, or in a folder beside the oracle that later runs and other processes find."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import shutil
+import tempfile
+from array import array
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from itertools import count
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from oracle.blocks import OracleSentence, read_oracle_lines
+from oracle.encoded import (
+    COLUMNS,
+    HEADER,
+    OF_SENTENCES,
+    OF_WORDS,
+    PART,
+    SYMBOLS,
+    EncodedOracle,
+    Header,
+    Symbols,
+    mapped,
+    write_header,
+)
+from oracle.errors import InputError
+from oracle.streams import as_text, file_hash, open_bytes, replacing
+
+KEPT_FROM = 1 << 24
+"""Bytes of an oracle from which on its arrays are kept: those of smaller ones are made in a second or two."""
+ENDING = ".arrays"
+
+
+def encode(sentences: Iterable[OracleSentence]) -> EncodedOracle:
+    """Sentences as arrays in memory. Raises ValueError where there are none."""
+    encoder = _Encoder(lambda: None)
+    for sentence in sentences:
+        encoder.add(sentence)
+    return EncodedOracle(encoder.symbols(), {c.name: c.array() for c in encoder.columns()})
+
+
+def encoded(sentences: Iterable[OracleSentence]) -> EncodedOracle:
+    """Sentences as arrays, if they are not already."""
+    return sentences if isinstance(sentences, EncodedOracle) else encode(sentences)
+
+
+def read_encoded(
+    path: str | os.PathLike,
+    on_sentence: Callable[[], None] = lambda: None,
+    say: Callable[[str], None] = lambda message: None,
+) -> EncodedOracle:
+    """An oracle as arrays, those of a large one in the folder ORACLE.arrays, where later runs find them.
+
+    They are made anew if they are damaged, or the oracle is another by its hash; one process at a time does that. Where
+    the folder cannot be written they are in memory. `on_sentence` is called for each one that is encoded, `say` with
+    what is told of the folder. Raises InputError as `read_oracle`, and where something else is in the folder's place.
+    """
+    if os.fspath(path) == "-" or os.path.getsize(path) < KEPT_FROM:
+        return _in_memory(path, on_sentence)
+    folder = Path(f"{os.fspath(path)}{ENDING}")
+    _require_ours(folder)
+    with _alone(path, say):
+        try:
+            return mapped(folder, file_hash(path), check=True)
+        except InputError as error:
+            if folder.exists():
+                say(f"{error}: made anew")
+        try:
+            return _make(path, folder, on_sentence)
+        except OSError as error:
+            say(
+                f"{folder} cannot be written ({error.strerror}): the arrays of {path} are in the memory of each process"
+            )
+    return _in_memory(path, on_sentence)
+
+
+def _in_memory(path: str | os.PathLike, on_sentence: Callable[[], None]) -> EncodedOracle:
+    with _reading(path, on_sentence) as (sentences, digest):
+        oracle = encode(sentences)
+    oracle.source = digest.hexdigest()
+    return oracle
+
+
+def _make(path: str | os.PathLike, folder: Path, on_sentence: Callable[[], None]) -> EncodedOracle:
+    """Make the folder of an oracle's arrays, or replace it. Raises OSError where that cannot be written."""
+    for left_by_a_kill in folder.parent.glob(f".{folder.name}.*"):
+        shutil.rmtree(left_by_a_kill, ignore_errors=True)
+    new = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    try:
+        new.chmod(0o755)
+        with ExitStack() as stack:
+            encoder = _Encoder(lambda: stack.enter_context(tempfile.TemporaryFile(dir=new)))
+            with _reading(path, on_sentence) as (sentences, digest):
+                for sentence in sentences:
+                    encoder.add(sentence)
+            for column in encoder.columns():
+                column.write(new / f"{column.name}.npy")
+        with replacing(new / SYMBOLS) as stream:
+            json.dump(encoder.symbols(), stream)
+        files = {file.name: file_hash(file) for file in sorted(new.iterdir())}
+        write_header(new, Header(digest.hexdigest(), files))
+        if folder.exists():
+            folder.rename(new / "replaced")
+        new.rename(folder)
+        shutil.rmtree(folder / "replaced", ignore_errors=True)
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+    return mapped(folder, digest.hexdigest())
+
+
+@contextmanager
+def _reading(
+    path: str | os.PathLike, on_sentence: Callable[[], None]
+) -> Iterator[tuple[Iterator[OracleSentence], hashlib._Hash]]:
+    """The sentences of an oracle, and the hash of what has been read of it."""
+    digest = hashlib.sha256()
+
+    def counted() -> Iterator[OracleSentence]:
+        for sentence in read_oracle_lines(text, path):
+            on_sentence()
+            yield sentence
+
+    with open_bytes(path) as stream:
+        text = as_text(io.BufferedReader(_Hashed(stream, digest), 1 << 17))
+        yield counted(), digest
+
+
+class _Hashed(io.RawIOBase):
+    """Bytes of a stream, hashed as they are read."""
+
+    def __init__(self, stream: IO[bytes], digest: hashlib._Hash):
+        self._stream, self._digest = stream, digest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:
+        size = self._stream.readinto(buffer)
+        self._digest.update(buffer[:size])
+        return size
+
+
+def _require_ours(folder: Path) -> None:
+    """Raise InputError where a file or folder that is no folder of arrays has its name."""
+    ours = {HEADER, SYMBOLS, "replaced", *(f"{name}.npy" for name in COLUMNS)}
+    if folder.exists() and not (folder.is_dir() and {f.name for f in folder.iterdir()} <= ours):
+        raise InputError(
+            "in the way: the arrays of the oracle are to be kept under this name", folder
+        )
+
+
+@contextmanager
+def _alone(path: str | os.PathLike, say: Callable[[str], None]) -> Iterator[None]:
+    """While no other process that asks for it works with the oracle's arrays, which the oracle itself stands for."""
+    # only where arrays are kept: Windows, say, has no such locks
+    from fcntl import LOCK_EX, LOCK_NB, flock
+
+    with open(path, "rb") as stream:
+        try:
+            flock(stream, LOCK_EX | LOCK_NB)
+        except BlockingIOError:
+            say(f"{path}: another process is busy with its arrays: waiting for it")
+            flock(stream, LOCK_EX)
+        except OSError:
+            # some network file systems have no locks: of two processes one may then keep its arrays in memory
+            pass
+        yield
+
+
+class _Column:
+    """Numbers that come in turn, in memory or in a file."""
+
+    def __init__(self, name: str, file: IO[bytes] | None):
+        self.name, self._file = name, file
+        self._numbers = array("Q" if name in OF_SENTENCES else "I")
+        self.add, self.extend = self._numbers.append, self._numbers.extend
+        self._largest = self._written = 0
+
+    def __len__(self) -> int:
+        return self._written + len(self._numbers)
+
+    def flush(self, most: int = 0) -> None:
+        """Move the numbers into the file, if there is one, where more than some are in memory."""
+        if self._file is not None and len(self._numbers) > most:
+            self._largest = max(self._largest, *self._numbers)
+            self._numbers.tofile(self._file)
+            self._written += len(self._numbers)
+            del self._numbers[:]
+
+    def array(self) -> np.ndarray:
+        """All numbers, each as small as they can be, where they are in memory."""
+        numbers = np.frombuffer(self._numbers, self._numbers.typecode)
+        return numbers.astype(np.min_scalar_type(numbers.max()))
+
+    def write(self, path: Path) -> None:
+        """Write all numbers, each as small as they can be, where they are in a file."""
+        self.flush()
+        kind = np.min_scalar_type(self._largest)
+        self._file.seek(0)
+        with replacing(path, binary=True) as stream:
+            form = {"descr": kind.str, "fortran_order": False, "shape": (self._written,)}
+            np.lib.format.write_array_header_1_0(stream, form)
+            while len(part := np.fromfile(self._file, self._numbers.typecode, PART)):
+                stream.write(part.astype(kind).tobytes())
+
+
+class _Encoder:
+    """Numbers sentences as they come."""
+
+    def __init__(self, new_file: Callable[[], IO[bytes] | None]):
+        self._columns = {name: _Column(name, new_file()) for name in COLUMNS}
+        self._ids = Symbols(*(defaultdict(count().__next__) for _ in Symbols._fields))
+
+    def add(self, sentence: OracleSentence) -> None:
+        ids, columns = self._ids, self._columns
+        for name in OF_WORDS:
+            if (symbols := getattr(sentence, name)) is not None:
+                known = ids.tags if name == "tags" else ids.words
+                columns[name].extend(map(known.__getitem__, symbols))
+        columns["actions"].extend(map(ids.actions.__getitem__, sentence.actions))
+        columns["word_ends"].add(len(columns["tokens"]))
+        columns["action_ends"].add(len(columns["actions"]))
+        columns["lines"].add(sentence.line)
+        columns["systems"].add(ids.systems[sentence.transitions])
+        for column in columns.values():
+            column.flush(PART)
+
+    def columns(self) -> list[_Column]:
+        """Those that the oracle has."""
+        return [column for column in self._columns.values() if len(column)]
+
+    def symbols(self) -> Symbols:
+        """What the numbers stand for."""
+        return Symbols(*map(tuple, self._ids))

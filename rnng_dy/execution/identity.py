@@ -1,0 +1,61 @@
+"""What must be equal where work is done for the same output to come of it."""
+
+from __future__ import annotations
+
+
+def installed() -> dict[str, str | None]:
+    """Packages, each with its version and, of those that are built or edited, a hash; None for one that is not there.
+
+    The function needs nothing of this package, so that it can be sent to where another version is installed, or none.
+    """
+    import hashlib
+    import importlib.metadata
+    import importlib.util
+    import platform
+    from pathlib import Path
+
+    def version(name: str) -> str | None:
+        try:
+            return importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            return None
+
+    def hash_of(modules: tuple[str, ...]) -> str | None:
+        digest = hashlib.sha256()
+        for module in modules:
+            spec = importlib.util.find_spec(module)
+            if spec is None:
+                return None
+            origin = Path(spec.origin)
+            folder = spec.submodule_search_locations
+            for path in sorted(origin.parent.rglob("*.py")) if folder else [origin]:
+                digest.update(f"{module} {path.relative_to(origin.parent)}\n".encode())
+                digest.update(hashlib.sha256(path.read_bytes()).digest())
+        return digest.hexdigest()[:12]
+
+    def with_hash(found: str | None, of: str | None, what: str) -> str | None:
+        return None if of is None else f"{found} ({what} {of})"
+
+    sources, build = hash_of(("oracle", "clusters", "rnng_dy")), hash_of(("_dynet",))
+    if sources is None:
+        own = None
+    else:
+        import rnng_dy
+
+        own = rnng_dy.__version__
+    return {
+        "rnng_dy": with_hash(own, sources, "sources"),
+        "DyNet": with_hash(version("dynet"), build, "build"),
+        "numpy": version("numpy"),
+        "nltk": version("nltk"),
+        "Python": ".".join(platform.python_version_tuple()[:2]),
+    }
+
+
+def differences(theirs: dict[str, str | None], ours: dict[str, str | None]) -> str:
+    """What is installed there and not here, both named; empty where all is equal."""
+    return "; ".join(
+        f"{name} {theirs.get(name) or 'is not installed'} there, {of_ours or 'not installed'} here"
+        for name, of_ours in ours.items()
+        if theirs.get(name) != of_ours
+    )

@@ -1,0 +1,83 @@
+"""What REDUCE makes of stacks: constituents, those with as many children composed together."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from oracle.transitions import TransitionSystem
+from rnng_dy.engine import dy
+from rnng_dy.models.composition import Composition, Parts, Reduction
+from rnng_dy.models.configurations import Configuration, Push
+from rnng_dy.models.derivations import Derivations
+from rnng_dy.rows import Block, Row, as_rows, numbered
+
+
+class Constituents:
+    """Makes them by a composition, each once where it depends on nothing but its label and children."""
+
+    def __init__(
+        self, transitions: TransitionSystem, compose: Composition, labels: dy.LookupParameters
+    ):
+        """`labels` are the labels' vectors for the composition."""
+        self._transitions, self._compose, self._labels = transitions, compose, labels
+
+    def reduce(
+        self, configurations: Sequence[Configuration], members: Sequence[int], dropout: float
+    ) -> list[Push]:
+        """The constituents that REDUCE makes of the stacks of some configurations."""
+        found, fresh, own = [], {}, {}
+        for i in members:
+            c = configurations[i]
+            opened, children, below = self._transitions.constituent(c.stack)
+            known, key = c.graph.constituents, (opened.label, *[child.name for child in children])
+            if self._compose.depends_on_state:
+                # this configuration's own, of no use to others
+                known, key = own, i
+            found.append((i, below, known, key))
+            if key not in known or not known[key][1].is_usable:
+                fresh[c.graph, key] = (known, (opened, children, c.u))
+        keys = list(fresh)
+        for group, reduction in self._reductions([parts for _, parts in fresh.values()]):
+            block = Block([self._compose(reduction, dropout)], len(group))
+            for k, (graph, key) in enumerate(keys[i] for i in group):
+                known, _ = fresh[graph, key]
+                known[key] = (graph.new_name(), Row(block, k))
+        return [
+            Push(i, below, known[key][1], None, known[key][0]) for i, below, known, key in found
+        ]
+
+    def known(
+        self, known: Derivations, vectors: Mapping[int, Row], dropout: float
+    ) -> dict[int, Row]:
+        """The constituents of trees that are known in advance, by number, from `vectors` of words and opened ones."""
+        found = dict(vectors)
+        if known.labels:
+            labels = dy.lookup_batch(self._labels, [*known.labels])
+            found |= numbered(known.labels.values(), labels)
+        for of_height in known.constituents:
+            composed = self._compose.together(of_height.values(), found, dropout)
+            found |= numbered(of_height, composed)
+        return found
+
+    def weights(self, configurations: Sequence[Configuration]) -> list[tuple[str, np.ndarray]]:
+        """Of the constituent that REDUCE makes of each stack, the label and how much of each child goes in.
+
+        Weights have shape (children,); reading them runs the graph.
+        """
+        parts = [(*self._transitions.constituent(c.stack)[:2], c.u) for c in configurations]
+        found = {}
+        for group, reduction in self._reductions(parts):
+            found.update(zip(group, as_rows(self._compose.weights(reduction)), strict=True))
+        labels = (self._transitions.nonterminals[opened.label] for opened, *_ in parts)
+        return [(label, found[i]) for i, label in enumerate(labels)]
+
+    def _reductions(self, parts: Sequence[Parts]) -> Iterator[tuple[list[int], Reduction]]:
+        """Groups of constituents, as their indices and what a composition sees of them."""
+        of_size: dict[int, list[int]] = defaultdict(list)
+        for i, (_, children, _) in enumerate(parts):
+            of_size[len(children)].append(i)
+        for group in of_size.values():
+            yield group, Reduction(self._labels, [parts[i] for i in group])

@@ -1,0 +1,46 @@
+"""Attention weights of given trees, under a model whose composition attends to the children."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+
+import numpy as np
+
+from oracle.errors import RnngError
+from oracle.transitions import REDUCE
+from rnng_dy.engine import dy, one_graph
+from rnng_dy.execution.batches import as_fits, batches
+from rnng_dy.search.scoring import MAX_STATES
+
+Attended = tuple[str, np.ndarray]
+"""A constituent's label, and the weights of its children from left to right, shape (children,); they sum to 1."""
+
+
+def attention_weights(model, examples: Sequence) -> list[list[Attended] | None]:
+    """The constituents of each tree, in the order in which they are completed; None for one too large for memory.
+
+    Examples are as training has them. Raises RnngError for a model that has no such weights.
+    """
+    if not model.has_attention:
+        config = model.config()
+        raise RnngError(
+            f"a model with composition {config['composition']} and state {config['state']} has no attention weights: "
+            "train one with --composition gated-attention, and not without the stack"
+        )
+    found: list[list[Attended] | None] = []
+    for batch in batches(examples, lambda e: len(e.actions), MAX_STATES):
+        found += as_fits(lambda part: _in_one_graph(model, part), batch)
+    return found
+
+
+@one_graph
+def _in_one_graph(model, examples: Sequence) -> list[list[Attended]]:
+    dy.renew_cg()
+    decisions, paths = model.walked(map(model.derived, examples))
+    closed = [
+        [decisions[i].configuration for i in path if decisions[i].action == REDUCE]
+        for path in paths
+    ]
+    weights = iter(model.constituents.weights([c for of_tree in closed for c in of_tree]))
+    return [list(islice(weights, len(of_tree))) for of_tree in closed]

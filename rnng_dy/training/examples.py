@@ -1,0 +1,150 @@
+"""What a model learns from, made of an encoded oracle sentence by sentence as it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from oracle.encoded import EncodedOracle, Row
+from oracle.errors import ImpossibleError
+from rnng_dy.baselines.lstm_lm import LanguageModelExample
+from rnng_dy.models.discriminative import DiscriminativeParser, ParserExample, Tokens
+from rnng_dy.models.generative import GeneratorExample
+from rnng_dy.models.rnng import Rnng
+from rnng_dy.models.vocabulary import UNK
+from rnng_dy.saved import SavedModel
+
+NONE = -1
+"""Stands in a table for a symbol that the model does not have."""
+
+
+class Examples(Sequence):
+    """The examples of the sentences that a model can learn; a process that is given them maps the arrays itself."""
+
+    def __init__(
+        self,
+        oracle: EncodedOracle,
+        example_of: _ParserExampleOf | _WordExampleOf,
+        members: np.ndarray,
+    ):
+        """`members` are the numbers of the sentences."""
+        self._oracle, self._example_of, self._members = oracle, example_of, members
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def __getitem__(self, index: int):
+        return self._example_of(self._oracle.row(self._members[index]))
+
+    @property
+    def lines(self) -> np.ndarray:
+        """The line of each one's sentence in the oracle."""
+        return self._oracle.lines[self._members]
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """See `sizes_of`."""
+        has_actions = self._example_of.actions is not None
+        return self._oracle.lengths("action" if has_actions else "word")[self._members]
+
+
+def sizes_of(examples: Sequence) -> np.ndarray:
+    """What decides the work of each example: the number of its actions, or of its words where it has none."""
+    if isinstance(examples, Examples):
+        return examples.sizes
+    return np.array([len(example[-1]) for example in examples])
+
+
+def examples_of(model: SavedModel, oracle: EncodedOracle) -> tuple[Examples, dict[int, str]]:
+    """The examples that `model.encode_training` gives, and by line why other sentences have p = 0 and are none."""
+    encoder = _parser_examples if isinstance(model, DiscriminativeParser) else _word_examples
+    example_of, lacking = encoder(model, oracle)
+    doubtful = np.zeros(len(oracle), bool)
+    for column, symbols in lacking.items():
+        if symbols.any():
+            doubtful |= oracle.sentences_with(column, symbols)
+    if isinstance(model, Rnng):
+        # a sentence with fewer actions cannot have too many constituents open
+        doubtful |= oracle.lengths("action") > 2 * model.transitions.max_open
+    impossible = {}
+    for i in np.flatnonzero(doubtful).tolist():
+        try:
+            model.encode_training(oracle[i])
+            doubtful[i] = False
+        except ImpossibleError as error:
+            impossible[int(oracle.lines[i])] = str(error)
+    return Examples(oracle, example_of, np.flatnonzero(~doubtful)), impossible
+
+
+@dataclass(frozen=True)
+class _ParserExampleOf:
+    """Tables of a parser's ids by those of an oracle."""
+
+    words: np.ndarray
+    classes: np.ndarray
+    """The same with UNK for words that the parser does not have."""
+    actions: np.ndarray
+    tags: Sequence[int | None] | None
+    vectors: Sequence[int | None] | None
+
+    def __call__(self, row: Row) -> ParserExample:
+        classes, words = self.classes[row.unkified], self.words[row.tokens]
+        words = np.where(words == NONE, classes, words).tolist()
+        tags = None if self.tags is None else [self.tags[i] for i in row.tags.tolist()]
+        vectors = None if self.vectors is None else [self.vectors[i] for i in row.tokens.tolist()]
+        tokens = Tokens(words, tags, vectors)
+        return ParserExample(tokens, classes.tolist(), self.actions[row.actions].tolist())
+
+
+def _parser_examples(
+    parser: DiscriminativeParser, oracle: EncodedOracle
+) -> tuple[_ParserExampleOf, Mapping[str, np.ndarray]]:
+    """What makes the examples, and the symbols of each column that the parser lacks."""
+    v = parser.vocabulary
+    words, actions = _table(v.words.get, oracle.symbols.words), _action_table(parser, oracle)
+    of_example = _ParserExampleOf(
+        words,
+        np.where(words == NONE, v.words.id(UNK), words),
+        actions,
+        None if v.tags is None else v.tag_ids(oracle.symbols.tags),
+        None if v.pretrained is None else v.pretrained_rows(oracle.symbols.words),
+    )
+    return of_example, {"actions": actions == NONE}
+
+
+@dataclass(frozen=True)
+class _WordExampleOf:
+    """Tables of the ids of a model that generates words; one without trees has no actions."""
+
+    words: np.ndarray
+    actions: np.ndarray | None
+
+    def __call__(self, row: Row) -> GeneratorExample | LanguageModelExample:
+        words = self.words[row.unkified].tolist()
+        if self.actions is None:
+            return LanguageModelExample(words)
+        return GeneratorExample(words, self.actions[row.actions].tolist())
+
+
+def _word_examples(
+    model: SavedModel, oracle: EncodedOracle
+) -> tuple[_WordExampleOf, Mapping[str, np.ndarray]]:
+    """See `_parser_examples`."""
+    words = _table(model.vocabulary.words.get, oracle.symbols.words)
+    lacking = {"unkified": words == NONE}
+    if not isinstance(model, Rnng):
+        return _WordExampleOf(words, None), lacking
+    actions = _action_table(model, oracle)
+    return _WordExampleOf(words, actions), {**lacking, "actions": actions == NONE}
+
+
+def _action_table(model: Rnng, oracle: EncodedOracle) -> np.ndarray:
+    ids = {name: i for i, name in enumerate(model.transitions.names)}
+    return _table(ids.get, oracle.symbols.actions)
+
+
+def _table(id_of: Callable[[str], int | None], symbols: Sequence[str]) -> np.ndarray:
+    ids = [id_of(symbol) for symbol in symbols]
+    return np.array([NONE if i is None else i for i in ids], np.int64)

@@ -1,0 +1,105 @@
+"""What replicas of a model exchange at each update, whatever it goes through: a file, or a network."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from rnng_dy.engine import dy
+from rnng_dy.parameters import ParameterStore
+
+Rows = Mapping[str, set[int]]
+"""Rows of lookup tables, by the table's name."""
+
+
+class Share(NamedTuple):
+    """The loss of a minibatch or of one replica's part of it, and what could not be computed."""
+
+    loss: float
+    """Nats."""
+    left_out: tuple[int, ...]
+    """Indices of examples whose graphs do not fit into memory; they have no part in loss and gradient."""
+
+
+class Update(NamedTuple):
+    """What an update did."""
+
+    loss: float
+    clipped: bool
+    left_out: tuple[int, ...]
+
+
+class Exchange(Protocol):
+    """How one of the replicas of a model adds its gradients to those of the others."""
+
+    rank: int
+    replicas: int
+
+    def add_up(self, share: Share, rows: Rows) -> Share:
+        """Replace the gradients in this replica's store by the sum over all; the same for the rest."""
+
+
+class Team(Protocol):
+    """The replicas, seen from the one that leads them."""
+
+    def update(self, members: Sequence[int], number: int, rate: float) -> Update:
+        """See `Updater.update`; all replicas make it."""
+
+    def close(self) -> None:
+        """Let the others go; the updater of the one that leads works alone again."""
+
+
+class Gradients:
+    """The gradients in a model's store as numbers in a row: all dense ones, then those of given lookup rows."""
+
+    def __init__(self, store: ParameterStore):
+        self._dense = [p.grad_view().ravel(order="K") for p in store.dense.values()]
+        self._tables = {name: (t, t.grad_view()) for name, t in store.lookups.items()}
+        self.most = store.count()
+        """Numbers that there are where every row is given."""
+
+    def count(self, rows: Rows) -> int:
+        """Numbers in the row."""
+        of_rows = sum(len(ids) * gradients.shape[1] for _, gradients, ids in self._given(rows))
+        return sum(gradient.size for gradient in self._dense) + of_rows
+
+    def write(self, row: np.ndarray, rows: Rows) -> None:
+        """Put them into a float32 array from its beginning."""
+        start = 0
+        for gradient in self._dense:
+            row[start : start + gradient.size] = gradient
+            start += gradient.size
+        for _, gradients, ids in self._given(rows):
+            values = gradients[ids]
+            row[start : start + values.size] = values.ravel()
+            start += values.size
+
+    def read(self, rows: Rows, get: Callable[[slice, np.ndarray], None]) -> None:
+        """Replace them: `get(part, out)` writes a part of the row into an array of its size."""
+        start = 0
+        for gradient in self._dense:
+            get(slice(start, start + gradient.size), gradient)
+            start += gradient.size
+        for table, gradients, ids in self._given(rows):
+            values = np.empty((len(ids), gradients.shape[1]), np.float32)
+            get(slice(start, start + values.size), values.reshape(-1))
+            gradients[ids] = values
+            table.touch(ids)
+            start += values.size
+
+    def _given(self, rows: Rows) -> list[tuple[dy.LookupParameters, np.ndarray, list[int]]]:
+        return [(*self._tables[name], sorted(ids)) for name, ids in rows.items() if ids]
+
+
+def add_in_order(parts: np.ndarray, out: np.ndarray) -> None:
+    """Write the sum of rows into `out`, the first one plus the second one and so on: the same bits everywhere."""
+    np.copyto(out, parts[0])
+    for part in parts[1:]:
+        out += part
+
+
+def total_share(shares: Sequence[Share]) -> Share:
+    """The shares of all replicas, in the order of their ranks, as one."""
+    return Share(sum(s.loss for s in shares), sum((s.left_out for s in shares), ()))

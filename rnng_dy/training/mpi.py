@@ -1,0 +1,268 @@
+"""Ranks of MPI as replicas, on one machine or many: the first one trains, and the others make its updates with it.
+
+Only the first rank has data, options and the model folder; the others are sent what they need once. At each update
+every rank owns a slice of the gradients. It gets that slice of all ranks, adds them up in the order of ranks, and
+gives the sum to all: an update sends and receives twice the bytes of a gradient, whatever the number of ranks, and has
+the bits that as many local processes (`replicas`) would give.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import shlex
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import numpy as np
+
+from oracle.errors import RnngError
+from rnng_dy import engine
+from rnng_dy.cpu_level import cpu_level
+from rnng_dy.execution.identity import differences, installed
+from rnng_dy.execution.local import CPU
+from rnng_dy.execution.memory import limit_memory
+from rnng_dy.parameters import ParameterStore
+from rnng_dy.training.exchange import Gradients, Rows, Share, Update, add_in_order, total_share
+from rnng_dy.training.updates import Diverged, Updater
+
+try:
+    # connects this process with the others
+    from mpi4py import MPI
+except ModuleNotFoundError:
+    raise RnngError(
+        "--mpi needs mpi4py and an MPI: pip install '.[cluster]', and `pip install mpich` where the machine has none"
+    ) from None
+except (ImportError, RuntimeError) as error:
+    reason = str(error).splitlines()[0]
+    raise RnngError(
+        f"--mpi needs an MPI ({reason}): load or install MPICH or Open MPI, or `pip install mpich`"
+    ) from None
+
+STARTED = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS")
+"""Variables by which what starts processes says how many they are."""
+EAGER, PAUSE = 0.02, 0.0005
+"""Seconds: a rank that has waited for as long as the first says looks only so often."""
+LONG = 1.0
+"""Seconds for what all ranks are ready for, which is done in steps: none of them should wait for a look."""
+PART = 2**30
+"""Bytes of a message that are sent at a time: some MPIs cannot count beyond 2^31."""
+
+
+class World:
+    """The ranks that mpirun has started, seen from one of them."""
+
+    def __init__(self, command: Sequence[str]):
+        """`command` is what was typed. Raises RnngError where it, or what computes, is not the same in all ranks."""
+        self._comm = MPI.COMM_WORLD
+        self.rank, self.size = self._comm.Get_rank(), self._comm.Get_size()
+        _require_one_mpi(self.size)
+        self._host = MPI.Get_processor_name()
+        # else sums and steps would not have the same bits
+        alike = {"command": shlex.join(command), **installed(), "processor": cpu_level()}
+        known = self._comm.allgather((self._host, alike))
+        hosts = [host for host, _ in known]
+        self.machines, self.here = len(set(hosts)), hosts.count(self._host)
+        self._is_inside = False
+        for rank, (host, theirs) in enumerate(known):
+            if what := differences(theirs, known[0][1]):
+                if self.rank:
+                    # the first one says it
+                    raise SystemExit(2)
+                raise RnngError(f"rank {rank} on {host} is not as rank 0 on {hosts[0]}: {what}")
+
+    @contextmanager
+    def leading(self) -> Iterator[None]:
+        """For the first rank: a block in which the others help, and after which they end.
+
+        Where it is left in the middle of what all do together, they are ended by force.
+        """
+        try:
+            yield
+        except Exception:
+            if self._is_inside:
+                traceback.print_exc()
+            raise
+        finally:
+            if self._is_inside:
+                self._comm.Abort(2)
+            self.tell(None)
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """For the first rank: a block that all ranks go through, or none."""
+        self._is_inside = True
+        try:
+            yield
+        except Diverged:
+            # all of them find it, and are through
+            self._is_inside = False
+            raise
+        self._is_inside = False
+
+    def tell(self, message: object) -> None:
+        """Give all other ranks a message; None ends what they do. In the middle of something nobody would hear."""
+        if self._is_inside:
+            return
+        with self.together():
+            content = np.frombuffer(pickle.dumps(message), np.uint8)
+            _wait(self._comm.Ibcast(np.array([content.size]), root=0))
+            self._pass_on(content)
+
+    def _hear(self) -> object:
+        """The next message of the first rank, which may take its time."""
+        size = np.zeros(1, int)
+        _wait(self._comm.Ibcast(size, root=0))
+        content = np.empty(size[0], np.uint8)
+        self._pass_on(content)
+        return pickle.loads(content)
+
+    def _pass_on(self, content: np.ndarray) -> None:
+        for start in range(0, content.size, PART):
+            _wait(self._comm.Ibcast(content[start : start + PART], root=0))
+
+    def team(self, updater: Updater, folder: Path, replicas: int) -> Ranks:
+        """The ranks as the replicas of an updater; the folder is the first rank's alone."""
+        return Ranks(self, updater)
+
+    def exchange(self, store: ParameterStore) -> RankExchange:
+        """What this rank adds up the gradients of a model with."""
+        return RankExchange(self._comm, store)
+
+    def help(self) -> None:
+        """For every rank but the first: make the updates that it says, until it has no more.
+
+        What goes wrong here ends all ranks, with a message.
+        """
+        # signals that end training are for the first rank, which says when it is over
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+        try:
+            limit_memory(self.here)
+            engine.start()
+            while (begun := self._hear()) is not None:
+                self._update_as_told(*begun)
+        except BaseException as error:
+            if not isinstance(error, (RnngError, MemoryError)):
+                traceback.print_exc()
+            reason = str(error) or type(error).__name__
+            message = f"Error: rank {self.rank} on {self._host}: {reason}; go on with --resume"
+            print(message, file=sys.stderr, flush=True)
+            self._comm.Abort(2)
+
+    def _update_as_told(self, model, examples: Sequence, settings, optimizer: Mapping) -> None:
+        updater = Updater(model, examples, settings, self.exchange(model.store))
+        updater.optimizer.load(optimizer)
+        while (update := self._hear()) is not None:
+            # the first rank finds that too, and says it
+            with suppress(Diverged):
+                updater.update(*update)
+
+
+class Ranks:
+    """The replicas of an updater, seen from the first rank; see `Team`."""
+
+    def __init__(self, world: World, updater: Updater):
+        """The model has the parameters that training goes on from. Raises RnngError for a GPU."""
+        if engine.device() != CPU:
+            raise RnngError("--mpi is for the CPU: leave out --device")
+        self._world, self._updater = world, updater
+        optimizer = updater.optimizer.arrays()
+        world.tell((updater.model, updater.examples, updater.settings, optimizer))
+        with world.together():
+            updater.exchange = world.exchange(updater.model.store)
+
+    def update(self, members: Sequence[int], number: int, rate: float) -> Update:
+        """See `Updater.update`."""
+        self._world.tell((members, number, rate))
+        with self._world.together():
+            return self._updater.update(members, number, rate)
+
+    def close(self) -> None:
+        """See `Team`."""
+        self._updater.exchange = None
+        self._world.tell(None)
+
+
+class RankExchange:
+    """How one rank adds its gradients to those of the others; see `Exchange`."""
+
+    def __init__(self, comm: MPI.Comm, store: ParameterStore):
+        """All ranks make theirs at the same time."""
+        self.rank, self.replicas = comm.Get_rank(), comm.Get_size()
+        self._comm, self._gradients = comm, Gradients(store)
+        self._sum = OrderedSum(comm, self._gradients.most)
+        self._row = np.empty(self._gradients.most, np.float32)
+        _wait(comm.Ibarrier())
+
+    def add_up(self, share: Share, rows: Rows) -> Share:
+        """See `Exchange`."""
+        row = self._row[: self._gradients.count(rows)]
+        self._gradients.write(row, rows)
+        # who is late is waited for here
+        whole = total_share(self._all_shares(share))
+        self._sum(row)
+        self._gradients.read(rows, lambda part, out: np.copyto(out, row[part]))
+        return whole
+
+    def _all_shares(self, share: Share) -> list[Share]:
+        found = np.empty((self.replicas, 2))
+        _wait(self._comm.Iallgather(np.array([share.loss, len(share.left_out)]), found))
+        losses, left_out = found[:, 0].tolist(), [()] * self.replicas
+        if found[:, 1].any():
+            left_out = self._comm.allgather(share.left_out)
+        return [Share(loss, ids) for loss, ids in zip(losses, left_out, strict=True)]
+
+
+class OrderedSum:
+    """Adds up rows of float32 numbers of all ranks, each number in the order of ranks."""
+
+    def __init__(self, comm: MPI.Comm, most: int):
+        """For rows of at most so many numbers."""
+        self._comm, self._rank, self._ranks = comm, comm.Get_rank(), comm.Get_size()
+        # one more for each slice: they are not all of one size
+        self._slices = np.empty(most + self._ranks, np.float32)
+
+    def __call__(self, row: np.ndarray) -> None:
+        """Replace a row by the sum of those of all ranks, which give rows of one length."""
+        ranks, rank = self._ranks, self._rank
+        ends = [row.size * r // ranks for r in range(ranks + 1)]
+        sizes = np.diff(ends).tolist()
+        own = sizes[rank]
+        slices = self._slices[: ranks * own].reshape(ranks, own)
+        # arrays with the sizes and beginnings of what goes to or comes from each rank
+        whole = [row, (sizes, ends[:-1]), MPI.FLOAT]
+        of_all = [slices, ([own] * ranks, [own * r for r in range(ranks)]), MPI.FLOAT]
+        _wait(self._comm.Ialltoallv(whole, of_all), eager=LONG)
+        add_in_order(slices, row[ends[rank] : ends[rank + 1]])
+        _wait(self._comm.Iallgatherv(MPI.IN_PLACE, whole), eager=LONG)
+
+
+def _wait(request: MPI.Request, eager: float = EAGER) -> None:
+    """Wait for an operation so that signals come through and other processes get on.
+
+    MPI's own waiting keeps a processor busy, which another rank may be in need of.
+    """
+    eager_until = time.monotonic() + eager
+    while not request.Test():
+        if time.monotonic() < eager_until:
+            os.sched_yield()
+        else:
+            time.sleep(PAUSE)
+
+
+def _require_one_mpi(size: int) -> None:
+    """Raise RnngError where the processes that were started do not see each other: all would train the same."""
+    for name in STARTED:
+        started = os.environ.get(name, "1")
+        if size == 1 and started != "1":
+            library, _ = MPI.get_vendor()
+            raise RnngError(
+                f"{started} processes were started ({name}), and mpi4py's MPI, {library}, sees one: start them with "
+                f"the mpirun of {library}"
+            )

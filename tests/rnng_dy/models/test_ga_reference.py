@@ -1,0 +1,91 @@
+"""Equal to the gated-attention program and the ablated ones on their own models, scores and attention weights."""
+
+from __future__ import annotations
+
+import lzma
+from itertools import groupby
+
+import numpy as np
+import pytest
+
+from clusters.files import read_clusters
+from oracle.brackets import parse_line
+from oracle.files import read_likelihoods, read_oracle, read_samples
+from rnng_dy.interop.clab import import_generator
+from rnng_dy.search.scoring import joint_log_probs
+
+SYSTEMS = {
+    "ga-stack": ("gated-attention", "stack"),
+    "ga": ("gated-attention", "full"),
+    "stack": ("corrected", "stack"),
+    "no-stack": ("corrected", "no-stack"),
+    "no-history": ("corrected", "no-history"),
+    "no-terms": ("corrected", "no-terms"),
+}
+"""Composition and state of each folder of reference data."""
+
+
+def unpacked(shared, name, folder):
+    """The archive of a system, unpacked into a folder."""
+    path = folder / f"{name}.params"
+    if not path.exists():
+        path.write_bytes(
+            lzma.decompress((shared / "ga_reference" / name / "gen.params.xz").read_bytes())
+        )
+    return path
+
+
+def load(shared, name, folder, composition, state):
+    reference = shared / "clab_reference"
+    clusters = read_clusters(reference / "clusters.paths")
+    sentences = read_oracle(reference / "train.gen.oracle")
+    path = unpacked(shared, name, folder)
+    return import_generator(path, sentences, clusters, composition, state)
+
+
+def differences(shared, name, model):
+    """Relative differences of our joint log likelihoods from the 800 printed ones."""
+    printed = [n for _, n in read_likelihoods(shared / "ga_reference" / name / "gen.likelihoods")]
+    samples = read_samples(shared / "clab_reference/corrected/disc.samples.alpha0.8.props")
+    ours = []
+    for _, of_sentence in groupby(samples, lambda s: s.index):
+        trees = [s.tree for s in of_sentence]
+        words = model.vocabulary.word_ids(trees[0].leaves())
+        actions = [model.transitions.actions_of(tree, preterminals=False) for tree in trees]
+        ours += list(-joint_log_probs(model, words, list(map(model.transitions.encode, actions))))
+    return abs(np.array(ours) - printed) / printed
+
+
+def attention_differences(shared, name, model):
+    """Differences of our attention weights from the printed ones, the labels having been found equal."""
+    folder = shared / "ga_reference"
+    trees = [parse_line(t) for t in (folder / "attention.trees").read_text().splitlines()]
+    rows = [line.split("\t") for line in (folder / name / "attention.txt").read_text().splitlines()]
+    ours = [(i, *found) for i, tree in enumerate(trees) for found in model.attention(tree, False)]
+    assert [(int(i), label) for i, label, _ in rows] == [(i, label) for i, label, _ in ours]
+    printed = [np.array(weights.split(), float) for _, _, weights in rows]
+    return np.concatenate([p - w for p, (*_, w) in zip(printed, ours, strict=True)])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("ga_reference")
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_joint_likelihoods_of_the_original(shared, folder, name):
+    found = differences(shared, name, load(shared, name, folder, *SYSTEMS[name]))
+    assert len(found) == 800
+    assert found.max() <= 1e-5
+
+
+@pytest.mark.parametrize("name", ["ga-stack", "ga"])
+def test_attention_weights_of_the_original(shared, folder, name):
+    found = attention_differences(shared, name, load(shared, name, folder, *SYSTEMS[name]))
+    assert abs(found).max() <= 1e-5
+
+
+def test_another_state_gives_other_likelihoods(shared, folder):
+    """A wrong one loads all the same: that is why it has to be given."""
+    found = differences(shared, "stack", load(shared, "stack", folder, "corrected", "full"))
+    assert (found > 1e-4).mean() > 0.9

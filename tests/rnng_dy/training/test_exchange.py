@@ -1,0 +1,59 @@
+"""What replicas exchange: gradients in a row, added in one order."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rnng_dy.engine import dy
+from rnng_dy.training.exchange import Gradients, Share, add_in_order, total_share
+
+from ..conftest import make_parser
+
+
+@pytest.mark.parametrize("parts", [2, 3, 9])
+def test_sums_are_those_of_one_order(parts):
+    numbers = np.random.default_rng(1).normal(size=(parts, 17)).astype(np.float32)
+    for width in (17, 1, 0):
+        found = np.full(width, np.nan, np.float32)
+        add_in_order(numbers[:, :width], found)
+        one_by_one = numbers[0, :width].copy()
+        for part in numbers[1:, :width]:
+            one_by_one = one_by_one + part
+        assert np.array_equal(found, one_by_one)
+
+
+def test_the_sum_of_a_slice_is_a_slice_of_the_sum():
+    numbers = np.random.default_rng(2).normal(size=(9, 40)).astype(np.float32)
+    whole, sliced = np.empty(40, np.float32), np.empty(40, np.float32)
+    add_in_order(numbers, whole)
+    for part in (slice(0, 13), slice(13, 14), slice(14, 40)):
+        add_in_order(numbers[:, part], sliced[part])
+    assert np.array_equal(whole, sliced)
+
+
+def test_shares_are_added_in_the_order_of_ranks():
+    shares = [Share(1e16, (4,)), Share(1.0, ()), Share(-1e16, (2, 1))]
+    assert total_share(shares) == Share(0.0, (4, 2, 1))
+
+
+def test_a_row_has_dense_gradients_and_the_given_rows_alone(sentences):
+    model = make_parser(sentences)
+    example = model.encode_training(sentences[0])
+    dy.renew_cg()
+    loss = model.training_loss([example], 0.0)
+    loss.forward()
+    loss.backward()
+    tables = {**model.store.dense, **model.store.lookups}
+    before = {name: p.grad_as_array().copy() for name, p in tables.items()}
+    rows = model.touched_rows([example])
+    gradients = Gradients(model.store)
+    row = np.full(gradients.most, np.nan, np.float32)
+    gradients.write(row, rows)
+    count = gradients.count(rows)
+    assert np.isfinite(row[:count]).all()
+    assert np.isnan(row[count:]).all()
+    assert len(row[count:]) > 100
+    gradients.read(rows, lambda part, out: np.multiply(row[part], 2, out=out))
+    for name, values in before.items():
+        assert np.array_equal(tables[name].grad_as_array(), 2 * values), name

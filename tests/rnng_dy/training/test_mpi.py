@@ -1,0 +1,278 @@
+"""`train --mpi`: ranks make the updates of as many local processes, and none outlives another."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import oracle
+from rnng_dy import checkpoint
+from rnng_dy.cli import main
+
+TINY = Path(oracle.__file__).parent / "data" / "tiny.trees"
+FAULTY = Path(__file__).with_name("faulty_rank.py")
+PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+# MPICH's and Open MPI's, that nothing goes through shared memory
+TCP = {
+    "MPIR_CVAR_NOLOCAL": "1",
+    "MPIR_CVAR_CH4_NETMOD": "ofi",
+    "FI_PROVIDER": "tcp",
+    "FI_TCP_IFACE": "lo",
+    "OMPI_MCA_pml": "ob1",
+    "OMPI_MCA_btl": "tcp,self",
+}
+# Open MPI's, for more ranks than processors and in a container
+OPEN_MPI = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+}
+SMALL = shlex.split(
+    "--trees t.trees --hold-out 0.2 --hidden 8 --lstm-input 9 --epochs 2 --evaluate-every 12 --checkpoint-every 7"
+)
+PARSER = ["train", "discriminative", *SMALL, "--pos", "--no-tagger", "--report-every", "9"]
+PARSER += ["--preset", "fast", "--batch-size", "5"]
+GENERATOR = ["train", "generative", *SMALL, "--batch-size", "4", "--l2", "1e-3"]
+LM = ["train", "lstm-lm", *SMALL, "--preset", "fast", "--batch-size", "2"]
+OF_THE_CLOCK = ("seconds", "sentences_per_second", "seconds_left")
+
+
+@pytest.fixture(scope="module")
+def mpirun() -> str:
+    """What starts ranks."""
+    found = shutil.which("mpirun", path=PATH)
+    if found is None:
+        message = "no mpirun: pip install mpich"
+        if os.environ.get("RNNG_DY_REQUIRE_SHARED"):
+            pytest.fail(message)
+        pytest.skip(message)
+    return found
+
+
+def write_trees(folder):
+    lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)[:30]
+    Path(folder, "t.trees").write_text("".join(lines), encoding="utf-8")
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    """A folder of 30 trees, the current one."""
+    monkeypatch.chdir(tmp_path)
+    write_trees(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def straight(tmp_path_factory):
+    """The parser that two processes of this machine have trained from beginning to end."""
+    folder = tmp_path_factory.mktemp("straight")
+    write_trees(folder)
+    with contextlib.chdir(folder):
+        locally(*PARSER, "--model", "m", "--jobs", "2")
+    return folder / "m"
+
+
+def start(mpirun, ranks, *arguments, program=("-m", "rnng_dy"), **environment):
+    """Start the command in so many ranks."""
+    command = [mpirun, "-n", str(ranks), sys.executable, *program, *arguments]
+    return subprocess.Popen(
+        command,
+        env={**os.environ, **OPEN_MPI, **environment},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def run(mpirun, ranks, *arguments, code=0, **how):
+    """Run it to its end; gives both outputs."""
+    process = start(mpirun, ranks, *arguments, **how)
+    # generous: the machine may be busy
+    out, err = process.communicate(timeout=120)
+    assert code is None or process.returncode == code, err
+    assert code is not None or process.returncode > 0, err
+    return out, err
+
+
+def locally(*arguments, code=0):
+    """The command in this process and its helpers."""
+    result = CliRunner().invoke(main, list(arguments))
+    assert result.exit_code == code, result.output
+    return result
+
+
+def contents(folder):
+    """What a training has led to: best and last parameters, what the optimizer remembers, and the log."""
+    last = checkpoint.read_arrays(Path(folder, "training.npz"))
+    state = json.loads(str(last.pop("state")))
+    del state["progress"]["seconds"]
+    # a run that goes on says what it has read anew
+    del state["inputs"]
+    log = [json.loads(line) for line in Path(folder, "log.jsonl").read_text().splitlines()]
+    log = [{k: v for k, v in record.items() if k not in OF_THE_CLOCK} for record in log]
+    return checkpoint.read_arrays(Path(folder, "parameters.npz")), last, state, log
+
+
+def assert_same(folder, expected):
+    """Two trainings have led to the same bits."""
+    ours, theirs = contents(folder), contents(expected)
+    for mine, other in zip(ours[:2], theirs[:2], strict=True):
+        assert mine.keys() == other.keys()
+        for name in other:
+            assert np.array_equal(mine[name], other[name]), name
+    assert ours[2:] == theirs[2:]
+
+
+@pytest.mark.parametrize(
+    ("command", "ranks", "environment"),
+    [(PARSER, 3, {}), (GENERATOR, 2, TCP), (LM, 2, {})],
+    ids=["parser, three ranks", "generator, TCP only", "LSTM, batches of two"],
+)
+def test_ranks_make_the_updates_of_as_many_processes_bit_for_bit(
+    mpirun, data, command, ranks, environment
+):
+    out, err = run(mpirun, ranks, *command, "--model", "ranks", "--mpi", **environment)
+    assert out.count("\n") == err.count(f"MPI: ranks {ranks}") == 1
+    assert json.loads(out.removeprefix("ranks: "))
+    locally(*command, "--model", "processes", "--jobs", str(ranks))
+    assert_same("ranks", "processes")
+    assert {path.name for path in data.iterdir()} == {"t.trees", "ranks", "processes"}
+
+
+def faulty(fault, rank, number):
+    """The command with a fault in a rank from a number of gradients on."""
+    return str(FAULTY), fault, str(rank), str(number)
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_rank_that_is_killed_in_an_update_ends_all_and_resume_goes_on(
+    mpirun, data, straight, rank
+):
+    command = [*PARSER, "--model", "m", "--mpi"]
+    said = "".join(run(mpirun, 2, *command, code=None, program=faulty("killed", rank, 6)))
+    # by mpirun, which has killed the other one
+    assert re.search("signal (9|KILL)|Killed", said)
+    assert contents("m")[2]["progress"]["updates"] < 6
+    run(mpirun, 2, *command, "--resume")
+    assert_same("m", straight)
+
+
+@pytest.mark.parametrize(
+    ("fault", "rank", "says"),
+    [
+        ("raises", 1, "Error: rank 1 on .*: something unforeseen; go on with --resume"),
+        ("raises", 0, "ValueError: something unforeseen"),
+        ("disk_full", 0, "Error: No space left on device"),
+    ],
+)
+def test_what_goes_wrong_in_a_rank_is_said_and_ends_all(mpirun, data, fault, rank, says):
+    program = faulty(fault, rank, 6)
+    _, err = run(mpirun, 2, *PARSER, "--model", "m", "--mpi", code=None, program=program)
+    assert re.search(says, err)
+    assert ("Traceback" in err) == (fault == "raises")
+    assert contents("m")
+
+
+def test_a_sentence_that_does_not_fit_in_a_rank_is_left_out_and_told(mpirun, data):
+    program = faulty("out_of_memory", 1, 10)
+    _, err = run(mpirun, 2, *PARSER, "--model", "m", "--mpi", program=program)
+    assert "does not fit into memory and is left out" in err
+    assert contents("m")[2]["left_out"]
+
+
+def test_ctrl_c_keeps_what_is_done(mpirun, data, straight):
+    if "prterun" in subprocess.check_output([mpirun, "--version"], text=True):
+        pytest.skip("Open MPI kills ranks a quarter of a second after Ctrl-C")
+    command = [*PARSER, "--model", "m", "--mpi"]
+    process = start(mpirun, 2, *command, program=faulty("slow", 1, 3))
+    deadline = time.monotonic() + 60
+    while not Path("m", "log.jsonl").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert "with --resume goes on in m" in err
+    assert process.returncode == 130
+    done = contents("m")[2]["progress"]["updates"]
+    assert 2 <= done < 10
+    run(mpirun, 2, *command, "--resume")
+    assert_same("m", straight)
+
+
+def test_resume_goes_on_with_other_numbers_of_ranks_and_processes(mpirun, data):
+    command = [*PARSER, "--schedule", "inverse", "--model", "m"]
+    locally(*command, "--epochs", "1", "--jobs", "1")
+    run(mpirun, 2, *command, "--mpi", "--resume", "--epochs", "2")
+    assert contents("m")[2]["settings"]["jobs"] == 2
+    locally(*command, "--resume", "--epochs", "3", "--jobs", "1")
+    state = contents("m")[2]
+    assert (state["settings"]["jobs"], state["progress"]["sentences"]) == (1, 3 * 24)
+
+
+def test_ranks_that_are_not_alike_are_refused_by_name(mpirun, data):
+    each = ["-n", "1", sys.executable, "-m", "rnng_dy", *PARSER, "--mpi", "--model"]
+    command = [mpirun, *each, "m", ":", *each, "other"]
+    done = subprocess.run(
+        command, env={**os.environ, **OPEN_MPI}, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 2
+    assert done.stderr.count("Error: rank 1 on ") == 1
+    assert "--model other --mpi" not in done.stderr
+    assert "--model other" in done.stderr
+    assert not Path("m").exists()
+    assert not Path("other").exists()
+
+
+def test_bad_options_and_files_are_told_once(mpirun, data):
+    _, err = run(mpirun, 2, *PARSER, "--model", "m", "--mpi", "--jobs", "2", code=2)
+    assert err.count("leave --jobs out") == 1
+    _, err = run(mpirun, 3, *PARSER, "--model", "m", "--mpi", "--epochs", "no", code=2)
+    assert err.count("'no' is not a valid integer") == 1
+
+
+def alone(*arguments, **environment):
+    """The command without mpirun."""
+    command = [sys.executable, "-m", "rnng_dy", *arguments]
+    env = {**os.environ, **environment}
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
+
+
+def test_one_rank_is_one_process(mpirun, data):
+    assert alone(*PARSER, "--model", "m", "--mpi").returncode == 0
+    locally(*PARSER, "--model", "one")
+    assert_same("m", "one")
+
+
+def test_processes_of_another_mpi_are_refused(mpirun, data):
+    done = alone(*PARSER, "--model", "m", "--mpi", SLURM_STEP_NUM_TASKS="4")
+    assert done.returncode == 2
+    assert "4 processes were started (SLURM_STEP_NUM_TASKS)" in done.stderr
+    assert not Path("m").exists()
+
+
+def test_without_an_mpi_it_is_said_what_to_install(mpirun, data, tmp_path):
+    done = alone(*PARSER, "--model", "m", "--mpi", MPI4PY_LIBMPI=str(tmp_path / "none.so"))
+    assert done.returncode == 2
+    assert "--mpi needs an MPI" in done.stderr
+    assert "pip install mpich" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_without_mpi4py_it_is_said_what_to_install(data, monkeypatch):
+    monkeypatch.setitem(sys.modules, "mpi4py", None)
+    monkeypatch.delitem(sys.modules, "rnng_dy.training.mpi", raising=False)
+    result = locally(*PARSER, "--model", "m", "--mpi", code=2)
+    assert "pip install '.[cluster]'" in result.stderr

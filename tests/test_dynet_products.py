@@ -1,0 +1,63 @@
+"""The products of sources/products.h, of any size and for every instruction set, against plain sums."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from rnng_dy.cpu_level import cpu_level, lower_levels
+from scripts.dynet.installer import cache
+
+PROGRAM = """
+#include "products.h"
+#include <cmath>
+#include <cstdio>
+#include <random>
+#include <vector>
+using namespace dynet::products;
+
+// the largest difference to plain sums, over products of many sizes; strides leave rows that nothing may touch
+int main() {
+  std::mt19937 random(1);
+  std::uniform_real_distribution<float> draw(-1, 1);
+  auto drawn = [&](int size) { std::vector<float> v(size); for (float& x : v) x = draw(random); return v; };
+  double worst = 0;
+  for (int m : {1, 2, 3, 4, 7, 15, 16, 17, 60, 64, 100, 129})
+    for (int inner : {1, 5, 64, 300})
+      for (int n : {1, 2, 5, 6, 7, 13})
+        for (bool by_row : {false, true}) {
+          const int gap = 3, height = m + gap, b_height = (by_row ? n : inner) + gap;
+          const auto a = drawn(height * inner), b = drawn(b_height * (by_row ? inner : n)), before = drawn(height * n);
+          auto y = before;
+          const Right right = by_row ? Right{b.data(), b_height, 1} : Right{b.data(), 1, b_height};
+          add_product(m, inner, n, a.data(), height, right, y.data(), height);
+          for (int j = 0; j < n; ++j)
+            for (int i = 0; i < height; ++i) {
+              double sum = before[j * height + i];
+              for (int k = 0; k < inner && i < m; ++k)
+                sum += double(a[k * height + i]) * b[k * right.row + j * right.column];
+              worst = std::fmax(worst, std::fabs(sum - y[j * height + i]));
+            }
+          std::vector<float> turned(inner * m + gap, 7.f);
+          transpose(m, inner, a.data(), height, turned.data(), inner);
+          for (int i = 0; i < m; ++i)
+            for (int k = 0; k < inner; ++k)
+              if (turned[i * inner + k] != a[k * height + i]) worst = 1;
+          for (int i = 0; i < gap; ++i)
+            if (turned[inner * m + i] != 7.f) worst = 1;
+        }
+  std::printf("%g", worst);
+}
+"""
+
+
+@pytest.mark.parametrize("march", lower_levels(cpu_level()))
+def test_products_are_sums_of_products(march, tmp_path):
+    (tmp_path / "main.cc").write_text(PROGRAM)
+    command = ["c++", "-std=c++17", "-O2", f"-I{cache.RECIPE / 'sources'}", "main.cc", "-o", "main"]
+    if march:
+        command.append(f"-march={march}")
+    subprocess.run(command, cwd=tmp_path, check=True)
+    found = subprocess.run([str(tmp_path / "main")], check=True, capture_output=True, text=True)
+    assert float(found.stdout) < 2e-4
