@@ -124,10 +124,9 @@ class ParallelBuild(build_ext):
             spawn(command, **settings)
 
         self.compiler.spawn = spawn_and_tell
-        # the longest first; of equal functions in several units the linker takes the first
-        module = next(source for source in ext.sources if source.startswith("python/"))
-        first = [*ext.cuda_sources, module]
-        order = first + [source for source in ext.sources if source != module]
+        # The module itself takes longest but is linked last: of equal functions the linker takes the
+        # first, which is one compiled for speed wherever there is one.
+        order = [*ext.cuda_sources, ext.sources[-1], *ext.sources[:-1]]
         with ThreadPoolExecutor(JOBS) as pool:
             jobs = {source: pool.submit(self.compile, ext, source) for source in order}
             for number, job in enumerate(jobs.values(), 1):
