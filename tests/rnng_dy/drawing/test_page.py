@@ -79,8 +79,12 @@ def in_browser(chromium, folder, found, script, width=1200):
     write(path, found)
     frame.write_text(FRAME.format(page=path.as_uri(), script=script, width=width), encoding="utf-8")
     options = "--allow-file-access-from-files", "--virtual-time-budget=5000", "--dump-dom"
-    dom = browse(chromium, folder / "profile", *options, frame.as_uri())
-    return json.loads(unescape(re.search(r'<p id="seen">(.*?)</p>', dom, re.DOTALL)[1]))
+    # on a busy machine the browser's time may be over before the page is there
+    for attempt in range(3):
+        dom = browse(chromium, folder / f"profile{attempt}", *options, frame.as_uri())
+        if seen := re.search(r'<p id="seen">(.*?)</p>', dom, re.DOTALL):
+            break
+    return json.loads(unescape(seen[1]))
 
 
 def test_search_filter_and_order(chromium, tmp_path):
