@@ -110,9 +110,15 @@ class EncodedOracle(Sequence[OracleSentence]):
         words = self.symbols.words
         ids = {word: i for i, word in enumerate(words)}
         class_of = [ids.setdefault(word, len(ids)) for word in unkify(words)]
-        other = EncodedOracle(self.symbols._replace(words=tuple(ids)), self._columns)
+        other = self.unmapped()
+        other.symbols, other.folder = self.symbols._replace(words=tuple(ids)), self.folder
         other._class_of = np.array(class_of, np.uint32)
-        other.source, other.folder = self.source, self.folder
+        return other
+
+    def unmapped(self) -> EncodedOracle:
+        """The same for a process of another machine, which cannot map the files: the arrays are pickled with it."""
+        other = EncodedOracle(self.symbols, self._columns)
+        other._class_of, other.source = self._class_of, self.source
         return other
 
     def is_now_in(self, folder: Path) -> None:

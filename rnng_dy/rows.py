@@ -106,8 +106,7 @@ def gather(rows: Sequence[Row], which: slice = EVERY, height: int = 0) -> Sequen
 def numbered(numbers: Iterable[int], vectors: dy.Expression) -> dict[int, Row]:
     """Rows of the batch elements of `vectors`, by the numbers that they have."""
     numbers = list(numbers)
-    block = Block([vectors], len(numbers))
-    return {number: Row(block, k) for k, number in enumerate(numbers)}
+    return dict(zip(numbers, rows_of_block([vectors], len(numbers)), strict=True))
 
 
 def rows_of_block(expressions: Sequence[dy.Expression], size: int) -> list[Row]:

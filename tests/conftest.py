@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -22,15 +23,19 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def absent(reason: str) -> NoReturn:
+    """Skip what lacks something, a test or a module; where all must be tested, fail."""
+    if os.environ.get("RNNG_DY_REQUIRE_SHARED"):
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason, allow_module_level=True)
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of reference data: $RNNG_DY_SHARED, or `shared` beside the checkout."""
     folder = Path(os.environ.get("RNNG_DY_SHARED", CHECKOUT.parent / "shared"))
     if not (folder / "clab_reference").is_dir():
-        reason = f"no reference data at {folder} (set RNNG_DY_SHARED)"
-        if os.environ.get("RNNG_DY_REQUIRE_SHARED") == "1":
-            pytest.fail(reason)
-        pytest.skip(reason)
+        absent(f"no reference data at {folder} (set RNNG_DY_SHARED)")
     return folder
 
 
@@ -52,13 +57,7 @@ def tiny_reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def chromium() -> str:
     """The browser that looks at pages."""
-    found = shutil.which("chromium")
-    if found is None:
-        message = "chromium is not installed: apt-get install chromium"
-        if os.environ.get("RNNG_DY_REQUIRE_SHARED"):
-            pytest.fail(message)
-        pytest.skip(message)
-    return found
+    return shutil.which("chromium") or absent("chromium is not installed: apt-get install chromium")
 
 
 def browse(chromium: str, profile: Path, *arguments: str) -> str:

@@ -11,6 +11,7 @@ from itertools import count
 from typing import NamedTuple
 
 from oracle.transitions import REDUCE, SHIFT, State, TransitionSystem
+from rnng_dy.search.trace import FIRST, Beginnings, beginnings
 
 NEW = -1
 """In place of a state to go on from."""
@@ -112,16 +113,6 @@ class Choice(NamedTuple):
     word: int | None
 
 
-class _Prefix:
-    """A beginning of action sequences: how it came about, and where it leads once something follows."""
-
-    __slots__ = ("before", "choice", "following", "place")
-
-    def __init__(self, choice: int, before: Place | None, place: Place | None = None):
-        self.choice, self.before, self.place = choice, before, place
-        self.following: dict[int, _Prefix] = {}
-
-
 class Derivations:
     """Action sequences of some sentences; equal beginnings of those of a sentence are one."""
 
@@ -159,13 +150,10 @@ class Derivations:
         """
         words = [next(self._numbers) for _ in range(length)]
         self.words += words
-        sentence = _Sentence(self, words, generated, reads_backwards)
-        for actions in sequences:
-            prefix, path = sentence.root, []
-            for action in actions:
-                prefix = sentence.after(prefix, action)
-                path.append(prefix.choice)
-            self.paths.append(path)
+        first = len(self.choices)
+        found = beginnings([sequences])
+        _Sentence(self, words, generated, reads_backwards).take(found)
+        self.paths += [[first + number for number in path] for path in found.paths]
 
     def open(self, label: int) -> int:
         """The number of the vector of an open nonterminal."""
@@ -207,26 +195,26 @@ class _Sentence:
         left = None if generated is not None else len(words)
         guard = Item(None, None, START, all_of_them.stacks.add(NEW, START))
         place = Place(self._transitions.start(left), guard, all_of_them.actions.add(NEW, START), 0)
-        self.root = _Prefix(-1, None, place)
+        self._places = {FIRST: place}
+        """After the beginnings that something follows."""
 
-    def after(self, prefix: _Prefix, action: int) -> _Prefix:
-        """The beginning that an action makes of another one. Raises ValueError where it is not valid."""
-        known = prefix.following.get(action)
-        if known is not None:
-            return known
-        if prefix.place is None:
-            # nothing is computed for the end of a sequence
-            prefix.place = self._after(prefix.before, self._all.choices[prefix.choice].action)
-        place = prefix.place
+    def take(self, found: Beginnings) -> None:
+        """Take the last action of each beginning. Raises ValueError where it is not valid."""
+        for before, action in zip(found.before, found.actions, strict=True):
+            if before not in self._places:
+                # nothing is computed for the end of a sequence
+                place = self._places[found.before[before]]
+                self._places[before] = self._after(place, found.actions[before])
+            self._choose(self._places[before], action)
+
+    def _choose(self, place: Place, action: int) -> None:
         mask = self._transitions.mask_number(place.state)
         if not self._transitions.allows(mask, action):
             raise ValueError(f"action {action} is not valid in {place.state}")
         generates = self._generated is not None and action == SHIFT
         word = self._generated[place.position] if generates else None
-        prefix.following[action] = _Prefix(len(self._all.choices), place)
         self._all.choices.append(Choice(mask, action, word))
         self._all.read.append((place.stack.state, place.actions, self._contexts[place.position]))
-        return prefix.following[action]
 
     def _after(self, place: Place, action: int) -> Place:
         state, stack, actions, position = place

@@ -32,44 +32,74 @@ class Trace(NamedTuple):
     paths: list[list[int]]
 
 
-class _Node:
-    """A prefix of action sequences; `decision` is the index of its last decision."""
+FIRST = -1
+"""What the sequences of the first group begin with, before any action; those of the second with -2, and so on."""
 
-    __slots__ = ("children", "configuration", "decision")
 
-    def __init__(self, decision: int):
-        self.decision = decision
-        self.configuration: Configuration | None = None
-        self.children: dict[int, _Node] = {}
+class Beginnings(NamedTuple):
+    """The beginnings of action sequences, equal ones of a group once: each comes after that which it goes on from."""
+
+    before: list[int]
+    """That one's number, or that of the group (see `FIRST`)."""
+    actions: list[int]
+    """The last action."""
+    paths: list[list[int]]
+    """The beginnings of each sequence, action by action."""
+
+    def by_length(self) -> list[list[int]]:
+        """Their numbers, those of one action first."""
+        lengths: list[int] = []
+        found: list[list[int]] = []
+        for number, before in enumerate(self.before):
+            lengths.append(lengths[before] + 1 if before >= 0 else 0)
+            if lengths[-1] == len(found):
+                found.append([])
+            found[lengths[-1]].append(number)
+        return found
+
+
+def beginnings(groups: Iterable[Iterable[Sequence[int]]]) -> Beginnings:
+    """Merge what the sequences of each group have in common.
+
+    >>> beginnings([[[5, 6], [5, 7]], [[5]]])
+    Beginnings(before=[-1, 0, 0, -2], actions=[5, 6, 7, 5], paths=[[0, 1], [0, 2], [3]])
+    """
+    found = Beginnings([], [], [])
+    numbers: dict[tuple[int, int], int] = {}
+    for group, sequences in enumerate(groups):
+        for actions in sequences:
+            last, path = FIRST - group, []
+            for action in actions:
+                number = numbers.setdefault((last, action), len(numbers))
+                if number == len(found.actions):
+                    found.before.append(last)
+                    found.actions.append(action)
+                path.append(number)
+                last = number
+            found.paths.append(path)
+    return found
 
 
 def trace(model: Model, walks: Iterable[Walk], dropout: float = 0.0) -> Trace:
     """Walk all action sequences together, step by step. Raises ValueError where an action is not valid."""
-    found = Trace([], [])
-    level: dict[int, tuple[_Node, Sequence[int], Sequence[int] | None]] = {}
-    for walk in walks:
-        top = _Node(-1)
-        top.configuration = walk.start
-        for actions in walk.sequences:
-            if actions:
-                level[len(found.paths)] = top, actions, walk.words
-            found.paths.append([])
-    depth = 0
-    while level:
-        following = {}
-        for i, (node, actions, words) in level.items():
-            action = actions[depth]
-            if action not in node.children:
-                node.children[action] = _Node(len(found.decisions))
-                found.decisions.append(_decision(model, node.configuration, action, words))
-            child = node.children[action]
-            found.paths[i].append(child.decision)
-            # nothing is computed for the end of a sequence
-            if len(actions) > depth + 1:
-                following[i] = child, actions, words
-        level, depth = following, depth + 1
-        _advance(model, found, dict.fromkeys(node for node, *_ in level.values()), dropout)
-    return found
+    walks = list(walks)
+    found = beginnings(walk.sequences for walk in walks)
+    configurations = {FIRST - i: walk.start for i, walk in enumerate(walks)}
+    words = {FIRST - i: walk.words for i, walk in enumerate(walks)}
+    for number, before in enumerate(found.before):
+        words[number] = words[before]
+    # nothing is computed for the end of a sequence
+    followed = set(found.before)
+    decisions: dict[int, Decision] = {}
+    for level in found.by_length():
+        for i in level:
+            before, action = found.before[i], found.actions[i]
+            decisions[i] = _decision(model, configurations[before], action, words[before])
+        ahead = [i for i in level if i in followed]
+        if ahead:
+            columns = zip(*(decisions[i] for i in ahead), strict=True)
+            configurations |= zip(ahead, model.advance(*columns, dropout), strict=True)
+    return Trace([decisions[i] for i in range(len(decisions))], found.paths)
 
 
 def _decision(model: Model, c: Configuration, action: int, words: Sequence[int] | None) -> Decision:
@@ -77,12 +107,3 @@ def _decision(model: Model, c: Configuration, action: int, words: Sequence[int] 
         raise ValueError(f"action {action} is not valid in {c.state}")
     word = words[c.words.position] if words is not None and action == SHIFT else None
     return Decision(c, action, word)
-
-
-def _advance(model: Model, found: Trace, nodes: Iterable[_Node], dropout: float) -> None:
-    """Give the nodes the configurations that their decisions lead to."""
-    nodes = list(nodes)
-    if nodes:
-        columns = zip(*(found.decisions[node.decision] for node in nodes), strict=True)
-        for node, c in zip(nodes, model.advance(*columns, dropout), strict=True):
-            node.configuration = c

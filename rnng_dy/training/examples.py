@@ -38,6 +38,10 @@ class Examples(Sequence):
     def __getitem__(self, index: int):
         return self._example_of(self._oracle.row(self._members[index]))
 
+    def unmapped(self) -> Examples:
+        """The same for a process of another machine, which is given the arrays with it."""
+        return Examples(self._oracle.unmapped(), self._example_of, self._members)
+
     @property
     def lines(self) -> np.ndarray:
         """The line of each one's sentence in the oracle."""

@@ -28,6 +28,7 @@ from rnng_dy.execution.identity import differences, installed
 from rnng_dy.execution.local import CPU
 from rnng_dy.execution.memory import limit_memory
 from rnng_dy.parameters import ParameterStore
+from rnng_dy.training.examples import Examples
 from rnng_dy.training.exchange import Gradients, Rows, Share, Update, add_in_order, total_share
 from rnng_dy.training.updates import Diverged, Updater
 
@@ -178,8 +179,10 @@ class Ranks:
         if engine.device() != CPU:
             raise RnngError("--mpi is for the CPU: leave out --device")
         self._world, self._updater = world, updater
-        optimizer = updater.optimizer.arrays()
-        world.tell((updater.model, updater.examples, updater.settings, optimizer))
+        examples, optimizer = updater.examples, updater.optimizer.arrays()
+        if world.machines > 1 and isinstance(examples, Examples):
+            examples = examples.unmapped()
+        world.tell((updater.model, examples, updater.settings, optimizer))
         with world.together():
             updater.exchange = world.exchange(updater.model.store)
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-import pytest
+from ...conftest import absent
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 LIMIT = 10_000
@@ -177,7 +177,4 @@ def _where(folder: str, item: object) -> tuple[int, str]:
 def requires_dask() -> None:
     """Skip the module that asks where Dask is not installed; where all must be tested, fail."""
     if importlib.util.find_spec("distributed") is None:
-        reason = "Dask is not installed: pip install '.[cluster]'"
-        if os.environ.get("RNNG_DY_REQUIRE_SHARED") == "1":
-            pytest.fail(reason, pytrace=False)
-        pytest.skip(reason, allow_module_level=True)
+        absent("Dask is not installed: pip install '.[cluster]'")

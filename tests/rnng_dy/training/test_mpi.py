@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
@@ -22,8 +21,11 @@ import oracle
 from rnng_dy import checkpoint
 from rnng_dy.cli import main
 
+from ...conftest import absent
+
 TINY = Path(oracle.__file__).parent / "data" / "tiny.trees"
 FAULTY = Path(__file__).with_name("faulty_rank.py")
+FAR = Path(__file__).with_name("far_rank.py")
 PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 # MPICH's and Open MPI's, that nothing goes through shared memory
 TCP = {
@@ -53,13 +55,7 @@ OF_THE_CLOCK = ("seconds", "sentences_per_second", "seconds_left")
 @pytest.fixture(scope="module")
 def mpirun() -> str:
     """What starts ranks."""
-    found = shutil.which("mpirun", path=PATH)
-    if found is None:
-        message = "no mpirun: pip install mpich"
-        if os.environ.get("RNNG_DY_REQUIRE_SHARED"):
-            pytest.fail(message)
-        pytest.skip(message)
-    return found
+    return shutil.which("mpirun", path=PATH) or absent("no mpirun: pip install mpich")
 
 
 def write_trees(folder):
@@ -80,7 +76,8 @@ def straight(tmp_path_factory):
     """The parser that two processes of this machine have trained from beginning to end."""
     folder = tmp_path_factory.mktemp("straight")
     write_trees(folder)
-    with contextlib.chdir(folder):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
         locally(*PARSER, "--model", "m", "--jobs", "2")
     return folder / "m"
 
@@ -151,6 +148,13 @@ def test_ranks_make_the_updates_of_as_many_processes_bit_for_bit(
     locally(*command, "--model", "processes", "--jobs", str(ranks))
     assert_same("ranks", "processes")
     assert {path.name for path in data.iterdir()} == {"t.trees", "ranks", "processes"}
+
+
+def test_ranks_of_other_machines_need_none_of_the_files(mpirun, data, straight):
+    _, err = run(mpirun, 2, *PARSER, "--model", "m", "--mpi", program=[str(FAR)])
+    assert "MPI: ranks 2, machines 2" in err
+    assert Path("m", "data", "train.oracle.arrays").is_dir()
+    assert_same("m", straight)
 
 
 def faulty(fault, rank, number):
