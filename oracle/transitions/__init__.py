@@ -8,6 +8,7 @@ from functools import cache
 
 from oracle.errors import UnderivableError
 from oracle.transitions.base import MAX_OPEN, REDUCE, SHIFT, StackItem, State, TransitionSystem
+from oracle.transitions.in_order import InOrder
 from oracle.transitions.top_down import TopDown
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "SHIFT",
     "SYSTEMS",
     "TOP_DOWN",
+    "InOrder",
     "StackItem",
     "State",
     "TopDown",
@@ -27,7 +29,7 @@ __all__ = [
     "unlimited",
 ]
 
-SYSTEMS: dict[str, type[TransitionSystem]] = {TopDown.name: TopDown}
+SYSTEMS: dict[str, type[TransitionSystem]] = {system.name: system for system in (TopDown, InOrder)}
 """By name, the default first."""
 DEFAULT = TopDown.name
 
@@ -35,7 +37,7 @@ DEFAULT = TopDown.name
 @cache
 def unlimited(system: type[TransitionSystem]) -> TransitionSystem:
     """An object for trees and actions as they are written, whatever a model would make of them."""
-    return system(max_open=math.inf)
+    return system(**dict.fromkeys(system.limits, math.inf))
 
 
 def opens_constituent(text: str) -> bool:
@@ -52,16 +54,17 @@ def is_action(text: str) -> bool:
 def system_of(actions: Sequence[str], length: int) -> TransitionSystem:
     """The first system whose actions these are and that builds a tree over `length` words by them.
 
-    Raises UnderivableError, saying what is wrong for the default one, where there is none.
+    Raises UnderivableError where there is none: it says what is wrong for a system that has all these actions, else for
+    the default one.
     """
-    problem = None
+    problems = []
     for system in map(unlimited, SYSTEMS.values()):
         try:
             system.check(actions, length)
             return system
         except UnderivableError as error:
-            problem = problem or error
-    raise problem
+            problems.append((system.has(actions), error))
+    raise next((error for has, error in problems if has), problems[0][1])
 
 
 TOP_DOWN = unlimited(TopDown)

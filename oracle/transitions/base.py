@@ -11,6 +11,7 @@ import numpy as np
 from oracle.brackets import format_tree
 from oracle.errors import RnngError, UnderivableError, UnseenSymbolError
 from oracle.lazy import nltk
+from oracle.treebank import has_preterminals, is_preterminal
 
 REDUCE, SHIFT = 0, 1
 """Action ids of every system: REDUCE makes a constituent, SHIFT takes or generates a word (GEN in the paper)."""
@@ -61,8 +62,12 @@ class TransitionSystem(ABC):
     """Names of the actions without a label."""
     opening: ClassVar[str] = "NT"
     """How the actions that open a nonterminal begin."""
+    opens_after: ClassVar[int] = 0
+    """How many of its children stand on the stack when a nonterminal is opened; the others come above it."""
     opening_needs_word: ClassVar[bool] = True
     """Whether a nonterminal that is opened must get a word before it can be closed."""
+    limits: ClassVar[tuple[str, ...]] = ("max_open",)
+    """Arguments that bar trees which could be built without them."""
 
     def __init__(self, nonterminals: Iterable[str] = (), max_open: float = MAX_OPEN):
         self.nonterminals = tuple(dict.fromkeys(nonterminals))
@@ -85,10 +90,6 @@ class TransitionSystem(ABC):
     # what a system decides
 
     @abstractmethod
-    def actions_of(self, tree: nltk.Tree, preterminals: bool | None = None) -> list[str]:
-        """The actions that build a tree; `preterminals` says whether words have POS tags above them, None looks."""
-
-    @abstractmethod
     def start(self, words: int | None) -> State:
         """The state before the first action, with so many words on the buffer; None for a generator without one."""
 
@@ -100,9 +101,57 @@ class TransitionSystem(ABC):
     def why_not(self, state: State, action: int | None) -> str:
         """What is wrong with an action that is not valid, to follow its name; None for ending here."""
 
-    @abstractmethod
+    @property
+    def most_harmless(self) -> float:
+        """So many actions never break a limit."""
+        # every constituent is opened and closed
+        return 2 * self.max_open
+
+    # what follows: trees
+
+    def actions_of(self, tree: nltk.Tree, preterminals: bool | None = None) -> list[str]:
+        """The actions that build the tree.
+
+        `preterminals` says whether words have POS tags above them; None looks whether every word stands
+        alone. A tree without POS tags whose words all stand alone, `(S (NP it) (VP ran))`, needs False.
+        Raises RnngError for a tree that is only a preterminal or has a constituent without a label.
+        """
+        if not isinstance(tree, nltk.Tree) or not len(tree):
+            raise RnngError(f"{tree!r:.60} is no tree over words")
+        if preterminals is None:
+            # a lone word under the root is its child, since a root cannot be a POS tag
+            preterminals = has_preterminals(tree) and not is_preterminal(tree)
+        if preterminals and is_preterminal(tree):
+            raise RnngError(f"({tree.label()} {tree[0]}) is only a preterminal: it has no actions")
+        actions: list[str] = []
+        # actions to come are in tuples, to tell them from words
+        left: list[nltk.Tree | str | tuple[str]] = [tree]
+        while left:
+            node = left.pop()
+            if isinstance(node, tuple):
+                actions += node
+            elif isinstance(node, str) or (preterminals and is_preterminal(node)):
+                actions.append(self.structural[SHIFT])
+            else:
+                if not node.label():
+                    raise RnngError("a constituent without a label: `rnng-dy prepare` takes it out")
+                opening, closing = (self.open_action(node.label()),), (self.structural[REDUCE],)
+                first, others = node[: self.opens_after], node[self.opens_after :]
+                left += [closing, *others[::-1], opening, *first[::-1]]
+        return actions
+
     def constituent(self, stack: Item) -> tuple[Item, list[Item], Item | None]:
         """What REDUCE makes: the open nonterminal, its children from left to right, and the stack left below them."""
+        children = []
+        while stack.label is None:
+            children.append(stack)
+            stack = stack.below
+        opened, below = stack, stack.below
+        for _ in range(self.opens_after):
+            children.append(below)
+            below = below.below
+        children.reverse()
+        return opened, children, below
 
     # names, ids and what follows from the above
 
@@ -117,6 +166,11 @@ class TransitionSystem(ABC):
         begin = len(cls.opening) + 1
         is_open = action.startswith(f"{cls.opening}(") and action.endswith(")")
         return action[begin:-1] or None if is_open else None
+
+    @classmethod
+    def has(cls, actions: Iterable[str]) -> bool:
+        """Whether all of them are actions of the system."""
+        return all(name in cls.structural or cls.label_of(name) is not None for name in actions)
 
     @classmethod
     def labels(cls, sequences: Iterable[Iterable[str]]) -> tuple[str, ...]:

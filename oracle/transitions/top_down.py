@@ -7,10 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from oracle.errors import RnngError
-from oracle.lazy import nltk
-from oracle.transitions.base import REDUCE, SHIFT, Item, TransitionSystem
-from oracle.treebank import has_preterminals, is_preterminal
+from oracle.transitions.base import REDUCE, SHIFT, TransitionSystem
 
 
 class TopDownState(NamedTuple):
@@ -41,42 +38,12 @@ class TopDown(TransitionSystem):
 
     >>> TopDown(["S", "NP"]).names
     ('REDUCE', 'SHIFT', 'NT(S)', 'NT(NP)')
+    >>> from oracle.brackets import parse_line
+    >>> TopDown().actions_of(parse_line("(S (NP (DT The) (NN cat)) (VBZ sleeps))"))
+    ['NT(S)', 'NT(NP)', 'SHIFT', 'SHIFT', 'REDUCE', 'SHIFT', 'REDUCE']
     """
 
     name = "top-down"
-
-    def actions_of(self, tree: nltk.Tree, preterminals: bool | None = None) -> list[str]:
-        """The actions that build the tree, top down and from left to right.
-
-        `preterminals` says whether words have POS tags above them; None looks whether every word stands
-        alone. A tree without POS tags whose words all stand alone, `(S (NP it) (VP ran))`, needs False.
-        Raises RnngError for a tree that is only a preterminal or has a constituent without a label.
-
-        >>> TopDown().actions_of(nltk.Tree.fromstring("(S (NP (DT The) (NN cat)) (VBZ sleeps))"))
-        ['NT(S)', 'NT(NP)', 'SHIFT', 'SHIFT', 'REDUCE', 'SHIFT', 'REDUCE']
-        """
-        if not isinstance(tree, nltk.Tree) or not len(tree):
-            raise RnngError(f"{tree!r:.60} is no tree over words")
-        if preterminals is None:
-            # a lone word under the root is its child, since a root cannot be a POS tag
-            preterminals = has_preterminals(tree) and not is_preterminal(tree)
-        if preterminals and is_preterminal(tree):
-            raise RnngError(f"({tree.label()} {tree[0]}) is only a preterminal: it has no actions")
-        actions = []
-        stack: list[nltk.Tree | str | None] = [tree]
-        while stack:
-            node = stack.pop()
-            if node is None:
-                actions.append("REDUCE")
-            elif isinstance(node, str) or (preterminals and is_preterminal(node)):
-                actions.append("SHIFT")
-            else:
-                if not node.label():
-                    raise RnngError("a constituent without a label: `rnng-dy prepare` takes it out")
-                actions.append(self.open_action(node.label()))
-                stack.append(None)
-                stack.extend(reversed(node))
-        return actions
 
     def start(self, words: int | None) -> TopDownState:
         """The state before the first action."""
@@ -114,12 +81,3 @@ class TopDown(TransitionSystem):
         if state.words_left == 0:
             return "opens a constituent when no word is left for it"
         return f"opens one constituent more than the {self.max_open + 1} that can be open"
-
-    def constituent(self, stack: Item) -> tuple[Item, list[Item], Item | None]:
-        """All that stands above the topmost open nonterminal."""
-        children = []
-        while stack.label is None:
-            children.append(stack)
-            stack = stack.below
-        children.reverse()
-        return stack, children, stack.below

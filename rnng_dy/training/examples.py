@@ -70,8 +70,8 @@ def examples_of(model: SavedModel, oracle: EncodedOracle) -> tuple[Examples, dic
         if symbols.any():
             doubtful |= oracle.sentences_with(column, symbols)
     if isinstance(model, Rnng):
-        # a sentence with fewer actions cannot have too many constituents open
-        doubtful |= oracle.lengths("action") > 2 * model.transitions.max_open
+        # others break no limit
+        doubtful |= oracle.lengths("action") > model.transitions.most_harmless
     impossible = {}
     for i in np.flatnonzero(doubtful).tolist():
         try:

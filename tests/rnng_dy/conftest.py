@@ -11,6 +11,7 @@ import oracle
 from clusters.files import ClusteredWord
 from oracle.files import make_oracle
 from oracle.tagging import tagger_of_training
+from oracle.transitions import DEFAULT, SYSTEMS, unlimited
 from oracle.treebank import read_trees, words
 from oracle.unknown import UnknownWords, known_words
 from rnng_dy.engine import dy
@@ -28,9 +29,10 @@ def trees():
     return [located for _, located in zip(range(120), read_trees(str(TINY)), strict=False)]
 
 
-def sentences_of(trees, generative):
+def sentences_of(trees, generative, transitions=DEFAULT):
     unknown = UnknownWords("berkeley", known_words(words(located.tree) for located in trees))
-    return list(make_oracle(trees, unknown, generative=generative))
+    system = unlimited(SYSTEMS[transitions])
+    return list(make_oracle(trees, unknown, generative, system))
 
 
 @pytest.fixture(scope="session")
@@ -60,16 +62,22 @@ GENERATOR_SIZES = GeneratorSizes(layers=2, lstm_input=9, hidden=8, action=5)
 
 
 def make_parser(sentences, composition="corrected", seed=1, tags=True, vectors=None, state="full"):
-    """A parser with the random parameters of a seed; `vectors` are (words, array)."""
+    """A parser with the random parameters of a seed, with the sentences' actions; `vectors` are (words, array)."""
     pretrained, array = vectors or (None, None)
     vocabulary = ParserVocabulary.from_oracle(sentences, tags, pretrained)
-    return DiscriminativeParser(vocabulary, PARSER_SIZES, composition, array, seed, state=state)
+    system = sentences[0].transitions
+    return DiscriminativeParser(
+        vocabulary, PARSER_SIZES, composition, array, seed, transitions=system, state=state
+    )
 
 
 def make_generator(sentences, composition="corrected", seed=1, state="full"):
-    """A generative model with the random parameters of a seed."""
+    """A generative model with the random parameters of a seed, with the sentences' actions."""
     vocabulary = GeneratorVocabulary.build(simple_clusters(sentences), sentences)
-    return GenerativeModel(vocabulary, GENERATOR_SIZES, composition, seed, state=state)
+    system = sentences[0].transitions
+    return GenerativeModel(
+        vocabulary, GENERATOR_SIZES, composition, seed, transitions=system, state=state
+    )
 
 
 def log_q(parser, tokens, sequences, alpha=1.0):

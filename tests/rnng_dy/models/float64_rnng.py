@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from .tape import Value, columns, concatenate
 
-REDUCE, SHIFT = 0, 1
+REDUCE, SHIFT, FINISH = 0, 1, 2
+"""FINISH is in-order only."""
 LEFT_OUT = {
     "full": set(),
     "stack": {"action", "context"},
@@ -19,11 +20,21 @@ LEFT_OUT = {
 class Float64Rnng:
     """The loss of one sentence from a model's parameters by name; no dropout, one node at a time."""
 
-    def __init__(self, arrays, layers, composition_layers, composition, state="full", max_open=100):
+    def __init__(
+        self,
+        arrays,
+        layers,
+        composition_layers,
+        composition,
+        state="full",
+        transitions="top-down",
+        max_open=100,
+    ):
         self.p = {name: Value(array) for name, array in arrays.items()}
         self.layers, self.composition_layers = layers, composition_layers
         self.composition, self.max_open = composition, max_open
         self.left_out = LEFT_OUT[state]
+        self.in_order = transitions == "in-order"
         self.attention = []
         """Of gated attention: the label and weights of each constituent, in the order of the REDUCEs."""
 
@@ -100,8 +111,8 @@ class Float64Rnng:
         p, total = self.p, None
         stack = [(self.step("stack", self.layers, None, p["stack_guard"]), None, None)]
         history = self.step("action", self.layers, None, p["action_start"])
-        shifted = open_count = 0
-        previous = None
+        shifted = open_count = unary = 0
+        previous, first_open = None, 3 if self.in_order else 2
         for action in actions:
             summaries = {
                 "stack": stack[-1][0][-1][0],
@@ -114,29 +125,46 @@ class Float64Rnng:
                     u = u + p[f"hidden_{part}"] @ summary
             u = u.relu()
             logits = p["action_bias"] + p["action_weights"] @ u
-            allowed = valid(len(logits.data), len(vectors) - shifted, open_count, previous)
+            allowed = valid(len(logits.data), len(vectors) - shifted, open_count, previous, unary)
             losses = [logits.negative_log_softmax(action, allowed)]
             if action == SHIFT and word_loss:
                 losses += word_loss(u, shifted)
             for loss in losses:
                 total = loss if total is None else total + loss
             history = self.step("action", self.layers, history, p["action"][action])
+            if self.in_order and action == FINISH:
+                break
             if action == REDUCE:
                 children = []
                 while stack[-1][2] is None:
                     children.append(stack.pop()[1])
                 _, opened, label = stack.pop()
+                if self.in_order:
+                    children.append(stack.pop()[1])
+                    unary = unary + 1 if previous >= first_open else 0
                 item, mark = self.compose(label, children[::-1], opened, u), None
                 open_count -= 1
             elif action == SHIFT:
                 item, mark = vectors[shifted], None
                 shifted += 1
+                unary = 0
             else:
-                item, mark = p["open_nonterminal"][action - 2], action - 2
+                item, mark = p["open_nonterminal"][action - first_open], action - first_open
                 open_count += 1
             stack.append((self.step("stack", self.layers, stack[-1][0], item), item, mark))
             previous = action
         return total
+
+    def valid_in_order(self, n, left, opened, previous, unary):
+        """REDUCE, SHIFT, FINISH, and n - 3 times PJ, after the conditions of Liu and Zhang's program."""
+        more = left is None or left > 0
+        if previous is None:
+            return [False, True, False, *[False] * (n - 3)]
+        if previous > FINISH:
+            return [unary < 3, more, False, *[False] * (n - 3)]
+        ends = previous == REDUCE and not opened and not left
+        project = opened <= self.max_open and (more or unary < 3)
+        return [opened > 0, opened > 0 and more, ends, *[project] * (n - 3)]
 
     def parser_loss(self, words, tags, actions):
         """-log q(y | x) in nats."""
@@ -151,7 +179,9 @@ class Float64Rnng:
             state = self.step("buffer", self.layers, state, x)
             buffers.append(state[-1][0])
 
-        def valid(n, left, opened, previous):
+        def valid(n, left, opened, previous, unary):
+            if self.in_order:
+                return self.valid_in_order(n, left, opened, previous, unary)
             reduce = (
                 opened > 0 and previous < 2 and not (opened == 1 and left > 0)
                 if previous is not None
@@ -172,7 +202,10 @@ class Float64Rnng:
             state = self.step("terms", self.layers, state, x)
             terms.append(state[-1][0])
 
-        def valid(n, left, opened, previous):
+        def valid(n, left, opened, previous, unary):
+            if self.in_order:
+                # as if there were always a word left, but for the end
+                return self.valid_in_order(n, None, opened, previous, unary)
             reduce = previous is not None and previous < 2
             nt = opened <= self.max_open
             return [reduce, opened > 0, *[nt] * (n - 2)]

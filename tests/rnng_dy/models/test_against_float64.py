@@ -12,11 +12,12 @@ from clusters.files import read_clusters
 from oracle.files import read_oracle
 from rnng_dy.engine import dy
 from rnng_dy.interop.clab import import_generator, import_parser
+from rnng_dy.models.composition import COMPOSITIONS
 from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES
 from rnng_dy.training.presets import PRESETS
 from rnng_dy.training.updates import Updater
 
-from ..conftest import looked_up_rows, make_generator, make_parser
+from ..conftest import looked_up_rows, make_generator, make_parser, sentences_of
 from .float64_rnng import Float64Rnng
 from .test_ga_reference import SYSTEMS as SYSTEMS_OF_REFERENCE
 from .test_ga_reference import load as load_system
@@ -32,27 +33,28 @@ def reference_loss(model, example, arrays=None):
         composition_layers,
         config["composition"],
         config["state"],
+        config["transitions"],
     )
     if model.kind == "discriminative":
         return other, other.parser_loss(example.tokens.words, example.tokens.tags, example.actions)
     return other, other.generator_loss(example.words, example.actions, model.vocabulary.clusters)
 
 
+KINDS = ["discriminative", "generative"]
 SYSTEMS = [
-    *product(["discriminative", "generative"], ["corrected", "buggy"], ["full"]),
-    *product(["discriminative"], ["gated-attention"], PARSER_STATES),
-    *product(["generative"], ["gated-attention"], GENERATOR_STATES),
+    *product(KINDS, ["corrected", "buggy"], ["full"], ["top-down"]),
+    *product(["discriminative"], ["gated-attention"], PARSER_STATES, ["top-down"]),
+    *product(["generative"], ["gated-attention"], GENERATOR_STATES, ["top-down"]),
+    *product(KINDS, COMPOSITIONS, ["full"], ["in-order"]),
 ]
 
 
-@pytest.mark.parametrize(("kind", "composition", "state"), SYSTEMS)
-def test_gradient_of_every_parameter(sentences, generative_sentences, kind, composition, state):
+@pytest.mark.parametrize(("kind", "composition", "state", "transitions"), SYSTEMS)
+def test_gradient_of_every_parameter(trees, kind, composition, state, transitions):
     """Minibatch of three, autobatched, against three single sentences in float64; what is left out has none."""
-    if kind == "discriminative":
-        model, data = make_parser(sentences, composition, state=state), sentences
-    else:
-        model = make_generator(generative_sentences, composition, state=state)
-        data = generative_sentences
+    data = sentences_of(trees, kind == "generative", transitions)
+    make = make_parser if kind == "discriminative" else make_generator
+    model = make(data, composition, state=state)
     examples = [model.encode_training(s) for s in data[:3]]
     dy.renew_cg()
     loss = model.training_loss(examples, 0.0)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
+from nltk import Tree
 
+from oracle.transitions import SYSTEMS as TRANSITIONS
 from rnng_dy.engine import dy
 from rnng_dy.models.composition import COMPOSITIONS
 from rnng_dy.models.derivations import NEW, Derivations, Forest
@@ -15,19 +18,25 @@ from rnng_dy.search.model import Derived
 from rnng_dy.training.presets import PRESETS
 from rnng_dy.training.updates import Updater
 
-from ..conftest import make_generator, make_parser
+from ..conftest import make_generator, make_parser, sentences_of
 
 NT, SHIFT, REDUCE = 2, 1, 0
-SYSTEMS = [(c.name, "full") for c in COMPOSITIONS.values() if c.together] + [
-    ("corrected", state) for state in ("stack", "no-stack", "no-history")
+TOGETHER = [c.name for c in COMPOSITIONS.values() if c.together]
+SYSTEMS = [
+    *product(TOGETHER, ["full"], TRANSITIONS),
+    *product(["corrected"], ["stack", "no-stack", "no-history"], ["top-down"]),
 ]
 
 
 def trees_of(model, sentences):
     """Trees of two sentences: some that begin alike, and one alone."""
     first, second = (model.derived(model.encode_training(s)) for s in sentences)
-    flat = [NT, *[SHIFT] * first.length, REDUCE]
-    unary = [NT, NT + 1, SHIFT, REDUCE, *[SHIFT] * (first.length - 1), REDUCE]
+    one, other = model.vocabulary.nonterminals[:2]
+    words = ["w"] * (first.length - 1)
+    flat, unary = (
+        model.transitions.encode(model.transitions.actions_of(tree, preterminals=False))
+        for tree in (Tree(one, ["w", *words]), Tree(one, [Tree(other, ["w"]), *words]))
+    )
     return [
         first._replace(sequences=[*first.sequences, flat, unary, flat]),
         second,
@@ -44,19 +53,17 @@ def costs(model, losses):
     return [of_choice[path].sum() for path in losses.paths], gradients
 
 
-@pytest.mark.parametrize(("composition", "state"), SYSTEMS)
+@pytest.mark.parametrize(("composition", "state", "transitions"), SYSTEMS)
 @pytest.mark.parametrize("kind", ["discriminative", "generative"])
-def test_known_trees_cost_what_a_walk_says(
-    kind, composition, state, sentences, generative_sentences
-):
-    of_kind = sentences if kind == "discriminative" else generative_sentences
+def test_known_trees_cost_what_a_walk_says(kind, composition, state, transitions, trees):
+    of_kind = sentences_of(trees, kind == "generative", transitions)
     make = make_parser if kind == "discriminative" else make_generator
     found = []
     for way in ("losses", "walked_losses"):
         model = make(of_kind, composition, state=state)
-        trees = trees_of(model, of_kind[3:5])
+        known_trees = trees_of(model, of_kind[3:5])
         dy.renew_cg()
-        found.append(costs(model, getattr(model, way)(trees)))
+        found.append(costs(model, getattr(model, way)(known_trees)))
     (known, known_gradients), (walked, walked_gradients) = found
     assert known == pytest.approx(walked, rel=1e-5)
     assert len(set(np.round(known, 3))) == 4, "equal trees cost the same, others do not"

@@ -7,7 +7,8 @@ import pytest
 
 from clusters.files import ClusteredWord
 from oracle.blocks import OracleSentence
-from oracle.transitions import SHIFT
+from oracle.brackets import parse_line
+from oracle.transitions import DEFAULT, SHIFT, SYSTEMS, unlimited
 from rnng_dy.engine import dy
 from rnng_dy.models.vocabulary import GeneratorVocabulary, ParserVocabulary
 from rnng_dy.search.importance import estimate
@@ -24,29 +25,45 @@ from ..conftest import (
     make_parser,
 )
 
-COMPOSITIONS = ["corrected", "buggy", "gated-attention"]
+COMPOSITIONS = ["corrected", "buggy", "gated-attention", "corrected/in-order"]
+"""With the transition system where it is not the paper's."""
 WORDS = ("a", "b", "c")
 
 
-def tiny_oracle(generative):
+def tiny_oracle(generative, system):
     """Two nonterminals and three words, one of them alone in its cluster."""
-    actions = ("NT(S)", "SHIFT", "NT(X)", "SHIFT", "SHIFT", "REDUCE", "REDUCE")
+    actions = system.actions_of(parse_line("(S a (X b c))"), preterminals=False)
     more = None if generative else WORDS
-    return [OracleSentence("", more, WORDS, more, WORDS, actions, 1)]
+    return [OracleSentence("", more, WORDS, more, WORDS, tuple(actions), 1, system.name)]
 
 
 def make_tiny_parser(composition, max_open):
-    vocabulary = ParserVocabulary.from_oracle(tiny_oracle(False), use_tags=True)
-    parser = DiscriminativeParser(vocabulary, PARSER_SIZES, composition, seed=3)
-    parser.transitions.max_open = max_open
-    return parser
+    composition, system = system_named(composition)
+    vocabulary = ParserVocabulary.from_oracle(tiny_oracle(False, system), use_tags=True)
+    parser = DiscriminativeParser(
+        vocabulary, PARSER_SIZES, composition, seed=3, transitions=system.name
+    )
+    return limited(parser, max_open)
 
 
 def make_tiny_generator(composition, max_open):
+    composition, system = system_named(composition)
     clusters = [ClusteredWord("0", "a", 1), ClusteredWord("1", "b", 1), ClusteredWord("0", "c", 1)]
-    vocabulary = GeneratorVocabulary.build(clusters, tiny_oracle(True))
-    model = GenerativeModel(vocabulary, GENERATOR_SIZES, composition, seed=3)
-    model.transitions.max_open = max_open
+    vocabulary = GeneratorVocabulary.build(clusters, tiny_oracle(True, system))
+    model = GenerativeModel(
+        vocabulary, GENERATOR_SIZES, composition, seed=3, transitions=system.name
+    )
+    return limited(model, max_open)
+
+
+def system_named(name):
+    composition, _, transitions = name.partition("/")
+    return composition, unlimited(SYSTEMS[transitions or DEFAULT])
+
+
+def limited(model, max_open):
+    """With few trees."""
+    model.transitions.max_open, model.transitions.max_unary = max_open, 1
     return model
 
 
@@ -129,7 +146,8 @@ def next_steps(model, words, actions):
 def test_next_steps_agree_with_joint_log_probs(composition):
     """The step by step probabilities above are those that `joint_log_probs` adds up."""
     model = make_tiny_generator(composition, max_open=2)
-    words, actions = (1, 2), (2, SHIFT, 3, SHIFT, 0, 0)
+    system, words = model.transitions, (1, 2)
+    actions = system.encode(system.actions_of(parse_line("(S a (X b))"), preterminals=False))
     total, used = 0.0, 0
     for i, action in enumerate(actions):
         word = words[used] if action == SHIFT else None
@@ -148,7 +166,7 @@ def test_importance_sampling_converges_to_the_exact_marginal(composition):
     exact = np.log(np.exp(list(joint.values())).sum())
     [samples] = sample_batch(parser, [tokens_of(parser, WORDS)], 4000, 0.8, [[1]])
     e = estimate([log_q for _, log_q in samples], [joint[tuple(actions)] for actions, _ in samples])
-    assert 0 < e.standard_error < 0.1
+    assert 0 < e.standard_error < 0.15
     assert abs(e.log_marginal - exact) < 5 * e.standard_error
 
 

@@ -10,7 +10,6 @@ import pytest
 from clusters.files import read_clusters
 from oracle.errors import RnngError
 from oracle.files import read_oracle
-from oracle.transitions import REDUCE
 from rnng_dy.interop.clab import import_generator
 from rnng_dy.search.incremental import read_sentence, run
 from rnng_dy.search.particles import ParticleFilter
@@ -39,18 +38,20 @@ def exact_log_masses(model, words):
                     reached.append(after)
         masses.append(np.logaddexp.reduce([log_p for _, log_p in reached]))
         frontier = reached
-    ended = [log_p + close(model, ids, actions) for actions, log_p in frontier]
-    return np.array([*masses, np.logaddexp.reduce(ended)])
+    return np.array([*masses, close(model, ids, frontier)])
 
 
-def close(model, ids, actions):
-    """log p of the REDUCEs that complete a tree; top-down there is one way."""
-    log_p = 0.0
-    while not state_after(model, actions).is_finished:
-        steps = {action: step for _, action, step in next_steps(model, ids, actions)}
-        log_p += steps[REDUCE]
-        actions = (*actions, REDUCE)
-    return log_p
+def close(model, ids, frontier):
+    """log p of all complete trees that derivations lead to without a further word."""
+    ended = []
+    while frontier:
+        actions, log_p = frontier.pop()
+        for given, action, step in next_steps(model, ids, actions):
+            if given is None:
+                after = ((*actions, action), log_p + step)
+                finished = state_after(model, after[0]).is_finished
+                (ended if finished else frontier).append(after)
+    return np.logaddexp.reduce([log_p for _, log_p in ended])
 
 
 def log_masses(model, words, options):
@@ -85,7 +86,8 @@ def test_a_beam_and_a_variable_beam_are_lower_bounds_and_a_sum_over_all_is_neare
         )
     )
     assert (beam < exact).all() and (variable < exact).all()
-    assert beam[0] < summed[0] < exact[0]
+    # in order, the first word is there before any choice
+    assert beam[1] < summed[1] < exact[1]
     assert wide == pytest.approx(exact, abs=1e-3)
 
 
@@ -101,13 +103,15 @@ def run_filter(model, particles, runs, threshold, seed=1):
 def test_particles_estimate_probabilities_without_bias(model, exact, threshold):
     estimates = np.exp(run_filter(model, 20, 2000, threshold))
     error = estimates.std(axis=1, ddof=1) / math.sqrt(2000)
-    assert (np.abs(estimates.mean(axis=1) - np.exp(exact)) < 3 * error).all()
+    rounding = 1e-6 * np.exp(exact)
+    assert (np.abs(estimates.mean(axis=1) - np.exp(exact)) < 3 * error + rounding).all()
     assert (error < 0.1 * np.exp(exact)).all()
 
 
 def test_the_error_falls_with_the_root_of_the_number_of_particles(model):
     few, many = (np.exp(run_filter(model, k, 400, 0.5)).std(axis=1) for k in (25, 400))
-    assert few / many == pytest.approx(np.full(4, 4.0), rel=0.35)
+    # in order, the first word is there before any draw
+    assert (few / many)[1:] == pytest.approx(np.full(3, 4.0), rel=0.35)
 
 
 def test_standard_errors_are_those_of_many_runs(model):

@@ -1,0 +1,142 @@
+"""Trees in order (Liu and Zhang 2017, section 3): PJ(X) opens a constituent after its first child.
+
+A constituent is foreseen when its left corner is there, neither before it (top-down) nor when all of it is there
+(bottom-up). Actions have the paper's names: SHIFT, which is also the generator's GEN(word); PJ(X), which projects a
+nonterminal from what is on top of the stack; REDUCE; FINISH.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from oracle.transitions.base import MAX_OPEN, REDUCE, SHIFT, TransitionSystem
+
+FINISH = 2
+"""The id of the action that ends: without it nothing says whether a complete tree becomes part of another one."""
+
+MAX_UNARY = 3
+"""So many constituents with one child may stand one upon the other (MAX_UNARY of the authors' program).
+
+They need no words, so that without a limit there would be derivations without end.
+"""
+
+NOTHING, WORD, OPEN, CONSTITUENT, FINISHED = range(5)
+"""What is on top of the stack."""
+
+
+class InOrderState(NamedTuple):
+    """Words left on the buffer (None in the generator), open nonterminals, what is on top, and how it was made."""
+
+    words_left: int | None
+    open: int = 0
+    top: int = NOTHING
+    unary: int = 0
+    """How many constituents with one child stand one upon the other there, or below the open nonterminal there."""
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether one complete tree stands on the stack and is the whole."""
+        return self.top == FINISHED
+
+    def after(self, action: int) -> InOrderState:
+        """The state that a valid action leads to."""
+        words, opened, top, unary = self
+        if action == SHIFT:
+            return InOrderState(None if words is None else words - 1, opened, WORD)
+        if action == REDUCE:
+            # right after its opening the constituent has the one child below it
+            return InOrderState(words, opened - 1, CONSTITUENT, unary + 1 if top == OPEN else 0)
+        if action == FINISH:
+            return InOrderState(words, opened, FINISHED)
+        return InOrderState(words, opened + 1, OPEN, unary)
+
+
+class InOrder(TransitionSystem):
+    """The in-order system, for parser and generator. Every tree within the limits has one action sequence.
+
+    The authors' program lets a fourth unary constituent be closed while words are left, and forgets it then; here
+    three are the most everywhere, so that each valid action can be followed by others up to FINISH.
+
+    >>> from oracle.brackets import parse_line
+    >>> InOrder().actions_of(parse_line("(S (NP (DT The) (NN cat)) (VBZ sleeps))"))
+    ['SHIFT', 'PJ(NP)', 'SHIFT', 'REDUCE', 'PJ(S)', 'SHIFT', 'REDUCE', 'FINISH']
+    """
+
+    name = "in-order"
+    structural = ("REDUCE", "SHIFT", "FINISH")
+    opening = "PJ"
+    opens_after = 1
+    opening_needs_word = False
+    limits = ("max_open", "max_unary")
+
+    def __init__(
+        self,
+        nonterminals: Iterable[str] = (),
+        max_open: float = MAX_OPEN,
+        max_unary: float = MAX_UNARY,
+    ):
+        super().__init__(nonterminals, max_open)
+        self.max_unary = max_unary
+
+    @property
+    def most_harmless(self) -> float:
+        """See `TransitionSystem`."""
+        # a word, one unary constituent too many, and FINISH are more
+        return min(super().most_harmless, 2 * self.max_unary + 3)
+
+    def actions_of(self, tree, preterminals=None) -> list[str]:
+        """See `TransitionSystem`."""
+        return [*super().actions_of(tree, preterminals), self.structural[FINISH]]
+
+    def start(self, words: int | None) -> InOrderState:
+        """The state before the first action."""
+        return InOrderState(words)
+
+    def mask_number(self, state: InOrderState) -> int:
+        """Bits: REDUCE, SHIFT, FINISH, PJ."""
+        words, opened, top, unary = state
+        if top == FINISHED:
+            return 0
+        can_shift = words != 0
+        if top == NOTHING:
+            return can_shift << SHIFT
+        inside, can_close_unary = opened > 0, unary < self.max_unary
+        if top == OPEN:
+            return can_close_unary << REDUCE | can_shift << SHIFT
+        finish = top == CONSTITUENT and not inside and not words
+        # after the last word only a unary constituent can be opened
+        project = opened <= self.max_open and (can_shift or can_close_unary)
+        return inside << REDUCE | (inside and can_shift) << SHIFT | finish << FINISH | project << 3
+
+    def why_not(self, state: InOrderState, action: int | None) -> str:
+        """See `TransitionSystem`."""
+        words, opened, top, unary = state
+        if action is None:
+            return f"with {opened} constituents open" if opened else "without FINISH"
+        if top == FINISHED:
+            return "comes after the tree is complete"
+        if action == SHIFT:
+            if words == 0:
+                return "needs one word more than there are"
+            return "puts a word outside all constituents"
+        if action == REDUCE:
+            if not opened:
+                return "finds no open constituent"
+            return self._too_many_unaries()
+        if action == FINISH:
+            if opened:
+                return f"finds {opened} constituents open"
+            if words:
+                return f"finds {words} words left"
+            return "finds no constituent"
+        if top == NOTHING:
+            return "finds nothing to be its first child"
+        if top == OPEN:
+            return "finds an open constituent without a second child, which cannot be a first one"
+        if unary >= self.max_unary:
+            return self._too_many_unaries()
+        return f"opens one constituent more than the {self.max_open + 1} that can be open"
+
+    def _too_many_unaries(self) -> str:
+        return f"makes more than {self.max_unary} constituents with one child one upon the other"

@@ -1,0 +1,163 @@
+"""The in-order system: Liu and Zhang 2017, section 3, and the limits of the authors' program."""
+
+from __future__ import annotations
+
+from itertools import chain
+
+import pytest
+
+from oracle.brackets import parse_line
+from oracle.errors import RnngError, UnderivableError
+from oracle.transitions import REDUCE, SHIFT, InOrder, unlimited
+from oracle.transitions.in_order import FINISH
+
+PJ = 3
+IN_ORDER = unlimited(InOrder)
+UNARY = [PJ, REDUCE]
+
+
+def valid(words, actions, **limits):
+    system = InOrder(["S"], **limits)
+    state = system.start(words)
+    for action in actions:
+        assert system.is_valid(state, action), f"{action} in {state}"
+        state = state.after(action)
+    return {action for action in (REDUCE, SHIFT, FINISH, PJ) if system.is_valid(state, action)}
+
+
+# words on the buffer (None: the generator), actions so far, what is valid then
+CASES = [
+    ("first a word", 2, [], {SHIFT}),
+    ("the generator, too", None, [], {SHIFT}),
+    ("a word must get a parent", 2, [SHIFT], {PJ}),
+    ("a lone word is no tree", 1, [SHIFT], {PJ}),
+    ("also for the generator", None, [SHIFT], {PJ}),
+    ("a second child or none", 2, [SHIFT, PJ], {SHIFT, REDUCE}),
+    ("only none after the last word", 1, [SHIFT, PJ], {REDUCE}),
+    ("the generator always has words", None, [SHIFT, PJ], {SHIFT, REDUCE}),
+    ("all but FINISH inside", 3, [SHIFT, PJ, SHIFT], {SHIFT, REDUCE, PJ}),
+    ("no SHIFT after the last word", 2, [SHIFT, PJ, SHIFT], {REDUCE, PJ}),
+    ("a tree that lacks words goes on", 2, [SHIFT, *UNARY], {PJ}),
+    ("a tree with all words may end", 1, [SHIFT, *UNARY], {PJ, FINISH}),
+    ("the generator's, too", None, [SHIFT, *UNARY], {PJ, FINISH}),
+    ("nothing comes after the end", 1, [SHIFT, *UNARY, FINISH], set()),
+    ("three unary constituents in a row are enough", 1, [SHIFT, *UNARY * 3], {FINISH}),
+    ("whatever is below them", 2, [SHIFT, PJ, SHIFT, *UNARY * 3], {REDUCE}),
+    ("a fourth one needs another child", 2, [SHIFT, *UNARY * 3], {PJ}),
+    ("which it then must get", 2, [SHIFT, *UNARY * 3, PJ], {SHIFT}),
+    ("a generator's, too", None, [SHIFT, *UNARY * 3, PJ], {SHIFT}),
+    ("a constituent with two children begins anew", 2, [SHIFT, *UNARY * 3, PJ, SHIFT, REDUCE], {PJ, FINISH}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "actions", "expected"), [case[1:] for case in CASES], ids=[c[0] for c in CASES]
+)
+def test_valid_actions(words, actions, expected):
+    assert valid(words, actions) == expected
+
+
+@pytest.mark.parametrize("words", [300, None])
+def test_at_most_101_nonterminals_are_open(words):
+    deep = [SHIFT, PJ] * 100
+    assert PJ in valid(words, [*deep, SHIFT])
+    assert valid(words, [*deep, SHIFT, PJ, SHIFT]) == {SHIFT, REDUCE}
+    assert PJ in valid(words, [*deep, SHIFT, PJ, SHIFT, REDUCE])
+
+
+def test_limits_can_be_lowered():
+    assert valid(5, [SHIFT, PJ, SHIFT], max_open=0) == {SHIFT, REDUCE}
+    assert valid(1, [SHIFT, *UNARY], max_unary=1) == {FINISH}
+
+
+def test_the_tree_of_the_paper():
+    # Liu and Zhang 2017, figures 1 and 4
+    tree = (
+        "(S (NP (DT The) (JJ little) (NN boy)) (VP (VBZ likes) (NP (JJ red) (NNS tomatoes))) (. .))"
+    )
+    noun_phrase = ["SHIFT", "PJ(NP)", "SHIFT", "SHIFT", "REDUCE"]
+    verb_phrase = ["SHIFT", "PJ(VP)", "SHIFT", "PJ(NP)", "SHIFT", "REDUCE", "REDUCE"]
+    expected = [*noun_phrase, "PJ(S)", *verb_phrase, "SHIFT", "REDUCE", "FINISH"]
+    assert IN_ORDER.actions_of(parse_line(tree)) == expected
+
+
+def test_actions_have_ids():
+    system = InOrder(["S", "NP"])
+    names = ["PJ(NP)", "SHIFT", "REDUCE", "FINISH", "PJ(S)"]
+    assert system.encode(names) == [4, SHIFT, REDUCE, FINISH, 3]
+    assert [system.label(i) for i in range(5)] == [None, None, None, 0, 1]
+    assert system.masks.shape == (16, 5)
+
+
+@pytest.mark.parametrize(
+    ("actions", "length", "message"),
+    [
+        ("", 0, "no actions"),
+        ("PJ(S)", 1, "action 1, 'PJ(S)', finds nothing to be its first child"),
+        ("SHIFT SHIFT", 2, "action 2, 'SHIFT', puts a word outside all constituents"),
+        ("SHIFT REDUCE", 1, "action 2, 'REDUCE', finds no open constituent"),
+        ("SHIFT FINISH", 1, "action 2, 'FINISH', finds no constituent"),
+        ("SHIFT PJ(S) PJ(S)", 1, "action 3, 'PJ(S)', finds an open constituent without a second"),
+        ("SHIFT PJ(S) FINISH", 1, "action 3, 'FINISH', finds 1 constituents open"),
+        ("SHIFT PJ(S) SHIFT", 1, "action 3, 'SHIFT', needs one word more than there are"),
+        ("SHIFT PJ(S) REDUCE FINISH", 2, "action 4, 'FINISH', finds 1 words left"),
+        ("SHIFT PJ(S) REDUCE FINISH REDUCE", 1, "action 5, 'REDUCE', comes after the tree is"),
+        ("SHIFT PJ(S)", 1, "the actions end with 1 constituents open"),
+        ("SHIFT PJ(S) REDUCE", 1, "the actions end without FINISH"),
+        ("SHIFT NT(S) REDUCE FINISH", 1, "'NT(S)', is none of PJ(X), REDUCE, SHIFT, FINISH"),
+    ],
+)
+def test_what_builds_no_tree_is_refused(actions, length, message):
+    with pytest.raises(RnngError) as caught:
+        IN_ORDER.check(actions.split(), length)
+    assert message in str(caught.value)
+
+
+def test_trees_beyond_the_limits_are_written_but_not_derived():
+    chain_of_four = IN_ORDER.actions_of(parse_line("(A (B (C (D a))))"), preterminals=False)
+    IN_ORDER.check(chain_of_four, 1)
+    with pytest.raises(UnderivableError, match=r"action 8, .* more than 3 constituents with one"):
+        InOrder("ABCD").check(chain_of_four, 1)
+    right = "SHIFT PJ(S) " * 101 + "SHIFT PJ(S) SHIFT" + " REDUCE" * 102 + " FINISH"
+    IN_ORDER.check(right.split(), 103)
+    with pytest.raises(UnderivableError, match=r"action 204, 'PJ\(S\)', opens one .* than the 101"):
+        InOrder(["S"]).check(right.split(), 103)
+
+
+@pytest.mark.parametrize("system", [InOrder("ABCD"), InOrder("ABCD", max_open=1, max_unary=9)])
+def test_so_many_actions_break_no_limit(system):
+    flat, deep = "(A w w w w w w)", "(A w (B w (C w (D w))))"
+    trees = ["(A (B (C (D a))))", "(A (B (C (A (B (C a))))))", deep, flat]
+    lengths = {True: [], False: []}
+    for text in trees:
+        tree = parse_line(text)
+        actions = system.actions_of(tree, preterminals=False)
+        try:
+            system.check(actions, len(tree.leaves()))
+            lengths[True].append(len(actions))
+        except UnderivableError:
+            lengths[False].append(len(actions))
+    assert min(lengths[False]) > system.most_harmless
+
+
+@pytest.mark.parametrize(
+    ("actions", "words", "expected"),
+    [
+        ("", [], ""),
+        ("SHIFT", ["The"], "The"),
+        ("SHIFT PJ(NP)", ["The"], "(NP The"),
+        ("SHIFT PJ(NP) SHIFT", ["The", "cat"], "(NP The cat"),
+        ("SHIFT PJ(NP) SHIFT REDUCE", ["The", "cat"], "(NP The cat)"),
+        ("SHIFT PJ(NP) REDUCE PJ(S) SHIFT", ["It", "sat"], "(S (NP It) sat"),
+        ("SHIFT PJ(NP) REDUCE PJ(S) SHIFT PJ(VP) SHIFT", ["It", "sat", "up"], "(S (NP It) (VP sat up"),
+        ("SHIFT PJ(S) REDUCE FINISH", ["Go"], "(S Go)"),
+    ],
+)  # fmt: skip
+def test_what_is_open_lacks_its_bracket(actions, words, expected):
+    assert IN_ORDER.partial_brackets(actions.split(), words) == expected
+
+
+def test_a_deep_tree_has_actions():
+    depth = 20000
+    actions = ["SHIFT", *chain(*[["PJ(S)", "REDUCE"]] * depth), "FINISH"]
+    assert IN_ORDER.actions_of(IN_ORDER.tree_of(actions, ["a"]), preterminals=False) == actions
