@@ -132,6 +132,7 @@ class TrainingRun:
         world, jobs = self._world, self.settings.jobs
         prepare_process(world.here if world else jobs, engine.device())
         sentences, path = self.data.train, self.data.train_path
+        _require_transitions(model, sentences.symbols.systems, self.data.source)
         examples, impossible = examples_of(model, sentences)
         if not examples:
             raise InputError(
@@ -204,6 +205,8 @@ class WordsRun(TrainingRun):
 
     def train_words(self, model, evaluation, figure: str) -> None:
         """See `train`; `figure` is what the evaluation's perplexity is called."""
+        systems = {sentence.transitions for sentence in self.data.dev}
+        _require_transitions(model, sorted(systems), self.data.dev_source)
         for line, reason in evaluation.impossible.items():
             click.echo(f"{self.data.dev_path}:{line}: left out: {reason}", err=True)
         if not evaluation.examples:
@@ -257,6 +260,16 @@ def _line(record: dict, describe: Callable[[dict], str], sentence: str) -> str:
         f"learning rate {record['learning_rate']:.4f}, {record['clipped']:.0%} of updates clipped, "
         f"{clock(record['seconds_left'])} left"
     )
+
+
+def _require_transitions(model, systems: Iterable[str], path: str) -> None:
+    """Raise InputError where the actions of an oracle are of another transition system than the model's."""
+    from rnng_dy.training.examples import require_transitions
+
+    try:
+        require_transitions(model, systems)
+    except RnngError as error:
+        raise InputError(str(error), path) from None
 
 
 def _make_clusters(oracle: EncodedOracle, path: str) -> list:

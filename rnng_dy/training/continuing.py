@@ -8,13 +8,13 @@ from typing import TypeVar
 
 from oracle.encoded import EncodedOracle
 from oracle.encoding import encoded
-from oracle.errors import RnngError
 from oracle.files import OracleSentence
 from oracle.unknown import UnknownWords
 from rnng_dy.models.discriminative import DiscriminativeParser
 from rnng_dy.models.rnng import Rnng
 from rnng_dy.models.vocabulary import ParserVocabulary, Vocabulary
 from rnng_dy.saved import SavedModel
+from rnng_dy.training.examples import require_transitions
 
 M = TypeVar("M", bound=SavedModel)
 
@@ -42,9 +42,7 @@ def unseen(model: SavedModel, sentences: Sequence[OracleSentence]) -> Unseen:
     if not isinstance(model, Rnng):
         return Unseen()
     oracle = encoded(sentences)
-    for system in oracle.symbols.systems:
-        if system != model.transitions.name:
-            raise RnngError(f"the model's transitions are {model.transitions.name}, these {system}")
+    require_transitions(model, oracle.symbols.systems)
     known = model.vocabulary.nonterminals
     labels = tuple(label for label in oracle.nonterminals() if label not in known)
     if not isinstance(model, DiscriminativeParser) or model.vocabulary.tags is None:

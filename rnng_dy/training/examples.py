@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from oracle.encoded import EncodedOracle, Row
-from oracle.errors import ImpossibleError
+from oracle.errors import ImpossibleError, RnngError
 from rnng_dy.baselines.lstm_lm import LanguageModelExample
 from rnng_dy.models.discriminative import DiscriminativeParser, ParserExample, Tokens
 from rnng_dy.models.generative import GeneratorExample
@@ -59,6 +59,18 @@ def sizes_of(examples: Sequence) -> np.ndarray:
     if isinstance(examples, Examples):
         return examples.sizes
     return np.array([len(example[-1]) for example in examples])
+
+
+def require_transitions(model: SavedModel, systems: Iterable[str]) -> None:
+    """Raise RnngError where sentences have the actions of another transition system than the model's."""
+    if not isinstance(model, Rnng):
+        return
+    own = model.transitions.name
+    for system in systems:
+        if system != own:
+            raise RnngError(
+                f"the model's transitions are {own}, these {system}: make the oracle with --transitions {own}"
+            )
 
 
 def examples_of(model: SavedModel, oracle: EncodedOracle) -> tuple[Examples, dict[int, str]]:

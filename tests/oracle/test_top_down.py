@@ -123,5 +123,5 @@ def test_reduce_takes_what_stands_above_the_open_nonterminal():
 
 def test_a_system_is_found_by_its_name():
     assert named("system", "top-down", SYSTEMS) is TopDown
-    with pytest.raises(RnngError, match=r"'sideways': top-down"):
+    with pytest.raises(RnngError, match=r"'sideways': top-down, in-order"):
         named("system", "sideways", SYSTEMS)

@@ -428,9 +428,52 @@ def test_a_registered_transition_system_goes_through_all_commands(data, brackete
     assert "several transition systems: bracketed, top-down" in run(*mixed, code=2).stderr
 
 
+def test_in_order_models_go_through_all_commands(data):
+    """Parse, its n best, sample, score, rerank, surprisal, perplexity, generate; and with --trees."""
+    common = ["--train", "good.trees", "good.trees", "--transitions", "in-order"]
+    run("oracle", *common, "-o", "o.oracle")
+    run("oracle", *common, "--generative", "-o", "o.gen.oracle")
+    run(*PARSER[:2], "--train", "o.oracle", "--dev", "o.oracle", *PARSER[6:], *SMALL)
+    given = ["--trees", "good.trees", "--dev-trees", "good.trees", "--transitions", "in-order"]
+    run("train", "generative", *given, *SMALL[:-1], "g")
+    for model in ("m", "g"):
+        assert json.loads(Path(model, "config.json").read_text())["transitions"] == "in-order"
+    run("parse", "--model", "m", "o.oracle", "-o", "parsed.trees")
+    run("parse", "--model", "m", "--nbest", "2", "o.oracle", "-o", "two.trees")
+    run("sample", "--model", "m", "--samples", "3", "o.oracle", "-o", "o.props")
+    run("score", "--model", "g", "o.props", "-o", "o.likelihoods")
+    run("rerank", "o.props", "o.likelihoods", "--oracle", "o.oracle", "-o", "best.trees")
+    sizes = ["--beam", "10", "--fast-track", "1", "--word-beam", "3"]
+    run("surprisal", "--model", "g", "good.trees", *sizes, "--trees", "found.trees", "-o", "o.tsv")
+    run("perplexity", "good.gen.oracle", "--model", "g", "--search", "beam", *sizes, "-o", "o.ppl")
+    run("generate", "--model", "g", "-n", "2", "--or-none", "-o", "drawn.trees")
+    for name in ("parsed.trees", "best.trees", "found.trees"):
+        assert Path(name).read_text(encoding="utf-8").count("\n") == 30, name
+        run("evalb", "good.trees", name)
+    # the oracle of another system has the same words
+    run("parse", "--model", "m", "good.oracle", "-o", "again.trees")
+    assert Path("again.trees").read_bytes() == Path("parsed.trees").read_bytes()
+
+
+def test_an_oracle_of_other_transitions_than_the_models_is_named(data):
+    run("oracle", "--train", "good.trees", "good.trees", "--generative", "--transitions", "in-order",
+        "-o", "o.gen.oracle")  # fmt: skip
+    message = ": the model's transitions are {}, these {}: make the oracle with --transitions {}"
+    for train, dev, transitions, wrong in (
+        ("o.gen.oracle", "good.gen.oracle", "in-order", "good.gen.oracle"),
+        ("good.gen.oracle", "o.gen.oracle", "top-down", "o.gen.oracle"),
+        ("good.gen.oracle", "o.gen.oracle", "in-order", "good.gen.oracle"),
+    ):
+        given = ["--train", train, "--dev", dev, "--transitions", transitions]
+        result = run("train", "generative", *given, *SMALL, code=2)
+        other = "top-down" if transitions == "in-order" else "in-order"
+        assert wrong + message.format(transitions, other, transitions) in result.stderr
+        assert not Path("m").exists()
+
+
 def test_an_unknown_system_or_composition_is_refused_with_those_that_there_are(data):
     for option, known in (
-        ("--transitions", "top-down"),
+        ("--transitions", "top-down, in-order"),
         ("--composition", "corrected, buggy"),
         ("--state", "full, stack, no-stack, no-history, no-buffer"),
     ):
