@@ -20,13 +20,13 @@ from oracle.treebank import tags as tags_of
 from oracle.treebank import words as words_of
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.execution.batches import as_fits
-from rnng_dy.models.configurations import Configuration, SentenceGraph, Words
+from rnng_dy.models.configurations import Configuration
 from rnng_dy.models.lstm import Lstm
-from rnng_dy.models.parser_state import PARSER_STATES, WORDS
+from rnng_dy.models.parser_state import PARSER_STATES
 from rnng_dy.models.rnng import Rnng, Sizes
 from rnng_dy.models.vocabulary import ParserVocabulary
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.rows import Block, Row, gather, join, rows_of_block
+from rnng_dy.rows import join
 from rnng_dy.search.found import TOO_LONG, Found
 from rnng_dy.search.greedy import BATCH_SIZE, parse_batch
 from rnng_dy.search.model import Derived
@@ -203,26 +203,9 @@ class DiscriminativeParser(Rnng, ParserI):
 
     def start(self, tokens: Tokens, dropout: float = 0.0) -> Configuration:
         """The configuration before the first action of a sentence, in the current graph."""
-        length = len(tokens.words)
-        vectors = Block([self._word_vectors([tokens])], length)
-        graph = SentenceGraph()
-        left = self._buffers(vectors, dropout)
-        first = words = Words(0, left[0], None, graph.new_name())
-        for i in range(length):
-            following = Words(i + 1, left[i + 1], Row(vectors, i), graph.new_name())
-            words.following[None] = words = following
-        return self._root(graph, first, length, dropout)
-
-    def _buffers(self, vectors: Block, dropout: float) -> list[Row | None]:
-        """Of the buffer LSTM with the words i, i + 1, ... on the buffer, i from 0: it reads the last word first."""
-        if not self.state.reads(WORDS):
-            return [None] * (vectors.size + 1)
-        states = [self._context_lstm.step(self._context_lstm.start(), self._buffer_guard, dropout)]
-        for i in reversed(range(vectors.size)):
-            [x] = gather([Row(vectors, i)])
-            states.append(self._context_lstm.step(states[-1], x, dropout))
-        tops = [state[-1:] for state in reversed(states)]
-        return rows_of_block([join(column) for column in zip(*tops, strict=True)], len(tops))
+        tree = Derived(tokens, len(tokens.words), (), None)
+        [root] = self._roots([tree], {}, dropout)
+        return root
 
     # training
 
@@ -243,9 +226,6 @@ class DiscriminativeParser(Rnng, ParserI):
 
     def _context_start(self) -> dy.Expression:
         return self._buffer_guard
-
-    def _first(self, sentence: Tokens, dropout: float) -> Configuration:
-        return self.start(sentence, dropout)
 
     @staticmethod
     def length(example: ParserExample) -> int:

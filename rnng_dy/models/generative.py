@@ -185,9 +185,6 @@ class GenerativeModel(Rnng):
     def _context_start(self) -> dy.Expression:
         return dy.lookup(self._word_table, 0)
 
-    def _first(self, sentence: Sequence[int], dropout: float) -> Configuration:
-        return self.start(dropout)
-
     # training
 
     @staticmethod

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import ClassVar
 
 import nltk
@@ -27,7 +28,7 @@ from rnng_dy.models.configurations import (
     rows_of,
 )
 from rnng_dy.models.constituents import Constituents
-from rnng_dy.models.derivations import START, Choice, Derivations
+from rnng_dy.models.derivations import NEW, START, Choice, Derivations, Forest
 from rnng_dy.models.distributions import log_softmax
 from rnng_dy.models.lstm import Lstm
 from rnng_dy.models.parser_state import HISTORY, STACK, WORDS, ParserState
@@ -36,7 +37,7 @@ from rnng_dy.rows import Block, Row, as_rows, gather, join, keep_rows, numbered
 from rnng_dy.saved import SavedModel
 from rnng_dy.search.attention import Attended, attention_weights
 from rnng_dy.search.model import Derived, Losses
-from rnng_dy.search.trace import Trace, Walk, trace
+from rnng_dy.search.trace import FIRST, Beginnings, Trace, Walk, beginnings, trace
 
 INVALID = np.float32(-1e30)
 """Added to the logit of an invalid action: exp gives exactly 0, and no NaN as -inf can."""
@@ -117,14 +118,71 @@ class Rnng(SavedModel):
 
     # configurations
 
-    def _root(self, graph: SentenceGraph, words: Words, left: int | None, dropout: float):
+    def _root(
+        self,
+        graph: SentenceGraph,
+        words: Words,
+        left: int | None,
+        dropout: float,
+        actions: Row | None = None,
+    ) -> Configuration:
         """The configuration before the first action, with `left` words on the buffer."""
         stack = self.state.first(STACK, self._stack_lstm, self._stack_guard, dropout)
-        actions = self.state.first(HISTORY, self._action_lstm, self._action_start, dropout)
+        if actions is None:
+            actions = self.state.first(HISTORY, self._action_lstm, self._action_start, dropout)
         guard = StackCell(None, stack, Row(Block([self._stack_guard]), 0))
         start = self.transitions.start(left)
         [root] = self._with_u([Configuration(graph, start, guard, actions, words)], dropout)
         return root
+
+    def _roots(
+        self, trees: Sequence[Derived], histories: Mapping[int, Row], dropout: float
+    ) -> list[Configuration]:
+        """The configurations before the first actions of sentences whose words are known, all read at once."""
+        vectors = self._word_vectors([tree.sentence for tree in trees])
+        numbers = range(sum(tree.length for tree in trees))
+        forest, chains, left = Forest(), [], iter(numbers)
+        for tree in trees:
+            words = list(islice(left, tree.length))
+            read = words[::-1] if self._reads_backwards else words
+            chain = forest.add_chain([START, *read])
+            chains.append((words, chain[::-1] if self._reads_backwards else chain))
+        rows = numbered(numbers, vectors)
+        states: Sequence[Row | None] = [None] * len(forest.inputs)
+        if self.state.reads(WORDS):
+            first = {START: Row(Block([self._context_start()]), 0)}
+            states = self._context_lstm.states(forest, rows | first, dropout)
+        roots = []
+        for i, (tree, (words, contexts)) in enumerate(zip(trees, chains, strict=True)):
+            graph = SentenceGraph()
+            begin = last = Words(0, states[contexts[0]], None, graph.new_name())
+            names = [None] * tree.length if tree.generated is None else tree.generated
+            for k, (name, number) in enumerate(zip(names, words, strict=True), 1):
+                following = Words(k, states[contexts[k]], rows[number], graph.new_name())
+                last.following[name] = last = following
+            left = tree.length if tree.generated is None else None
+            roots.append(self._root(graph, begin, left, dropout, histories.get(FIRST - i)))
+        return roots
+
+    def _histories(self, found: Beginnings, groups: int, dropout: float) -> dict[int, Row]:
+        """The states of the action LSTM after beginnings of sequences, and before the first action of each group.
+
+        Nothing where u is made without them.
+        """
+        if not self.state.reads(HISTORY):
+            return {}
+        forest = Forest()
+        numbers = {FIRST - i: forest.add(NEW, START) for i in range(groups)}
+        for i, (before, action) in enumerate(zip(found.before, found.actions, strict=True)):
+            numbers[i] = forest.add(numbers[before], action)
+        states = self._action_lstm.states(forest, self._action_vectors(forest), dropout)
+        return {i: states[number] for i, number in numbers.items()}
+
+    def _action_vectors(self, forest: Forest) -> dict[int, Row]:
+        """What the action LSTM reads, by the numbers in a forest."""
+        taken = [action for action in dict.fromkeys(forest.inputs) if action != START]
+        vectors = numbered(taken, dy.lookup_batch(self._action_table, taken)) if taken else {}
+        return vectors | {START: Row(Block([self._action_start]), 0)}
 
     def advance(
         self,
@@ -132,14 +190,18 @@ class Rnng(SavedModel):
         actions: Sequence[int],
         words: Sequence[int | None] | None = None,
         dropout: float = 0.0,
+        histories: Sequence[Row] | None = None,
     ) -> list[Configuration]:
         """The configurations that valid actions lead to, computed together.
 
-        words[i] is the id of what the generator's SHIFT generates.
+        words[i] is the id of what the generator's SHIFT generates. `histories` are the states of the action LSTM after
+        the actions, where they are known.
         """
-        x = dy.lookup_batch(self._action_table, actions)
-        before = [c.actions for c in configurations]
-        read = self.state.after(HISTORY, self._action_lstm, before, x, dropout)
+        read = histories
+        if not read:
+            x = dy.lookup_batch(self._action_table, actions)
+            before = [c.actions for c in configurations]
+            read = self.state.after(HISTORY, self._action_lstm, before, x, dropout)
         read_words = [c.words for c in configurations]
         shifts = [i for i, action in enumerate(actions) if action == SHIFT]
         if shifts:
@@ -273,11 +335,15 @@ class Rnng(SavedModel):
 
     def walked(self, trees: Iterable[Derived], dropout: float = 0.0) -> Trace:
         """The configurations on the way along the actions over some sentences, all together: in the current graph."""
+        trees = list(trees)
+        found = beginnings(tree.sequences for tree in trees)
+        histories = self._histories(found, len(trees), dropout)
+        roots = self._roots(trees, histories, dropout)
         walks = [
-            Walk(self._first(tree.sentence, dropout), tree.sequences, tree.generated)
-            for tree in trees
+            Walk(root, tree.sequences, tree.generated)
+            for root, tree in zip(roots, trees, strict=True)
         ]
-        return trace(self, walks, dropout)
+        return trace(self, walks, dropout, histories)
 
     def _known_hidden(
         self, known: Derivations, sentences: Sequence, dropout: float
@@ -289,8 +355,7 @@ class Rnng(SavedModel):
             opened = dy.lookup_batch(self._open_table, [*known.opened])
             stacks = words | numbered(known.opened.values(), opened)
             stacks |= self.constituents.known(known, stacks, dropout)
-        taken = [action for action in dict.fromkeys(known.actions.inputs) if action != START]
-        actions = numbered(taken, dy.lookup_batch(self._action_table, taken)) if taken else {}
+        actions = self._action_vectors(known.actions)
         lstms = {
             STACK: (self._stack_lstm, known.stacks, stacks, self._stack_guard),
             HISTORY: (self._action_lstm, known.actions, actions, self._action_start),
@@ -324,10 +389,6 @@ class Rnng(SavedModel):
 
     def _context_start(self) -> dy.Expression:
         """What the LSTM over words reads first."""
-        raise NotImplementedError
-
-    def _first(self, sentence, dropout: float) -> Configuration:
-        """The configuration before the first action."""
         raise NotImplementedError
 
     # training

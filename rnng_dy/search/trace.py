@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from oracle.transitions import SHIFT
@@ -80,8 +80,16 @@ def beginnings(groups: Iterable[Iterable[Sequence[int]]]) -> Beginnings:
     return found
 
 
-def trace(model: Model, walks: Iterable[Walk], dropout: float = 0.0) -> Trace:
-    """Walk all action sequences together, step by step. Raises ValueError where an action is not valid."""
+def trace(
+    model: Model,
+    walks: Iterable[Walk],
+    dropout: float = 0.0,
+    histories: Mapping[int, object] | None = None,
+) -> Trace:
+    """Walk all action sequences together, step by step. Raises ValueError where an action is not valid.
+
+    `histories` are what the model knows of the beginnings of the sequences, by number, for `advance`.
+    """
     walks = list(walks)
     found = beginnings(walk.sequences for walk in walks)
     configurations = {FIRST - i: walk.start for i, walk in enumerate(walks)}
@@ -98,7 +106,9 @@ def trace(model: Model, walks: Iterable[Walk], dropout: float = 0.0) -> Trace:
         ahead = [i for i in level if i in followed]
         if ahead:
             columns = zip(*(decisions[i] for i in ahead), strict=True)
-            configurations |= zip(ahead, model.advance(*columns, dropout), strict=True)
+            known = [histories[i] for i in ahead] if histories else None
+            following = model.advance(*columns, dropout, known)
+            configurations |= zip(ahead, following, strict=True)
     return Trace([decisions[i] for i in range(len(decisions))], found.paths)
 
 
