@@ -148,7 +148,8 @@ nav { position: sticky; top: 0; z-index: 1; background: #fff; border-bottom: 1px
   overflow-x: auto; white-space: nowrap; font-size: .9em }
 nav a { margin-right: 1.2em }
 .table, .chart, .tree { overflow-x: auto } .note { color: #555 } figure { margin: 1em 0 }
-table { border-collapse: collapse } th, td { padding: .2em .8em; text-align: right; border-bottom: 1px solid #ddd }
+table { border-collapse: collapse } td { white-space: nowrap }
+th, td { padding: .2em .8em; text-align: right; border-bottom: 1px solid #ddd }
 th { border-bottom: 2px solid #888; vertical-align: bottom }
 td:first-child, th:first-child { text-align: left; padding-left: 0 }
 pre { overflow-x: auto; background: #f6f6f6; padding: .8em; font-size: 12px }

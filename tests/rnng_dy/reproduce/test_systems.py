@@ -1,4 +1,4 @@
-"""Names of systems, and what they cost."""
+"""Names of systems, and how their models are trained."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from oracle.errors import RnngError
 from oracle.transitions import SYSTEMS, TopDown
 from rnng_dy.models.composition import COMPOSITIONS
 from rnng_dy.models.parser_state import PARSER_STATES
-from rnng_dy.reproduce.estimate import cost
 from rnng_dy.reproduce.systems import System, every, parse
 
 
@@ -71,11 +70,3 @@ def test_options_are_those_of_each_model_and_no_defaults():
         assert without_words.options(kind) == expected
     other = System("corrected", transitions="short-runs").options("generative")
     assert other == ("--composition", "corrected", "--transitions", "short-runs")
-
-
-def test_costs_of_a_composition_and_a_state_multiply():
-    assert cost(None) == cost(System("corrected")) == cost(System("buggy")) == (1, 1)
-    gated, stack = cost(parse("gated-attention")), cost(parse("corrected/stack"))
-    assert gated.training > 2 > 1 > stack.training
-    both = cost(parse("gated-attention/stack"))
-    assert both == pytest.approx([a * b for a, b in zip(gated, stack, strict=True)])
