@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -61,10 +60,10 @@ class PartSize(NamedTuple):
 
 def cost(system: System | None) -> Cost:
     """Of a composition times that of a state; a baseline has neither."""
-    of_both = (
-        [COSTS.get(part, Cost()) for part in (system.composition, system.state)] if system else []
-    )
-    return Cost(*(math.prod(of_part) for of_part in zip(*of_both, strict=True)))
+    if system is None:
+        return Cost()
+    composition, state = (COSTS.get(part, Cost()) for part in (system.composition, system.state))
+    return Cost(composition.training * state.training, composition.inference * state.inference)
 
 
 def seconds_per_word(kind: str, settings: Settings, sizes: Mapping[str, int]) -> float:
