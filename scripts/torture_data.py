@@ -36,7 +36,7 @@ ORACLES = "--train train.oracle --dev dev.oracle"
 GENERATIVE = "--train train.gen.oracle --dev dev.gen.oracle --clusters clusters.paths"
 REPRODUCE = (
     "reproduce trees --train {data}/train.trees --dev {data}/dev.trees --test {data}/test.trees --preset fast "
-    "--epochs 1 --hidden 6 --lstm-input 6 --samples 2 --tags gold --compositions corrected "
+    "--epochs 1 --hidden 6 --lstm-input 6 --samples 2 --tags gold --systems corrected "
     "--beam 20 --particles 10 -o results"
 )
 """Its stages hold absolute paths, so that a copy of the results is up to date only with the same files."""

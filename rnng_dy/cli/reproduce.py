@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -13,119 +13,21 @@ import rnng_dy
 from oracle.errors import RnngError
 from oracle.unknown import RULES
 from rnng_dy.cli.group import Group
-from rnng_dy.cli.options import ALPHA, AT_LEAST_1, Names
-from rnng_dy.cli.paths import FILE, FOLDER, PathName
+from rnng_dy.cli.paths import FILE, FOLDER
 from rnng_dy.cli.progress import clock
 from rnng_dy.cli.quiet import say
-from rnng_dy.cli.workers import workers_options
+from rnng_dy.cli.reproduce_options import ALL_GROUPS, SINGLE_TAGS, common_options
 from rnng_dy.execution.executor import Executor
 from rnng_dy.execution.local import local_executor
-from rnng_dy.models.composition import COMPOSITIONS
-from rnng_dy.reproduce.plan import GROUPS, PARTS, Experiment, Stage, stages
+from rnng_dy.reproduce.plan import OPTIONAL, PARTS, Experiment, Stage, stages
 from rnng_dy.reproduce.runner import Runner
-
-SINGLE_TAGS = ("jackknife", "gold", "none")
-ALL_GROUPS = (*GROUPS, "report")
-
-
-class Seeds(click.ParamType):
-    """Numbers with commas between them."""
-
-    name = "seeds"
-
-    def convert(self, value, param, ctx) -> tuple[int, ...]:
-        try:
-            seeds = tuple(int(part) for part in value.split(","))
-        except ValueError:
-            self.fail(f"{value!r} is no list such as 1,2,3", param, ctx)
-        if len(set(seeds)) < len(seeds) or min(seeds) < 0:
-            self.fail(f"{value!r}: seeds differ and are not negative", param, ctx)
-        return seeds
-
-
-def common_options(command: Callable) -> Callable:
-    """What every corpus takes."""
-    options = [
-        click.option("-o", "--output", type=FOLDER, required=True, help="Folder for everything."),
-        click.option(
-            "--seeds", type=Seeds(), default="1", show_default=True, help="Seeds of the models."
-        ),
-        click.option(
-            "--compositions",
-            type=Names(COMPOSITIONS),
-            default=",".join(Experiment.compositions),
-            show_default=True,
-            help="To train and compare, the first with each other one.",
-        ),
-        workers_options("Stages at a time."),
-        click.option(
-            "--tags",
-            type=PathName("tags", "file", SINGLE_TAGS),
-            default="jackknife",
-            show_default=True,
-            metavar="jackknife|gold|none|TRAIN,DEV,TEST",
-            help="POS tags for the parser: of NLTK's perceptron trained here, gold, none, or files of word_TAG tokens.",
-        ),
-        click.option(
-            "--preset",
-            type=click.Choice(["paper", "fast"]),
-            default="paper",
-            show_default=True,
-            help="Settings of training.",
-        ),
-        click.option(
-            "--samples",
-            type=AT_LEAST_1,
-            default=100,
-            show_default=True,
-            help="Trees drawn for each sentence.",
-        ),
-        click.option(
-            "--alpha",
-            type=ALPHA,
-            default=0.8,
-            show_default=True,
-            help="Exponent that flattens what they are drawn from.",
-        ),
-        click.option(
-            "--beam",
-            type=AT_LEAST_1,
-            default=Experiment.beam,
-            show_default=True,
-            help="Of the generative model's search; a 20th is its fast track, a 10th its word beam.",
-        ),
-        click.option(
-            "--particles",
-            type=AT_LEAST_1,
-            default=Experiment.particles,
-            show_default=True,
-            help="Of its particle filter, in each of two runs.",
-        ),
-        click.option("--epochs", type=AT_LEAST_1, help="For all models, instead of the preset's."),
-        click.option(
-            "--hidden", type=AT_LEAST_1, help="For all models, instead of the paper's sizes."
-        ),
-        click.option("--lstm-input", type=AT_LEAST_1, help="The same for what LSTMs read."),
-        click.option(
-            "--stages",
-            "groups",
-            type=Names(ALL_GROUPS),
-            help="Only these, where what they need is there.",
-        ),
-        click.option(
-            "--dry-run", is_flag=True, help="Say what will run, and about how long it will take."
-        ),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
 
 
 @click.group(cls=Group)
 def reproduce() -> None:
     """Everything from a treebank to the paper's tables, in a folder; a second run does what is missing or changed.
 
-    Both models with each composition, the baselines, and report.md, report.json and report.html.
+    Both models of each system, the baselines, and report.md, report.json and report.html.
     """
 
 
@@ -191,7 +93,8 @@ def _reproduce(corpus: str, sources: Mapping[str, str], unk: str, **options) -> 
     experiment = Experiment(
         corpus, sources, options["seeds"], tags, files, unk, options["preset"], options["samples"], options["alpha"],
         training={name: options[name] for name in names if options[name] is not None},
-        compositions=options["compositions"], beam=options["beam"], particles=options["particles"],
+        systems=options["systems"], compare=options["compare"],
+        beam=options["beam"], particles=options["particles"],
     )  # fmt: skip
     groups = options["groups"] or ALL_GROUPS
     folder = Path(options["output"])
@@ -232,10 +135,11 @@ def _tags(given: str) -> tuple[str, dict[str, str]]:
 def _report(folder: Path, experiment: Experiment, runner: Runner, planned: Sequence[Stage]) -> None:
     from rnng_dy.reproduce import report, results
 
-    missing = next((stage for stage in planned if not runner.is_done(stage)), None)
+    not_run = {stage.name: stage for stage in planned if not runner.is_done(stage)}
+    missing = next((stage for stage in not_run.values() if stage.group not in OPTIONAL), None)
     if missing:
         raise RnngError(f"no report without the stage `{missing.name}`: run without --stages")
-    found = results.collect(folder, experiment)
+    found = results.collect(folder, experiment, not_run)
     found["made"] = {
         "versions": _versions(),
         "stages": [
@@ -247,6 +151,7 @@ def _report(folder: Path, experiment: Experiment, runner: Runner, planned: Seque
                 "outputs": runner.output_hashes(stage),
             }
             for stage in planned
+            if stage.name not in not_run
         ],
     }
     for path in report.write(folder, found):

@@ -17,6 +17,7 @@ from oracle.unknown import UnknownWords, known_words
 from rnng_dy.execution.executor import Command, Executor
 from rnng_dy.reproduce.plan import PARTICLE_RUNS, Experiment, Stage
 from rnng_dy.reproduce.runner import Runner
+from rnng_dy.reproduce.systems import System
 from rnng_dy.training.presets import PRESETS, Settings, settings_for
 
 MEASURED = 32
@@ -30,11 +31,39 @@ SEARCHING = {"beam": 45, "particles": 65}
 """The same for searches of 100 in the beam, and of 2,000 particles."""
 
 
+class Cost(NamedTuple):
+    """Times that of the corrected composition with the full state."""
+
+    training: float = 1.0
+    inference: float = 1.0
+
+
+COSTS = {
+    "gated-attention": Cost(3.2, 2.2),
+    "stack": Cost(0.6, 0.6),
+    "no-stack": Cost(0.4, 0.5),
+    "no-history": Cost(0.8, 0.7),
+    "no-buffer": Cost(0.8, 0.9),
+}
+"""Of compositions and states: the generative model's (docs/performance.md), taken for both models and for searches too.
+
+What is not here costs as much.
+"""
+
+
 class PartSize(NamedTuple):
     """Of a part of a treebank."""
 
     sentences: int
     words: int
+
+
+def cost(system: System | None) -> Cost:
+    """Of a composition times that of a state; a baseline has neither."""
+    if system is None:
+        return Cost()
+    composition, state = (COSTS.get(part, Cost()) for part in (system.composition, system.state))
+    return Cost(composition.training * state.training, composition.inference * state.inference)
 
 
 def seconds_per_word(kind: str, settings: Settings, sizes: Mapping[str, int]) -> float:
@@ -95,9 +124,11 @@ def estimate(
         if stage.kind:
             epochs = e.training.get("epochs", settings[stage.kind].epochs)
             found[stage.name] = trained[stage.kind] * train.words * epochs
+            found[stage.name] *= cost(stage.system).training
         elif works[stage.name] in inferred:
             kind, factor = inferred[works[stage.name]]
             found[stage.name] = batched[kind] * test.words * factor
+            found[stage.name] *= cost(stage.system).inference
     return found
 
 

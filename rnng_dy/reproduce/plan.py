@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from oracle.transitions import DEFAULT as TOP_DOWN
+from rnng_dy.reproduce.systems import PAPER, System
 from rnng_dy.training.presets import identity
 
 PARTS = ("train", "dev", "test")
@@ -15,14 +17,11 @@ SECTIONS = {
     "ctb": {"train": "1-270,440-1151", "dev": "301-325", "test": "271-300"},
     "nltk": {"train": "1-159", "dev": "160-179", "test": "180-199"},
 }
-# what both kinds of models of words are trained on
-_WORD_DATA = (
-    *("--train", "train.gen.oracle", "--dev", "dev.gen.oracle"),
-    *("--clusters", "clusters.paths"),
-)
 _DRAWING = ("--max-length", "60", "--or-none")
 PARTICLE_RUNS = 2
-GROUPS = ("data", "train", "infer", "baselines")
+GROUPS = ("data", "train", "infer", "search", "baselines")
+OPTIONAL = ("search", "baselines")
+"""A report does without them."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +43,8 @@ class Stage:
     """The kind of model that it trains, where it does."""
     search: str = ""
     """The search that it does with a generative model, where it does one."""
+    system: System | None = None
+    """Whose model it trains or uses, where that takes long."""
 
     @property
     def verb(self) -> str:
@@ -72,8 +73,10 @@ class Experiment:
     generated: int = 10
     training: Mapping[str, int] = field(default_factory=dict)
     """Options of every `train` command by their names in Python, such as `lstm_input`, where not the preset's."""
-    compositions: Sequence[str] = ("buggy", "corrected")
-    """To train and to compare, the first with each other one; the paper's two."""
+    systems: Sequence[System] = PAPER
+    """To train and to compare."""
+    compare: str = "first"
+    """The first with each other one; `pairs`: each with each."""
     beam: int = 100
     """Of the search with the generative model alone."""
     particles: int = 1000
@@ -84,9 +87,9 @@ def stages(e: Experiment) -> list[Stage]:
     """All stages, each after those whose outputs it reads."""
     found = [*_data(e), *_baselines(e)]
     for seed in e.seeds:
-        for composition in e.compositions:
-            found += _models(e, composition, seed)
-            found += _inference(e, composition, seed)
+        for system in e.systems:
+            found += _models(e, system, seed)
+            found += _inference(e, system, seed)
     return found
 
 
@@ -101,19 +104,37 @@ def _data(e: Experiment) -> Iterator[Stage]:
         yield Stage(f"trees {part}", "data", (*command, "--skip-preterminals"), inputs, (trees,))
         if e.tags not in ("gold", "none"):
             yield _tagging(e, part)
-    for part in PARTS:
-        # the words are the same with any tags
-        for suffix, trees, options in (
-            ("oracle", _tagged(e, part), ()),
-            ("gen.oracle", f"{part}.trees", ("--generative",)),
-        ):
-            train = _tagged(e, "train") if suffix == "oracle" else "train.trees"
-            output = f"{part}.{suffix}"
-            command = ("oracle", "--train", train, trees, *options, "--unk", e.unk, "-o", output)
-            inputs = tuple(dict.fromkeys((train, trees)))
-            yield Stage(f"oracle {output}", "data", command, inputs, (output,))
+    # whatever is trained: statistics, clusters and baselines are of the default one's
+    for transitions in dict.fromkeys((TOP_DOWN, *(s.transitions for s in e.systems))):
+        for part in PARTS:
+            yield from _oracles(e, part, transitions)
     command = ("clusters", "train.gen.oracle", "-o", "clusters.paths")
     yield Stage("clusters", "data", command, ("train.gen.oracle",), ("clusters.paths",))
+
+
+def _oracles(e: Experiment, part: str, transitions: str) -> Iterator[Stage]:
+    """Of the parser and of the generative model; the words are the same with any tags."""
+    of_system = () if transitions == TOP_DOWN else ("--transitions", transitions)
+    for generative, trees, train, options in (
+        (False, _tagged(e, part), _tagged(e, "train"), of_system),
+        (True, f"{part}.trees", "train.trees", ("--generative", *of_system)),
+    ):
+        output = _oracle(part, transitions, generative)
+        command = ("oracle", "--train", train, trees, *options, "--unk", e.unk, "-o", output)
+        inputs = tuple(dict.fromkeys((train, trees)))
+        yield Stage(f"oracle {output}", "data", command, inputs, (output,))
+
+
+def _oracle(part: str, transitions: str = TOP_DOWN, generative: bool = True) -> str:
+    """The file of a part's oracle; of the default system the name alone, as earlier versions have it."""
+    of_system = "" if transitions == TOP_DOWN else f"{transitions}."
+    return f"{part}.{of_system}{'gen.' if generative else ''}oracle"
+
+
+def _word_data(transitions: str = TOP_DOWN) -> tuple[str, ...]:
+    """What models of words are trained on."""
+    train, dev = (_oracle(part, transitions) for part in ("train", "dev"))
+    return "--train", train, "--dev", dev, "--clusters", "clusters.paths"
 
 
 def _tagged(e: Experiment, part: str) -> str:
@@ -136,60 +157,74 @@ def _tagging(e: Experiment, part: str) -> Stage:
 
 
 def _train(
-    e: Experiment, kind: str, name: str, seed: int, data: tuple[str, ...], extra: tuple[str, ...]
+    e: Experiment,
+    kind: str,
+    name: str,
+    seed: int,
+    data: tuple[str, ...],
+    extra: tuple[str, ...] = (),
+    system: System | None = None,
 ) -> Stage:
+    """Of a system's model, or of a baseline."""
     more = [x for k, v in e.training.items() for x in (f"--{k.replace('_', '-')}", str(v))]
     command = ("train", kind, *data, *extra, "--preset", e.preset, "--seed", str(seed), *more)
     inputs = tuple(file for file in data if not file.startswith("--"))
     outputs = tuple(f"{name}/{file}" for file in MODEL_FILES)
     return Stage(
         f"train {name}",
-        "train",
+        "train" if system else "baselines",
         (*command, "--model", name),
         inputs,
         outputs,
         free=("--resume",),
         also=identity(e.preset, kind),
         kind=kind,
+        system=system,
     )
 
 
-def _models(e: Experiment, composition: str, seed: int) -> Iterator[Stage]:
-    run = f"{composition}-{seed}"
-    data = ("--train", "train.oracle", "--dev", "dev.oracle", "--dev-trees", "dev.trees")
-    extra = ("--composition", composition, *(() if e.tags == "none" else ("--pos",)))
-    yield _train(e, "discriminative", f"parser-{run}", seed, data, extra)
-    yield _train(
-        e, "generative", f"generator-{run}", seed, _WORD_DATA, ("--composition", composition)
-    )
+def _models(e: Experiment, system: System, seed: int) -> Iterator[Stage]:
+    run = f"{system.slug}-{seed}"
+    train, dev = (_oracle(part, system.transitions, generative=False) for part in ("train", "dev"))
+    data = ("--train", train, "--dev", dev, "--dev-trees", "dev.trees")
+    extra = (*system.options("discriminative"), *(() if e.tags == "none" else ("--pos",)))
+    yield _train(e, "discriminative", f"parser-{run}", seed, data, extra, system)
+    data, extra = _word_data(system.transitions), system.options("generative")
+    yield _train(e, "generative", f"generator-{run}", seed, data, extra, system)
 
 
-def _inference(e: Experiment, composition: str, seed: int) -> Iterator[Stage]:
-    run = f"{composition}-{seed}"
+def _inference(e: Experiment, system: System, seed: int) -> Iterator[Stage]:
+    run, test = f"{system.slug}-{seed}", _oracle("test", system.transitions, generative=False)
     parser, generator = (_files(f"{kind}-{run}") for kind in ("parser", "generator"))
     jobs = ("--jobs", "{jobs}", "--resume")
     greedy, props, scored, best = (
         f"{run}.{suffix}" for suffix in ("greedy.trees", "props", "likelihoods", "map.trees")
     )
-    command = ("parse", "--model", f"parser-{run}", "test.oracle", "-o", greedy)
-    yield Stage(f"parse {run}", "infer", command, (*parser, "test.oracle"), (greedy,), None, jobs)
+
+    def stage(verb: str, given: tuple[str, ...], inputs: tuple[str, ...], output: str) -> Stage:
+        command = (verb, *given, "-o", output)
+        name = f"{verb} {run}"
+        return Stage(name, "infer", command, inputs, (output,), free=jobs, system=system)
+
+    yield stage("parse", ("--model", f"parser-{run}", test), (*parser, test), greedy)
     options = ("--samples", str(e.samples), "--alpha", str(e.alpha), "--seed", str(seed))
-    command = ("sample", "--model", f"parser-{run}", *options, "test.oracle", "-o", props)
-    yield Stage(f"sample {run}", "infer", command, (*parser, "test.oracle"), (props,), None, jobs)
-    command = ("score", "--model", f"generator-{run}", props, "-o", scored)
-    yield Stage(f"score {run}", "infer", command, (*generator, props), (scored,), None, jobs)
-    command = ("rerank", props, scored, "--ess", "--oracle", "test.oracle", "-o", best)
+    given = ("--model", f"parser-{run}", *options, test)
+    yield stage("sample", given, (*parser, test), props)
+    yield stage("score", ("--model", f"generator-{run}", props), (*generator, props), scored)
+    command = ("rerank", props, scored, "--ess", "--oracle", test, "-o", best)
     marginals = f"{run}.marginals.txt"
-    inputs = (props, scored, "test.oracle")
-    yield Stage(f"rerank {run}", "infer", command, inputs, (best, marginals), marginals)
-    yield from _searches(e, run, seed)
+    yield Stage(
+        f"rerank {run}", "infer", command, (props, scored, test), (best, marginals), marginals
+    )
+    yield from _searches(e, system, seed)
     if seed == e.seeds[0]:
         yield _drawing(e, f"generator-{run}", "infer", f"{run}.generated.trees")
 
 
-def _searches(e: Experiment, run: str, seed: int) -> Iterator[Stage]:
+def _searches(e: Experiment, system: System, seed: int) -> Iterator[Stage]:
     """The generative model alone: probabilities of sentences, and the trees that the beam finds."""
-    model, source = f"generator-{run}", "test.gen.oracle"
+    run = f"{system.slug}-{seed}"
+    model, source = f"generator-{run}", _oracle("test", system.transitions)
     trees = f"{run}.beam.trees"
     # as the search's own sizes are to each other
     fast_track, word_beam = max(1, e.beam // 20), max(1, e.beam // 10)
@@ -203,12 +238,13 @@ def _searches(e: Experiment, run: str, seed: int) -> Iterator[Stage]:
         command = ("perplexity", source, "--model", model, "--search", search, *options)
         yield Stage(
             f"perplexity {run} {search}",
-            "infer",
+            "search",
             (*command, "-o", output),
             (*_files(model), source),
             (output, *more),
             free=("--jobs", "{jobs}", "--resume"),
             search=search,
+            system=system,
         )
 
 
@@ -217,7 +253,7 @@ def _baselines(e: Experiment) -> Iterator[Stage]:
     yield _perplexity("kneser-ney", (*given, "--order", str(e.order)), (given[1], given[3]))
     for seed in e.seeds:
         name = f"lstm-{seed}"
-        yield _train(e, "lstm-lm", name, seed, _WORD_DATA, ())
+        yield _train(e, "lstm-lm", name, seed, _word_data())
         yield _perplexity(name, ("--model", name), _files(name))
         if seed == e.seeds[0]:
             yield _drawing(e, name, "baselines", f"{name}.generated.txt")

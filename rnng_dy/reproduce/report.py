@@ -31,11 +31,8 @@ def charts(results: dict) -> list[tuple[str, str]]:
     """Titles and SVG."""
     by_samples = {run["run"]: run["points"] for run in results["samples"]}
     lengths = {
-        f"{run['run']}, {name}": [
-            (i + 1, row[kind]) for i, row in enumerate(run["rows"]) if row[kind] is not None
-        ]
+        run["run"]: [{"interval": i, **row} for i, row in enumerate(run["rows"], 1)]
         for run in results["f1_by_length"]
-        for kind, name in (("discriminative", "greedy"), ("generative", "reranked"))
     }
     learning = {run["run"]: run for run in results["learning"]}
     ess = [value for run in results["estimates"] for value in run["effective_sample_size"]]
@@ -61,9 +58,12 @@ def charts(results: dict) -> list[tuple[str, str]]:
             "Perplexity by number of samples",
             line_chart(_xy(by_samples, "samples", "perplexity"), "samples", "perplexity", True),
         ),
-        (
-            "F1 by sentence length",
-            line_chart(lengths, f"words: {intervals}", "F1"),
+        *(
+            (
+                f"F1 by sentence length, {name}",
+                line_chart(_xy(lengths, "interval", kind), f"words: {intervals}", "F1"),
+            )
+            for kind, name in (("discriminative", "greedy"), ("generative", "reranked"))
         ),
         (
             "Effective sample sizes of all log marginals",
@@ -109,7 +109,7 @@ def markdown(results: dict) -> str:
 
 
 def _most_different(results: dict) -> Iterator[tuple[str, tuple[str, ...], list[dict]]]:
-    """Titles, the names of trees, and the sentences in which two compositions differ most, of the first seed."""
+    """Titles, the names of trees, and the sentences in which two systems differ most, of the first seed."""
     for compared in results["comparisons"]:
         if compared["seed"] != results["seeds"][0]:
             continue
@@ -148,7 +148,8 @@ nav { position: sticky; top: 0; z-index: 1; background: #fff; border-bottom: 1px
   overflow-x: auto; white-space: nowrap; font-size: .9em }
 nav a { margin-right: 1.2em }
 .table, .chart, .tree { overflow-x: auto } .note { color: #555 } figure { margin: 1em 0 }
-table { border-collapse: collapse } th, td { padding: .2em .8em; text-align: right; border-bottom: 1px solid #ddd }
+table { border-collapse: collapse } td { white-space: nowrap }
+th, td { padding: .2em .8em; text-align: right; border-bottom: 1px solid #ddd }
 th { border-bottom: 2px solid #888; vertical-align: bottom }
 td:first-child, th:first-child { text-align: left; padding-left: 0 }
 pre { overflow-x: auto; background: #f6f6f6; padding: .8em; font-size: 12px }
@@ -188,7 +189,7 @@ def _sections(results: dict) -> Iterator[tuple[str, str]]:
             yield name, f'<figure class="chart">{chart}</figure>'
     for table in long_tables(results):
         yield table.title, _html_table(table)
-    note = f"<p class='note'>{escape(results['compositions'][-1])}; wrong constituents are red and underlined.</p>"
+    note = f"<p class='note'>{escape(results['systems'][-1])}; wrong constituents are red and underlined.</p>"
     shown = ("gold", "discriminative", "reranked")
     yield "Trees", note + "".join(_html_trees(drawn, shown) for drawn in results["trees"])
     for title, names, sentences in _most_different(results):

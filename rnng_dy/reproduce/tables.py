@@ -9,7 +9,7 @@ from typing import NamedTuple
 from rnng_dy.reproduce import paper
 from rnng_dy.reproduce.alone import process_seconds
 
-SYSTEMS = {
+KINDS = {
     "discriminative": "q(y given x), greedy",
     "generative": "p(x, y), reranked",
     "alone": "p(x, y) alone, beam",
@@ -29,17 +29,62 @@ class Table(NamedTuple):
 def short_tables(results: dict) -> list[Table]:
     """The results, and what they are of."""
     return [
+        _systems(results),
         _f1(results),
         _perplexity(results),
-        _several_ways(results),
+        *_ablations(results),
+        *_several_ways(results),
         *_significance(results),
         _statistics(results),
     ]
 
 
 def long_tables(results: dict) -> list[Table]:
-    """What a reviewer asks for: compositions by length and label, growth with the number of samples."""
-    return [*_composition(results), _growth(results)]
+    """What a reviewer asks for: systems by length and label, growth with the number of samples."""
+    return [*_by_length_and_label(results), _growth(results)]
+
+
+def _systems(results: dict) -> Table:
+    """A row a system: what is most often asked for."""
+    seeds = str(len(results["seeds"]))
+    rows = []
+    for name in results["systems"]:
+        f1 = [results["f1"][f"{kind} {name}"] for kind in ("discriminative", "generative")]
+        perplexity = [results["perplexity"][key] for key in (name, f"{name} with ends")]
+        cells = [_with_spread(found, "{:.2f}") for found in f1]
+        cells += [_with_spread(found, "{:.1f}") for found in perplexity]
+        rows.append((name, *cells, seeds))
+    header = ("", "F1, greedy", "F1, reranked", "perplexity", "perplexity, ends counted", "seeds")
+    note = "Test part; mean ± standard deviation over seeds."
+    return Table("Systems", header, rows, note)
+
+
+def _ablations(results: dict) -> list[Table]:
+    """The table of Kuncoro et al. (2017), of what was run; empty where none of its ablations was."""
+    full, *ablations = paper.KUNCORO
+    if not set(ablations) & set(results["systems"]):
+        return []
+    names = [name for name in paper.KUNCORO if name in results["systems"]]
+    measures = (
+        ("F1", {name: results["f1"][f"generative {name}"] for name in names}, "{:.2f}"),
+        ("perplexity", {name: results["perplexity"][name] for name in names}, "{:.1f}"),
+    )
+    is_papers = results["corpus"] == "ptb"
+    header, rows = [""], [[name] for name in names]
+    for i, (measure, found, style) in enumerate(measures):
+        header += [f"{measure}, paper"] if is_papers else []
+        header += [measure, f"{measure} less {full}"]
+        of_full = found.get(full, {}).get("mean")
+        for name, row in zip(names, rows, strict=True):
+            row += [_text(paper.KUNCORO[name][i], "{:.1f}")] if is_papers else []
+            expected = None if name == full else of_full
+            row += [_with_spread(found[name], style), _less(found[name]["mean"], expected)]
+    note = (
+        "F1 of reranked trees; mean ± standard deviation over seeds. To expect from the paper: leaving out the stack "
+        "hurts, leaving out the history or the buffer does not; the stack alone and gated attention are as good as the "
+        "full model or better."
+    )
+    return [Table("Ablations (Kuncoro et al. 2017)", header, [tuple(row) for row in rows], note)]
 
 
 def _statistics(results: dict) -> Table:
@@ -57,10 +102,10 @@ def _f1(results: dict) -> Table:
     known = paper.F1.get(results["corpus"])
     rows = []
     for key, found in results["f1"].items():
-        kind, composition = key.split()
-        expected = (known or {}).get((kind, composition))
+        kind, system = key.split()
+        expected = (known or {}).get((kind, system))
         cells = _beside(known, expected, found["mean"], "{:.2f}")
-        rows.append((f"{SYSTEMS[kind]}, {composition}", *cells, _spread(found)))
+        rows.append((f"{KINDS[kind]}, {system}", *cells, _spread(found)))
     tags = results["tags"]["test"]
     said = {"gold": "Gold POS tags.", "none": "No POS tags."}.get(tags)
     said = said or f"POS tags of a tagger, {tags:.2f} % as in the treebank."
@@ -73,8 +118,9 @@ def _f1(results: dict) -> Table:
 
 def _perplexity(results: dict) -> Table:
     known = paper.PERPLEXITY.get(results["corpus"])
-    names = {"kneser-ney": "Kneser-Ney 5-gram", "lstm": "LSTM"}
-    names |= {composition: f"RNNG, {composition}" for composition in results["compositions"]}
+    baselines = {"kneser-ney": "Kneser-Ney 5-gram", "lstm": "LSTM"}
+    names = {key: name for key, name in baselines.items() if key in results["perplexity"]}
+    names |= {system: f"RNNG, {system}" for system in results["systems"]}
     rows = []
     for key, name in names.items():
         found, ends = results["perplexity"][key], results["perplexity"][f"{key} with ends"]
@@ -89,13 +135,12 @@ def _perplexity(results: dict) -> Table:
     return Table("Perplexity on the test part", header, rows, note)
 
 
-def _several_ways(results: dict) -> Table:
-    """Means over seeds, and counts of all of them."""
+def _several_ways(results: dict) -> list[Table]:
+    """Means over seeds, and counts of all of them; empty where no generative model was searched."""
     rows = []
-    for composition in results["compositions"]:
-        names = [f"{composition}-{seed}" for seed in results["seeds"]]
-        runs = [run for run in results["several_ways"] if run["run"] in names]
-        seconds = [process_seconds(name, results["made"]["stages"]) for name in names]
+    for system in dict.fromkeys(run["system"] for run in results["several_ways"]):
+        runs = [run for run in results["several_ways"] if run["system"] == system]
+        seconds = [process_seconds(run["run"], results["made"]["stages"]) for run in runs]
         for way, name in WAYS.items():
             of_way = [run[way] for run in runs]
             above = "–"
@@ -106,16 +151,15 @@ def _several_ways(results: dict) -> Table:
                 _text(_mean(of_way, "a_sentence"), "{:.2f}"),
                 _text(_mean(of_way, "a_word"), "{:.3f}"),
             )
-            rows.append(
-                (f"{name}, {composition}", *means, above, _text(_mean(seconds, way), "{:,.0f}"))
-            )
+            took = _text(_mean(seconds, way), "{:,.0f}")
+            rows.append((f"{name}, {system}", *means, above, took))
     note = (
         "Sentences with p > 0 by all ways. Gap: nats below importance sampling. A beam's probabilities are lower "
         "bounds: where one is above the samples' estimate, they missed mass. Seconds of the stages, times their "
         "processes."
     )
     header = ("", "perplexity", "gap a sentence", "gap a word", "above samples", "seconds")
-    return Table("Perplexity several ways", header, rows, note)
+    return [Table("Perplexity several ways", header, rows, note)] if rows else []
 
 
 def _mean(found: Sequence[Mapping], name: str) -> float | None:
@@ -125,7 +169,7 @@ def _mean(found: Sequence[Mapping], name: str) -> float | None:
 
 
 def _significance(results: dict) -> list[Table]:
-    """Empty where only one composition was trained."""
+    """Empty where only one system was trained."""
     rows = []
     for compared in results["comparisons"]:
         for name, d in (
@@ -139,12 +183,12 @@ def _significance(results: dict) -> list[Table]:
             less = f"{second} less {first}"
             rows.append((less, str(compared["seed"]), name, value, interval, p))
     header = ("", "seed", "", "difference", "95 % interval", "p")
-    note = "Models of the same seed; paired bootstrap over sentences."
-    return [Table("Compositions", header, rows, note)] if rows else []
+    note = "Models of the same seed; paired bootstrap over sentences, p of each row for itself."
+    return [Table("Differences", header, rows, note)] if rows else []
 
 
-def _composition(results: dict) -> list[Table]:
-    """By length and label, for each pair of compositions with the first seed."""
+def _by_length_and_label(results: dict) -> list[Table]:
+    """For each pair of systems that are compared, with the first seed."""
     found = []
     for compared in results["comparisons"]:
         if compared["seed"] != results["seeds"][0]:
@@ -197,9 +241,18 @@ def _beside(
     """Cells of `_columns`: the paper's number, ours, and the difference."""
     if known is None:
         return (_text(value, style),)
-    both = expected is not None and value is not None
-    difference = f"{value - expected:+,.2f}".removesuffix(".00") if both else "–"
+    difference = _less(value, expected).removesuffix(".00")
     return _text(expected, style), _text(value, style), difference
+
+
+def _less(value: float | None, other: float | None) -> str:
+    return "–" if None in (value, other) else f"{value - other:+,.2f}"
+
+
+def _with_spread(found: Mapping, style: str) -> str:
+    """Mean ± standard deviation; of one seed there is none."""
+    mean, deviation = (_text(found[key], style) for key in ("mean", "deviation"))
+    return mean if deviation == "–" else f"{mean} ± {deviation}"
 
 
 def _spread(found: dict) -> str:

@@ -21,8 +21,8 @@ from rnng_dy.cli import main
 from rnng_dy.evaluation import evalb
 from rnng_dy.evaluation.comparison import brackets
 from rnng_dy.evaluation.perplexity import gap
-from rnng_dy.reproduce.plan import Experiment
-from rnng_dy.reproduce.report import write
+from rnng_dy.reproduce.plan import OPTIONAL, Experiment, stages
+from rnng_dy.reproduce.report import html, markdown, write
 from rnng_dy.reproduce.results import collect
 from rnng_dy.reproduce.tables import WAYS, short_tables
 from rnng_dy.search.importance import read_sampled
@@ -170,6 +170,90 @@ def test_stages_can_be_chosen(tmp_path):
     assert run(tmp_path, "--stages", "training").exit_code == 2
 
 
+@pytest.fixture(scope="module")
+def more(done, tmp_path_factory):
+    """More systems of one seed in a copy of the folder, where only their searches and Kneser-Ney are not done."""
+    folder = shutil.copytree(done, tmp_path_factory.mktemp("more") / "copy")
+    (folder / "out" / "kneser-ney.json").unlink()
+    systems = ["--systems", "corrected,corrected/stack,gated-attention", "--compare", "pairs"]
+    result = run(folder, *systems, "--seeds", "1", "--stages", "data,train,infer,report")
+    assert result.exit_code == 0, result.output
+    ran = {name for name, text in states(result).items() if text != "up to date"}
+    # the source trees lie elsewhere, and are the same
+    assert {name.split()[-1] for name in ran} == {
+        *("train", "dev", "test"),
+        *(
+            f"{model}{system}-1"
+            for system in ("corrected-stack", "gated-attention")
+            for model in ("parser-", "generator-", "")
+        ),
+    }
+    return folder
+
+
+def test_any_systems_are_compared_and_only_what_was_run_is_reported(more):
+    found, text = results(more), (more / "out" / "report.md").read_text(encoding="utf-8")
+    systems = ["corrected", "corrected/stack", "gated-attention"]
+    assert found["systems"] == systems
+    for system, state, kind in (
+        ("corrected-stack", "stack", "corrected"),
+        ("gated-attention", "full", "gated-attention"),
+    ):
+        for model in ("parser", "generator"):
+            path = more / "out" / f"{model}-{system}-1" / "config.json"
+            config = json.loads(path.read_text(encoding="utf-8"))
+            assert (config["composition"], config["state"]) == (kind, state)
+    assert [c["names"] for c in found["comparisons"]] == [
+        [first, second] for i, first in enumerate(systems) for second in systems[i + 1 :]
+    ]
+    first = text.split("## ")[1].splitlines()
+    assert first[0] == "Systems"
+    assert [row.split(" | ")[0] for row in first[4:7]] == [f"| {system}" for system in systems]
+    f1, perplexity = found["f1"], found["perplexity"]
+    expected = f"{f1['generative gated-attention']['mean']:.2f} | {perplexity['gated-attention']['mean']:.1f}"
+    assert expected in first[6]
+    # of the first run there are a search and the LSTM
+    assert [key for key in f1 if key.startswith("alone")] == ["alone corrected"]
+    assert [ways["system"] for ways in found["several_ways"]] == ["corrected"]
+    assert "lstm" in perplexity and "kneser-ney" not in perplexity
+    stages = {stage["name"] for stage in found["made"]["stages"]}
+    assert "perplexity corrected-1 beam" in stages
+    assert not {"perplexity corrected-stack-1 beam", "perplexity kneser-ney"} & stages
+
+
+def test_a_report_does_without_searches_and_baselines(done):
+    e = Experiment("trees", seeds=(1, 2), tags="gold")
+    not_run = [stage.name for stage in stages(e) if stage.group in OPTIONAL]
+    found = {**collect(done / "out", e, not_run), "made": results(done)["made"]}
+    assert not any(key.startswith("alone") for key in found["f1"])
+    titles = [table.title for table in short_tables(found)]
+    assert "Perplexity several ways" not in titles
+    assert list(found["generated"]) == ["RNNG, buggy", "RNNG, corrected"]
+    text = markdown(found) + html(found)
+    assert "Kneser-Ney 5-gram" not in text and "LSTM" not in text
+
+
+def test_ablations_stand_beside_those_of_the_paper_where_these_are_certain(done, more):
+    def ablations(found, corpus):
+        tables = short_tables({**found, "corpus": corpus})
+        return next((table for table in tables if table.title.startswith("Ablations")), None)
+
+    assert ablations(results(done), "ptb") is None
+    found = results(more)
+    rows = {row[0]: row[1:] for row in ablations(found, "ptb").rows}
+    assert {name: (row[0], row[3]) for name, row in rows.items()} == {
+        "corrected": ("93.3", "105.2"),
+        "gated-attention": ("93.5", "100.9"),
+        "corrected/stack": ("93.6", "–"),
+    }
+    stack, full = (found["perplexity"][f"corrected{more}"]["mean"] for more in ("/stack", ""))
+    assert rows["corrected/stack"][4:] == (f"{stack:.1f}", f"{stack - full:+,.2f}")
+    assert rows["corrected"][5] == "–"
+    assert ablations(found, "trees").rows[2][3:] == rows["corrected/stack"][4:]
+    alone = {**found, "systems": ["corrected/stack"]}
+    assert [row[0::2] for row in ablations(alone, "trees").rows] == [("corrected/stack", "–", "–")]
+
+
 def test_a_failing_stage_is_named_with_its_log(tmp_path):
     write_parts(tmp_path, TINY.read_text(encoding="utf-8").splitlines(True), (80, 12, 12))
     (tmp_path / "dev.trees").write_text("(S (NP a)\n")
@@ -182,7 +266,7 @@ def test_a_failing_stage_is_named_with_its_log(tmp_path):
 
 def test_a_kill_leaves_no_process_behind_and_loses_no_finished_stage(tmp_path):
     write_parts(tmp_path, TINY.read_text(encoding="utf-8").splitlines(True), (80, 12, 12))
-    few = ["--tags", "gold", "--epochs", "40", "--seeds", "1", "--compositions", "buggy"]
+    few = ["--tags", "gold", "--epochs", "40", "--seeds", "1", "--systems", "buggy"]
     command = [*COMMAND, *arguments(tmp_path, *few)]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     for line in process.stderr:
@@ -211,7 +295,7 @@ def test_a_browser_shows_the_report(done, chromium, tmp_path):
     assert not re.search(r"""src\s*=|href\s*=\s*["'][^#]|url\(|@import|<script""", text)
     found = results(done)
     dom = browse(chromium, tmp_path / "profile", "--dump-dom", page.as_uri())
-    assert dom.count("<table>") == 10
+    assert dom.count("<table>") == 11
     assert dom.count("<polyline") >= 8
     points = sum(len(run["points"]) for run in found["samples"])
     assert dom.count(" samples, F1 ") == dom.count(" samples, perplexity ") == points
@@ -244,7 +328,7 @@ def test_the_contents_name_every_section_and_curves_stand_before_long_tables(don
     contents = re.findall(r'<a href="#(s\d+)">(.*?)</a>', text)
     assert contents == re.findall(r'<h2 id="(s\d+)">(.*?)</h2>', text)
     titles = [title for _, title in contents]
-    assert titles[0] == "Labelled F1 on the test part"
+    assert titles[:2] == ["Systems", "Labelled F1 on the test part"]
     curve = titles.index("Parsers: F1 on the development part")
     assert curve < titles.index("buggy and corrected by label, greedy") < titles.index("Trees")
     # a table in the middle of the page is no longer than a screen

@@ -1,0 +1,92 @@
+"""What is trained and compared: a composition, a parser state and a transition system, named as corrected/stack is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import NamedTuple
+
+from oracle.errors import RnngError
+from oracle.transitions import DEFAULT as TOP_DOWN
+from oracle.transitions import SYSTEMS
+from rnng_dy.models.composition import COMPOSITIONS
+from rnng_dy.models.parser_state import DEFAULT as FULL
+from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES
+
+STATES = {"discriminative": PARSER_STATES, "generative": GENERATOR_STATES}
+
+
+class System(NamedTuple):
+    """A parser and a generative model of one kind."""
+
+    composition: str
+    state: str = FULL
+    """As the parser calls it."""
+    transitions: str = TOP_DOWN
+
+    @property
+    def name(self) -> str:
+        """Without what is the default.
+
+        >>> System("corrected").name, System("corrected", "stack").name
+        ('corrected', 'corrected/stack')
+        """
+        more = ((self.state, FULL), (self.transitions, TOP_DOWN))
+        return "/".join((self.composition, *(part for part, default in more if part != default)))
+
+    @property
+    def slug(self) -> str:
+        """The name in those of files.
+
+        >>> System("corrected", "stack").slug
+        'corrected-stack'
+        """
+        return self.name.replace("/", "-")
+
+    def options(self, kind: str) -> tuple[str, ...]:
+        """Of `rnng-dy train KIND`, without defaults: the folders of earlier versions stay up to date.
+
+        >>> System("corrected", "no-buffer").options("generative")
+        ('--composition', 'corrected', '--state', 'no-terms')
+        """
+        found = ["--composition", self.composition]
+        if self.state != FULL:
+            found += ["--state", _same_state(self.state, STATES[kind])]
+        if self.transitions != TOP_DOWN:
+            found += ["--transitions", self.transitions]
+        return tuple(found)
+
+
+PAPER = System("buggy"), System("corrected")
+"""Those of Dyer et al. (2016)."""
+
+
+def parse(name: str) -> System:
+    """The system that is called `composition[/state][/transitions]`; each model's name of a state will do.
+
+    Raises RnngError for any other name, with those that there are.
+
+    >>> parse("corrected/full") == parse("corrected"), parse("buggy/no-terms").name
+    (True, 'buggy/no-buffer')
+    """
+    states = PARSER_STATES | GENERATOR_STATES
+    composition, *more = name.split("/")
+    state = _same_state(more.pop(0), PARSER_STATES) if more and more[0] in states else FULL
+    transitions = more.pop(0) if more and more[0] in SYSTEMS else TOP_DOWN
+    if composition not in COMPOSITIONS or more:
+        parts = "; ".join(", ".join(registry) for registry in (COMPOSITIONS, states, SYSTEMS))
+        raise RnngError(
+            f"no system is called {name!r}: composition[/state][/transitions] of {parts}."
+        )
+    return System(composition, state, transitions)
+
+
+def every() -> list[System]:
+    """All that there are."""
+    return [System(*parts) for parts in product(COMPOSITIONS, PARSER_STATES, SYSTEMS)]
+
+
+def _same_state(name: str, states: Mapping[str, Sequence[str]]) -> str:
+    """What a model calls a state: words are a buffer to the parser, terms to the generative model."""
+    parts = (PARSER_STATES | GENERATOR_STATES)[name]
+    return next(other for other, of_other in states.items() if of_other == parts)

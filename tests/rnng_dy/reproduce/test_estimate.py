@@ -1,0 +1,40 @@
+"""How long a reproduction will take: what systems cost beside each other."""
+
+from __future__ import annotations
+
+import pytest
+
+from rnng_dy.reproduce import estimate
+from rnng_dy.reproduce.plan import Experiment, stages
+from rnng_dy.reproduce.systems import System, parse
+
+
+def test_costs_of_a_composition_and_a_state_multiply():
+    assert (
+        estimate.cost(None)
+        == estimate.cost(System("corrected"))
+        == estimate.cost(System("buggy"))
+        == (1, 1)
+    )
+    gated, stack = estimate.cost(parse("gated-attention")), estimate.cost(parse("corrected/stack"))
+    assert gated.training > 2 > 1 > stack.training
+    both = estimate.cost(parse("gated-attention/stack"))
+    assert both == pytest.approx([a * b for a, b in zip(gated, stack, strict=True)])
+
+
+def test_seconds_are_those_of_the_system(monkeypatch):
+    """A word takes a second in any model of the paper's: 10 epochs of 100 words; inference of 10 words."""
+    monkeypatch.setattr(estimate, "seconds_per_word", lambda kind, settings, sizes: 1.0)
+    names = ("corrected", "corrected/stack", "gated-attention")
+    e = Experiment("nltk", systems=[*map(parse, names)], training={"epochs": 10})
+    train, test = estimate.PartSize(20, 100), estimate.PartSize(2, 10)
+    found = estimate.estimate(stages(e), e, train, test)
+    for name in names:
+        system = parse(name)
+        training, inference = estimate.cost(system)
+        for model in ("parser", "generator"):
+            seconds = found[f"train {model}-{system.slug}-1"]
+            assert seconds == pytest.approx(1000 * training)
+        assert found[f"sample {system.slug}-1"] == pytest.approx(85 * inference)
+        assert found[f"perplexity {system.slug}-1 beam"] == pytest.approx(450 * inference)
+    assert found["train lstm-1"] == 1000

@@ -1,0 +1,72 @@
+"""Names of systems, and how their models are trained."""
+
+from __future__ import annotations
+
+import pytest
+
+from oracle.errors import RnngError
+from oracle.transitions import SYSTEMS, TopDown
+from rnng_dy.models.composition import COMPOSITIONS
+from rnng_dy.models.parser_state import PARSER_STATES
+from rnng_dy.reproduce.systems import System, every, parse
+
+
+@pytest.fixture
+def short_runs(monkeypatch):
+    """A second transition system, as one that somebody adds."""
+    monkeypatch.setitem(SYSTEMS, "short-runs", TopDown)
+
+
+def test_a_name_is_as_short_as_can_be(short_runs):
+    for given, name in (
+        ("corrected", "corrected"),
+        ("corrected/full", "corrected"),
+        ("corrected/full/top-down", "corrected"),
+        ("buggy/no-terms", "buggy/no-buffer"),
+        ("corrected/short-runs", "corrected/short-runs"),
+        ("gated-attention/stack/short-runs", "gated-attention/stack/short-runs"),
+    ):
+        assert parse(given).name == name
+        assert parse(name) == parse(given)
+    assert parse("gated-attention/stack/short-runs").slug == "gated-attention-stack-short-runs"
+
+
+def test_every_system_has_names_of_its_own(short_runs):
+    systems = every()
+    assert len(systems) == len(COMPOSITIONS) * len(PARSER_STATES) * len(SYSTEMS)
+    assert [parse(system.name) for system in systems] == systems
+    assert len({system.slug for system in systems}) == len(systems)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "gold",
+        "stack",
+        "corrected/",
+        "corrected/gold",
+        "corrected/stack/stack",
+        "corrected/stack/no-stack",
+        "corrected/short-runs/stack",
+        "corrected/buggy",
+    ],
+)
+def test_another_name_is_refused_with_those_that_there_are(name, short_runs):
+    with pytest.raises(RnngError) as refused:
+        parse(name)
+    said = str(refused.value)
+    assert said.startswith(f"no system is called {name!r}: ")
+    assert "corrected, buggy, " in said
+    assert "full, stack, no-stack, no-history, no-buffer, no-terms; " in said
+    assert "top-down, " in said
+
+
+def test_options_are_those_of_each_model_and_no_defaults():
+    assert System("buggy").options("discriminative") == ("--composition", "buggy")
+    without_words = parse("gated-attention/no-terms")
+    for kind, state in (("discriminative", "no-buffer"), ("generative", "no-terms")):
+        expected = ("--composition", "gated-attention", "--state", state)
+        assert without_words.options(kind) == expected
+    other = System("corrected", transitions="short-runs").options("generative")
+    assert other == ("--composition", "corrected", "--transitions", "short-runs")
