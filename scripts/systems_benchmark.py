@@ -1,4 +1,4 @@
-"""What each composition and parser state costs, beside the corrected composition with the full state."""
+"""What each composition, parser state and transition system costs, beside the corrected composition of the paper."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="bench_systems",
         description="Processor time of training and of scoring gold trees, one core, minibatches of 16, at the paper's "
-        "sizes, for each composition and parser state; and the share of that of the corrected composition with the "
-        "full state. They take turns, and the fastest of their turns counts.",
+        "sizes, for each composition, parser state and transition system; and the share of that of the corrected "
+        "composition with the full state, top-down. They take turns, and the fastest of their turns counts.",
     )
     parser.add_argument(
         "kind", nargs="?", choices=["discriminative", "generative"], default="generative"
@@ -44,6 +44,8 @@ def main() -> None:
 
 def _works(kind: str, folder: Path) -> Iterator[tuple[str, tuple[Callable, Callable]]]:
     """Name and what to measure of each system: an update and the scores of the same minibatch."""
+    from oracle.transitions import DEFAULT as TOP_DOWN
+    from oracle.transitions import SYSTEMS
     from rnng_dy.models.composition import COMPOSITIONS
     from rnng_dy.models.composition import DEFAULT as COMPOSITION
     from rnng_dy.search.scoring import example_log_probs
@@ -52,19 +54,30 @@ def _works(kind: str, folder: Path) -> Iterator[tuple[str, tuple[Callable, Calla
 
     base, _ = new_model(kind, folder)
     states = list(type(base).states)
-    systems = [(composition, states[0]) for composition in COMPOSITIONS]
-    systems += [(COMPOSITION, state) for state in states[1:]]
+    systems = [(composition, states[0], TOP_DOWN) for composition in COMPOSITIONS]
+    systems += [(COMPOSITION, state, TOP_DOWN) for state in states[1:]]
+    systems += [(COMPOSITION, states[0], transitions) for transitions in SYSTEMS][1:]
     examples = examples_of(base, "train", folder)[:BATCH]
-    for composition, state in systems:
-        model = type(base)(base.vocabulary, base.sizes, composition, state=state)
-        updater = Updater(model, examples, PRESETS["fast", kind])
+    for composition, state, transitions in systems:
+        model = type(base)(
+            base.vocabulary, base.sizes, composition, state=state, transitions=transitions
+        )
+        own = [e._replace(actions=_translated(e.actions, base, model)) for e in examples]
+        updater = Updater(model, own, PRESETS["fast", kind])
         yield (
-            f"{composition}, {state}",
+            f"{composition}, {state}, {transitions}",
             (
                 lambda updater=updater: updater.update(range(BATCH), 0, 1e-4),
-                lambda model=model: example_log_probs(model, examples),
+                lambda model=model, own=own: example_log_probs(model, own),
             ),
         )
+
+
+def _translated(actions: Sequence[int], model, other) -> list[int]:
+    """The ids of the actions that build the same tree in another model's transition system."""
+    names = model.transitions.decode(actions)
+    tree = model.transitions.tree_of(names, ["w"] * names.count("SHIFT"))
+    return other.transitions.encode(other.transitions.actions_of(tree, preterminals=False))
 
 
 def _processor_time(work: Callable) -> float:
@@ -74,10 +87,10 @@ def _processor_time(work: Callable) -> float:
 
 
 def _print(fastest: dict[str, Sequence[float]]) -> None:
-    print(f"{'':32} {'train ms':>9} {'share':>6} {'score ms':>9} {'share':>6}   (a sentence)")
+    print(f"{'':40} {'train ms':>9} {'share':>6} {'score ms':>9} {'share':>6}   (a sentence)")
     first = next(iter(fastest.values()))
     for name, seconds in fastest.items():
         shares = (part / whole for part, whole in zip(seconds, first, strict=True))
         ms = (1e3 * part / BATCH for part in seconds)
         cells = chain.from_iterable(zip(ms, shares, strict=True))
-        print(f"{name:32} {'{:9.2f} {:6.2f} {:9.2f} {:6.2f}'.format(*cells)}")
+        print(f"{name:40} {'{:9.2f} {:6.2f} {:9.2f} {:6.2f}'.format(*cells)}")

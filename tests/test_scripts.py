@@ -44,12 +44,14 @@ def test_bench_measures_everything_and_compares(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["discriminative", "generative"])
-def test_bench_systems_has_a_row_for_each_composition_and_state(tmp_path, kind):
+def test_bench_systems_has_a_row_for_each_part_of_a_system(tmp_path, kind):
     rows = run("bench_systems", kind, "--turns", "1", folder=tmp_path).splitlines()[2:]
-    assert len(rows) == 7
-    assert rows[0].startswith("corrected, full ") and rows[0].split()[3] == "1.00"
-    assert any(row.startswith("gated-attention, full") for row in rows)
-    assert all(float(cell) > 0 for row in rows for cell in row.split()[2:])
+    names = [row[:40].split(", ") for row in rows]
+    assert len(names) == 8 and len(names[0]) == 3
+    assert rows[0].startswith("corrected, full, top-down ") and rows[0].split()[4] == "1.00"
+    for part in ("buggy", "gated-attention", "stack", "in-order"):
+        assert any(part in (cell.strip() for cell in name) for name in names), part
+    assert all(float(cell) > 0 for row in rows for cell in row.split()[3:])
 
 
 def test_bench_mpi_measures_ranks_and_predicts_more(tmp_path):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from typing import ClassVar
 
 from oracle.transitions import StackItem
@@ -10,7 +11,7 @@ from rnng_dy.engine import dy
 from rnng_dy.models.derivations import Constituent, Forest
 from rnng_dy.models.lstm import Lstm, LstmState
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.rows import Row, gather
+from rnng_dy.rows import Row, gather, join
 
 Parts = tuple[StackItem, Sequence[StackItem], Row | None]
 """The open nonterminal and the children as stack items with a `vector`, and u."""
@@ -27,15 +28,17 @@ class Reduction:
 
     def __init__(self, labels: dy.LookupParameters, constituents: Sequence[Parts]):
         self._constituents = constituents
-        opened, children, _ = zip(*constituents, strict=True)
-        self.labels = [item.label for item in opened]
+        self.labels = [opened.label for opened, *_ in constituents]
         """Their numbers."""
         self.label = dy.lookup_batch(labels, self.labels)
         """NT_up: the labels' vectors in the table `nonterminal`."""
-        self.children = [
-            gather([item.vector for item in column])[0] for column in zip(*children, strict=True)
-        ]
+        self.child_rows = [[child.vector for child in children] for _, children, _ in constituents]
+        """Of each constituent, from left to right."""
+
+    @property
+    def children(self) -> list[dy.Expression]:
         """From left to right."""
+        return [gather(column)[0] for column in zip(*self.child_rows, strict=True)]
 
     @property
     def opened(self) -> dy.Expression:
@@ -58,6 +61,9 @@ class Composition:
     """Whether the vector depends on more than label and children; if not, it may be computed once and shared."""
     together: ClassVar[Callable[..., dy.Expression] | None] = None
     """The same for constituents that are known in advance, of several sentences; None where there is but one way."""
+    mixed: ClassVar[Callable[..., dy.Expression] | None] = None
+    """The same for several reductions, with other numbers of children each, one after the other; None where there is
+    but one way."""
     label_width: ClassVar[int] = 1
     """Of a label's vector, in sizes of a child's."""
     label_tables: ClassVar[tuple[str, ...]] = (LABELS,)
@@ -162,10 +168,14 @@ class GatedAttention(Composition):
 
     def __call__(self, reduction: Reduction, dropout: float = 0.0) -> dy.Expression:
         """See `Composition`."""
-        read = self._read(reduction, dropout)
+        return self.mixed([reduction], dropout)
+
+    def mixed(self, reductions: Sequence[Reduction], dropout: float = 0.0) -> dy.Expression:
+        """See `Composition`: each product is one for all of them."""
+        summed_up = [read * weights for read, weights in self._attended(reductions, dropout)]
         # one mask each, for gate and mixture
-        children = _dropped(read * self._attention(reduction, read), dropout)
-        label = _dropped(reduction.label, dropout)
+        children = _dropped(join(summed_up), dropout)
+        label = _dropped(join([reduction.label for reduction in reductions]), dropout)
         gate = dy.logistic(
             dy.affine_transform(
                 [self._gate_bias, self._gate_label, label, self._gate_children, children]
@@ -175,24 +185,47 @@ class GatedAttention(Composition):
 
     def weights(self, reduction: Reduction) -> dy.Expression:
         """How much of each child goes into the constituents: shape (children,), they sum to 1."""
-        return self._attention(reduction, self._read(reduction, 0.0))
+        [(_, weights)] = self._attended([reduction], 0.0)
+        return weights
 
-    def _read(self, reduction: Reduction, dropout: float) -> dy.Expression:
-        """The children in their contexts: shape (2 size, children). The LSTMs do not read the label."""
-        forward, backward = (
-            [lstm.output(state) for state in _states(lstm, children, dropout)]
-            for lstm, children in zip(
-                self._lstms, (reduction.children, reduction.children[::-1]), strict=True
-            )
-        )
-        columns = zip(forward, reversed(backward), strict=True)
-        return dy.concatenate_cols([dy.concatenate(list(both)) for both in columns])
+    def _attended(
+        self, reductions: Sequence[Reduction], dropout: float
+    ) -> Iterator[tuple[dy.Expression, dy.Expression]]:
+        """Of each reduction the children in their contexts, shape (2 size, children), and their weights."""
+        labels = [label for reduction in reductions for label in reduction.labels]
+        asking = [
+            dy.lookup_batch(self._query_table, labels),
+            join([reduction.state for reduction in reductions]),
+        ]
+        query = dy.affine_transform([self._query_bias, self._query_weights, dy.concatenate(asking)])
+        of_constituent = self._contexts([r for of in reductions for r in of.child_rows], dropout)
+        begin = 0
+        for reduction in reductions:
+            group = range(begin, begin + len(reduction.labels))
+            begin = group.stop
+            columns = zip(*(of_constituent[i] for i in group), strict=True)
+            read = dy.concatenate_cols([self._outputs(column) for column in columns])
+            yield read, dy.softmax(dy.transpose(read) * dy.pick_batch_elems(query, list(group)))
 
-    def _attention(self, reduction: Reduction, read: dy.Expression) -> dy.Expression:
-        label = dy.lookup_batch(self._query_table, reduction.labels)
-        asking = dy.concatenate([label, reduction.state])
-        query = dy.affine_transform([self._query_bias, self._query_weights, asking])
-        return dy.softmax(dy.transpose(read) * query)
+    def _contexts(
+        self, sequences: Sequence[Sequence[Row]], dropout: float
+    ) -> list[list[tuple[Row, Row]]]:
+        """The states of both LSTMs after each child of each constituent; they do not read the label."""
+        vectors = dict(enumerate(chain(*sequences)))
+        numbers = iter(vectors)
+        numbered = [list(islice(numbers, len(rows))) for rows in sequences]
+        found = []
+        for lstm, order in zip(self._lstms, (slice(None), slice(None, None, -1)), strict=True):
+            forest = Forest()
+            chains = [forest.add_chain(children[order])[order] for children in numbered]
+            states = lstm.states(forest, vectors, dropout)
+            found.append([[states[k] for k in of_children] for of_children in chains])
+        return [list(zip(*both, strict=True)) for both in zip(*found, strict=True)]
+
+    def _outputs(self, states: Iterable[tuple[Row, Row]]) -> dy.Expression:
+        """What both LSTMs say after some children: shape (2 size,), one batch element each."""
+        columns = zip(self._lstms, zip(*states, strict=True), strict=True)
+        return dy.concatenate([lstm.outputs(rows) for lstm, rows in columns])
 
 
 def _dropped(vector: dy.Expression, dropout: float) -> dy.Expression:

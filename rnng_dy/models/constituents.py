@@ -40,8 +40,8 @@ class Constituents:
             if key not in known or not known[key][1].is_usable:
                 fresh[c.graph, key] = (known, (opened, children, c.u))
         keys = list(fresh)
-        for group, reduction in self._reductions([parts for _, parts in fresh.values()]):
-            block = Block([self._compose(reduction, dropout)], len(group))
+        for group, composed in self._composed([parts for _, parts in fresh.values()], dropout):
+            block = Block([composed], len(group))
             for k, (graph, key) in enumerate(keys[i] for i in group):
                 known, _ = fresh[graph, key]
                 known[key] = (graph.new_name(), Row(block, k))
@@ -73,6 +73,18 @@ class Constituents:
             found.update(zip(group, as_rows(self._compose.weights(reduction)), strict=True))
         labels = (self._transitions.nonterminals[opened.label] for opened, *_ in parts)
         return [(label, found[i]) for i, label in enumerate(labels)]
+
+    def _composed(
+        self, parts: Sequence[Parts], dropout: float
+    ) -> Iterator[tuple[list[int], dy.Expression]]:
+        """Vectors of constituents, and which each expression has."""
+        found = list(self._reductions(parts))
+        if self._compose.mixed and found:
+            reductions = [reduction for _, reduction in found]
+            yield [i for group, _ in found for i in group], self._compose.mixed(reductions, dropout)
+            return
+        for group, reduction in found:
+            yield group, self._compose(reduction, dropout)
 
     def _reductions(self, parts: Sequence[Parts]) -> Iterator[tuple[list[int], Reduction]]:
         """Groups of constituents, as their indices and what a composition sees of them."""
