@@ -203,9 +203,12 @@ class DiscriminativeParser(Rnng, ParserI):
 
     def start(self, tokens: Tokens, dropout: float = 0.0) -> Configuration:
         """The configuration before the first action of a sentence, in the current graph."""
-        tree = Derived(tokens, len(tokens.words), (), None)
-        [root] = self._roots([tree], {}, dropout)
-        return root
+        return self.starts([tokens], dropout)[0]
+
+    def starts(self, sentences: Iterable[Tokens], dropout: float = 0.0) -> list[Configuration]:
+        """The same for several sentences, computed together."""
+        trees = [Derived(tokens, len(tokens.words), (), None) for tokens in sentences]
+        return self._roots(trees, {}, dropout)
 
     # training
 

@@ -135,7 +135,8 @@ class GenerativeModel(Rnng):
         graph = SentenceGraph()
         context = self.state.first(WORDS, self._context_lstm, self._context_start(), dropout)
         words = Words(0, context, None, graph.new_name())
-        return self._root(graph, words, None, dropout)
+        root = Configuration(graph, self.transitions.start(None), *self._first(dropout), words)
+        return self._with_u([root], dropout)[0]
 
     def _next_words(
         self, configurations: Sequence[Configuration], words: Sequence[int], dropout: float

@@ -118,22 +118,11 @@ class Rnng(SavedModel):
 
     # configurations
 
-    def _root(
-        self,
-        graph: SentenceGraph,
-        words: Words,
-        left: int | None,
-        dropout: float,
-        actions: Row | None = None,
-    ) -> Configuration:
-        """The configuration before the first action, with `left` words on the buffer."""
+    def _first(self, dropout: float) -> tuple[StackCell, Row | None]:
+        """The stack and the state of the action LSTM before the first action."""
         stack = self.state.first(STACK, self._stack_lstm, self._stack_guard, dropout)
-        if actions is None:
-            actions = self.state.first(HISTORY, self._action_lstm, self._action_start, dropout)
-        guard = StackCell(None, stack, Row(Block([self._stack_guard]), 0))
-        start = self.transitions.start(left)
-        [root] = self._with_u([Configuration(graph, start, guard, actions, words)], dropout)
-        return root
+        actions = self.state.first(HISTORY, self._action_lstm, self._action_start, dropout)
+        return StackCell(None, stack, Row(Block([self._stack_guard]), 0)), actions
 
     def _roots(
         self, trees: Sequence[Derived], histories: Mapping[int, Row], dropout: float
@@ -152,17 +141,21 @@ class Rnng(SavedModel):
         if self.state.reads(WORDS):
             first = {START: Row(Block([self._context_start()]), 0)}
             states = self._context_lstm.states(forest, rows | first, dropout)
+        # without dropout all begin alike
+        firsts = [self._first(dropout) for _ in trees[: None if dropout else 1]]
         roots = []
         for i, (tree, (words, contexts)) in enumerate(zip(trees, chains, strict=True)):
+            stack, actions = firsts[i % len(firsts)]
             graph = SentenceGraph()
             begin = last = Words(0, states[contexts[0]], None, graph.new_name())
             names = [None] * tree.length if tree.generated is None else tree.generated
             for k, (name, number) in enumerate(zip(names, words, strict=True), 1):
                 following = Words(k, states[contexts[k]], rows[number], graph.new_name())
                 last.following[name] = last = following
-            left = tree.length if tree.generated is None else None
-            roots.append(self._root(graph, begin, left, dropout, histories.get(FIRST - i)))
-        return roots
+            start = self.transitions.start(tree.length if tree.generated is None else None)
+            actions = histories.get(FIRST - i, actions)
+            roots.append(Configuration(graph, start, stack, actions, begin))
+        return self._with_u(roots, dropout)
 
     def _histories(self, found: Beginnings, groups: int, dropout: float) -> dict[int, Row]:
         """The states of the action LSTM after beginnings of sequences, and before the first action of each group.

@@ -19,7 +19,7 @@ Parsed = tuple[list[int], float]
 def parse_batch(parser: Model, sentences: Sequence) -> list[Parsed]:
     """The greedy parse of each sentence, given as the parser's ids; all in one graph."""
     dy.renew_cg()
-    configurations = {i: parser.start(sentence) for i, sentence in enumerate(sentences)}
+    configurations = dict(enumerate(parser.starts(sentences)))
     results: list[Parsed] = [([], 0.0) for _ in sentences]
     unfinished = list(range(len(sentences)))
     while unfinished:

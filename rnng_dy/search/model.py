@@ -65,6 +65,9 @@ class Model(Protocol):
     def start(self, *sentence: object) -> Configuration:
         """Before the first action; a parser is given the ids of a sentence."""
 
+    def starts(self, sentences: Sequence[object]) -> list[Configuration]:
+        """A parser's before the first actions of several sentences, all computed together."""
+
     def step(self, configurations: Sequence[Configuration], alpha: float = 1.0) -> Step:
         """What comes next in each configuration, all computed together."""
 

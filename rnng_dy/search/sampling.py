@@ -73,7 +73,7 @@ def _sample_graph(
     """`sample_batch` in one graph; None where that would need more than MAX_STATES configurations."""
     dy.renew_cg()
     randoms = [np.random.default_rng(seed) for seed in seeds]
-    frontier = [Prefix(i, parser.start(s), n, 0.0, None) for i, s in enumerate(sentences)]
+    frontier = [Prefix(i, c, n, 0.0, None) for i, c in enumerate(parser.starts(sentences))]
     drawn: list[list[Drawn]] = [[] for _ in sentences]
     states = 0
     while frontier:
