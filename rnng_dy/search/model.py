@@ -76,5 +76,10 @@ class Model(Protocol):
         configurations: Sequence[Configuration],
         actions: Sequence[int],
         words: Sequence[int | None] | None = None,
+        dropout: float = 0.0,
+        histories: Sequence[object] | None = None,
     ) -> list[Configuration]:
-        """What a valid action of each leads to, all computed together; a generator's SHIFT needs the id of its word."""
+        """What a valid action of each leads to, all computed together; a generator's SHIFT needs the id of its word.
+
+        `histories` are what the model makes of the actions so far, where it knows them in advance.
+        """
