@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cache
+from operator import itemgetter
 
 from oracle.errors import UnderivableError
 from oracle.transitions.base import MAX_OPEN, REDUCE, SHIFT, StackItem, State, TransitionSystem
@@ -54,8 +55,7 @@ def is_action(text: str) -> bool:
 def system_of(actions: Sequence[str], length: int) -> TransitionSystem:
     """The first system whose actions these are and that builds a tree over `length` words by them.
 
-    Raises UnderivableError where there is none: it says what is wrong for a system that has all these actions, else for
-    the default one.
+    Raises UnderivableError where there is none: it says what is wrong for the system that has most of these actions.
     """
     problems = []
     for system in map(unlimited, SYSTEMS.values()):
@@ -63,8 +63,9 @@ def system_of(actions: Sequence[str], length: int) -> TransitionSystem:
             system.check(actions, length)
             return system
         except UnderivableError as error:
-            problems.append((system.has(actions), error))
-    raise next((error for has, error in problems if has), problems[0][1])
+            problems.append((sum(map(system.has, actions)), error))
+    # the first of equals
+    raise max(problems, key=itemgetter(0))[1]
 
 
 TOP_DOWN = unlimited(TopDown)

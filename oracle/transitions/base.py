@@ -103,9 +103,9 @@ class TransitionSystem(ABC):
 
     @property
     def most_harmless(self) -> float:
-        """So many actions never break a limit."""
+        """So many actions never break a limit; 0: that must be looked at."""
         # every constituent is opened and closed
-        return 2 * self.max_open
+        return 2 * self.max_open if self.limits == TransitionSystem.limits else 0
 
     # what follows: trees
 
@@ -168,9 +168,14 @@ class TransitionSystem(ABC):
         return action[begin:-1] or None if is_open else None
 
     @classmethod
-    def has(cls, actions: Iterable[str]) -> bool:
-        """Whether all of them are actions of the system."""
-        return all(name in cls.structural or cls.label_of(name) is not None for name in actions)
+    def has(cls, action: str) -> bool:
+        """Whether it is an action of the system, with some label."""
+        return action in cls.structural or cls.label_of(action) is not None
+
+    @classmethod
+    def writes_like(cls, other: type[TransitionSystem]) -> bool:
+        """Whether both have actions of the same names, so that an oracle of one may be one of the other."""
+        return (cls.structural, cls.opening) == (other.structural, other.opening)
 
     @classmethod
     def labels(cls, sequences: Iterable[Iterable[str]]) -> tuple[str, ...]:

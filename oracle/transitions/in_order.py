@@ -83,7 +83,7 @@ class InOrder(TransitionSystem):
     def most_harmless(self) -> float:
         """See `TransitionSystem`."""
         # a word, one unary constituent too many, and FINISH are more
-        return min(super().most_harmless, 2 * self.max_unary + 3)
+        return min(2 * self.max_open, 2 * self.max_unary + 3)
 
     def actions_of(self, tree, preterminals=None) -> list[str]:
         """See `TransitionSystem`."""

@@ -138,7 +138,9 @@ def _report(folder: Path, experiment: Experiment, runner: Runner, planned: Seque
     not_run = {stage.name: stage for stage in planned if not runner.is_done(stage)}
     missing = next((stage for stage in not_run.values() if stage.group not in OPTIONAL), None)
     if missing:
-        raise RnngError(f"no report without the stage `{missing.name}`: run without --stages")
+        raise RnngError(
+            f"no report without the stage `{missing.name}`: run with --stages data,train,infer,report"
+        )
     found = results.collect(folder, experiment, not_run)
     found["made"] = {
         "versions": _versions(),

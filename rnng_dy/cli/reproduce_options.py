@@ -44,7 +44,7 @@ class Systems(Names):
         if not isinstance(value, str):
             return value
         try:
-            systems = tuple(map(parse, value.split(",")))
+            systems = tuple(parse(name.strip()) for name in value.split(","))
         except RnngError as error:
             self.fail(str(error), param, ctx)
         if len(set(systems)) < len(systems):

@@ -15,6 +15,7 @@ from oracle.errors import ImpossibleError, RnngError
 from oracle.files import OracleSentence
 from oracle.tagging import tags_by
 from oracle.tokens import Token, split_tokens
+from oracle.transitions import DEFAULT
 from oracle.treebank import NO_TAG, has_preterminals
 from oracle.treebank import tags as tags_of
 from oracle.treebank import words as words_of
@@ -83,7 +84,7 @@ class DiscriminativeParser(Rnng, ParserI):
         composition: str = "corrected",
         vectors: np.ndarray | None = None,
         seed: int = 1,
-        transitions: str = "top-down",
+        transitions: str = DEFAULT,
         state: str = "full",
     ):
         """`vectors` are the pretrained ones, constants, a row for each word of `vocabulary.pretrained`."""

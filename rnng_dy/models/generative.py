@@ -12,7 +12,7 @@ import numpy as np
 from oracle.errors import ImpossibleError, UnseenSymbolError
 from oracle.files import OracleSentence
 from oracle.tokens import Token
-from oracle.transitions import SHIFT
+from oracle.transitions import DEFAULT, SHIFT
 from oracle.treebank import words as words_of
 from rnng_dy.engine import dy
 from rnng_dy.models.configurations import Configuration, SentenceGraph, Words
@@ -87,7 +87,7 @@ class GenerativeModel(Rnng):
         sizes: GeneratorSizes = GeneratorSizes(),
         composition: str = "corrected",
         seed: int = 1,
-        transitions: str = "top-down",
+        transitions: str = DEFAULT,
         state: str = "full",
     ):
         store = ParameterStore(seed)

@@ -166,8 +166,9 @@ class Rnng(SavedModel):
             return {}
         forest = Forest()
         numbers = {FIRST - i: forest.add(NEW, START) for i in range(groups)}
-        for i, (before, action) in enumerate(zip(found.before, found.actions, strict=True)):
-            numbers[i] = forest.add(numbers[before], action)
+        for i in sorted(found.followed()):
+            if i >= 0:
+                numbers[i] = forest.add(numbers[found.before[i]], found.actions[i])
         states = self._action_lstm.states(forest, self._action_vectors(forest), dropout)
         return {i: states[number] for i, number in numbers.items()}
 
@@ -336,7 +337,7 @@ class Rnng(SavedModel):
             Walk(root, tree.sequences, tree.generated)
             for root, tree in zip(roots, trees, strict=True)
         ]
-        return trace(self, walks, dropout, histories)
+        return trace(self, walks, dropout, found, histories)
 
     def _known_hidden(
         self, known: Derivations, sentences: Sequence, dropout: float

@@ -46,6 +46,10 @@ class Beginnings(NamedTuple):
     paths: list[list[int]]
     """The beginnings of each sequence, action by action."""
 
+    def followed(self) -> set[int]:
+        """Those that something goes on from: nothing is computed for the end of a sequence."""
+        return set(self.before)
+
     def by_length(self) -> list[list[int]]:
         """Their numbers, those of one action first."""
         lengths: list[int] = []
@@ -84,20 +88,20 @@ def trace(
     model: Model,
     walks: Iterable[Walk],
     dropout: float = 0.0,
+    found: Beginnings | None = None,
     histories: Mapping[int, object] | None = None,
 ) -> Trace:
     """Walk all action sequences together, step by step. Raises ValueError where an action is not valid.
 
-    `histories` are what the model knows of the beginnings of the sequences, by number, for `advance`.
+    `histories` are what the model knows of their beginnings, which are `found` already then, for `advance`.
     """
     walks = list(walks)
-    found = beginnings(walk.sequences for walk in walks)
+    found = found or beginnings(walk.sequences for walk in walks)
     configurations = {FIRST - i: walk.start for i, walk in enumerate(walks)}
     words = {FIRST - i: walk.words for i, walk in enumerate(walks)}
     for number, before in enumerate(found.before):
         words[number] = words[before]
-    # nothing is computed for the end of a sequence
-    followed = set(found.before)
+    followed = found.followed()
     decisions: dict[int, Decision] = {}
     for level in found.by_length():
         for i in level:

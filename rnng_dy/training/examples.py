@@ -9,6 +9,7 @@ import numpy as np
 
 from oracle.encoded import EncodedOracle, Row
 from oracle.errors import ImpossibleError, RnngError
+from oracle.transitions import SYSTEMS
 from rnng_dy.baselines.lstm_lm import LanguageModelExample
 from rnng_dy.models.discriminative import DiscriminativeParser, ParserExample, Tokens
 from rnng_dy.models.generative import GeneratorExample
@@ -62,14 +63,15 @@ def sizes_of(examples: Sequence) -> np.ndarray:
 
 
 def require_transitions(model: SavedModel, systems: Iterable[str]) -> None:
-    """Raise RnngError where sentences have the actions of another transition system than the model's."""
+    """Raise RnngError where sentences have actions that are none of the model's transition system."""
     if not isinstance(model, Rnng):
         return
-    own = model.transitions.name
-    for system in systems:
-        if system != own:
+    own = model.transitions
+    for name in systems:
+        # an oracle is taken for one of the first system that writes like it
+        if name not in SYSTEMS or not own.writes_like(SYSTEMS[name]):
             raise RnngError(
-                f"the model's transitions are {own}, these {system}: make the oracle with --transitions {own}"
+                f"the model's transitions are {own.name}, these {name}: make the oracle with --transitions {own.name}"
             )
 
 

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from oracle.brackets import format_tree
-from oracle.transitions import SYSTEMS, InOrder, TopDown
+from oracle.transitions import SHIFT, SYSTEMS, InOrder, TopDown
 from oracle.treebank import parse_line
 
 
@@ -57,7 +57,7 @@ def derivations(system, words, most_words):
         valid = [a for a in range(len(system)) if system.is_valid(state, a)]
         assert valid, f"a dead end after {system.decode(actions)}"
         for action in valid:
-            if action == 1 and actions.count(1) == most_words:
+            if action == SHIFT and actions.count(SHIFT) == most_words:
                 continue
             after = state.after(action)
             (finished if after.is_finished else frontier).append(((*actions, action), after))

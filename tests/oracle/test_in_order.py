@@ -7,7 +7,8 @@ from itertools import chain
 import pytest
 
 from oracle.brackets import parse_line
-from oracle.errors import RnngError, UnderivableError
+from oracle.errors import InputError, RnngError, UnderivableError
+from oracle.files import read_oracle
 from oracle.transitions import REDUCE, SHIFT, InOrder, unlimited
 from oracle.transitions.in_order import FINISH
 
@@ -155,6 +156,44 @@ def test_so_many_actions_break_no_limit(system):
 )  # fmt: skip
 def test_what_is_open_lacks_its_bracket(actions, words, expected):
     assert IN_ORDER.partial_brackets(actions.split(), words) == expected
+
+
+ROWS = ["# (S (NP The cat) sat)", "The cat sat", "The cat sat"]
+ACTIONS = ["SHIFT", "PJ(NP)", "SHIFT", "REDUCE", "PJ(S)", "SHIFT", "REDUCE", "FINISH"]
+
+
+def read(tmp_path, lines):
+    path = tmp_path / "x.oracle"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return read_oracle(path)
+
+
+def test_an_oracle_is_told_by_its_actions(tmp_path):
+    [sentence] = read(tmp_path, [*ROWS, *ACTIONS])
+    assert sentence.transitions == "in-order"
+    assert sentence.actions == tuple(ACTIONS)
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (
+            [*ROWS, *ACTIONS[:4], "NT(S)", *ACTIONS[5:]],
+            r":1: .* action 5, 'NT\(S\)', is none of PJ",
+        ),
+        ([*ROWS, *ACTIONS[:-1]], ":1: .* the actions end without FINISH"),
+        ([*ROWS, *["SHIFT"] * 3], ":1: .* no tree: action 1, 'SHIFT', puts a word outside"),
+        ([*ROWS, "The cat sat", *ACTIONS], ":1: 3 lines between the tree and its actions, not 2"),
+        ([*ROWS, *["The cat sat"] * 3, *ACTIONS], ":1: 5 lines between the tree and its actions"),
+        (ROWS[:1], ":1: no actions after the tree"),
+        (ROWS, ":1: no actions after the tree"),
+        ([ROWS[0], *ACTIONS], ":1: 0 lines between the tree and its actions"),
+        ([*ROWS[:2], *ACTIONS], ":1: 1 lines between the tree and its actions"),
+    ],
+)
+def test_what_is_wrong_with_an_oracle_is_said(tmp_path, lines, message):
+    with pytest.raises(InputError, match=f"x.oracle{message}"):
+        read(tmp_path, lines)
 
 
 def test_a_deep_tree_has_actions():

@@ -455,6 +455,25 @@ def test_in_order_models_go_through_all_commands(data):
     assert Path("again.trees").read_bytes() == Path("parsed.trees").read_bytes()
 
 
+def test_a_system_that_writes_as_another_one_does_trains_and_names_what_it_bars(data, monkeypatch):
+    """Its oracles are read as the first such system's."""
+
+    class Shallow(TopDown):
+        name, limits = "shallow", ("max_open", "max_depth")
+
+        def __init__(self, nonterminals=(), max_open=100, max_depth=2):
+            super().__init__(nonterminals, min(max_open, max_depth))
+
+    monkeypatch.setitem(SYSTEMS, "shallow", Shallow)
+    common = ["--train", "good.trees", "good.trees", "--transitions", "shallow"]
+    run("oracle", *common, "--generative", "-o", "s.oracle")
+    given = ["--train", "s.oracle", "--dev", "s.oracle", "--transitions", "shallow"]
+    result = run("train", "generative", *given, *SMALL)
+    assert json.loads(Path("m", "config.json").read_text())["transitions"] == "shallow"
+    assert "opens one constituent more than the 3 that can be open" in result.stderr
+    assert "training sentences left out" in result.stderr
+
+
 def test_an_oracle_of_other_transitions_than_the_models_is_named(data):
     run("oracle", "--train", "good.trees", "good.trees", "--generative", "--transitions", "in-order",
         "-o", "o.gen.oracle")  # fmt: skip

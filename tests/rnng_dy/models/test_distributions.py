@@ -63,7 +63,8 @@ def system_named(name):
 
 def limited(model, max_open):
     """With few trees."""
-    model.transitions.max_open, model.transitions.max_unary = max_open, 1
+    for limit in model.transitions.limits:
+        setattr(model.transitions, limit, max_open)
     return model
 
 
@@ -166,7 +167,7 @@ def test_importance_sampling_converges_to_the_exact_marginal(composition):
     exact = np.log(np.exp(list(joint.values())).sum())
     [samples] = sample_batch(parser, [tokens_of(parser, WORDS)], 4000, 0.8, [[1]])
     e = estimate([log_q for _, log_q in samples], [joint[tuple(actions)] for actions, _ in samples])
-    assert 0 < e.standard_error < 0.15
+    assert 0 < e.standard_error < (0.15 if parser.transitions.opens_after else 0.1)
     assert abs(e.log_marginal - exact) < 5 * e.standard_error
 
 

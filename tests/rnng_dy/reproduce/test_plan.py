@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
-from oracle.transitions import SYSTEMS, TopDown
 from rnng_dy.reproduce.plan import Experiment, stages
 from rnng_dy.reproduce.systems import System, parse
 
@@ -60,21 +57,18 @@ def test_a_state_changes_the_names_and_the_training():
     assert commands(found)[-len(of_system) :] == of_system
 
 
-@pytest.fixture
-def short_runs(monkeypatch):
-    monkeypatch.setitem(SYSTEMS, "short-runs", TopDown)
-    return parse("corrected/short-runs")
+IN_ORDER = parse("corrected/in-order")
 
 
-def test_another_transition_system_has_oracles_of_its_own_once(short_runs):
-    also = short_runs._replace(state="stack")
-    found = planned(System("corrected"), short_runs, also, seeds=(1, 2))
+def test_another_transition_system_has_oracles_of_its_own_once():
+    also = IN_ORDER._replace(state="stack")
+    found = planned(System("corrected"), IN_ORDER, also, seeds=(1, 2))
     assert commands(found)[:9] == OF_THE_DATA.splitlines()[:9]
-    more = [line for line in commands(found) if line.startswith("oracle ") and "short-runs" in line]
-    options = "--transitions short-runs --unk berkeley -o"
+    more = [line for line in commands(found) if line.startswith("oracle ") and "in-order" in line]
+    options = "--transitions in-order --unk berkeley -o"
     assert more == [
-        f"oracle {part}.short-runs.{suffix}oracle: oracle --train train.trees {part}.trees "
-        f"{generative}{options} {part}.short-runs.{suffix}oracle"
+        f"oracle {part}.in-order.{suffix}oracle: oracle --train train.trees {part}.trees "
+        f"{generative}{options} {part}.in-order.{suffix}oracle"
         for part in ("train", "dev", "test")
         for suffix, generative in (("", ""), ("gen.", "--generative "))
     ]
@@ -82,24 +76,24 @@ def test_another_transition_system_has_oracles_of_its_own_once(short_runs):
     assert len(set(names)) == len(names)
 
 
-def test_another_transition_system_reads_its_oracles_alone(short_runs):
-    found = planned(short_runs)
-    of_system = [stage for stage in found if stage.name.endswith(("short-runs-1", "1 beam"))]
+def test_another_transition_system_reads_its_oracles_alone():
+    found = planned(IN_ORDER)
+    of_system = [stage for stage in found if stage.name.endswith(("in-order-1", "1 beam"))]
     read = {path for stage in of_system for path in stage.inputs if path.endswith("oracle")}
-    of_both = ("short-runs.oracle", "short-runs.gen.oracle")
+    of_both = ("in-order.oracle", "in-order.gen.oracle")
     expected = {f"{part}.{suffix}" for part in ("train", "dev", "test") for suffix in of_both}
     assert read == expected
     for stage in of_system:
         named = {word for word in stage.command if word.endswith(".oracle")}
         assert named == {path for path in stage.inputs if path.endswith("oracle")}
         is_trained = stage.verb == "train"
-        assert ("--transitions short-runs" in " ".join(stage.command)) == is_trained
+        assert ("--transitions in-order" in " ".join(stage.command)) == is_trained
     # what all systems are measured by stays
     [clusters] = [stage for stage in found if stage.verb == "clusters"]
     baselines = [stage for stage in found if stage.group == "baselines"]
     read = {path for stage in (clusters, *baselines) for path in stage.inputs}
     assert {"train.gen.oracle", "test.gen.oracle"} <= read
-    assert not any("short-runs" in path for path in read)
+    assert not any("in-order" in path for path in read)
 
 
 def test_groups_are_what_can_be_left_out():

@@ -5,33 +5,27 @@ from __future__ import annotations
 import pytest
 
 from oracle.errors import RnngError
-from oracle.transitions import SYSTEMS, TopDown
+from oracle.transitions import SYSTEMS
 from rnng_dy.models.composition import COMPOSITIONS
 from rnng_dy.models.parser_state import PARSER_STATES
 from rnng_dy.reproduce.systems import System, every, parse
 
 
-@pytest.fixture
-def short_runs(monkeypatch):
-    """A second transition system, as one that somebody adds."""
-    monkeypatch.setitem(SYSTEMS, "short-runs", TopDown)
-
-
-def test_a_name_is_as_short_as_can_be(short_runs):
+def test_a_name_is_as_short_as_can_be():
     for given, name in (
         ("corrected", "corrected"),
         ("corrected/full", "corrected"),
         ("corrected/full/top-down", "corrected"),
         ("buggy/no-terms", "buggy/no-buffer"),
-        ("corrected/short-runs", "corrected/short-runs"),
-        ("gated-attention/stack/short-runs", "gated-attention/stack/short-runs"),
+        ("corrected/in-order", "corrected/in-order"),
+        ("gated-attention/stack/in-order", "gated-attention/stack/in-order"),
     ):
         assert parse(given).name == name
         assert parse(name) == parse(given)
-    assert parse("gated-attention/stack/short-runs").slug == "gated-attention-stack-short-runs"
+    assert parse("gated-attention/stack/in-order").slug == "gated-attention-stack-in-order"
 
 
-def test_every_system_has_names_of_its_own(short_runs):
+def test_every_system_has_names_of_its_own():
     systems = every()
     assert len(systems) == len(COMPOSITIONS) * len(PARSER_STATES) * len(SYSTEMS)
     assert [parse(system.name) for system in systems] == systems
@@ -48,11 +42,11 @@ def test_every_system_has_names_of_its_own(short_runs):
         "corrected/gold",
         "corrected/stack/stack",
         "corrected/stack/no-stack",
-        "corrected/short-runs/stack",
+        "corrected/in-order/stack",
         "corrected/buggy",
     ],
 )
-def test_another_name_is_refused_with_those_that_there_are(name, short_runs):
+def test_another_name_is_refused_with_those_that_there_are(name):
     with pytest.raises(RnngError) as refused:
         parse(name)
     said = str(refused.value)
@@ -68,5 +62,5 @@ def test_options_are_those_of_each_model_and_no_defaults():
     for kind, state in (("discriminative", "no-buffer"), ("generative", "no-terms")):
         expected = ("--composition", "gated-attention", "--state", state)
         assert without_words.options(kind) == expected
-    other = System("corrected", transitions="short-runs").options("generative")
-    assert other == ("--composition", "corrected", "--transitions", "short-runs")
+    other = System("corrected", transitions="in-order").options("generative")
+    assert other == ("--composition", "corrected", "--transitions", "in-order")
