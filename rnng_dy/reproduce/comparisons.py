@@ -33,7 +33,8 @@ def compare(golds: Sequence[nltk.Tree], first: Trial, second: Trial) -> dict:
         "names": list(names),
         "perplexity": vars(significance.perplexity_difference(*marginals, first.lengths)),
     }
-    for kind in ("discriminative", "generative"):
+    have_one_parser = first.system.proposal == second.system.proposal
+    for kind in ("generative",) if have_one_parser else ("discriminative", "generative"):
         scores = first.scores[kind], second.scores[kind]
         trees = [trial.trees[kind] for trial in (first, second)]
         found[kind] = {

@@ -87,8 +87,14 @@ def stages(e: Experiment) -> list[Stage]:
     """All stages, each after those whose outputs it reads."""
     found = [*_data(e), *_baselines(e)]
     for seed in e.seeds:
-        for system in e.systems:
-            found += _models(e, system, seed)
+        for i, system in enumerate(e.systems):
+            # systems that differ in the state alone have one parser
+            is_first = system.proposal not in [earlier.proposal for earlier in e.systems[:i]]
+            if is_first:
+                found.append(_parser(e, system.proposal, seed))
+            found.append(_generator(e, system, seed))
+            if is_first:
+                found += _proposals(e, system.proposal, seed)
             found += _inference(e, system, seed)
     return found
 
@@ -183,34 +189,46 @@ def _train(
     )
 
 
-def _models(e: Experiment, system: System, seed: int) -> Iterator[Stage]:
-    run = f"{system.slug}-{seed}"
+def _parser(e: Experiment, system: System, seed: int) -> Stage:
     train, dev = (_oracle(part, system.transitions, generative=False) for part in ("train", "dev"))
     data = ("--train", train, "--dev", dev, "--dev-trees", "dev.trees")
     extra = (*system.options("discriminative"), *(() if e.tags == "none" else ("--pos",)))
-    yield _train(e, "discriminative", f"parser-{run}", seed, data, extra, system)
+    return _train(e, "discriminative", f"parser-{system.slug}-{seed}", seed, data, extra, system)
+
+
+def _generator(e: Experiment, system: System, seed: int) -> Stage:
     data, extra = _word_data(system.transitions), system.options("generative")
-    yield _train(e, "generative", f"generator-{run}", seed, data, extra, system)
+    return _train(e, "generative", f"generator-{system.slug}-{seed}", seed, data, extra, system)
+
+
+def _long(
+    verb: str, run: str, system: System, given: Sequence[str], inputs: Sequence[str], output: str
+) -> Stage:
+    """A stage that several processes share, and that goes on."""
+    command, free = (verb, *given, "-o", output), ("--jobs", "{jobs}", "--resume")
+    return Stage(
+        f"{verb} {run}", "infer", command, tuple(inputs), (output,), free=free, system=system
+    )
+
+
+def _proposals(e: Experiment, system: System, seed: int) -> Iterator[Stage]:
+    """The parser's own trees, and its samples."""
+    run, test = f"{system.slug}-{seed}", _oracle("test", system.transitions, generative=False)
+    model, inputs = ("--model", f"parser-{run}"), (*_files(f"parser-{run}"), test)
+    yield _long("parse", run, system, (*model, test), inputs, f"{run}.greedy.trees")
+    options = ("--samples", str(e.samples), "--alpha", str(e.alpha), "--seed", str(seed))
+    yield _long("sample", run, system, (*model, *options, test), inputs, f"{run}.props")
 
 
 def _inference(e: Experiment, system: System, seed: int) -> Iterator[Stage]:
     run, test = f"{system.slug}-{seed}", _oracle("test", system.transitions, generative=False)
-    parser, generator = (_files(f"{kind}-{run}") for kind in ("parser", "generator"))
-    jobs = ("--jobs", "{jobs}", "--resume")
-    greedy, props, scored, best = (
-        f"{run}.{suffix}" for suffix in ("greedy.trees", "props", "likelihoods", "map.trees")
+    props, scored, best = (
+        f"{system.proposal.slug}-{seed}.props",
+        f"{run}.likelihoods",
+        f"{run}.map.trees",
     )
-
-    def stage(verb: str, given: tuple[str, ...], inputs: tuple[str, ...], output: str) -> Stage:
-        command = (verb, *given, "-o", output)
-        name = f"{verb} {run}"
-        return Stage(name, "infer", command, inputs, (output,), free=jobs, system=system)
-
-    yield stage("parse", ("--model", f"parser-{run}", test), (*parser, test), greedy)
-    options = ("--samples", str(e.samples), "--alpha", str(e.alpha), "--seed", str(seed))
-    given = ("--model", f"parser-{run}", *options, test)
-    yield stage("sample", given, (*parser, test), props)
-    yield stage("score", ("--model", f"generator-{run}", props), (*generator, props), scored)
+    model, inputs = ("--model", f"generator-{run}"), (*_files(f"generator-{run}"), props)
+    yield _long("score", run, system, (*model, props), inputs, scored)
     command = ("rerank", props, scored, "--ess", "--oracle", test, "-o", best)
     marginals = f"{run}.marginals.txt"
     yield Stage(

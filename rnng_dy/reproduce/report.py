@@ -14,7 +14,7 @@ from rnng_dy.drawing.trees import STYLE as TREE_STYLE
 from rnng_dy.drawing.trees import draw_tree
 from rnng_dy.evaluation.marking import mark
 from rnng_dy.execution.outputs import write_json
-from rnng_dy.reproduce.tables import Table, long_tables, short_tables
+from rnng_dy.reproduce.tables import Table, compared_kinds, long_tables, short_tables
 
 
 def write(folder: Path, results: dict) -> list[Path]:
@@ -73,7 +73,7 @@ def charts(results: dict) -> list[tuple[str, str]]:
 
 
 def _points(runs: dict[str, dict], kind: str, x: str, y: str) -> dict[str, list[Point]]:
-    return _xy({name: run[kind] for name, run in runs.items()}, x, y)
+    return _xy({name: run[kind] for name, run in runs.items() if kind in run}, x, y)
 
 
 def _xy(series: dict[str, list[dict]], x: str, y: str) -> dict[str, list[Point]]:
@@ -114,7 +114,7 @@ def _most_different(results: dict) -> Iterator[tuple[str, tuple[str, ...], list[
         if compared["seed"] != results["seeds"][0]:
             continue
         first, second = compared["names"]
-        for kind, name in (("discriminative", "greedy"), ("generative", "reranked")):
+        for kind, name in compared_kinds(compared):
             title = f"Where {first} and {second} differ most, {name}, seed {compared['seed']}"
             yield title, ("gold", first, second), compared[kind]["most_different"]
 

@@ -17,11 +17,15 @@ STATES = {"discriminative": PARSER_STATES, "generative": GENERATOR_STATES}
 
 
 class System(NamedTuple):
-    """A parser and a generative model of one kind."""
+    """A generative model, and a parser of its kind, whose samples it scores.
+
+    The state is the generative model's alone, as in Kuncoro et al. (2017): a parser that does not see the buffer knows
+    of no word that it has not shifted, and its samples are of no use.
+    """
 
     composition: str
     state: str = FULL
-    """As the parser calls it."""
+    """As a parser would call it."""
     transitions: str = TOP_DOWN
 
     @property
@@ -33,6 +37,15 @@ class System(NamedTuple):
         """
         more = ((self.state, FULL), (self.transitions, TOP_DOWN))
         return "/".join((self.composition, *(part for part, default in more if part != default)))
+
+    @property
+    def proposal(self) -> System:
+        """The system whose parser it is.
+
+        >>> System("corrected", "stack").proposal.name
+        'corrected'
+        """
+        return self._replace(state=FULL)
 
     @property
     def slug(self) -> str:

@@ -55,7 +55,10 @@ def _systems(results: dict) -> Table:
         cells += [_with_spread(found, "{:.1f}") for found in perplexity]
         rows.append((name, *cells, seeds))
     header = ("", "F1, greedy", "F1, reranked", "perplexity", "perplexity, ends counted", "seeds")
-    note = "Test part; mean ± standard deviation over seeds."
+    note = (
+        "Test part; mean ± standard deviation over seeds. A parser state is the generative model's alone: the parser, "
+        "whose samples it scores, is that of the system with the full one."
+    )
     return Table("Systems", header, rows, note)
 
 
@@ -172,11 +175,10 @@ def _significance(results: dict) -> list[Table]:
     """Empty where only one system was trained."""
     rows = []
     for compared in results["comparisons"]:
-        for name, d in (
-            ("F1, greedy", compared["discriminative"]["f1"]),
-            ("F1, reranked", compared["generative"]["f1"]),
-            ("perplexity", compared["perplexity"]),
-        ):
+        measured = [
+            (f"F1, {name}", compared[kind]["f1"]) for kind, name in compared_kinds(compared)
+        ]
+        for name, d in (*measured, ("perplexity", compared["perplexity"])):
             interval = f"{_text(d['low'], '{:+.2f}')} to {_text(d['high'], '{:+.2f}')}"
             value, p = _text(d["value"], "{:+.2f}"), _text(d["p"], "{:.4f}")
             first, second = compared["names"]
@@ -194,7 +196,7 @@ def _by_length_and_label(results: dict) -> list[Table]:
         if compared["seed"] != results["seeds"][0]:
             continue
         first, second = compared["names"]
-        for kind, name in (("discriminative", "greedy"), ("generative", "reranked")):
+        for kind, name in compared_kinds(compared):
             for key, title in (("by_length", "words in the constituent"), ("by_label", "label")):
                 rows = [
                     (
@@ -210,6 +212,12 @@ def _by_length_and_label(results: dict) -> list[Table]:
                 caption = f"{first} and {second} by {title}, {name}"
                 found.append(Table(caption, header, rows, f"Seed {compared['seed']}."))
     return found
+
+
+def compared_kinds(compared: Mapping) -> list[tuple[str, str]]:
+    """The kinds of trees that two systems are compared by, and what they are called: of one parser, no greedy ones."""
+    names = (("discriminative", "greedy"), ("generative", "reranked"))
+    return [(kind, name) for kind, name in names if kind in compared]
 
 
 def _growth(results: dict) -> Table:

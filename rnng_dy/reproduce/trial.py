@@ -29,24 +29,23 @@ class Trial:
         is_searched: bool = True,
     ):
         """`is_searched`: whether the generative model alone was, so that it has trees of its own."""
-        name = f"{system.slug}-{seed}"
+        name, proposal = f"{system.slug}-{seed}", f"{system.proposal.slug}-{seed}"
         self.system, self.seed, self.name, self.is_searched = system, seed, name, is_searched
         self.trees = {
-            "discriminative": _with_gold_tags(folder / f"{name}.greedy.trees", golds),
+            "discriminative": _with_gold_tags(folder / f"{proposal}.greedy.trees", golds),
             "generative": _with_gold_tags(folder / f"{name}.map.trees", golds),
         }
         if is_searched:
             path = folder / f"{name}.beam.trees"
             self.trees["alone"], self.without_tree = read_trees_alone(path, golds)
         self.scores = {kind: evalb.score(golds, trees) for kind, trees in self.trees.items()}
-        self.sampled = read_sampled(folder / f"{name}.props", folder / f"{name}.likelihoods")
+        self.sampled = read_sampled(folder / f"{proposal}.props", folder / f"{name}.likelihoods")
         self.estimates = [of_sentence.estimate for of_sentence in self.sampled]
         self.log_marginals = [e.log_marginal for e in self.estimates]
         self.lengths = [of_sentence.words for of_sentence in self.sampled]
-        self.logs = {
-            kind: _evaluations(folder / f"{model}-{name}" / "log.jsonl")
-            for kind, model in (("discriminative", "parser"), ("generative", "generator"))
-        }
+        self.logs = {"generative": _evaluations(folder / f"generator-{name}" / "log.jsonl")}
+        if system == system.proposal:
+            self.logs["discriminative"] = _evaluations(folder / f"parser-{name}" / "log.jsonl")
 
     def perplexity(self, ends: bool = False) -> float:
         """Of the sentences that have p > 0; with `ends` their ends count as words."""

@@ -49,12 +49,19 @@ def test_stages_and_commands_are_those_of_earlier_versions_whose_folders_go_on()
     assert commands(planned(System("corrected"))) == expected
 
 
-def test_a_state_changes_the_names_and_the_training():
-    found = planned(System("corrected"), parse("corrected/no-terms"))
-    of_system = OF_A_SYSTEM.replace("corrected-1", "corrected-no-buffer-1").splitlines()
-    for i, state in enumerate(("no-buffer", "no-terms")):
-        of_system[i] = of_system[i].replace(" corrected ", f" corrected --state {state} ")
-    assert commands(found)[-len(of_system) :] == of_system
+def test_a_state_changes_the_generative_model_which_scores_the_samples_of_the_same_parser():
+    text = OF_A_SYSTEM.replace("corrected-1", "corrected-no-buffer-1")
+    text = text.replace(" corrected ", " corrected --state no-terms ")
+    lines = text.replace("corrected-no-buffer-1.props", "corrected-1.props").splitlines()
+    of_the_parser = "train parser", "parse ", "sample "
+    expected = [line for line in lines if not line.startswith(of_the_parser)]
+    both = commands(planned(System("corrected"), parse("corrected/no-terms")))
+    assert both[-len(expected) :] == expected
+    assert len(both) == len(commands(planned(System("corrected")))) + len(expected)
+    # alone it has the parser, too
+    alone = commands(planned(parse("corrected/no-terms")))
+    shared = [line for line in OF_A_SYSTEM.splitlines() if line.startswith(of_the_parser)]
+    assert sorted(alone[-len(lines) :]) == sorted([*expected, *shared])
 
 
 IN_ORDER = parse("corrected/in-order")
