@@ -39,11 +39,11 @@ class Cost(NamedTuple):
 
 
 COSTS = {
-    "gated-attention": Cost(3.2, 2.2),
-    "stack": Cost(0.6, 0.6),
+    "gated-attention": Cost(2.4, 2.1),
+    "stack": Cost(0.7, 0.6),
     "no-stack": Cost(0.4, 0.5),
     "no-history": Cost(0.8, 0.7),
-    "no-buffer": Cost(0.8, 0.9),
+    "no-buffer": Cost(0.9, 0.8),
 }
 """Of compositions and states: the generative model's (docs/performance.md), taken for both models and for searches too.
 
