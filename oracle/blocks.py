@@ -141,9 +141,10 @@ def _first_action(block: Sequence[str]) -> int:
         if len(block) <= first or not is_action(block[first]):
             continue
         rows = block[1:first]
+        if any(map(opens_constituent, rows)):
+            continue
         # the only word of a sentence may be written as an action is
-        is_one_word = len(split_words(rows[0])) == 1
-        if not any(map(opens_constituent, rows)) and (is_one_word or not is_action(rows[-1])):
+        if not is_action(rows[-1]) or len(split_words(rows[0])) == 1:
             return first
     return 0
 
@@ -159,55 +160,11 @@ def _read_block(block: list[str], begin: int, path: object) -> OracleSentence:
         )
     first = _first_action(block)
     if not first:
-        raise InputError(f"no sentence in this oracle; {_REMEDY}", path)
-
-
-def _blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
-    """Lines between empty lines, and the number of the first."""
-    block: list[str] = []
-    number = 0
-    for number, raw in enumerate(lines, 1):
-        line = raw.rstrip(WHITE_SPACE)
-        if line:
-            block.append(line)
-        elif block:
-            yield number - len(block), block
-            block = []
-    if block:
-        yield number + 1 - len(block), block
-
-
-def _read_block(block: list[str], begin: int, path: object) -> OracleSentence:
-    # by position and not by `# `, since `#` is a word and a tag of the PTB
-    if not block[0].startswith("# "):
-        raise InputError(
-            f"a sentence of an oracle begins with `# ` and its tree, not {block[0]!r:.60}; "
-            f"{_REMEDY}",
-            path,
-            begin,
-        )
-    # a word may be written as an action is, where it is the only one
-    is_one_word = len(block) > 1 and len(split_words(block[1])) == 1
-    first = next(
-        (
-            i
-            for i in _LINES_BEFORE_ACTIONS
-            if i < len(block)
-            and is_action(block[i])
-            and (is_one_word or not is_action(block[i - 1]))
-            # none opens before the first action
-            and not any(map(opens_constituent, block[1:i]))
-        ),
-        0,
-    )
-    if not first:
         number = next((i for i, line in enumerate(block) if is_action(line)), 0) - 1
         wrong = (
             "no actions after the tree"
             if number < 0
-            else (
-                f"{number} lines between the tree and its actions, not 2 (generative) or 4 (discriminative)"
-            )
+            else f"{number} lines between the tree and its actions, not 2 (generative) or 4 (discriminative)"
         )
         raise InputError(f"{wrong}; {_REMEDY}", path, begin)
     rows = [tuple(map(intern, split_words(line))) for line in block[1:first]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import chain, islice
 from typing import ClassVar
 
@@ -35,7 +36,7 @@ class Reduction:
         self.child_rows = [[child.vector for child in children] for _, children, _ in constituents]
         """Of each constituent, from left to right."""
 
-    @property
+    @cached_property
     def children(self) -> list[dy.Expression]:
         """From left to right."""
         return [gather(column)[0] for column in zip(*self.child_rows, strict=True)]
