@@ -43,11 +43,11 @@ class Block:
         return self._places is not None
 
     def expressions(self, rows: Sequence[int], which: slice) -> Sequence[dy.Expression]:
-        """Expressions of the current graph: those of the block, or if it is kept those of some rows, in order.
+        """Expressions of the current graph: those of the block, or if it is kept those of `rows`, in order.
 
         Raises RnngError where these are not kept for it.
         """
-        if not all(map(self.has, rows if self.is_kept else rows[:1])):
+        if not all(map(self.has, rows if self.is_kept else [0])):
             raise RnngError("a configuration of a graph that is gone")
         if self._places is None:
             return self._expressions[which]
@@ -84,21 +84,21 @@ def gather(rows: Sequence[Row], which: slice = EVERY, height: int = 0) -> Sequen
 
     All blocks have the same number of expressions.
     """
-    of_block: dict[Block, tuple[int, list[int], bool]] = {}
-    numbers, elements = [], []
-    for block, index in rows:
-        known = of_block.get(block)
-        if known is None:
-            known = of_block[block] = (len(of_block), [], block.is_kept)
-        number, indices, is_kept = known
-        numbers.append(number)
-        elements.append(len(indices) if is_kept else index)
-        indices.append(index)
-    found = [block.expressions(indices, which) for block, (_, indices, _) in of_block.items()]
+    blocks, elements = map(list, zip(*rows, strict=True))
+    number_of = {block: number for number, block in enumerate(dict.fromkeys(blocks))}
+    # of a block that is kept these rows alone go into the graph
+    given: dict[Block, list[int]] = {block: [] for block in number_of if block.is_kept}
+    if given:
+        for k, (block, index) in enumerate(rows):
+            if block in given:
+                elements[k] = len(given[block])
+                given[block].append(index)
+    found = [block.expressions(given.get(block, ()), which) for block in number_of]
     if len(found) == 1 and not height:
-        size = len(rows) if is_kept else block.size
+        size = len(given[blocks[0]]) if given else blocks[0].size
         if len(rows) == size and (size == 1 or elements == list(range(size))):
             return found[0]
+    numbers = list(map(number_of.__getitem__, blocks))
     columns = zip(*found, strict=True)
     return [dy.gather_batch_elems(list(xs), numbers, elements, height) for xs in columns]
 

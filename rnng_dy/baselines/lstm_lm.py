@@ -86,8 +86,7 @@ class LstmLanguageModel(SavedModel):
             targets += (*example.words, self._end)
         words = list(dict.fromkeys(forest.inputs))
         vectors = numbered(words, dy.lookup_batch(self._word_table, words))
-        states = self._lstm.states(forest, vectors, dropout)
-        u = self._lstm.outputs([states[number] for number in read])
+        u = self._lstm.outputs(self._lstm.states(forest, read, vectors, dropout))
         return self._softmax.negative_log_probs(dy.dropout(u, dropout) if dropout else u, targets)
 
     # training

@@ -10,7 +10,7 @@ from typing import ClassVar
 from oracle.transitions import StackItem
 from rnng_dy.engine import dy
 from rnng_dy.models.derivations import Constituent, Forest
-from rnng_dy.models.lstm import Lstm, LstmState
+from rnng_dy.models.lstm import Lstm
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.rows import Row, gather, join
 
@@ -61,10 +61,11 @@ class Composition:
     depends_on_state: ClassVar[bool] = False
     """Whether the vector depends on more than label and children; if not, it may be computed once and shared."""
     together: ClassVar[Callable[..., dy.Expression] | None] = None
-    """The same for constituents that are known in advance, of several sentences; None where there is but one way."""
+    """The vectors of constituents with any numbers of children, given what they are made of by number; it comes in
+    place of a call, and has the trees of training and scoring computed at once. None where it depends on u."""
     mixed: ClassVar[Callable[..., dy.Expression] | None] = None
-    """The same for several reductions, with other numbers of children each, one after the other; None where there is
-    but one way."""
+    """A call for several reductions, with other numbers of children each, one after the other; None where each is
+    called for."""
     label_width: ClassVar[int] = 1
     """Of a label's vector, in sizes of a child's."""
     label_tables: ClassVar[tuple[str, ...]] = (LABELS,)
@@ -85,32 +86,16 @@ class Composition:
         return dy.rectify(dy.affine_transform([self._bias, self._weights, both]))
 
 
-def _states(lstm: Lstm, inputs: Iterable[dy.Expression], dropout: float) -> list[LstmState]:
-    """Those of an LSTM after each of its inputs."""
-    states = [lstm.start()]
-    for x in inputs:
-        states.append(lstm.step(states[-1], x, dropout))
-    return states[1:]
-
-
 class CorrectedComposition(Composition):
     """A bidirectional LSTM over label and children, as the corrigendum describes it."""
 
     name = "corrected"
 
     @staticmethod
-    def readings(reduction: Reduction | Constituent) -> tuple[list, list]:
-        """What the two LSTMs read, in order."""
-        label, children = reduction.label, reduction.children
+    def readings(constituent: Constituent) -> tuple[list[int], list[int]]:
+        """The numbers of what the two LSTMs read, in order."""
+        label, children = constituent.label, constituent.children
         return [label, *reversed(children)], [label, *children]
-
-    def __call__(self, reduction: Reduction, dropout: float = 0.0) -> dy.Expression:
-        """See `Composition`."""
-        outputs = [
-            lstm.output(_states(lstm, inputs, dropout)[-1])
-            for lstm, inputs in zip(self._lstms, self.readings(reduction), strict=True)
-        ]
-        return self._summed_up(outputs, dropout)
 
     def together(
         self,
@@ -118,18 +103,15 @@ class CorrectedComposition(Composition):
         vectors: Mapping[int, Row],
         dropout: float = 0.0,
     ) -> dy.Expression:
-        """The same for constituents that are known in advance, with any numbers of children, of vectors by number."""
+        """See `Composition`."""
         outputs = []
         readings = zip(*map(self.readings, constituents), strict=True)
         for lstm, sequences in zip(self._lstms, readings, strict=True):
             forest = Forest()
             last = [forest.add_chain(inputs)[-1] for inputs in sequences]
-            states = lstm.states(forest, vectors, dropout)
-            outputs.append(lstm.outputs([states[number] for number in last]))
-        return self._summed_up(outputs, dropout)
-
-    def _summed_up(self, outputs: Iterable[dy.Expression], dropout: float) -> dy.Expression:
-        return self._composed(dy.concatenate([_dropped(output, dropout) for output in outputs]))
+            output = lstm.outputs(lstm.states(forest, last, vectors, dropout))
+            outputs.append(_dropped(output, dropout))
+        return self._composed(dy.concatenate(outputs))
 
 
 class BuggyComposition(CorrectedComposition):
@@ -141,9 +123,9 @@ class BuggyComposition(CorrectedComposition):
     name = "buggy"
 
     @staticmethod
-    def readings(reduction: Reduction | Constituent) -> tuple[list, list]:
+    def readings(constituent: Constituent) -> tuple[list[int], list[int]]:
         """See `CorrectedComposition`."""
-        label, opened, seen = reduction.label, reduction.opened, reduction.children[:-1]
+        label, opened, seen = constituent.label, constituent.opened, constituent.children[:-1]
         return [label, *reversed(seen), opened], [label, opened, *seen]
 
 
@@ -219,8 +201,8 @@ class GatedAttention(Composition):
         for lstm, order in zip(self._lstms, (slice(None), slice(None, None, -1)), strict=True):
             forest = Forest()
             chains = [forest.add_chain(children[order])[order] for children in numbered]
-            states = lstm.states(forest, vectors, dropout)
-            found.append([[states[k] for k in of_children] for of_children in chains])
+            states = iter(lstm.states(forest, chain(*chains), vectors, dropout))
+            found.append([list(islice(states, len(of_children))) for of_children in chains])
         return [list(zip(*both, strict=True)) for both in zip(*found, strict=True)]
 
     def _outputs(self, states: Iterable[tuple[Row, Row]]) -> dy.Expression:

@@ -11,8 +11,8 @@ from oracle.transitions import TransitionSystem
 from rnng_dy.engine import dy
 from rnng_dy.models.composition import Composition, Parts, Reduction
 from rnng_dy.models.configurations import Configuration, Push
-from rnng_dy.models.derivations import Derivations
-from rnng_dy.rows import Block, Row, as_rows, numbered
+from rnng_dy.models.derivations import Constituent, Derivations
+from rnng_dy.rows import Block, Row, as_rows, numbered, rows_of_block
 
 
 class Constituents:
@@ -78,6 +78,9 @@ class Constituents:
         self, parts: Sequence[Parts], dropout: float
     ) -> Iterator[tuple[list[int], dy.Expression]]:
         """Vectors of constituents, and which each expression has."""
+        if self._compose.together and parts:
+            yield list(range(len(parts))), self._together(parts, dropout)
+            return
         found = list(self._reductions(parts))
         if self._compose.mixed and found:
             reductions = [reduction for _, reduction in found]
@@ -85,6 +88,18 @@ class Constituents:
             return
         for group, reduction in found:
             yield group, self._compose(reduction, dropout)
+
+    def _together(self, parts: Sequence[Parts], dropout: float) -> dy.Expression:
+        """Vectors of constituents that depend on nothing but label and children."""
+        labels = {label: k for k, label in enumerate(dict.fromkeys(p[0].label for p in parts))}
+        rows = rows_of_block([dy.lookup_batch(self._labels, [*labels])], len(labels))
+        constituents = []
+        for opened, children, _ in parts:
+            first = len(rows)
+            rows += [opened.vector, *(child.vector for child in children)]
+            numbers = tuple(range(first + 1, len(rows)))
+            constituents.append(Constituent(labels[opened.label], first, numbers))
+        return self._compose.together(constituents, dict(enumerate(rows)), dropout)
 
     def _reductions(self, parts: Sequence[Parts]) -> Iterator[tuple[list[int], Reduction]]:
         """Groups of constituents, as their indices and what a composition sees of them."""

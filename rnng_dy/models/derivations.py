@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 from itertools import count
 from typing import NamedTuple
 
+import numpy as np
+
 from oracle.transitions import REDUCE, SHIFT, State, TransitionSystem
 from rnng_dy.search.trace import FIRST, Beginnings, beginnings
 
@@ -26,42 +28,39 @@ class Forest:
         self.inputs: list = []
         """What each state reads."""
         self._parents: list[int] = []
-        self._levels: list[list[int]] = []
-        self._level: list[int] = []
+        self._levels: list[int] = []
 
     def add(self, parent: int, read: object) -> int:
         """The number of a state that reads something after state `parent`."""
         number = len(self._parents)
-        level = 0 if parent == NEW else self._level[parent] + 1
-        if level == len(self._levels):
-            self._levels.append([])
-        self._levels[level].append(number)
-        self._level.append(level)
+        self._levels.append(0 if parent == NEW else self._levels[parent] + 1)
         self._parents.append(parent)
         self.inputs.append(read)
         return number
 
-    def add_chain(self, inputs: Iterable) -> list[int]:
+    def add_chain(self, inputs: Sequence) -> range:
         """The numbers of the states that read a sequence one after the other."""
-        states = [NEW]
-        for read in inputs:
-            states.append(self.add(states[-1], read))
-        return states[1:]
+        first, length = len(self._parents), len(inputs)
+        if length:
+            self._levels.extend(range(length))
+            self._parents.append(NEW)
+            self._parents.extend(range(first, first + length - 1))
+            self.inputs.extend(inputs)
+        return range(first, first + length)
 
     def by_level(self) -> Levels:
         """The states in an order in which each comes after those that it depends on."""
-        order = [number for level in self._levels for number in level]
-        places = [0] * len(order)
-        for place, number in enumerate(order):
-            places[number] = place
+        levels = np.array(self._levels, int)
+        order = np.argsort(levels, kind="stable")
         # the last place is for NEW
-        places.append(NEW)
-        ends, end = [], 0
-        for level in self._levels:
-            end += len(level)
-            ends.append(end)
-        parents = [places[self._parents[number]] for number in order]
-        return Levels([self.inputs[number] for number in order], parents, ends, places[:-1])
+        places = np.full(len(order) + 1, NEW)
+        places[order] = np.arange(len(order))
+        return Levels(
+            list(map(self.inputs.__getitem__, order.tolist())),
+            places[np.array(self._parents, int)[order]].tolist(),
+            np.bincount(levels).cumsum().tolist(),
+            places[:-1].tolist(),
+        )
 
 
 class Levels(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from rnng_dy.engine import dy
 from rnng_dy.models.derivations import Forest
@@ -40,8 +40,14 @@ class Lstm:
             after.append(x)
         return tuple(after)
 
-    def states(self, forest: Forest, vectors: Mapping[int, Row], dropout: float = 0.0) -> list[Row]:
-        """All states of sequences that are known in advance, by number; they read `vectors` by theirs."""
+    def states(
+        self,
+        forest: Forest,
+        numbers: Iterable[int],
+        vectors: Mapping[int, Row],
+        dropout: float = 0.0,
+    ) -> list[Row]:
+        """Some states of sequences that are known in advance, by number; all of them read `vectors` by theirs."""
         levels = forest.by_level()
         [x] = gather([vectors[number] for number in levels.inputs])
         layers = []
@@ -49,7 +55,7 @@ class Lstm:
             x = cell.forest(x, levels.parents, levels.ends, dropout)
             layers.append(x)
         block = Block(layers, len(levels.inputs))
-        return [Row(block, place) for place in levels.places]
+        return [Row(block, levels.places[number]) for number in numbers]
 
     def outputs(self, states: Sequence[Row]) -> dy.Expression:
         """The top layer's h of rows that hold states: shape (hidden,), one batch element each."""

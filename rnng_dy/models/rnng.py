@@ -140,7 +140,8 @@ class Rnng(SavedModel):
         states: Sequence[Row | None] = [None] * len(forest.inputs)
         if self.state.reads(WORDS):
             first = {START: Row(Block([self._context_start()]), 0)}
-            states = self._context_lstm.states(forest, rows | first, dropout)
+            every = range(len(forest.inputs))
+            states = self._context_lstm.states(forest, every, rows | first, dropout)
         # without dropout all begin alike
         firsts = [self._first(dropout) for _ in trees[: None if dropout else 1]]
         roots = []
@@ -169,8 +170,9 @@ class Rnng(SavedModel):
         for i in sorted(found.followed()):
             if i >= 0:
                 numbers[i] = forest.add(numbers[found.before[i]], found.actions[i])
-        states = self._action_lstm.states(forest, self._action_vectors(forest), dropout)
-        return {i: states[number] for i, number in numbers.items()}
+        vectors = self._action_vectors(forest)
+        states = self._action_lstm.states(forest, numbers.values(), vectors, dropout)
+        return dict(zip(numbers, states, strict=True))
 
     def _action_vectors(self, forest: Forest) -> dict[int, Row]:
         """What the action LSTM reads, by the numbers in a forest."""
@@ -361,8 +363,7 @@ class Rnng(SavedModel):
         ):
             if self.state.reads(part):
                 first = {START: Row(Block([start]), 0)}
-                states = lstm.states(forest, vectors | first, dropout)
-                read[part] = (lstm, [states[place] for place in places])
+                read[part] = (lstm, lstm.states(forest, places, vectors | first, dropout))
         return self.state(read, dropout)
 
     def _choice_losses(

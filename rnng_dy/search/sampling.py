@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -82,28 +83,49 @@ def _sample_graph(
             return None
         table = parser.step([p.configuration for p in frontier], alpha).action_log_probs()
         grown = []
-        for prefix, log_probs, probs in zip(frontier, table, np.exp(table), strict=True):
-            counts = randoms[prefix.sentence].multinomial(prefix.count, probs)
-            for action in counts.nonzero()[0].tolist():
-                log_q = prefix.log_q + float(log_probs[action])
-                actions = (prefix.actions, action)
-                count = int(counts[action])
-                if prefix.configuration.state.after(action).is_finished:
-                    drawn[prefix.sentence] += [(_unlink(actions), log_q)] * count
-                else:
-                    grown.append(
-                        Prefix(prefix.sentence, prefix.configuration, count, log_q, actions)
-                    )
-        if grown:
-            advanced = parser.advance(
-                [p.configuration for p in grown], [p.actions[1] for p in grown]
-            )
-            grown = [p._replace(configuration=c) for p, c in zip(grown, advanced, strict=True)]
-        frontier = grown
+        for prefix, action, count, log_q in _taken(frontier, table, randoms):
+            if prefix.configuration.state.after(action).is_finished:
+                actions = _unlink((prefix.actions, action))
+                drawn[prefix.sentence] += [(actions, log_q)] * count
+            else:
+                grown.append((prefix, action, count, log_q))
+        frontier = _advanced(parser, grown)
     # the samples of one prefix stand together: shuffled, so that the first k are k independent draws
     return [
         [samples[i] for i in random.permutation(n)]
         for samples, random in zip(drawn, randoms, strict=True)
+    ]
+
+
+def _taken(
+    frontier: Sequence[Prefix], table: np.ndarray, randoms: Sequence[np.random.Generator]
+) -> Iterator[tuple[Prefix, int, int, float]]:
+    """The actions that samples of prefixes take, each with how many take it, and log q after it."""
+    wanted = np.array([prefix.count for prefix in frontier])
+    probs, counts = np.exp(table), np.empty(table.shape, int)
+    begin = 0
+    # the prefixes of a sentence stand together
+    for sentence, of_sentence in groupby(prefix.sentence for prefix in frontier):
+        group = slice(begin, begin := begin + len(list(of_sentence)))
+        counts[group] = randoms[sentence].multinomial(wanted[group], probs[group])
+    rows, actions = counts.nonzero()
+    log_qs = np.array([prefix.log_q for prefix in frontier])[rows] + table[rows, actions]
+    columns = (actions, counts[rows, actions], log_qs)
+    prefixes = map(frontier.__getitem__, rows.tolist())
+    return zip(prefixes, *(column.tolist() for column in columns), strict=True)
+
+
+def _advanced(parser: Model, grown: Sequence[tuple[Prefix, int, int, float]]) -> list[Prefix]:
+    """The prefixes after actions that end no tree."""
+    if not grown:
+        return []
+    prefixes, actions, counts, log_qs = zip(*grown, strict=True)
+    configurations = parser.advance([prefix.configuration for prefix in prefixes], actions)
+    return [
+        Prefix(prefix.sentence, configuration, count, log_q, (prefix.actions, action))
+        for prefix, configuration, count, log_q, action in zip(
+            prefixes, configurations, counts, log_qs, actions, strict=True
+        )
     ]
 
 

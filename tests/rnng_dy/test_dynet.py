@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import subprocess
 import sys
@@ -152,6 +153,48 @@ def test_a_forest_of_states_is_their_steps_one_by_one():
         found.append(values)
     for together, one_by_one in zip(*found, strict=True):
         assert together == pytest.approx(one_by_one, abs=5e-6)
+
+
+def test_derivatives_of_weights_are_of_all_that_read_them_in_a_graph():
+    # more columns than are multiplied at a time
+    lengths = (300, 1, 7, 255)
+    rows = np.random.default_rng(5).normal(0, 0.3, (sum(lengths), INPUTS))
+    ends = np.cumsum(lengths)
+    found = []
+    for at_once in (True, False):
+        cell, parameters, _ = lstms()
+        dy.renew_cg()
+        sums = []
+        for end, length in zip(ends, lengths, strict=True):
+            xs = [dy.inputTensor(x) for x in rows[end - length : end]]
+            if at_once and length > 1:
+                parents = range(-1, length - 1)
+                states = cell.forest(
+                    dy.concatenate_to_batch(xs), list(parents), list(range(1, length + 1))
+                )
+                sums.append(dy.sum_elems(dy.sum_batches(states)))
+            else:
+                state = None
+                for x in xs:
+                    state = cell.step(x, state)
+                    sums.append(dy.sum_elems(state))
+        loss = dy.esum(sums)
+        value = loss.npvalue()
+        loss.backward()
+        found.append([value, *(p.grad_as_array() for p in parameters)])
+    for together, alone in zip(*found, strict=True):
+        assert together == pytest.approx(alone, rel=1e-4, abs=1e-4)
+
+
+def test_weights_that_are_stacked_as_for_gpus_compute_the_same():
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", __file__]
+    run = subprocess.run(
+        [*command, "-k", "cell or forest or derivatives_of_weights"],
+        env={**os.environ, "DYNET_STACKED_LSTM": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stdout
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,59 @@
 
 namespace dynet {
 
+namespace coupled_lstm {
+
+enum Weight { X2I, H2I, C2I, BI, X2O, H2O, C2O, BO, X2C, H2C, BC, WEIGHTS };
+// The arguments of what uses the weights.
+enum Argument { SHARED, X, STATE };
+
+// A block of n columns of m rows, the columns `stride` floats apart.
+struct Block {
+  float* v;
+  unsigned m, n, stride;
+  Block columns(unsigned from, unsigned count) const { return {v + size_t(from) * stride, m, count, stride}; }
+  Block rows(unsigned from, unsigned count) const { return {v + from, count, n, stride}; }
+};
+
+// What the derivatives of weights are made of, for some steps: derivatives of the gates' logits, and what was read.
+struct Differentiated {
+  Block di, d_o, dg, x, h, c, c_new;
+  unsigned starts;  // so many steps, the first ones, go on from nothing
+};
+
+} // namespace coupled_lstm
+
+// The weights of one layer of CoupledLSTMBuilder, shared by all of its steps in a graph: each step that is
+// differentiated tells it what the derivatives of the weights are made of, and in the end these are made together.
+//
+// args: x2i h2i c2i bi x2o h2o c2o bo x2c h2c bc. Its value is of no use.
+struct CoupledLSTMWeights : public Node {
+  explicit CoupledLSTMWeights(const std::vector<VariableIndex>& a, unsigned hidden, unsigned input)
+      : Node(a), hidden(hidden), input(input) {}
+  virtual size_t aux_storage_size() const override;
+  // Whether products of the gates are one: GPUs have less to start then.
+  bool is_stacked() const;
+  unsigned hidden, input;
+  // From the forward pass on: where weights are,
+  mutable coupled_lstm::Block weights[coupled_lstm::WEIGHTS];
+  // stacked, i above g above o: what multiplies [h; c], what multiplies x, biases;
+  mutable coupled_lstm::Block of_state, of_input, biases;
+  // or, from the first derivatives on, each transposed;
+  mutable coupled_lstm::Block turned[coupled_lstm::WEIGHTS];
+  mutable bool are_turned;
+  // and the steps that are differentiated.
+  mutable std::vector<coupled_lstm::Differentiated> differentiated;
+  DYNET_NODE_DEFINE_DEV_IMPL()
+};
+
 // One step of one layer of CoupledLSTMBuilder as a single node.
 //
-// args: x2i h2i c2i bi x2o h2o c2o bo x2c h2c bc, then x, then the state before (absent at the start: h = c = 0).
+// args: the weights, then x, then the state before (absent at the start: h = c = 0).
 // A state is [h; c], 2H rows; x may have more rows than x2i has columns: a state as x is read as its h.
 // With dropout p > 0, every element of x is dropped with probability p and the others scaled by 1 / (1 - p).
 struct CoupledLSTMStep : public Node {
-  explicit CoupledLSTMStep(const std::vector<VariableIndex>& a, unsigned input_dim, real p)
-      : Node(a), input_dim(input_dim), p(p) {}
+  explicit CoupledLSTMStep(const std::vector<VariableIndex>& a, const CoupledLSTMWeights& w, real p)
+      : Node(a), w(w), p(p) {}
   virtual bool supports_multibatch() const override { return true; }
   virtual size_t aux_storage_size() const override;
   virtual int autobatch_sig(const ComputationGraph &cg, SigMap &sm) const override;
@@ -25,7 +70,7 @@ struct CoupledLSTMStep : public Node {
                                  Tensor& fx) const override {
     autobatch_reshape_concatonly(cg, batch_ids, concat, xs, fx);
   }
-  unsigned input_dim;
+  const CoupledLSTMWeights& w;  // of the same graph
   real p;
   DYNET_NODE_DEFINE_DEV_IMPL()
 };
@@ -34,14 +79,14 @@ struct CoupledLSTMStep : public Node {
 // state parents[k], so that beginnings that are alike are computed once. States are sorted into levels: those of the
 // first go on from nothing, those of every other one from states of the levels before.
 //
-// args: the weights as above, then x, with an element in the batch for each state. What it gives has one, too.
+// args: the weights, then x, with an element in the batch for each state. What it gives has one, too.
 struct CoupledLSTMForest : public Node {
-  explicit CoupledLSTMForest(const std::vector<VariableIndex>& a, unsigned input_dim, real p,
+  explicit CoupledLSTMForest(const std::vector<VariableIndex>& a, const CoupledLSTMWeights& w, real p,
                              const std::vector<int>& parents, const std::vector<unsigned>& level_ends)
-      : Node(a), input_dim(input_dim), p(p), parents(parents), level_ends(level_ends) {}
+      : Node(a), w(w), p(p), parents(parents), level_ends(level_ends) {}
   virtual bool supports_multibatch() const override { return true; }
   virtual size_t aux_storage_size() const override;
-  unsigned input_dim;
+  const CoupledLSTMWeights& w;
   real p;
   std::vector<int> parents;
   std::vector<unsigned> level_ends;

@@ -6,6 +6,9 @@
 // `stride` is from one column to the next.
 
 #include <algorithm>
+#include <vector>
+
+#include <Eigen/Core>
 
 namespace dynet {
 namespace products {
@@ -39,57 +42,104 @@ constexpr int DEPTH = 256;
 struct Right {
   const float* v;
   long row, column;
-  Right at(long k, long j) const { return {v + k * row + j * column, row, column}; }
 };
 
-// y += a * b for R * W rows and N columns
+// A product that is added to a result: of m x inner elements at `a`, and inner x n.
+struct Factors {
+  int inner;
+  const float* a;
+  long a_stride;
+  Right b;
+  // without its first columns, and rows of b
+  Factors from(long k) const { return {inner - int(k), a + k * a_stride, a_stride, {b.v + k * b.row, b.row, b.column}}; }
+};
+
+// y += the sum of a * b for R * W rows and N columns, from a row and a column on
 template <int W, int R, int N>
-void add_tile(int inner, const float* a, long a_stride, Right b, float* y, long y_stride) {
+void add_tile(const Factors* product, const Factors* end, long row, long column, float* y, long y_stride) {
   typedef typename Floats<W>::Vector Vector;
   typedef typename Floats<W>::Unaligned Unaligned;
   auto vector = [](const float* p) -> const Unaligned& { return *reinterpret_cast<const Unaligned*>(p); };
+  y += column * y_stride + row;
   Vector sums[N][R];
   for (int j = 0; j < N; ++j)
     for (int r = 0; r < R; ++r) sums[j][r] = vector(y + j * y_stride + r * W);
-  for (int k = 0; k < inner; ++k, a += a_stride, b.v += b.row) {
-    Vector of_a[R];
-    for (int r = 0; r < R; ++r) of_a[r] = vector(a + r * W);
-    for (int j = 0; j < N; ++j)
-      for (int r = 0; r < R; ++r) sums[j][r] += of_a[r] * b.v[j * b.column];
+  for (; product != end; ++product) {
+    const Right right = product->b;
+    const long a_stride = product->a_stride;
+    const float *a = product->a + row, *b = right.v + column * right.column;
+    for (int k = product->inner; k > 0; --k, a += a_stride, b += right.row) {
+      Vector of_a[R];
+      for (int r = 0; r < R; ++r) of_a[r] = vector(a + r * W);
+      for (int j = 0; j < N; ++j)
+        for (int r = 0; r < R; ++r) sums[j][r] += of_a[r] * b[j * right.column];
+    }
   }
   for (int j = 0; j < N; ++j)
     for (int r = 0; r < R; ++r) *reinterpret_cast<Unaligned*>(y + j * y_stride + r * W) = sums[j][r];
 }
 
-// the same for any number of columns
+// the same for all columns from one on
 template <int W, int R, int N = COLUMNS>
-void add_tiles(int inner, int n, const float* a, long a_stride, Right b, float* y, long y_stride) {
-  for (; n >= N; n -= N, b = b.at(0, N), y += N * y_stride) add_tile<W, R, N>(inner, a, a_stride, b, y, y_stride);
-  if constexpr (N > 1) add_tiles<W, R, N - 1>(inner, n, a, a_stride, b, y, y_stride);
+void add_tiles(const Factors* begin, const Factors* end, long row, long column, long n, float* y, long y_stride) {
+  for (; column + N <= n; column += N) add_tile<W, R, N>(begin, end, row, column, y, y_stride);
+  if constexpr (N > 1) add_tiles<W, R, N - 1>(begin, end, row, column, n, y, y_stride);
 }
 
-// the same for any number of rows: tiles are as high as those that are left allow
+// the same for all rows from one on: tiles are as high as those that are left allow
 template <int W = WIDTH, int R = ROWS>
-void add_rows(int m, int inner, int n, const float* a, long a_stride, Right b, float* y, long y_stride) {
-  for (; m >= W * R; m -= W * R, a += W * R, y += W * R) add_tiles<W, R>(inner, n, a, a_stride, b, y, y_stride);
-  if constexpr (R > 1) add_rows<W, 1>(m, inner, n, a, a_stride, b, y, y_stride);
-  else if constexpr (W > 4) add_rows<W / 2, 1>(m, inner, n, a, a_stride, b, y, y_stride);
-  else if constexpr (W > 1) add_rows<1, 1>(m, inner, n, a, a_stride, b, y, y_stride);
+void add_rows(const Factors* begin, const Factors* end, long row, long m, long n, float* y, long y_stride) {
+  for (; row + W * R <= m; row += W * R) add_tiles<W, R>(begin, end, row, 0, n, y, y_stride);
+  if constexpr (R > 1) add_rows<W, 1>(begin, end, row, m, n, y, y_stride);
+  else if constexpr (W > 4) add_rows<W / 2, 1>(begin, end, row, m, n, y, y_stride);
+  else if constexpr (W > 1) add_rows<1, 1>(begin, end, row, m, n, y, y_stride);
 }
 
 // y += a * b; a has m x inner elements, b inner x n
 inline void add_product(int m, int inner, int n, const float* a, long a_stride, Right b, float* y, long y_stride) {
-  for (; inner > 0; inner -= DEPTH, a += DEPTH * a_stride, b = b.at(DEPTH, 0))
-    add_rows(m, std::min(inner, DEPTH), n, a, a_stride, b, y, y_stride);
+  for (Factors left = {inner, a, a_stride, b}; left.inner > 0; left = left.from(DEPTH)) {
+    Factors part = left;
+    part.inner = std::min(left.inner, DEPTH);
+    add_rows(&part, &part + 1, 0, m, n, y, y_stride);
+  }
 }
 
-// to = from', which has m x n elements; in squares, each of which fits into the fastest cache on both sides
+// y += the sum of products for m x n elements: a tile of y is read and written once for many small ones
+inline void add_products(long m, long n, const std::vector<Factors>& all, float* y, long y_stride) {
+  std::vector<Factors> group;
+  int depth = 0;
+  auto add_group = [&] {
+    add_rows(group.data(), group.data() + group.size(), 0, m, n, y, y_stride);
+    group.clear();
+    depth = 0;
+  };
+  for (Factors left : all) {
+    while (left.inner > 0) {
+      group.push_back(left);
+      const int taken = group.back().inner = std::min(left.inner, DEPTH - depth);
+      left = left.from(taken);
+      depth += taken;
+      if (depth == DEPTH) add_group();
+    }
+  }
+  if (depth > 0) add_group();
+}
+
+// to = from', which has m x n elements: in squares of registers, what is left at the edges one by one
 inline void transpose(int m, int n, const float* from, long from_stride, float* to, long to_stride) {
-  constexpr int SIDE = 16;
-  for (int j = 0; j < n; j += SIDE)
-    for (int i = 0; i < m; i += SIDE)
-      for (int k = i; k < std::min(m, i + SIDE); ++k)
-        for (int l = j; l < std::min(n, j + SIDE); ++l) to[k * to_stride + l] = from[l * from_stride + k];
+  namespace packets = Eigen::internal;
+  typedef packets::packet_traits<float>::type Packet;
+  constexpr int SIDE = packets::unpacket_traits<Packet>::size;
+  const int rows = m - m % SIDE, columns = n - n % SIDE;
+  for (int j = 0; j < columns; j += SIDE)
+    for (int i = 0; i < rows; i += SIDE) {
+      packets::PacketBlock<Packet, SIDE> square;
+      for (int k = 0; k < SIDE; ++k) square.packet[k] = packets::ploadu<Packet>(from + (j + k) * from_stride + i);
+      packets::ptranspose(square);
+      for (int k = 0; k < SIDE; ++k) packets::pstoreu(to + (i + k) * to_stride + j, square.packet[k]);
+    }
+  for (int j = 0; j < n; ++j)
+    for (int i = j < columns ? rows : 0; i < m; ++i) to[i * to_stride + j] = from[j * from_stride + i];
 }
 
 } // namespace products
