@@ -247,8 +247,10 @@ void CoupledLSTMWeights::backward_dev_impl(const MyDevice& dev,
   using namespace coupled_lstm;
   Products products;
   for (const Differentiated& s : differentiated) {
-    if (i == BI || i == BO || i == BC) add_row_sums(dev, factors(i, s).first, block(dEdxi));
-    else products.push_back(factors(i, s));
+    const auto product = factors(i, s);
+    if (product.first.n == 0) continue;
+    if (i == BI || i == BO || i == BC) add_row_sums(dev, product.first, block(dEdxi));
+    else products.push_back(product);
   }
   add_products(dev, products, block(dEdxi));
   if (i == BC) differentiated.clear();
