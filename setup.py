@@ -55,7 +55,7 @@ setup(
         "rnng_dy.drawing": ["*.html", "*.css", "*.js"],
         "rnng_dy.evaluation": ["data/*", "*.html", "*.css", "*.js"],
     },
-    install_requires=[f"dyNET=={DYNET}", "numpy", "nltk", "click"],
+    install_requires=[f"dyNET=={DYNET}", "numpy>=1.22", "nltk", "click"],
     extras_require={
         "cluster": CLUSTER,
         "notebook": ["svgling"],

@@ -299,7 +299,7 @@ def test_what_setup_py_declares(monkeypatch):
     assert (given["name"], given["version"]) == ("rnng_dy", __version__)
     assert given["packages"] == ["oracle*", "clusters*", "rnng_dy*"]
     assert given["entry_points"] == {"console_scripts": ["rnng-dy = rnng_dy.__main__:main"]}
-    assert given["install_requires"] == ["dyNET==2.1.2", "numpy", "nltk", "click"]
+    assert given["install_requires"] == ["dyNET==2.1.2", "numpy>=1.22", "nltk", "click"]
 
 
 @pytest.mark.parametrize("version", ["", "2.1.1"])

@@ -242,7 +242,7 @@ def training_options(command: Callable) -> Callable:
             default="paper",
             show_default=True,
             help="Settings that the options below change: the original's; minibatches with Adam, fitted to the number "
-            "of sentences; or what two cores do in some two minutes.",
+            "of sentences; what two cores do in some two minutes; or large minibatches for a GPU.",
         ),
         number_options(SETTINGS, "Training"),
         run_option(

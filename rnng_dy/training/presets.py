@@ -70,8 +70,14 @@ PRESETS = {
 PRESETS["paper", "lstm-lm"] = PRESETS["paper", "generative"]
 # chosen by experiment: docs/performance.md
 _FAST = {"optimizer": "adam", "schedule": "linear", "batch_size": 16, "l2": 0.0}
+PRESETS["quick", "discriminative"] = replace(
+    PRESETS["paper", "discriminative"], epochs=12, learning_rate=0.004, jobs=2, **_FAST
+)
 PRESETS["fast", "discriminative"] = replace(
-    PRESETS["paper", "discriminative"], epochs=12, learning_rate=0.004, **_FAST
+    PRESETS["quick", "discriminative"], batch_size=32, jobs=1
+)
+PRESETS["gpu", "discriminative"] = replace(
+    PRESETS["fast", "discriminative"], batch_size=64, learning_rate=0.006, epochs=15
 )
 for _kind in ("generative", "lstm-lm"):
     PRESETS["fast", _kind] = replace(
@@ -82,9 +88,11 @@ for _kind in ("generative", "lstm-lm"):
         evaluate_every=5000,
         **_FAST,
     )
-for _kind in ("discriminative", "generative", "lstm-lm"):
     PRESETS["quick", _kind] = replace(PRESETS["fast", _kind], jobs=2)
-NAMES = tuple(dict.fromkeys(name for name, _ in PRESETS))
+    PRESETS["gpu", _kind] = replace(
+        PRESETS["fast", _kind], batch_size=64, learning_rate=0.004, epochs=7
+    )
+NAMES = ("paper", "fast", "quick", "gpu")
 
 
 @dataclass(frozen=True)
@@ -119,12 +127,15 @@ class Fit:
 
 # chosen by experiment: docs/performance.md
 FITS = {
-    ("fast", "discriminative"): Fit(),
+    ("fast", "discriminative"): Fit(least_updates=100, least_batch=16),
     ("fast", "generative"): Fit(least_updates=180, least_batch=4),
     ("fast", "lstm-lm"): Fit(least_updates=180, least_batch=4),
     ("quick", "discriminative"): Fit(most_sentences=12000),
     ("quick", "generative"): Fit(180, 4, 15000, {"lstm_input": 128, "hidden": 128}, 1800),
     ("quick", "lstm-lm"): Fit(180, 4, 15000),
+    ("gpu", "discriminative"): Fit(least_updates=50, least_batch=16),
+    ("gpu", "generative"): Fit(least_updates=50, least_batch=4),
+    ("gpu", "lstm-lm"): Fit(least_updates=50, least_batch=4),
 }
 
 

@@ -75,7 +75,7 @@ def build_wheel(chain: Toolchain, jobs: int | None, cache: Path, work: Path, out
     log = work.with_suffix(".log")
     log.unlink(missing_ok=True)
     started = time.monotonic()
-    minutes = "17" if chain.cuda else "4"
+    minutes = "8" if chain.cuda else "4"
     report(f"building DyNet: {minutes} minutes of processor time, compiles at a time: {jobs}")
     report(f"log: {log}")
     tools = environment.create(chain.python.executable, work / "environment")

@@ -12,7 +12,7 @@ from rnng_dy.training.presets import FITS, NAMES, PRESETS, identity, settings_fo
 
 KINDS = ("discriminative", "generative", "lstm-lm")
 COUNTS = [1, 2, 20, 500, 1500, 3396, 10205, 39832, 2_000_000]
-FITTED = list(itertools.product(("fast", "quick"), KINDS))
+FITTED = list(itertools.product(("fast", "quick", "gpu"), KINDS))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -50,7 +50,7 @@ def test_every_epoch_is_evaluated_or_every_few_thousand_sentences(preset, kind, 
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_else_depends_on_the_treebank(kind):
     same = {"batch_size": 0, "epochs": 0, "first_evaluation": 0, "evaluate_every": 0}
-    for preset in ("fast", "quick"):
+    for preset in ("fast", "quick", "gpu"):
         found = {repr(asdict(replace(settings_for(preset, kind, n), **same))) for n in COUNTS}
         assert len(found) == 1
 
@@ -80,4 +80,5 @@ def test_quick_training_ends_after_some_thousand_sentences_or_an_epoch():
 
 
 def test_names_of_presets():
-    assert NAMES == ("paper", "fast", "quick")
+    assert NAMES == ("paper", "fast", "quick", "gpu")
+    assert {name for name, _ in PRESETS} == set(NAMES)
