@@ -47,7 +47,8 @@ class Block:
 
         Raises RnngError where these are not kept for it.
         """
-        if not all(map(self.has, rows if self.is_kept else [0])):
+        current = self._graph == dy.cg_version()
+        if not (all(map(self.has, rows)) if self.is_kept else current):
             raise RnngError("a configuration of a graph that is gone")
         if self._places is None:
             return self._expressions[which]

@@ -42,11 +42,6 @@ class Reduction:
         return [gather(column)[0] for column in zip(*self.child_rows, strict=True)]
 
     @property
-    def opened(self) -> dy.Expression:
-        """The vectors of the open nonterminals, as they stood on the stack."""
-        return gather([opened.vector for opened, _, _ in self._constituents])[0]
-
-    @property
     def state(self) -> dy.Expression | None:
         """u, from which the REDUCE was predicted; None where the composition does not depend on it."""
         states = [u for _, _, u in self._constituents]

@@ -106,8 +106,9 @@ def _taken(
     begin = 0
     # the prefixes of a sentence stand together
     for sentence, of_sentence in groupby(prefix.sentence for prefix in frontier):
-        group = slice(begin, begin := begin + len(list(of_sentence)))
-        counts[group] = randoms[sentence].multinomial(wanted[group], probs[group])
+        end = begin + len(list(of_sentence))
+        drawn = randoms[sentence].multinomial(wanted[begin:end], probs[begin:end])
+        counts[begin:end], begin = drawn, end
     rows, actions = counts.nonzero()
     log_qs = np.array([prefix.log_q for prefix in frontier])[rows] + table[rows, actions]
     columns = (actions, counts[rows, actions], log_qs)

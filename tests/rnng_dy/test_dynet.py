@@ -186,6 +186,84 @@ def test_derivatives_of_weights_are_of_all_that_read_them_in_a_graph():
         assert together == pytest.approx(alone, rel=1e-4, abs=1e-4)
 
 
+def test_derivatives_of_a_cell_are_those_of_its_values_with_dropout_too():
+    """The same seed drops the same: by differences."""
+    random = np.random.default_rng(6)
+    rows = random.normal(0, 1, (INPUTS, len(PARENTS)))
+    weights = random.normal(0, 1, (2 * HIDDEN, len(PARENTS)))
+    cell, parameters, _ = lstms()
+
+    def loss(dropped):
+        dy.renew_cg()
+        dy.reset_random_seed(7)
+        x = dy.inputTensor(dropped, batched=True)
+        states = cell.forest(x, PARENTS, ENDS, dropout=0.4)
+        products = dy.cmult(states, dy.inputTensor(weights, batched=True))
+        return dy.sum_batches(dy.sum_elems(products)), x
+
+    total, x = loss(rows)
+    total.value()
+    total.backward(full=True)
+    of_x, steps = x.gradient().reshape(rows.shape), [-0.01, 0.01]
+    found = [p.grad_as_array() for p in parameters]
+    for place in np.ndindex(*rows.shape):
+        values = []
+        for step in steps:
+            moved = rows.copy()
+            moved[place] += step
+            values.append(loss(moved)[0].value())
+        assert of_x[place] == pytest.approx((values[1] - values[0]) / 0.02, rel=0.02, abs=2e-3)
+    for parameter, gradient in zip(parameters, found, strict=True):
+        before = parameter.as_array()
+        place = tuple(size // 2 for size in before.shape)
+        values = []
+        for step in steps:
+            moved = before.copy()
+            moved[place] += step
+            parameter.set_value(moved)
+            values.append(loss(rows)[0].value())
+        parameter.set_value(before)
+        assert gradient[place] == pytest.approx((values[1] - values[0]) / 0.02, rel=0.02, abs=2e-3)
+
+
+@pytest.mark.parametrize(("inputs", "hidden"), [(1, 5), (7, 1), (1, 1)])
+def test_a_cell_of_one_input_or_one_hidden_unit_has_all_derivatives(inputs, hidden):
+    random = np.random.default_rng(8)
+    shapes = {"x": (hidden, inputs), "h": (hidden, hidden), "c": (hidden, hidden), "b": (hidden,)}
+    own = collection()
+    cell = dy.CoupledLSTMCell(
+        [own.parameters_from_numpy(random.normal(0, 1, shapes[part[0]])) for part in LSTM_PARTS]
+    )
+    x = random.normal(0, 1, inputs)
+
+    def loss(first):
+        dy.renew_cg()
+        xs = [dy.inputTensor(first), dy.inputTensor(x)]
+        return dy.sum_elems(cell.step(xs[1], cell.step(xs[0]))), xs[0]
+
+    total, first = loss(x)
+    total.value()
+    total.backward(full=True)
+    gradient = first.gradient()
+    values = []
+    for step in (-0.01, 0.01):
+        moved = x.copy()
+        moved[0] += step
+        values.append(loss(moved)[0].value())
+    assert abs(gradient[0]) > 1e-4
+    assert gradient[0] == pytest.approx((values[1] - values[0]) / 0.02, rel=0.02, abs=1e-4)
+
+
+def test_derivatives_of_a_cell_are_not_asked_for_twice():
+    cell, _, _ = lstms()
+    dy.renew_cg()
+    loss = dy.sum_elems(cell.step(dy.inputTensor(np.zeros(INPUTS))))
+    loss.value()
+    loss.backward()
+    with pytest.raises(ValueError, match="renew the graph"):
+        loss.backward()
+
+
 def test_weights_that_are_stacked_as_for_gpus_compute_the_same():
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", __file__]
     run = subprocess.run(

@@ -59,7 +59,7 @@ struct Layout {
   unsigned n, hidden;
   bool has_state = false;
   float* next;
-  Block gates, i, g, o;     // and in the end i and g have the derivatives of h and c before, but for what gates say
+  Block gates, i, g, o;     // see cell_gradient
   Block d, di, dg, d_o;     // derivatives of the logits
   Block t, dc;              // tanh of the new cell, and the derivative of that cell
   Block mask = {}, x;       // x as read: dropped where there is dropout
@@ -164,6 +164,8 @@ inline void output_gate_gradient(const Device_GPU& dev, const Layout& l, const B
     at(l.dc, r, k) = at(dc, r, k) + d * o * (1.f - t * t);
   });
 }
+// In place of the gate i stands 0 then, in that of g the derivative of c before but for what it gives to the gates: what
+// the gates give to the derivatives of h and c before can be added there.
 inline void cell_gradient(const Device_GPU& dev, const Layout& l) {
   each(dev, l.hidden, l.n, [=] __device__(unsigned r, unsigned k) {
     float i = at(l.i, r, k), g = at(l.g, r, k), d = at(l.dc, r, k);
@@ -224,7 +226,7 @@ inline Block turned(const Device_CPU&, const CoupledLSTMWeights& w, unsigned a) 
   float* room = static_cast<float*>(w.aux_mem);
   for (unsigned b = 0; b < WEIGHTS && !w.are_turned; ++b) {
     const Block& from = w.weights[b];
-    if (from.n == 1) continue;
+    if (b == BI || b == BO || b == BC) continue;
     w.turned[b] = {room, from.n, from.m, from.n};
     products::transpose(from.m, from.n, from.v, from.stride, room, from.n);
     room += size_t(from.m) * from.n;

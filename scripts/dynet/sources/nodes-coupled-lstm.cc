@@ -99,6 +99,11 @@ void add_input_gradient(const MyDevice& dev, const CoupledLSTMWeights& w, real p
   if (p > 0) add_masked(dev, dx, l.mask, y);
 }
 
+inline void differentiate_once(bool& is_differentiated) {
+  DYNET_ARG_CHECK(!is_differentiated, "derivatives of a coupled LSTM are asked for twice: renew the graph");
+  is_differentiated = true;
+}
+
 // The derivatives of what weights or biases a give to in some steps, and what the weights multiply there.
 inline pair<Block, Block> factors(unsigned a, const Differentiated& s) {
   const Block& d = a <= BI ? s.di : a <= BO ? s.d_o : s.dg;
@@ -136,8 +141,8 @@ size_t CoupledLSTMWeights::aux_storage_size() const {
 
 bool CoupledLSTMWeights::is_stacked() const {
   // so that what GPUs compute can be tested without one
-  static const bool everywhere = getenv("DYNET_STACKED_LSTM") != nullptr;
-  return everywhere || device->type == DeviceType::GPU;
+  static const char* everywhere = getenv("DYNET_STACKED_LSTM");
+  return device->type == DeviceType::GPU || (everywhere && everywhere == string("1"));
 }
 
 namespace coupled_lstm {
@@ -217,6 +222,7 @@ size_t CoupledLSTMForest::aux_storage_size() const {
 template <class MyDevice>
 void CoupledLSTMWeights::forward_dev_impl(const MyDevice& dev, const vector<const Tensor*>& xs, Tensor& fx) const {
   using namespace coupled_lstm;
+  TensorTools::zero(fx);
   for (unsigned a = 0; a < WEIGHTS; ++a) weights[a] = block(*xs[a]);
   are_turned = false;
   differentiated.clear();
@@ -260,6 +266,7 @@ DYNET_NODE_INST_DEV_IMPL(CoupledLSTMWeights)
 template <class MyDevice>
 void CoupledLSTMStep::forward_dev_impl(const MyDevice& dev, const vector<const Tensor*>& xs, Tensor& fx) const {
   using namespace coupled_lstm;
+  is_differentiated = false;
   Layout l(w, p > 0, *xs[X], fx, aux_mem);
   if (xs.size() > STATE) l.go_on_from(block(*xs[STATE]));
   read_input(dev, w, p, fx.device, l);
@@ -278,6 +285,7 @@ void CoupledLSTMStep::backward_dev_impl(const MyDevice& dev,
   if (xs.size() > STATE) l.go_on_from(block(*xs[STATE]));
   // the weights are always asked for, and first: the others find the derivatives of the logits ready
   if (i == SHARED) {
+    differentiate_once(is_differentiated);
     differentiate(dev, w, l, l.half(dEdf, 0), l.half(dEdf, 1));
     w.differentiated.push_back(l.differentiated(l.has_state ? 0 : l.n));
   } else if (i == X) {
@@ -312,6 +320,7 @@ struct ForestLayout : Layout {
 template <class MyDevice>
 void CoupledLSTMForest::forward_dev_impl(const MyDevice& dev, const vector<const Tensor*>& xs, Tensor& fx) const {
   using namespace coupled_lstm;
+  is_differentiated = false;
   const ForestLayout l(w, p > 0, *xs[X], fx, aux_mem);
   const int* before = place(dev, parents, l.room_of_parents);
   read_input(dev, w, p, fx.device, l);
@@ -338,6 +347,7 @@ void CoupledLSTMForest::backward_dev_impl(const MyDevice& dev,
     return;
   }
   // the weights are always asked for, and first: x finds the derivatives of the logits ready
+  differentiate_once(is_differentiated);
   const int* before = place(dev, parents, l.room_of_parents);
   const Block dh = l.half(dEdf, 0), dc = l.half(dEdf, 1);
   for (size_t level = level_ends.size(); level-- > 0;) {

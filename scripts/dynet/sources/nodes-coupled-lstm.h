@@ -44,8 +44,8 @@ struct CoupledLSTMWeights : public Node {
   // stacked, i above g above o: what multiplies [h; c], what multiplies x, biases;
   mutable coupled_lstm::Block of_state, of_input, biases;
   // or, from the first derivatives on, each transposed;
-  mutable coupled_lstm::Block turned[coupled_lstm::WEIGHTS];
-  mutable bool are_turned;
+  mutable coupled_lstm::Block turned[coupled_lstm::WEIGHTS] = {};
+  mutable bool are_turned = false;
   // and the steps that are differentiated.
   mutable std::vector<coupled_lstm::Differentiated> differentiated;
   DYNET_NODE_DEFINE_DEV_IMPL()
@@ -72,6 +72,7 @@ struct CoupledLSTMStep : public Node {
   }
   const CoupledLSTMWeights& w;  // of the same graph
   real p;
+  mutable bool is_differentiated = false;  // which is done once: the gates are not there any more then
   DYNET_NODE_DEFINE_DEV_IMPL()
 };
 
@@ -88,6 +89,7 @@ struct CoupledLSTMForest : public Node {
   virtual size_t aux_storage_size() const override;
   const CoupledLSTMWeights& w;
   real p;
+  mutable bool is_differentiated = false;
   std::vector<int> parents;
   std::vector<unsigned> level_ends;
   DYNET_NODE_DEFINE_DEV_IMPL()
