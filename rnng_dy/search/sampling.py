@@ -14,7 +14,7 @@ from rnng_dy.engine import dy, one_graph
 from rnng_dy.search.model import Configuration, Model
 
 MAX_STATES = 15000
-"""Configurations in one sampling graph; more would need gigabytes at the paper's sizes."""
+"""Configurations in one graph; what goes on from them is computed in a new one."""
 
 Drawn = tuple[list[int], float]
 """Action ids of a tree, and the log probability in nats that it was drawn with."""
@@ -30,6 +30,7 @@ class Prefix(NamedTuple):
     actions: tuple | None
 
 
+@one_graph
 def sample_batch(
     parser: Model,
     sentences: Sequence,
@@ -46,32 +47,6 @@ def sample_batch(
     """
     if n < 1 or not 0 <= alpha < math.inf:
         raise RnngError(f"{n} samples at alpha {alpha}: from 1 on, and from 0 on")
-    drawn = _sample_graph(parser, sentences, n, alpha, seeds)
-    if drawn is not None:
-        return drawn
-    # a graph that would not fit: a poor model's trees can have a hundred constituents a word
-    half = len(sentences) // 2
-    if half:
-        return [
-            *sample_batch(parser, sentences[:half], n, alpha, seeds[:half]),
-            *sample_batch(parser, sentences[half:], n, alpha, seeds[half:]),
-        ]
-    [seed] = seeds
-    parts = [(n // 2, 0), (n - n // 2, 1)]
-    return [
-        [s for k, p in parts for s in sample_batch(parser, sentences, k, alpha, [[*seed, p]])[0]]
-    ]
-
-
-@one_graph
-def _sample_graph(
-    parser: Model,
-    sentences: Sequence,
-    n: int,
-    alpha: float,
-    seeds: Sequence[Sequence[int]],
-) -> list[list[Drawn]] | None:
-    """`sample_batch` in one graph; None where that would need more than MAX_STATES configurations."""
     dy.renew_cg()
     randoms = [np.random.default_rng(seed) for seed in seeds]
     frontier = [Prefix(i, c, n, 0.0, None) for i, c in enumerate(parser.starts(sentences))]
@@ -79,8 +54,10 @@ def _sample_graph(
     states = 0
     while frontier:
         states += len(frontier)
-        if states > MAX_STATES and n * len(sentences) > 1:
-            return None
+        if states > MAX_STATES:
+            parser.keep([prefix.configuration for prefix in frontier])
+            dy.renew_cg()
+            states = len(frontier)
         table = parser.step([p.configuration for p in frontier], alpha).action_log_probs()
         grown = []
         for prefix, action, count, log_q in _taken(frontier, table, randoms):
