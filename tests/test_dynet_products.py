@@ -39,13 +39,16 @@ int main() {
                 sum += double(a[k * height + i]) * b[k * right.row + j * right.column];
               worst = std::fmax(worst, std::fabs(sum - y[j * height + i]));
             }
-          std::vector<float> turned(inner * m + gap, 7.f);
-          transpose(m, inner, a.data(), height, turned.data(), inner);
-          for (int i = 0; i < m; ++i)
-            for (int k = 0; k < inner; ++k)
-              if (turned[i * inner + k] != a[k * height + i]) worst = 1;
-          for (int i = 0; i < gap; ++i)
-            if (turned[inner * m + i] != 7.f) worst = 1;
+          // the same product in parts, one of them of no columns
+          auto z = before;
+          const Factors whole = {inner, a.data(), height, right};
+          std::vector<Factors> parts;
+          for (int begin : {0, 0, inner / 3, inner / 2, inner}) {
+            if (!parts.empty()) parts.back().inner -= whole.from(begin).inner;
+            parts.push_back(whole.from(begin));
+          }
+          add_products(m, n, parts, z.data(), height);
+          for (int k = 0; k < height * n; ++k) worst = std::fmax(worst, std::fabs(z[k] - y[k]));
         }
   std::printf("%g", worst);
 }

@@ -226,13 +226,19 @@ def test_derivatives_of_a_cell_are_those_of_its_values_with_dropout_too():
         assert gradient[place] == pytest.approx((values[1] - values[0]) / 0.02, rel=0.02, abs=2e-3)
 
 
-@pytest.mark.parametrize(("inputs", "hidden"), [(1, 5), (7, 1), (1, 1)])
-def test_a_cell_of_one_input_or_one_hidden_unit_has_all_derivatives(inputs, hidden):
+@pytest.mark.parametrize(
+    ("inputs", "hidden"), [(1, 5), (7, 1), (1, 1), (16, 16), (33, 18), (19, 48)]
+)
+def test_a_cell_of_any_size_has_all_derivatives(inputs, hidden):
+    """By differences; one input, one hidden unit, and matrices that are transposed in squares and at edges."""
     random = np.random.default_rng(8)
     shapes = {"x": (hidden, inputs), "h": (hidden, hidden), "c": (hidden, hidden), "b": (hidden,)}
     own = collection()
     cell = dy.CoupledLSTMCell(
-        [own.parameters_from_numpy(random.normal(0, 1, shapes[part[0]])) for part in LSTM_PARTS]
+        [
+            own.parameters_from_numpy(random.normal(0, hidden**-0.5, shapes[part[0]]))
+            for part in LSTM_PARTS
+        ]
     )
     x = random.normal(0, 1, inputs)
 
@@ -244,14 +250,15 @@ def test_a_cell_of_one_input_or_one_hidden_unit_has_all_derivatives(inputs, hidd
     total, first = loss(x)
     total.value()
     total.backward(full=True)
-    gradient = first.gradient()
-    values = []
-    for step in (-0.01, 0.01):
-        moved = x.copy()
-        moved[0] += step
-        values.append(loss(moved)[0].value())
-    assert abs(gradient[0]) > 1e-4
-    assert gradient[0] == pytest.approx((values[1] - values[0]) / 0.02, rel=0.02, abs=1e-4)
+    gradient = np.atleast_1d(first.gradient())
+    assert np.abs(gradient).min() > 1e-5
+    for place in range(inputs):
+        values = []
+        for step in (-0.01, 0.01):
+            moved = x.copy()
+            moved[place] += step
+            values.append(loss(moved)[0].value())
+        assert gradient[place] == pytest.approx((values[1] - values[0]) / 0.02, rel=0.02, abs=2e-3)
 
 
 def test_derivatives_of_a_cell_are_not_asked_for_twice():

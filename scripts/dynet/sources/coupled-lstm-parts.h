@@ -221,6 +221,24 @@ inline void add_to_columns(const Device_CPU&, const int* parents, const Block& f
   for (unsigned k = 0; k < from.n; ++k) column(to, parents[k]) += column(from, k);
 }
 inline const int* place(const Device_CPU&, const std::vector<int>& numbers, float*) { return numbers.data(); }
+// to = from': in squares of registers, what is left at the edges one by one
+inline void transpose(const Block& from, const Block& to) {
+  namespace packets = Eigen::internal;
+  typedef packets::packet_traits<float>::type Packet;
+  constexpr unsigned SIDE = packets::unpacket_traits<Packet>::size;
+  const unsigned rows = from.m - from.m % SIDE, columns = from.n - from.n % SIDE;
+  for (unsigned j = 0; j < columns; j += SIDE)
+    for (unsigned i = 0; i < rows; i += SIDE) {
+      packets::PacketBlock<Packet, SIDE> square;
+      for (unsigned k = 0; k < SIDE; ++k)
+        square.packet[k] = packets::ploadu<Packet>(from.v + size_t(j + k) * from.stride + i);
+      packets::ptranspose(square);
+      for (unsigned k = 0; k < SIDE; ++k) packets::pstoreu(to.v + size_t(i + k) * to.stride + j, square.packet[k]);
+    }
+  for (unsigned j = 0; j < from.n; ++j)
+    for (unsigned i = j < columns ? rows : 0; i < from.m; ++i)
+      to.v[size_t(i) * to.stride + j] = from.v[size_t(j) * from.stride + i];
+}
 // weights a, transposed: all are when the first is asked for
 inline Block turned(const Device_CPU&, const CoupledLSTMWeights& w, unsigned a) {
   float* room = static_cast<float*>(w.aux_mem);
@@ -228,7 +246,7 @@ inline Block turned(const Device_CPU&, const CoupledLSTMWeights& w, unsigned a) 
     const Block& from = w.weights[b];
     if (b == BI || b == BO || b == BC) continue;
     w.turned[b] = {room, from.n, from.m, from.n};
-    products::transpose(from.m, from.n, from.v, from.stride, room, from.n);
+    transpose(from, w.turned[b]);
     room += size_t(from.m) * from.n;
   }
   w.are_turned = true;

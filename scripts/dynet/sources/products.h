@@ -8,8 +8,6 @@
 #include <algorithm>
 #include <vector>
 
-#include <Eigen/Core>
-
 namespace dynet {
 namespace products {
 
@@ -123,23 +121,6 @@ inline void add_products(long m, long n, const std::vector<Factors>& all, float*
     }
   }
   if (depth > 0) add_group();
-}
-
-// to = from', which has m x n elements: in squares of registers, what is left at the edges one by one
-inline void transpose(int m, int n, const float* from, long from_stride, float* to, long to_stride) {
-  namespace packets = Eigen::internal;
-  typedef packets::packet_traits<float>::type Packet;
-  constexpr int SIDE = packets::unpacket_traits<Packet>::size;
-  const int rows = m - m % SIDE, columns = n - n % SIDE;
-  for (int j = 0; j < columns; j += SIDE)
-    for (int i = 0; i < rows; i += SIDE) {
-      packets::PacketBlock<Packet, SIDE> square;
-      for (int k = 0; k < SIDE; ++k) square.packet[k] = packets::ploadu<Packet>(from + (j + k) * from_stride + i);
-      packets::ptranspose(square);
-      for (int k = 0; k < SIDE; ++k) packets::pstoreu(to + (i + k) * to_stride + j, square.packet[k]);
-    }
-  for (int j = 0; j < n; ++j)
-    for (int i = j < columns ? rows : 0; i < m; ++i) to[i * to_stride + j] = from[j * from_stride + i];
 }
 
 } // namespace products
