@@ -57,7 +57,7 @@ class Composition:
     """Whether the vector depends on more than label and children; if not, it may be computed once and shared."""
     together: ClassVar[Callable[..., dy.Expression] | None] = None
     """The vectors of constituents with any numbers of children, given what they are made of by number; it comes in
-    place of a call, and has the trees of training and scoring computed at once. None where it depends on u."""
+    place of a call, and has the trees of training and scoring computed at once. None where there are calls alone."""
     mixed: ClassVar[Callable[..., dy.Expression] | None] = None
     """A call for several reductions, with other numbers of children each, one after the other; None where each is
     called for."""

@@ -78,11 +78,13 @@ class Constituents:
         self, parts: Sequence[Parts], dropout: float
     ) -> Iterator[tuple[list[int], dy.Expression]]:
         """Vectors of constituents, and which each expression has."""
-        if self._compose.together and parts:
+        if not parts:
+            return
+        if self._compose.together:
             yield list(range(len(parts))), self._together(parts, dropout)
             return
         found = list(self._reductions(parts))
-        if self._compose.mixed and found:
+        if self._compose.mixed:
             reductions = [reduction for _, reduction in found]
             yield [i for group, _ in found for i in group], self._compose.mixed(reductions, dropout)
             return

@@ -14,7 +14,7 @@ from rnng_dy.engine import dy, one_graph
 from rnng_dy.search.model import Configuration, Model
 
 MAX_STATES = 15000
-"""Configurations in one graph; what goes on from them is computed in a new one."""
+"""Configurations in one graph; what goes on from them is computed in a new one. Smaller graphs are slower."""
 
 Drawn = tuple[list[int], float]
 """Action ids of a tree, and the log probability in nats that it was drawn with."""

@@ -70,11 +70,14 @@ PRESETS = {
 PRESETS["paper", "lstm-lm"] = PRESETS["paper", "generative"]
 # chosen by experiment: docs/performance.md
 _FAST = {"optimizer": "adam", "schedule": "linear", "batch_size": 16, "l2": 0.0}
-PRESETS["quick", "discriminative"] = replace(
-    PRESETS["paper", "discriminative"], epochs=12, learning_rate=0.004, jobs=2, **_FAST
-)
 PRESETS["fast", "discriminative"] = replace(
-    PRESETS["quick", "discriminative"], batch_size=32, jobs=1
+    PRESETS["paper", "discriminative"],
+    epochs=12,
+    learning_rate=0.004,
+    **(_FAST | {"batch_size": 32}),
+)
+PRESETS["quick", "discriminative"] = replace(
+    PRESETS["fast", "discriminative"], batch_size=16, jobs=2
 )
 PRESETS["gpu", "discriminative"] = replace(
     PRESETS["fast", "discriminative"], batch_size=64, learning_rate=0.006, epochs=15
@@ -92,7 +95,7 @@ for _kind in ("generative", "lstm-lm"):
     PRESETS["gpu", _kind] = replace(
         PRESETS["fast", _kind], batch_size=64, learning_rate=0.004, epochs=7
     )
-NAMES = ("paper", "fast", "quick", "gpu")
+NAMES = tuple(dict.fromkeys(name for name, _ in PRESETS))
 
 
 @dataclass(frozen=True)
