@@ -142,6 +142,23 @@ def test_words_seen_once_become_their_class_half_of_the_time(sentences):
     assert abs(replaced / total - 0.5) < 5 * 0.5 / np.sqrt(total)
 
 
+@pytest.mark.parametrize("probability", [0.0, 1.0])
+def test_an_update_moves_the_rows_of_classes_in_place_of_words_seen_once(
+    sentences, tmp_path, probability
+):
+    model = make_parser(sentences)
+    once = model.vocabulary.singletons
+    examples = [model.encode_training(s) for s in sentences]
+    i = next(i for i, e in enumerate(examples) if once & set(e.tokens.words))
+    words, classes = examples[i].tokens.words, examples[i].classes
+    run = training(model, [sentences[i]], tmp_path, unknown_probability=probability)
+    before = model.store.arrays()["word"]
+    update(run)
+    moved = np.flatnonzero((model.store.arrays()["word"] != before).any(axis=1))
+    read = [c if w in once and probability else w for w, c in zip(words, classes, strict=True)]
+    assert set(moved.tolist()) == set(read)
+
+
 def score_from_parameters(model):
     """An evaluation that depends on the parameters and nothing else."""
     return lambda: {"score": float(model.store.arrays()["hidden_bias"].sum())}
