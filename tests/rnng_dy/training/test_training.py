@@ -288,6 +288,13 @@ def test_training_ends_after_patience_evaluations_without_a_new_best(sentences, 
     assert [record["event"] for record in log].count("ended_early") == 1
 
 
+def test_with_a_patience_of_one_the_first_evaluation_without_a_new_best_is_the_last(
+    sentences, tmp_path
+):
+    run, _ = run_with_scores(sentences, tmp_path / "m", patience=1)
+    assert (run.standing.sentences, run.standing.best_sentences) == (15, 10)
+
+
 def test_patience_counts_on_in_a_resumed_run(sentences, tmp_path):
     straight, log = run_with_scores(sentences, tmp_path / "straight")
     resumed, resumed_log = run_with_scores(sentences, tmp_path / "resumed", stops=[3, 17, 26, 29])
