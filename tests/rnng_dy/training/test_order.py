@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rnng_dy.training.loop import Training
-from rnng_dy.training.order import BATCHES, in_buckets, order_of_epoch
+from rnng_dy.training.order import BATCHES, order_of_epoch
 from rnng_dy.training.presets import PRESETS
 
 from ..conftest import make_parser
@@ -29,10 +29,14 @@ def test_without_buckets_it_is_the_permutation_of_before():
 
 def test_with_buckets_it_is_the_order_of_before():
     """A run that an older version began goes on in its order."""
-    order = np.random.default_rng([1, 0, 2]).permutation(1003)
-    sizes = np.array([len(ids) for (ids,) in EXAMPLES])
-    expected = in_buckets(order, sizes, 4, np.random.default_rng([1, 3, 2]))
-    assert order_of_epoch(EXAMPLES, SETTINGS, 2).tolist() == expected.tolist()
+    order = np.random.default_rng([1, 0, 2]).permutation(1003).tolist()
+    chunks = [order[i : i + 200] for i in range(0, 1000, 200)]
+    sorted_by_size = [
+        i for chunk in chunks for i in sorted(chunk, key=lambda i: len(EXAMPLES[i][0]))
+    ]
+    batches = np.random.default_rng([1, 3, 2]).permutation(np.reshape(sorted_by_size, (-1, 4)))
+    expected = [*batches.ravel().tolist(), *order[1000:]]
+    assert order_of_epoch(EXAMPLES, SETTINGS, 2).tolist() == expected
 
 
 @pytest.mark.parametrize("batch_size", [1, 4, 16, 2000])
