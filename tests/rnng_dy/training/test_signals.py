@@ -19,7 +19,7 @@ from rnng_dy.cli import main
 from ..conftest import TINY
 
 TRAIN = "train discriminative --trees t.trees --hold-out 0.2 --hidden 8 --lstm-input 9 --no-tagger"
-TRAIN += " --batch-size 4 --epochs 2 --report-every 4 --checkpoint-every 1000 --jobs 2 --model"
+TRAIN += " --batch-size 4 --epochs 4 --report-every 4 --checkpoint-every 1000 --jobs 2 --model"
 # the helper runs this file, too; a signal comes nearly always while gradients are computed
 SLOW = """
 import time
