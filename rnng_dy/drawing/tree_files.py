@@ -13,7 +13,8 @@ from oracle.parsed import ScoredTree
 from oracle.streams import WHITE_SPACE, read_lines
 from oracle.treebank import format_tree, has_preterminals, tags, with_words, words
 from rnng_dy.drawing.sections import Section, compared, section
-from rnng_dy.evaluation.evalb import NO_TREE, SCORED, score_sentence
+from rnng_dy.evaluation.evalb import SCORED, score_sentence
+from rnng_dy.evaluation.evalb_files import NO_TREE
 
 
 @dataclass(frozen=True)
