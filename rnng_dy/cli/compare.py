@@ -12,7 +12,7 @@ import click
 
 from oracle.errors import InputError, RnngError
 from oracle.treebank import format_tree
-from rnng_dy.cli.evalb import GOLD, OWN, hint_at_tags, tags_option
+from rnng_dy.cli.evalb_tags import GOLD, OWN, hint_at_tags, tags_option
 from rnng_dy.cli.paths import FILE
 from rnng_dy.evaluation import comparison
 from rnng_dy.evaluation.comparison import CommonSentences

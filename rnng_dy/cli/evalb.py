@@ -8,6 +8,7 @@ from dataclasses import replace
 import click
 
 from oracle.errors import RnngError
+from rnng_dy.cli.evalb_tags import GOLD, hint_at_tags, tags_option
 from rnng_dy.cli.paths import FILE, PathName
 from rnng_dy.evaluation.evalb_files import score_files
 from rnng_dy.evaluation.evalb_params import BUILT_IN, Params
@@ -20,25 +21,6 @@ from rnng_dy.evaluation.evalb_report import (
 )
 
 FORMATS = {"table": format_table, "evalb": format_evalb, "json": format_json}
-OWN, GOLD = "own", "gold"
-
-tags_option = click.option(
-    "--tags",
-    type=click.Choice([OWN, GOLD]),
-    default=OWN,
-    show_default=True,
-    help="POS tags by which EVALB deletes punctuation: those of each tree, as EVALB does, or the gold tree's in both. "
-    "With other tags than gold a tree keeps other words, and its sentence is not scored.",
-)
-
-
-def hint_at_tags(errors: int, tags: str) -> None:
-    """Say what may be done about sentences whose words differ from gold after EVALB's deletions."""
-    if errors and tags == OWN:
-        click.echo(
-            f"{errors} with other words than gold: where only tags differ, --tags gold scores them",
-            err=True,
-        )
 
 
 @click.command()
