@@ -14,13 +14,14 @@ from rnng_dy.evaluation.evalb_files import score_files
 from rnng_dy.evaluation.evalb_params import BUILT_IN, Params
 from rnng_dy.evaluation.evalb_report import (
     error_lines,
+    format_csv,
     format_evalb,
     format_json,
     format_table,
     stopping_sentence,
 )
 
-FORMATS = {"table": format_table, "evalb": format_evalb, "json": format_json}
+FORMATS = {"table": format_table, "evalb": format_evalb, "json": format_json, "csv": format_csv}
 
 
 @click.command()
@@ -39,7 +40,7 @@ FORMATS = {"table": format_table, "evalb": format_evalb, "json": format_json}
     type=click.Choice(list(FORMATS)),
     default="table",
     show_default=True,
-    help="A table, what EVALB prints, or JSON.",
+    help="A table, what EVALB prints, JSON, or CSV as in RFC 4180.",
 )
 @click.option(
     "--unlabelled", is_flag=True, help="Compare only where brackets begin and end (LABELED 0)."
