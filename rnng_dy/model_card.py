@@ -89,12 +89,13 @@ def best_score(about: About) -> str | None:
     """The best score on the development data in words; None where there is none yet.
 
     >>> best_score({"scores": {"f1": 87.5128, "updates": 5094}})
-    'dev F1 87.51'
+    'dev F1 87.51 (scored with gold tags)'
     """
     scores = about.get("scores", {})
-    for name, shown in (("f1", "F1"), ("perplexity", "perplexity")):
+    shown = (("f1", "F1", " (scored with gold tags)"), ("perplexity", "perplexity", ""))
+    for name, title, more in shown:
         if isinstance(scores.get(name), float):
-            return f"dev {shown} {scores[name]:.2f}"
+            return f"dev {title} {scores[name]:.2f}{more}"
     return None
 
 

@@ -19,6 +19,7 @@ from rnng_dy.cli.options import (
     output_option,
     resume_option,
     seed_option,
+    table_format_option,
 )
 from rnng_dy.cli.output import run_and_make
 from rnng_dy.cli.paths import FILE, FOLDER
@@ -49,6 +50,7 @@ from rnng_dy.search.words import MeasuredSentence, WordRecord
 @order_option
 @click.argument("source", type=FILE, metavar="INPUT")
 @output_option
+@table_format_option
 @search_options
 @seed_option
 @click.option("--end", is_flag=True, help="Also a row for the end of each sentence.")
@@ -76,6 +78,7 @@ def surprisal(
     order,
     source,
     output,
+    style,
     options,
     seed,
     end,
@@ -90,7 +93,7 @@ def surprisal(
     resume,
     device,
 ) -> None:
-    """Word-by-word surprisal in bits, with the measures of the search, as a table with tabs.
+    """Word-by-word surprisal in bits, with the measures of the search, as a table with tabs or as CSV.
 
     INPUT is an oracle, trees, or tokenised sentences, one a line; with --text, running text. Words that the model does
     not have are read as their UNK classes. Sentences are numbered as they stand in INPUT, empty lines counted.
@@ -113,7 +116,7 @@ def surprisal(
     items = [Item(i, s) for i, s in enumerate(sentences)]
     key = content_hash("surprisal", options, sentences, *scorer.identity)
     work = Work(executor, scorer.open_lines, partial(_left_out, end))
-    what = Written(scorer.columns, end, scorer.description, transitions, raw_lines, raw)
+    what = Written(scorer.columns, end, scorer.description, transitions, raw_lines, raw, style)
 
     def make(kept: Path) -> None:
         found = Measured(kept)

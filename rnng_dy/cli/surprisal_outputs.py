@@ -58,6 +58,8 @@ class Written(NamedTuple):
     raw: Sequence[str] | None
     """The lines whose words are rows."""
     raw_path: str | None
+    style: str
+    """Of the table: TSV or CSV."""
 
 
 Rows = Sequence[WordRecord] | Sequence[MergedWord]
@@ -92,7 +94,7 @@ def write_outputs(outputs: Outputs, what: Written, found: Measured) -> None:
         )
     if outputs.page:
         write_page(outputs.page, list(sentences()), "Surprisal", what.description, what.transitions)
-    _write_lines(outputs.table, _table(_rows(sentences(), what), what.columns))
+    _write_lines(outputs.table, _table(_rows(sentences(), what), what))
 
 
 def _words(measured: MeasuredSentence, end: bool) -> Sequence[WordRecord]:
@@ -107,12 +109,12 @@ def _rows(sentences: Iterable[Sequence[WordRecord]], what: Written) -> Iterator[
         yield merge(raw, records, what.raw_path, number)
 
 
-def _table(rows: Iterable[Rows], columns: Sequence[str]) -> Iterator[str]:
-    yield header(columns)
+def _table(rows: Iterable[Rows], what: Written) -> Iterator[str]:
+    yield header(what.columns, what.style)
     for sentence_id, records in enumerate(rows, 1):
         for number, record in enumerate(records, 1):
             token_id = record.token_ids if isinstance(record, MergedWord) else number
-            yield line(record, sentence_id, token_id, columns)
+            yield line(record, sentence_id, token_id, what.columns, what.style)
 
 
 def _tree(measured: MeasuredSentence, transitions: TransitionSystem) -> str:

@@ -10,7 +10,7 @@ import click
 from oracle.errors import InputError, RnngError
 from oracle.files import open_output
 from oracle.streams import refuse_input_as_output
-from oracle.treebank import LocatedTree, format_tree, read_trees
+from oracle.treebank import LocatedTree, format_tree, read_trees, with_tags
 from rnng_dy.cli.options import json_option, seed_option
 from rnng_dy.cli.paths import FILE, FOLDER
 from rnng_dy.cli.workers import workers_options
@@ -87,7 +87,7 @@ def tag(trees_path, train_path, folds, tags_path, folder, output, numbers, worke
         found = tagging.jackknife(gold, folds, seed, partial(_over_folds, workers.executor()))
     with open_output(output) as stream:
         for located, new in zip(trees, found, strict=True):
-            stream.write(format_tree(tagging.with_tags(located.tree, new)) + "\n")
+            stream.write(format_tree(with_tags(located.tree, new)) + "\n")
     agreement = tagging.same_tags(gold, found)
     if numbers:
         write_json(numbers, {**agreement._asdict(), "percent": agreement.percent})

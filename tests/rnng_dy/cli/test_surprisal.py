@@ -112,6 +112,19 @@ def test_rows_are_tokens_of_numbered_lines_and_columns_what_the_model_has(kind):
     assert "surprisal: 3 sentences in" in result.stderr
 
 
+@pytest.mark.parametrize("more", [[], ["--merge", "raw"]])
+def test_csv_has_the_cells_of_the_table_with_tabs(more):
+    Path("quoted").write_text('the " slept ,\n" the " .\n', encoding="utf-8")
+    Path("raw").write_text('the " slept,\n"the" .\n', encoding="utf-8")
+    arguments = [*KINDS["lm"], "quoted", "--end", *more]
+    with_tabs = table(run(*arguments).stdout)
+    assert run(*arguments, "--format", "csv", "-o", "out.csv").stdout == ""
+    text = read("out.csv").decode()
+    assert list(csv.DictReader(io.StringIO(text, newline=""), strict=True)) == with_tabs
+    assert text.count("\r\n") == text.count("\n") == len(with_tabs) + 1
+    assert len(with_tabs) == (7 if more else 10)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_end_has_a_row_of_its_own(kind):
     without, with_end = (

@@ -18,8 +18,8 @@ from click.testing import CliRunner
 from oracle.files import open_input, open_output, read_likelihoods
 from oracle.treebank import read_trees
 from rnng_dy.cli import main
-from rnng_dy.evaluation import evalb
 from rnng_dy.evaluation.comparison import brackets
+from rnng_dy.evaluation.evalb_files import score_files
 from rnng_dy.evaluation.perplexity import gap
 from rnng_dy.reproduce.plan import OPTIONAL, Experiment, stages
 from rnng_dy.reproduce.report import html, markdown, write
@@ -106,7 +106,7 @@ def test_numbers_are_those_of_the_files(done):
             ("alone", "beam"),
         ):
             expected = [
-                evalb.score_files(
+                score_files(
                     str(out / "test.trees"), str(out / f"{composition}-{seed}.{suffix}.trees")
                 ).f1
                 for seed in (1, 2)
