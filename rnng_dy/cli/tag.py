@@ -9,9 +9,9 @@ import click
 
 from oracle.errors import InputError, RnngError
 from oracle.files import open_output
-from oracle.streams import refuse_input_as_output
 from oracle.treebank import LocatedTree, format_tree, read_trees
 from rnng_dy.cli.options import json_option, seed_option
+from rnng_dy.cli.output_files import check_files
 from rnng_dy.cli.paths import FILE, FOLDER
 from rnng_dy.cli.workers import workers_options
 from rnng_dy.execution.executor import Executor
@@ -60,7 +60,7 @@ def tag(trees_path, train_path, folds, tags_path, folder, output, numbers, worke
 
     Example: rnng-dy tag --train train.trees --into parser
     """
-    refuse_input_as_output(output, trees_path, train_path, tags_path)
+    check_files([output, numbers], [trees_path, train_path, tags_path])
     if sum(x is not None for x in (train_path, folds, tags_path)) != 1:
         raise click.UsageError("give one of --train, --jackknife and --tags")
     if folder is not None:
