@@ -9,6 +9,7 @@ import click
 
 from oracle.errors import InputError, RnngError
 from oracle.files import open_output
+from oracle.locks import locked
 from oracle.treebank import LocatedTree, format_tree, read_trees
 from rnng_dy.cli.options import json_option, seed_option
 from rnng_dy.cli.output_files import check_files
@@ -101,6 +102,7 @@ def _keep_tagger(train_path: str, folder: str, seed: int) -> None:
     from rnng_dy.training.tagger import give_tagger, keep_tagger, parser_without_tagger
 
     parser, training = parser_without_tagger(folder), training_pairs(train_path)
+    click.get_current_context().with_resource(locked(folder))
     give_tagger(parser, tagger_of_training(training, seed))
     keep_tagger(parser.tagger, folder)
     click.echo(f"{folder}: a tagger with {len(parser.tagger.classes)} POS tags")
