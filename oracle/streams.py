@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from typing import IO, TextIO
 
 from oracle.errors import InputError, RnngError
+from oracle.locks import locked, temporary_name
 from oracle.packing import is_packed, packed, unpacked
 
 WHITE_SPACE = " \t\n\r\v\f"
@@ -54,7 +55,7 @@ def open_input(path: str | os.PathLike) -> Iterator[TextIO]:
 def open_output(path: str | os.PathLike) -> Iterator[TextIO]:
     """A text stream to write, under a temporary name in the same folder until all is written.
 
-    After an error the file is as it was before. Raises OSError naming `path`.
+    After an error the file is as it was before. Raises OSError naming `path`, RnngError if another process writes it.
     """
     path = os.fspath(path)
     descriptor = 1 if path == "-" else descriptor_of(path)
@@ -63,17 +64,14 @@ def open_output(path: str | os.PathLike) -> Iterator[TextIO]:
     elif os.path.exists(path) and not os.path.isfile(path):
         # a device or a pipe must be written to, not replaced; a folder is refused
         opened = _in_place(path)
-    elif is_packed(path):
-        opened = _packing(path)
     else:
-        # through a symbolic link, so that the link stays one
-        opened = replacing(os.path.realpath(path))
+        opened = _locked_file(path)
     try:
         with opened as stream:
             yield stream
     except OSError as error:
         # a full disk has no name, a missing folder that of the temporary file
-        if error.filename in (None, _temporary_name(os.path.realpath(path))):
+        if error.filename in (None, temporary_name(os.path.realpath(path))):
             error.filename = "standard output" if path == "-" else path
         raise
 
@@ -114,32 +112,26 @@ def is_replaced(path: str | os.PathLike) -> bool:
     return not os.path.exists(path) or os.path.isfile(path)
 
 
-def refuse_input_as_output(output: str | None, *inputs: str | None) -> None:
-    """Raise RnngError where an output is one of the files that it is made from."""
-    if output is None or not is_replaced(output) or not os.path.exists(output):
-        return
-    for path in inputs:
-        if path and path != "-" and os.path.exists(path) and os.path.samefile(output, path):
-            raise RnngError(f"{output} is the input as well: name another file for the output")
-
-
 def _in_place(path: str | int) -> TextIO:
     return open(path, "w", **_TEXT)
 
 
 @contextmanager
-def _packing(path: str) -> Iterator[TextIO]:
+def _locked_file(path: str) -> Iterator[TextIO]:
+    # through a symbolic link, so that the link stays one
+    target = os.path.realpath(path)
+    with locked(path), _packing(path, target) if is_packed(path) else replacing(target) as stream:
+        yield stream
+
+
+@contextmanager
+def _packing(path: str, target: str) -> Iterator[TextIO]:
     with (
-        replacing(os.path.realpath(path), binary=True) as file,
+        replacing(target, binary=True) as file,
         packed(file, path) as content,
         io.TextIOWrapper(content, **_TEXT) as stream,
     ):
         yield stream
-
-
-def _temporary_name(target: str) -> str:
-    folder, name = os.path.split(target)
-    return os.path.join(folder, f".{name}.{os.getpid()}")
 
 
 @contextmanager
@@ -170,9 +162,12 @@ def replacing(path: str | os.PathLike, binary: bool = False) -> Iterator[IO]:
     After an error, or a kill, the file is as it was before. Raises OSError naming `path`.
     """
     target = os.fspath(path)
-    temporary = _temporary_name(target)
+    temporary = temporary_name(target)
     try:
-        with open(temporary, "wb") if binary else open(temporary, "w", **_TEXT) as stream:
+        # an earlier process that had this number may have been killed
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
+        with open(temporary, "xb") if binary else open(temporary, "x", **_TEXT) as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())

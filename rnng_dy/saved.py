@@ -39,6 +39,8 @@ class SavedModel:
     kind: ClassVar[str]
     config_defaults: ClassVar[Mapping[str, object]] = {}
     """Keys of config.json besides kind and sizes, with the values of folders that are older than they."""
+    companions: ClassVar[frozenset[str]] = frozenset({TAGGER, TEXT, model_card.ABOUT})
+    """Files and folders that belong to a model if it has them."""
     sizes_type: ClassVar[type]
     vocabulary_type: ClassVar[type]
     store: ParameterStore
@@ -115,7 +117,7 @@ class SavedModel:
         return {"kind": self.kind, "sizes": vars(self.sizes)}
 
     def save(self, folder: str | Path) -> None:
-        """Write a model folder, replacing one that is there only when the new one is complete."""
+        """Write a model folder, or replace one; see `checkpoint.save`."""
         checkpoint.save(self, folder)
 
     def __reduce__(self):

@@ -13,7 +13,8 @@ from oracle.files import open_output
 from oracle.treebank import NO_TAG, LocatedTree, has_preterminals, read_trees, with_words, words
 from rnng_dy import registry
 from rnng_dy.cli.options import device_option, json_option, model_option, table_format_option
-from rnng_dy.cli.output import check_files, open_model
+from rnng_dy.cli.output import open_model
+from rnng_dy.cli.output_files import check_files
 from rnng_dy.cli.paths import FILE
 from rnng_dy.drawing.page import tree_page
 from rnng_dy.drawing.sections import attended
@@ -75,7 +76,7 @@ def attention(folder, trees, output, style, analysis, rules_path, numbers, page,
         raise click.UsageError("weights and --analysis go to standard output: name a file with -o")
     if output is None and not (analysis or page):
         output = "-"
-    check_files([path for path in (output, numbers, page) if path], [trees, rules_path])
+    check_files([output, numbers, page], [trees, rules_path])
     rules = _rules(rules_path) if analysis else None
     located = list(read_trees(trees, bare=True))
     is_tagged = all(has_preterminals(tree.tree) for tree in located)

@@ -15,6 +15,7 @@ from rnng_dy.cli.options import (
     seed_option,
 )
 from rnng_dy.cli.output import open_model
+from rnng_dy.cli.output_files import check_files
 from rnng_dy.execution.local import local_executor
 from rnng_dy.execution.work import ModelFolder
 
@@ -47,6 +48,7 @@ def generate(folder, n, seed, max_length, only_words, or_none, output, device) -
 
     Example: rnng-dy generate --model generator -n 10 --seed 1
     """  # fmt: skip
+    check_files([output], [])
     kind = registry.kind_of(folder)
     if kind == "discriminative":
         raise RnngError(f"{folder} is a parser: only models of words can generate them")

@@ -12,7 +12,8 @@ from oracle.errors import RnngError
 from oracle.files import open_output
 from rnng_dy import registry
 from rnng_dy.cli.options import device_option, json_option, model_option, table_format_option
-from rnng_dy.cli.output import check_files, open_model
+from rnng_dy.cli.output import open_model
+from rnng_dy.cli.output_files import check_files
 from rnng_dy.cli.paths import FILE, PathName
 from rnng_dy.cli.progress import Progress
 from rnng_dy.cli.workers import Workers, workers_options
@@ -52,7 +53,7 @@ def suite(sources, folder, plain, regions, style, numbers, page, workers, device
 
     Example: rnng-dy suite agreement-pp --model generator --html agreement.html
     """
-    check_files([path for path in (regions, numbers, page) if path], sources)
+    check_files([regions, numbers, page], sources)
     suites = [read_suite(source, treebank_tokens if plain else tokens_of) for source in sources]
     results = evaluate(suites, open_scorer(folder, workers, device))
     if regions:

@@ -11,7 +11,7 @@ from oracle.files import open_output
 from oracle.streams import descriptor_of
 from oracle.transitions import TransitionSystem
 from oracle.treebank import NO_TAG, format_tree
-from rnng_dy.cli.output import check_files
+from rnng_dy.cli.output_files import check_files
 from rnng_dy.evaluation.merging import MergedWord, merge
 from rnng_dy.evaluation.records import tokens_so_far
 from rnng_dy.evaluation.surprisal_page import write_page
@@ -68,7 +68,7 @@ Rows = Sequence[WordRecord] | Sequence[MergedWord]
 def check_outputs(outputs: Outputs, inputs: Sequence[str | None]) -> None:
     """Raise RnngError, before the work, for outputs that cannot be written after it."""
     named = [path for path in outputs if path]
-    check_files([path for path in named if path != "-"], inputs)
+    check_files(named, inputs)
     if sum(path == "-" or descriptor_of(path) == 1 for path in named) > 1:
         raise RnngError("two outputs go to standard output: name a file for one")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -13,11 +12,12 @@ from pathlib import Path
 
 import rnng_dy
 from oracle.errors import RnngError
+from oracle.locks import locked
 from oracle.streams import replacing
 from rnng_dy.execution.executor import Command, Executor, Running
 from rnng_dy.reproduce.plan import Stage
 
-RECORD, HASHES, LOGS, LOCK = "stages.json", "hashes.json", "logs", ".lock"
+RECORD, HASHES, LOGS = "stages.json", "hashes.json", "logs"
 
 
 class Runner:
@@ -59,13 +59,7 @@ class Runner:
         KeyboardInterrupt ends the stages that run as Ctrl-C ends them, which loses nothing that they can go on from.
         """
         (self.folder / LOGS).mkdir(parents=True, exist_ok=True)
-        with (self.folder / LOCK).open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise RnngError(
-                    f"another reproduction works in {self.folder}: wait for it, or stop it"
-                ) from None
+        with locked(self.folder / RECORD), locked(self.folder / HASHES):
             self._run()
 
     def _run(self) -> None:
@@ -134,9 +128,12 @@ class Runner:
         for output in stage.outputs:
             path = self.folder / output
             if path.parent != self.folder:
-                shutil.rmtree(path.parent, ignore_errors=True)
-            for old in (path, Path(f"{path}.part"), Path(f"{path}.part.key")):
-                old.unlink(missing_ok=True)
+                with locked(path.parent):
+                    shutil.rmtree(path.parent, ignore_errors=True)
+                continue
+            with locked(path):
+                for old in (path, Path(f"{path}.part"), Path(f"{path}.part.key")):
+                    old.unlink(missing_ok=True)
 
     def _wait(self) -> str | None:
         """Wait until a stage ends; gives what to say where it failed."""

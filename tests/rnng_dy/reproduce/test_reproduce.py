@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
@@ -28,6 +27,7 @@ from rnng_dy.reproduce.tables import WAYS, short_tables
 from rnng_dy.search.importance import read_sampled
 
 from ...conftest import browse
+from ..cli.test_locks import busy
 from ..conftest import TINY
 
 SMALL = "--preset fast --epochs 2 --hidden 10 --lstm-input 10 --samples 5 --beam 20 --particles 10 --seeds 1,2 --jobs 2"
@@ -151,11 +151,10 @@ def test_dry_run_tells_stages_and_times_and_does_nothing(done, tmp_path):
 
 
 def test_two_reproductions_do_not_share_a_folder(done):
-    with (done / "out" / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with busy(done / "out" / "stages.json"):
         result = run(done)
     assert result.exit_code == 2
-    assert "another reproduction works in" in result.output
+    assert "stages.json is being written by process" in result.output
 
 
 def test_stages_can_be_chosen(tmp_path):
