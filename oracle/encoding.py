@@ -33,7 +33,7 @@ from oracle.encoded import (
     write_header,
 )
 from oracle.errors import InputError
-from oracle.streams import as_text, file_hash, open_bytes, replacing
+from oracle.streams import as_text, file_hash, open_lines, replacing
 
 KEPT_FROM = 1 << 24
 """Bytes of an oracle from which on its arrays are kept: those of smaller ones are made in a second or two."""
@@ -129,7 +129,7 @@ def _reading(
             on_sentence()
             yield sentence
 
-    with open_bytes(path) as stream:
+    with open_lines(path) as stream:
         text = as_text(io.BufferedReader(_Hashed(stream, digest), 1 << 17))
         yield counted(), digest
 

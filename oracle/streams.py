@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, TextIO
 
+from oracle.bounded_lines import bounded_lines
 from oracle.errors import InputError, RnngError
 from oracle.packing import is_packed, packed, unpacked
 
@@ -39,9 +40,9 @@ def split_words(line: str) -> list[str]:
 def open_input(path: str | os.PathLike) -> Iterator[TextIO]:
     """A text stream to read; bytes that are not UTF-8 become lone surrogates.
 
-    Raises OSError where the file cannot be read.
+    Raises OSError where the file cannot be read, InputError for a line longer than LONGEST_LINE.
     """
-    with open_bytes(path) as content:
+    with open_lines(path) as content:
         stream = as_text(content)
         try:
             yield stream
@@ -213,6 +214,13 @@ def open_bytes(path: str | os.PathLike) -> Iterator[io.BufferedIOBase]:
             yield content
 
 
+@contextmanager
+def open_lines(path: str | os.PathLike) -> Iterator[io.BufferedIOBase]:
+    """A binary stream of lines to read. What is read ends with an InputError at one longer than LONGEST_LINE."""
+    with open_bytes(path) as content:
+        yield bounded_lines(content, path)
+
+
 def file_hash(path: str | os.PathLike) -> str:
     """SHA-256 of the bytes of a file, or of what a packed one holds, of which a part is in memory at a time."""
     digest = hashlib.sha256()
@@ -227,11 +235,11 @@ def read_lines(
 ) -> Iterator[tuple[int, str]]:
     """Numbered lines, from 1, of a file (or of an open stream that `path` names).
 
-    Raises InputError at the first line that is not in that encoding.
+    Raises InputError at the first line that is not in that encoding, or longer than LONGEST_LINE.
     """
     _check_encoding(encoding)
     if stream is None:
-        with open_bytes(path) as opened:
+        with open_lines(path) as opened:
             yield from read_lines(path, encoding, opened)
         return
     for number, line in enumerate(stream, 1):
