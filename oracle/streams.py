@@ -17,6 +17,7 @@ from typing import IO, TextIO
 from oracle.bounded_lines import bounded_lines
 from oracle.errors import InputError, RnngError
 from oracle.packing import is_packed, packed, unpacked
+from oracle.regular_files import open_regular
 
 WHITE_SPACE = " \t\n\r\v\f"
 """What separates words. Unicode's other spaces may stand inside a word."""
@@ -187,9 +188,16 @@ def replacing(path: str | os.PathLike, binary: bool = False) -> Iterator[IO]:
 
 
 def from_json(text: str | bytes) -> object:
-    """What a text of JSON says. Raises ValueError for one that is none, or is nested deeper than Python can follow."""
+    """What a text of JSON says; bytes that are not UTF-8 may be in it as `open_input` reads them.
+
+    Raises ValueError for one that is none, is nested deeper than Python can follow, or has half a character.
+    """
     try:
-        return json.loads(text)
+        found = json.loads(text)
+        # only an escape gives half of a surrogate pair, which no file can hold
+        if ("\\u" if isinstance(text, str) else b"\\u") in text:
+            json.dumps(found, ensure_ascii=False).encode("utf-8", "surrogateescape")
+        return found
     except RecursionError:
         raise ValueError("nested too deep") from None
 
@@ -222,8 +230,13 @@ def open_lines(path: str | os.PathLike) -> Iterator[io.BufferedIOBase]:
 
 
 def file_hash(path: str | os.PathLike) -> str:
-    """SHA-256 of the bytes of a file, or of what a packed one holds, of which a part is in memory at a time."""
+    """SHA-256 of the bytes of a file, or of what a packed one holds, of which a part is in memory at a time.
+
+    Raises OSError for a pipe or a device: what it held is read already, or has no end.
+    """
     digest = hashlib.sha256()
+    if os.fspath(path) != "-":
+        open_regular(path).close()
     with open_bytes(path) as stream:
         while part := stream.read(1 << 20):
             digest.update(part)

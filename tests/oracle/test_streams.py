@@ -12,7 +12,7 @@ import pytest
 from oracle import bounded_lines
 from oracle.errors import InputError
 from oracle.regular_files import open_regular
-from oracle.streams import open_input, open_output, read_lines
+from oracle.streams import from_json, open_input, open_output, read_lines
 
 
 def test_lines_end_at_line_feeds_alone(tmp_path):
@@ -159,3 +159,18 @@ def test_a_file_that_is_read_as_a_whole_is_a_regular_one(tmp_path, name):
     (tmp_path / "link").symlink_to("file")
     with open_regular(tmp_path / "link") as stream:
         assert stream.read() == b"content"
+
+
+@pytest.mark.parametrize(
+    "text", [r'"\ud800"', r'{"a": ["\udfff"]}', r'{"\ud83d": 1}', r'"\ude00\ud83d"']
+)
+def test_half_of_a_character_is_no_json(text):
+    for given in (text, text.encode()):
+        with pytest.raises(ValueError, match="surrogates not allowed"):
+            from_json(given)
+
+
+def test_characters_in_two_halves_and_bytes_that_are_not_utf8_are_json():
+    assert from_json(r'"\ud83d\ude00 \u00e9"') == "\U0001f600 \xe9"
+    assert from_json(b'"\\u00e9 x"') == "\xe9 x"
+    assert from_json('"caf\udce9 \\u00e9"') == "caf\udce9 \xe9"
