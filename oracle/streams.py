@@ -14,9 +14,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, TextIO
 
+from oracle.bounded_lines import bounded_lines
 from oracle.errors import InputError, RnngError
 from oracle.locks import locked, temporary_name
 from oracle.packing import is_packed, packed, unpacked
+from oracle.regular_files import open_regular
 
 WHITE_SPACE = " \t\n\r\v\f"
 """What separates words. Unicode's other spaces may stand inside a word."""
@@ -40,9 +42,9 @@ def split_words(line: str) -> list[str]:
 def open_input(path: str | os.PathLike) -> Iterator[TextIO]:
     """A text stream to read; bytes that are not UTF-8 become lone surrogates.
 
-    Raises OSError where the file cannot be read.
+    Raises OSError where the file cannot be read, InputError for a line longer than LONGEST_LINE.
     """
-    with open_bytes(path) as content:
+    with open_lines(path) as content:
         stream = as_text(content)
         try:
             yield stream
@@ -181,9 +183,16 @@ def replacing(path: str | os.PathLike, binary: bool = False) -> Iterator[IO]:
 
 
 def from_json(text: str | bytes) -> object:
-    """What a text of JSON says. Raises ValueError for one that is none, or is nested deeper than Python can follow."""
+    """What a text of JSON says; bytes that are not UTF-8 may be in it as `open_input` reads them.
+
+    Raises ValueError for one that is none, is nested deeper than Python can follow, or has half a character.
+    """
     try:
-        return json.loads(text)
+        found = json.loads(text)
+        # only an escape gives half of a surrogate pair, which no file can hold
+        if ("\\u" if isinstance(text, str) else b"\\u") in text:
+            json.dumps(found, ensure_ascii=False).encode("utf-8", "surrogateescape")
+        return found
     except RecursionError:
         raise ValueError("nested too deep") from None
 
@@ -208,9 +217,21 @@ def open_bytes(path: str | os.PathLike) -> Iterator[io.BufferedIOBase]:
             yield content
 
 
+@contextmanager
+def open_lines(path: str | os.PathLike) -> Iterator[io.BufferedIOBase]:
+    """A binary stream of lines to read. What is read ends with an InputError at one longer than LONGEST_LINE."""
+    with open_bytes(path) as content:
+        yield bounded_lines(content, path)
+
+
 def file_hash(path: str | os.PathLike) -> str:
-    """SHA-256 of the bytes of a file, or of what a packed one holds, of which a part is in memory at a time."""
+    """SHA-256 of the bytes of a file, or of what a packed one holds, of which a part is in memory at a time.
+
+    Raises OSError for a pipe or a device: what it held is read already, or has no end.
+    """
     digest = hashlib.sha256()
+    if os.fspath(path) != "-":
+        open_regular(path).close()
     with open_bytes(path) as stream:
         while part := stream.read(1 << 20):
             digest.update(part)
@@ -222,11 +243,11 @@ def read_lines(
 ) -> Iterator[tuple[int, str]]:
     """Numbered lines, from 1, of a file (or of an open stream that `path` names).
 
-    Raises InputError at the first line that is not in that encoding.
+    Raises InputError at the first line that is not in that encoding, or longer than LONGEST_LINE.
     """
     _check_encoding(encoding)
     if stream is None:
-        with open_bytes(path) as opened:
+        with open_lines(path) as opened:
             yield from read_lines(path, encoding, opened)
         return
     for number, line in enumerate(stream, 1):

@@ -19,6 +19,7 @@ from typing import Protocol
 import numpy as np
 
 from oracle.errors import InputError, RnngError
+from oracle.regular_files import open_regular, read_regular
 from oracle.streams import from_json, replacing
 from rnng_dy.folders import add_missing, new_folder, put_back, replace_folder, writing
 
@@ -259,7 +260,7 @@ def read_config(folder: str | Path) -> dict:
     if not path.is_file():
         raise RnngError(_no_model(folder))
     try:
-        config = from_json(path.read_text(encoding="utf-8"))
+        config = from_json(read_regular(path))
         if config["format"] != FORMAT:
             raise ValueError("not a model of rnng_dy")
         if not isinstance(config["kind"], str) or not isinstance(config["sizes"], dict):
@@ -278,7 +279,7 @@ def read_config(folder: str | Path) -> dict:
 
 def _read_vocabulary(folder: Path) -> dict:
     try:
-        text = (folder / VOCABULARY).read_text(encoding="utf-8", errors="surrogateescape")
+        text = read_regular(folder / VOCABULARY).decode("utf-8", "surrogateescape")
         return from_json(text)
     except ValueError as error:
         raise _damaged(folder / VOCABULARY, error) from None
@@ -311,7 +312,7 @@ def read_arrays(path: Path, names: Sequence[str] | None = None) -> dict[str, np.
     """The arrays of an .npz, or those of some names. Raises InputError for a missing or damaged file."""
     try:
         # opened once: a file that is replaced while it is read stays whole
-        stream = path.open("rb")
+        stream = open_regular(path)
     except FileNotFoundError:
         raise InputError("missing: this model folder is not complete", path) from None
     try:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from oracle.errors import InputError
+from oracle.regular_files import read_regular
 from oracle.streams import from_json, replacing
 
 ABOUT, CARD = "about.json", "README.md"
@@ -52,7 +53,7 @@ def read(folder: str | Path) -> About | None:
     """
     path = Path(folder) / ABOUT
     try:
-        about = from_json(path.read_bytes())
+        about = from_json(read_regular(path))
         for section in about.values():
             if not all(map(_is_value, section.values())):
                 raise ValueError("a value that is neither number nor text")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -181,10 +182,10 @@ class SavedModel:
 
         Raises InputError naming a file that is damaged.
         """
-        if (folder / TAGGER).exists():
+        if os.path.lexists(folder / TAGGER):
             self.tagger = load_tagger(folder / TAGGER)
         self.about = model_card.read(folder)
-        if (folder / TEXT).exists():
+        if os.path.lexists(folder / TEXT):
             self.segmenter = read_segmenter(folder / TEXT)
 
     @staticmethod

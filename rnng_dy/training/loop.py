@@ -13,7 +13,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from oracle.errors import InputError, RnngError
-from oracle.streams import replacing
+from oracle.regular_files import read_regular
+from oracle.streams import from_json, replacing
 from rnng_dy import checkpoint
 from rnng_dy.folders import writing
 from rnng_dy.training.exchange import Team, Update
@@ -285,9 +286,9 @@ class Training:
         if not path.exists():
             return
         kept, p = [], self.standing
-        for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
+        for line in read_regular(path).decode("utf-8", "replace").split("\n"):
             try:
-                record = json.loads(line)
+                record = from_json(line)
                 # the evaluation at the end may come after a training state of the same sentences
                 last = p.evaluated if record["event"] == EVALUATION else p.sentences
                 # a run that ends at the same place again says so again
