@@ -152,8 +152,7 @@ class LstmLanguageModel(SavedModel):
         given = unkified or [None] * len(tokens)
         unkify = self.vocabulary.unkify
         seen = [words or unkify(of) for words, of in zip(given, tokens, strict=True)]
-        # <s> has id 0, and is no word that can be given
-        ids = [[self.vocabulary.words.get(word) or None for word in words] for words in seen]
+        ids = [[self.vocabulary.ids.get(word) for word in words] for words in seen]
         examples = [LanguageModelExample([i for i in of if i is not None]) for of in ids]
         rows = [
             row
