@@ -13,6 +13,7 @@ import pytest
 
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.engine import dy
+from rnng_dy.models.generative import GenerativeModel
 from rnng_dy.search import generation
 from tests.conftest import DATA
 
@@ -29,12 +30,13 @@ def with_graphs(monkeypatch, owner, name, size_of):
     return sizes
 
 
-def test_a_graph_has_a_bounded_number_of_configurations(generator, monkeypatch):
-    expected = generator.generate(4, seed=4, max_length=20)
-    sizes = with_graphs(monkeypatch, generator, "step", len)
-    monkeypatch.setattr(generation, "MAX_STATES", 60)
-    assert generator.generate(4, seed=4, max_length=20) == expected
-    assert max(sizes.values()) <= 60 < sum(sizes.values())
+def test_a_graph_has_a_bounded_number_of_configurations(monkeypatch):
+    model = GenerativeModel.load(DATA / "models-0.1.0" / "generator")
+    expected = model.generate(12, seed=4)
+    sizes = with_graphs(monkeypatch, model, "step", len)
+    monkeypatch.setattr(generation, "MAX_STATES", 30)
+    assert model.generate(12, seed=4) == expected
+    assert max(sizes.values()) <= 30 < sum(sizes.values())
 
 
 def test_a_graph_of_the_language_model_has_one_word(generator, monkeypatch):
