@@ -275,6 +275,22 @@ def test_a_long_sentence_is_read_to_its_end():
     assert all(math.isfinite(float(r["surprisal"])) for r in rows)
 
 
+@pytest.mark.parametrize("output", ["", "--json", "--trees", "--beams"])
+def test_sentences_are_printed_as_they_are_measured(output, monkeypatch, folder):
+    arguments = [*KINDS["generator"], "many.txt", *([output, "-", "-o", "t"] if output else [])]
+    expected, measure, printed = run(*arguments).stdout, word_scorers.measure, []
+
+    def watched(*others):
+        printed.append(sys.stdout.buffer.getvalue().decode())
+        return measure(*others)
+
+    monkeypatch.setattr(word_scorers, "measure", watched)
+    assert run(*arguments).stdout == expected
+    lengths = list(map(len, printed))
+    assert lengths == sorted(set(lengths)) and len(lengths) > 2
+    assert all(expected.startswith(text) for text in printed)
+
+
 # searches
 
 
