@@ -45,15 +45,25 @@ def run_and_make(
     key: str,
     resume: bool,
     make: Callable[[Path], None],
+    on_lines: Callable[[Sequence[str]], None] = lambda lines: None,
 ) -> None:
-    """`run_batches` for what is made of all lines; beside an output that is a file a stopped run leaves a part."""
+    """`run_batches` for what is made of all lines; beside an output that is a file a stopped run leaves a part.
+
+    `on_lines` is given the lines of each batch of this run when they are kept.
+    """
+
+    def passed_on(left: Sequence[Sequence[T]]) -> Iterator[Sequence[str]]:
+        for lines in lines_of(left):
+            yield lines
+            on_lines(lines)
+
     if is_replaced(output):
-        run_batches(what, batches, lines_of, output, key, resume, make=make)
+        run_batches(what, batches, passed_on, output, key, resume, make=make)
         return
     with NamedTemporaryFile("w", encoding="utf-8", errors="surrogateescape") as kept:
 
         def kept_lines(left: Sequence[Sequence[T]]) -> Iterator[Sequence[str]]:
-            for lines in lines_of(left):
+            for lines in passed_on(left):
                 kept.writelines(f"{line}\n" for line in lines)
                 yield []
 

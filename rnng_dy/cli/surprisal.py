@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import click
 
 from oracle.errors import InputError
 from oracle.files import SourceSentence, open_input
-from oracle.streams import WHITE_SPACE, require_utf8
+from oracle.streams import WHITE_SPACE, is_replaced, require_utf8
 from rnng_dy.cli.options import (
     device_option,
     kneser_ney_option,
@@ -31,6 +32,7 @@ from rnng_dy.cli.surprisal_outputs import (
     Outputs,
     Written,
     check_outputs,
+    write_at_once,
     write_outputs,
 )
 from rnng_dy.cli.word_scorers import Item, Wanted, open_scorer
@@ -118,13 +120,17 @@ def surprisal(
     work = Work(executor, scorer.open_lines, partial(_left_out, end))
     what = Written(scorer.columns, end, scorer.description, transitions, raw_lines, raw, style)
 
+    # a stopped run may have left the first sentences, which come before those of this one
+    at_once = not (resume and is_replaced(outputs.table))
+
     def make(kept: Path) -> None:
         found = Measured(kept)
-        write_outputs(outputs, what, found)
+        write_outputs(outputs, what, found, only_files=at_once)
         _report(found, items, source)
 
-    grouped = grouped_for(options, items)
-    run_and_make("surprisal", grouped, work.lines_of, outputs.table, key, resume, make)
+    job = "surprisal", grouped_for(options, items), work.lines_of, outputs.table, key, resume, make
+    with write_at_once(outputs, what) if at_once else nullcontext(lambda lines: None) as write:
+        run_and_make(*job, write)
 
 
 def _refuse_for_words(trees: str | None, beams: str | None) -> None:

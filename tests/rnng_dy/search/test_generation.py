@@ -68,7 +68,7 @@ def test_a_model_is_given_up_after_so_many_sentences_in_a_row_that_are_too_long(
         return [None] * len(randoms)
 
     with pytest.raises(RnngError, match="no sentence of at most 9 words"):
-        until_drawn(4, 1, 9, too_long)
+        list(until_drawn(4, 1, 9, too_long))
     assert len(thrown_away) == MAX_THROWN_AWAY
 
 
@@ -80,4 +80,4 @@ def test_a_sentence_that_fits_begins_the_count_anew():
         fits = len(rounds) % half == 0
         return [len(rounds) if fits else None, *[None] * (len(randoms) - 1)]
 
-    assert until_drawn(2, 1, 9, hardly_ever) == [half, 2 * half]
+    assert list(until_drawn(2, 1, 9, hardly_ever)) == [half, 2 * half]
