@@ -223,7 +223,7 @@ def training_options(command: Callable) -> Callable:
         model_section_option(
             "--extend",
             is_flag=True,
-            help="With --init: add the nonterminals, POS tags and, for a parser, words seen twice that it has not got.",
+            help="With --init: add the nonterminals, POS tags and, for a parser, unknown words that come twice.",
         ),
         model_section_option(
             "--composition",

@@ -33,8 +33,12 @@ def test_the_sum_of_a_slice_is_a_slice_of_the_sum():
 
 
 def test_shares_are_added_in_the_order_of_ranks():
-    shares = [Share(1e16, (4,)), Share(1.0, ()), Share(-1e16, (2, 1))]
-    assert total_share(shares) == Share(0.0, (4, 2, 1))
+    shares = [
+        Share(1e16, (4,), {"word": {1}}),
+        Share(1.0, (), {}),
+        Share(-1e16, (2, 1), {"word": {3}, "tag": {0}}),
+    ]
+    assert total_share(shares) == Share(0.0, (4, 2, 1), {"word": {1, 3}, "tag": {0}})
 
 
 def test_rows_are_exchanged_in_the_order_of_their_numbers(sentences):
