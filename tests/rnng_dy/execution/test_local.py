@@ -20,6 +20,7 @@ from rnng_dy.execution import memory
 from rnng_dy.execution.batches import as_fits
 from rnng_dy.execution.executor import Command
 from rnng_dy.execution.local import local_executor, without_ctrl_c
+from rnng_dy.execution.work import ModelFolder, forget_model
 
 from ..conftest import make_generator, make_parser
 
@@ -74,6 +75,7 @@ import time
 from tests.rnng_dy.execution.test_local import open_sleep
 from rnng_dy.execution.executor import Command
 from rnng_dy.execution.local import local_executor, without_ctrl_c
+from rnng_dy.execution.work import ModelFolder, forget_model
 next(local_executor(2).map(open_sleep, range(100)))
 time.sleep(60)
 """
@@ -206,6 +208,14 @@ def test_several_processes_are_for_the_cpu():
     with pytest.raises(RnngError, match="one process keeps a GPU busy"):
         local_executor(2, "cuda:0")
     assert local_executor(1, "cuda:0").jobs == 1
+
+
+def test_a_model_is_opened_on_the_device_that_is_named(models, monkeypatch):
+    started = []
+    monkeypatch.setattr("rnng_dy.engine.start", started.append)
+    ModelFolder("discriminative", str(models / "parser"), "cuda:1").open()
+    assert started == ["cuda:1"]
+    forget_model()
 
 
 def test_ctrl_c_waits_until_a_process_is_started():

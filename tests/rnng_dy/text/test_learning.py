@@ -43,11 +43,22 @@ def one(segmenter, text):
         ("1 . Go", "2. Come", "2 . Come"),
         ("‘ it ’s ’", "‘she’s’", "‘ she ’s ’"),
         ("he said", "2. [x]", "2 . [ x ]"),
+        ("he said", '"No"', "`` No ''"),
+        ("' Yes ' he said", "‘No’", "' No '"),
+        ("` Yes ' he said", "‘No’", "` No '"),
+        ("long - term non-stop", "short-term", "short-term"),
+        ("long long - term high - rise non-stop", "long-term", "long - term"),
+        (".", "Go.", "Go ."),
         ("[ a ] -LSB- b -RSB-", "[x]", "[ x ]"),
     ],
 )
 def test_text_is_written_as_training_writes_it(training, text, tokens):
     assert one(learnt(training), text) == tokens
+
+
+def test_one_quote_among_hundreds_of_others_is_not_how_a_treebank_writes():
+    assert one(learnt("`` a ''", '"'), '"x"') == '" x "'
+    assert one(learnt(*["`` a ''"] * 200, '"'), '"x"') == "`` x ''"
 
 
 def test_a_sentence_that_is_nothing_but_a_number_shows_no_item():
