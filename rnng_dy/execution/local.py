@@ -15,8 +15,9 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from functools import partial
 from multiprocessing import resource_tracker
+from multiprocessing.context import SpawnContext
+from multiprocessing.process import BaseProcess
 from typing import TypeVar
 
 from oracle.errors import RnngError
@@ -28,6 +29,9 @@ R = TypeVar("R")
 CPU = "cpu"
 PROCESS_BYTES = 120_000_000
 """What a process takes at the least, with Python, numpy and DyNet in it."""
+
+LEAST_REFUSED, PROCESSES_EACH = 64, 16
+"""Processes that any machine may have, and that each of its processors may."""
 
 _work: Callable | None = None
 
@@ -43,7 +47,18 @@ def check_jobs(jobs: int, device: str) -> None:
     if jobs > 1 and device != CPU:
         raise RnngError("--jobs is for the CPU: one process keeps a GPU busy")
     if jobs > 1:
-        require_memory(jobs * PROCESS_BYTES, f"--jobs {jobs}", "use fewer")
+        require_room(jobs, f"--jobs {jobs}")
+
+
+def require_room(processes: int, what: str) -> None:
+    """Raise RnngError for more processes than memory can hold, or than the processors have a use for."""
+    require_memory(processes * PROCESS_BYTES, what, "use fewer")
+    processors = os.cpu_count() or 1
+    most = max(LEAST_REFUSED, PROCESSES_EACH * processors)
+    if processes > most:
+        raise RnngError(
+            f"{what} is more than {processors} processors have a use for: use {most} at most"
+        )
 
 
 def prepare_process(processes: int = 1, device: str = CPU) -> None:
@@ -98,8 +113,7 @@ class LocalProcesses(_Local):
 
     def map(self, open_work: Callable[[], Callable[[T], R]], items: Sequence[T]) -> Iterator[R]:
         """See `Executor`."""
-        # spawned: a forked DyNet would draw the same random numbers
-        context = multiprocessing.get_context("spawn")
+        context = _Spawning()
         workers = min(self.jobs, len(items)) or 1
         with ProcessPoolExecutor(workers, context, _open, (self.jobs, open_work)) as pool:
             try:
@@ -110,11 +124,30 @@ class LocalProcesses(_Local):
                 ) from None
             except BaseException:
                 # what they are doing is not wanted any more
-                for process in multiprocessing.active_children():
-                    process.kill()
+                context.kill()
                 raise
             finally:
                 pool.shutdown(cancel_futures=True)
+
+
+class _Spawning(SpawnContext):
+    """Spawns processes, since a forked DyNet would draw the same random numbers, and knows which."""
+
+    def __init__(self):
+        super().__init__()
+        self._processes: list[BaseProcess] = []
+
+    def Process(self, *arguments, **options) -> BaseProcess:
+        """See multiprocessing."""
+        self._processes.append(super().Process(*arguments, **options))
+        return self._processes[-1]
+
+    def kill(self) -> None:
+        """Kill those that run."""
+        for process in self._processes:
+            # one that could not be started has no number
+            if process.pid is not None:
+                process.kill()
 
 
 def _results(pool: ProcessPoolExecutor, items: Sequence[T], ahead: int) -> Iterator:
@@ -191,7 +224,12 @@ class RunningProcess:
 
     def __init__(self, command: Command, without_parent: int = signal.SIGTERM):
         """`without_parent` is the signal that it gets when the process that started it is gone."""
-        call = "from rnng_dy.cli import main; main()"
+        # it asks for the signal by itself: code between fork and exec may hang where other threads hold locks
+        call = (
+            "from rnng_dy.execution.local import end_with_parent; "
+            f"end_with_parent({int(without_parent)}, {os.getpid()}); "
+            "from rnng_dy.cli import main; main()"
+        )
         with (
             command.log.open("ab") as log,
             (command.printed or command.log).open("wb" if command.printed else "ab") as printed,
@@ -202,7 +240,6 @@ class RunningProcess:
                 stdout=printed,
                 stderr=log,
                 stdin=subprocess.DEVNULL,
-                preexec_fn=partial(end_with_parent, without_parent, os.getpid()),
                 # Ctrl-C comes from us, once
                 start_new_session=True,
             )

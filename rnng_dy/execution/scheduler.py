@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+import socket
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import CancelledError
@@ -16,7 +18,7 @@ from oracle.errors import InputError, RnngError
 from oracle.regular_files import read_regular
 from oracle.streams import from_json
 from rnng_dy.execution import identity
-from rnng_dy.execution.local import without_ctrl_c
+from rnng_dy.execution.local import require_room, without_ctrl_c
 
 R = TypeVar("R")
 LOCAL = "local:"
@@ -81,6 +83,8 @@ class Scheduler:
         Raises RnngError where Dask is not installed, no scheduler answers, or a worker has something else installed.
         """
         here = local_workers(given)
+        if here:
+            require_room(here, f"--scheduler {given}")
         self.name = given if here else address_of(given)
         self.workers_here = here or 0
         self.identity = identity.installed()
@@ -115,6 +119,8 @@ class Scheduler:
 
     def _connected(self):
         address = self._cluster.scheduler_address if self._cluster else self.name
+        if not self._cluster:
+            _require_scheduler(address)
         try:
             return self.dask.Client(address, timeout=CONNECTION, set_as_default=False)
         except (OSError, ValueError, TypeError, *TIMEOUTS) as error:
@@ -200,6 +206,56 @@ class Scheduler:
         """Now and then while something is waited for: is the scheduler there, and has it workers?"""
         if time.monotonic() - self._looked >= LOOKED and not self.workers():
             self._say(f"the Dask scheduler at {self.name} has no workers: waiting for one")
+
+
+def _require_scheduler(address: str) -> None:
+    """Raise RnngError where no scheduler answers, or what answers is none, in time whatever it does.
+
+    Dask's own client waits for ever for some servers, and for others when it is closed.
+    """
+    found: list[object] = []
+
+    def ask() -> None:
+        try:
+            # a thread of Dask's would hold up the end of the process
+            host, _, port = address.rpartition("/")[2].rpartition(":")
+            socket.getaddrinfo(host.strip("[]"), int(port))
+            found.append(asyncio.run(asyncio.wait_for(_identity(address), CONNECTION)))
+        except Exception as error:
+            found.append(error)
+
+    asking = threading.Thread(target=ask, daemon=True)
+    asking.start()
+    asking.join(CONNECTION + 1.0)
+    answer = found[0] if found else TimeoutError()
+    if isinstance(answer, Mapping) and answer.get("type") == "Scheduler":
+        return
+    if isinstance(answer, (OSError, *TIMEOUTS)):
+        raise RnngError(
+            f"no Dask scheduler answers at {address}: see that it runs there and can be reached"
+        )
+    if isinstance(answer, RnngError):
+        raise answer
+    raise RnngError(f"what answers at {address} is no Dask scheduler: see to host and port")
+
+
+async def _identity(address: str) -> object:
+    """What a server of Dask says that it is. Raises RnngError without a certificate, else what reading raises."""
+    from distributed.comm import connect
+    from distributed.security import Security
+
+    how = Security().get_connection_args("client")
+    if address.startswith(("tls:", "wss:")) and how["ssl_context"] is None:
+        raise RnngError(
+            f"{address}: Dask's configuration has no certificate (distributed.comm.tls)"
+        )
+    # nothing that it sends is unpickled
+    comm = await connect(address, timeout=CONNECTION, deserialize=False, **how)
+    try:
+        await comm.write({"op": "identity", "reply": True})
+        return await comm.read()
+    finally:
+        comm.abort()
 
 
 def _dask() -> ModuleType:

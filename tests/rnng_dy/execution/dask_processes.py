@@ -34,7 +34,7 @@ class Cluster:
         folder.mkdir(parents=True, exist_ok=True)
         options = ("--scheduler-file", str(self.file), "--port", "0", "--no-dashboard")
         self.scheduler = self._start("scheduler", options, {**IMPATIENT, **(environment or {})})
-        until(self.file.exists)
+        until(lambda: self.file.exists() and self.file.stat().st_size)
         self.address = json.loads(self.file.read_text())["address"]
 
     def add_worker(

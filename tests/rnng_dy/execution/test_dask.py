@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -268,9 +271,11 @@ def test_a_worker_that_comes_later_works_too_and_none_is_waited_for(tmp_path, mo
         (["--scheduler", "local:2", "--device", "cuda"], "--scheduler is for the CPU"),
         (["--scheduler", "local:no"], "say how many workers to start here, such as local:4"),
         (["--scheduler", "local:0"], "say how many workers to start here, such as local:4"),
+        (["--scheduler", "local:9999"], "local:9999 "),
         (["--scheduler", "nothing"], "nor a scheduler file that is there"),
         (["--scheduler", "{damaged}"], "damaged: no scheduler file: it gives no address"),
         (["--scheduler", "tcp://host"], "say tcp://HOST:PORT"),
+        (["--scheduler", "tls://127.0.0.1:1"], "Dask's configuration has no certificate"),
         (["--scheduler", "tcp://127.0.0.1:1"], "no Dask scheduler answers at tcp://127.0.0.1:1"),
     ],
 )
@@ -283,6 +288,92 @@ def test_what_cannot_be_is_refused(models, tmp_path, monkeypatch, options, messa
     result = CliRunner().invoke(main, [*parse, *given])
     assert result.exit_code == 2
     assert message in result.output
+
+
+def _serve(connection, kind):
+    """What a server of some kind does with a connection."""
+    says = {
+        "garbage": b"HTTP/1.1 400 Bad Request\r\n\r\n" * 100,
+        "zeros": bytes(10_000),
+        "a message of 1 TB": struct.pack("<Q", 1 << 40),
+        "a part of 1 TB": struct.pack("<QQQ", 16, 1, 1 << 40),
+        "a part of 3 GB": struct.pack("<QQQ", 16, 1, 3 << 30),
+    }
+    with suppress(OSError):
+        connection.sendall(says.get(kind, b""))
+        # the other side gives up
+        while kind != "nothing, and closes" and connection.recv(1 << 16):
+            pass
+    connection.close()
+
+
+@pytest.fixture
+def server(request):
+    """The address of a server that is no scheduler."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def accept():
+            with suppress(OSError):
+                while True:
+                    connection, _ = listening.accept()
+                    serving = threading.Thread(target=_serve, args=(connection, request.param))
+                    serving.daemon = True
+                    serving.start()
+
+        threading.Thread(target=accept, daemon=True).start()
+        yield f"tcp://127.0.0.1:{listening.getsockname()[1]}"
+        # without it the thread would stay in accept
+        listening.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.mark.parametrize(
+    ("server", "message"),
+    [
+        ("nothing", "no Dask scheduler answers at {}"),
+        ("nothing, and closes", "no Dask scheduler answers at {}"),
+        ("a part of 3 GB", "no Dask scheduler answers at {}"),
+        ("garbage", "what answers at {} is no Dask scheduler"),
+        ("zeros", "what answers at {} is no Dask scheduler"),
+        ("a message of 1 TB", "what answers at {} is no Dask scheduler"),
+        ("a part of 1 TB", "what answers at {} is no Dask scheduler"),
+    ],
+    indirect=["server"],
+)
+def test_a_server_that_is_no_scheduler_is_told_in_one_sentence(models, server, message, capfd):
+    """In a process of its own, since Dask says more when a process ends."""
+    command = [sys.executable, "-c", SOON, "parse", "--model", "parser", "some.oracle"]
+    done = subprocess.run(
+        [*command, "--scheduler", server], cwd=models, capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    # an allocation of 1 TB may be granted, and then nothing comes
+    granted = "no Dask scheduler answers at {}"
+    beginnings = {f"Error: {each.format(server)}" for each in (message, granted)}
+    assert done.stderr.startswith(tuple(beginnings))
+    assert done.stderr.count("\n") == 1
+
+
+SOON = """
+from rnng_dy.execution import scheduler
+scheduler.CONNECTION = 2
+from rnng_dy.cli import main
+main()
+"""
+
+
+def test_a_worker_is_no_scheduler(two, workers):
+    [address, *_] = workers._scheduler.workers()
+    with pytest.raises(RnngError, match=f"what answers at {address} is no Dask scheduler"):
+        DaskWorkers(address)
+
+
+def test_a_name_that_is_looked_up_for_ever_is_given_up(monkeypatch):
+    monkeypatch.setattr("rnng_dy.execution.scheduler.CONNECTION", 0.5)
+    never = threading.Event()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: never.wait())
+    with pytest.raises(RnngError, match=r"no Dask scheduler answers at tcp://cluster:8786"):
+        DaskWorkers("tcp://cluster:8786")
+    never.set()
 
 
 def test_without_dask_it_is_said_what_to_install(monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -68,6 +69,96 @@ def _blocked(x):
 def test_ctrl_c_is_for_the_main_process_from_the_first_moment_of_the_others():
     assert all(local_executor(2).map(open_blocked, range(10)))
     assert not _blocked(0)
+
+
+def open_failing():
+    return _failing
+
+
+def _failing(x):
+    if x == 3:
+        raise RnngError("no more")
+    time.sleep(0.1)
+    return x
+
+
+def test_only_processes_of_the_executor_are_ended_with_it():
+    """Who uses the library may have other children, which multiprocessing knows as well."""
+    other = multiprocessing.get_context("spawn").Process(target=time.sleep, args=(300,))
+    other.start()
+    try:
+        before = set(multiprocessing.active_children())
+        with pytest.raises(RnngError, match="no more"):
+            list(local_executor(2).map(open_failing, range(100)))
+        assert not other._popen.poll()
+        assert other.is_alive()
+        assert set(multiprocessing.active_children()) == before == {other}
+    finally:
+        other.kill()
+        other.join()
+
+
+def test_a_command_is_started_without_code_between_fork_and_exec(tmp_path, monkeypatch):
+    """That code may hang where another thread held a lock, as in the workers of Dask."""
+    started = []
+    popen = subprocess.Popen
+
+    def recorded(*arguments, **options):
+        started.append(options)
+        return popen(*arguments, **options)
+
+    monkeypatch.setattr(subprocess, "Popen", recorded)
+    running = local_executor(2).start(Command(("--version",), tmp_path, tmp_path / "log"))
+    assert running.wait() == 0
+    [options] = started
+    assert options.get("preexec_fn") is None
+
+
+COMMAND_PARENT = """
+import sys, time
+from pathlib import Path
+from rnng_dy.execution.executor import Command
+from rnng_dy.execution.local import local_executor
+folder = Path(sys.argv[1])
+# it waits for somebody who writes into the pipe
+running = local_executor(2).start(Command(("evalb", "pipe", "-"), folder, folder / "log"))
+print(running._process.pid, flush=True)
+time.sleep(float(sys.argv[2]))
+"""
+
+
+@pytest.mark.parametrize("after", [0.0, 60.0])
+def test_a_command_ends_with_its_parent(tmp_path, after):
+    """Also where the parent is gone before the command has begun."""
+    os.mkfifo(tmp_path / "pipe")
+    process = subprocess.Popen(
+        [sys.executable, "-c", COMMAND_PARENT, str(tmp_path), str(after)],
+        cwd=CHECKOUT,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    pid = int(process.stdout.readline())
+    if after:
+        time.sleep(1.0)
+        process.kill()
+    process.wait()
+    deadline = time.monotonic() + 60
+    while Path("/proc", str(pid)).exists():
+        assert time.monotonic() < deadline, "the command lives on"
+        time.sleep(0.1)
+    process.stdout.close()
+
+
+@pytest.mark.parametrize("given", ["jobs", "workers"])
+def test_more_processes_than_the_machine_has_use_for_are_refused(given, monkeypatch):
+    monkeypatch.setattr(memory, "available_memory", lambda: 10**15)
+    monkeypatch.setattr(os, "cpu_count", lambda: 8)
+    from rnng_dy.execution.cluster import DaskWorkers
+
+    monkeypatch.setattr("rnng_dy.execution.scheduler.Scheduler._start_here", pytest.fail)
+    start = local_executor if given == "jobs" else lambda n: DaskWorkers(f"local:{n}")
+    with pytest.raises(RnngError, match=r"9999 .*8 processors"):
+        start(9999)
 
 
 PARENT = """
