@@ -182,8 +182,9 @@ def read(folder: str | Path, kind: str, defaults: Mapping[str, object]) -> Conte
 def model_files(folder: str | Path) -> dict[str, Path]:
     """By their names in it, the files of a folder that the model is read from: neither training state nor data."""
     folder = Path(folder)
-    # read_companions reads JSON alone
-    paths = [*folder.rglob("*.json"), *(p for p in folder.glob("*.npz") if p.name != TRAINING)]
+    # read_companions reads JSON alone, of the folder and those in it; deeper down are the arrays of training data
+    paths = [path for pattern in ("*.json", "*/*.json", "*.npz") for path in folder.glob(pattern)]
+    paths = [path for path in paths if path.name != TRAINING]
     return {path.relative_to(folder).as_posix(): path for path in paths if path.is_file()}
 
 

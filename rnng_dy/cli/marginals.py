@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple
 
 import click
@@ -60,7 +59,7 @@ def search_marginals(
     items = [Item(i, sentence) for i, sentence in enumerate(sentences)]
     grouped = grouped_for(options, items)
     words = [(s.tokens, s.tags, s.unkified) for s in sentences]
-    key = content_hash("perplexity", options, words, Path(place.folder, "parameters.npz"))
+    key = content_hash("perplexity", options, words, *place.content())
     work = Work(executor, partial(_open_lines, place, options), _left_out)
     lines = gather_batches("perplexity", grouped, work.lines_of, output, key, resume)
     return [Marginal(*json.loads(line)) for line in lines]

@@ -104,7 +104,7 @@ def parse(
         return
     items = read_items(model, source, tagged, TagChoice(model, tags_from), text)
     sentences = [item.sentence for item in items]
-    key = content_hash("parse", wanted, how.options, sentences, Path(folder, "parameters.npz"))
+    key = content_hash("parse", wanted, how.options, sentences, *how.place.content())
     work = Work(executor, partial(_open_lines, how.open_trees, writer), partial(_none, writer))
     job = "parse", list(how.grouped(items)), work.lines_of, output, key, resume
     if wanted.is_made:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 
 import click
 
@@ -81,7 +80,7 @@ def sample(
     model = open_model(place, executor)
     items = read_items(model, source, tagged, TagChoice(model, tags_from), text)
     sentences = [item.sentence for item in items]
-    key = content_hash("sample", n, alpha, seed, sentences, Path(folder, "parameters.npz"))
+    key = content_hash("sample", n, alpha, seed, sentences, *place.content())
     grouped = list(in_words(SAMPLED_WORDS)(items))
     samples = partial(_sample_lines, place, n=n, alpha=alpha, seed=seed)
     opened = partial(in_places, samples, [])

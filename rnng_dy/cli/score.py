@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
-from pathlib import Path
 from typing import NamedTuple
 
 import click
@@ -56,7 +55,7 @@ def score(folder, source, output, workers, resume, device) -> None:
     model = open_model(place, executor)
     trees = list(_trees_to_score(source, model))
     groups = [list(group) for _, group in groupby(trees, lambda tree: (tree.sentence, tree.words))]
-    key = content_hash("score", trees, Path(folder, "parameters.npz"))
+    key = content_hash("score", trees, *place.content())
     work = Work(executor, partial(_open_lines, place), lambda group: [_line(t) for t in group])
 
     def lines_of(left: Sequence[Group]) -> Iterator[Lines]:

@@ -73,7 +73,7 @@ def open_scorer(
     if kind == "discriminative":
         raise RnngError(f"{folder} is a parser, which gives words no probability: name a generator")
     place = ModelFolder(kind, folder, device)
-    identity, opened = [wanted, Path(folder, "parameters.npz")], partial(_open_folder, place)
+    identity, opened = [wanted, *place.content()], partial(_open_folder, place)
     segmenter = partial(_segmenter_of_model, place)
     if kind != "generative":
         lines = partial(_language_model_lines, place, wanted.end)

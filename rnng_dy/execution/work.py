@@ -12,6 +12,7 @@ from rnng_dy import engine, registry
 from rnng_dy.checkpoint import model_files
 from rnng_dy.execution.batches import as_fits
 from rnng_dy.execution.executor import Executor
+from rnng_dy.model_card import ABOUT
 
 Lines = list[str]
 
@@ -44,6 +45,11 @@ class ModelFolder(NamedTuple):
     def files(self) -> dict[str, Path]:
         """See `InputFile`."""
         return model_files(self.folder)
+
+    def content(self) -> list[object]:
+        """What the model's numbers depend on, for `content_hash`: names and paths of its files but for the card's."""
+        files = sorted(self.files().items())
+        return [part for name, path in files if name != ABOUT for part in (name, path)]
 
     def moved(self, folder: str) -> ModelFolder:
         """See `InputFile`."""

@@ -1,0 +1,136 @@
+"""What --resume goes on with: a part of the same model, data and options, and no other."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from oracle.files import open_output, write_oracle
+from rnng_dy import checkpoint
+from rnng_dy.cli import output
+
+from ..conftest import make_generator, make_parser
+from .test_train_command import run
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, sentences, generative_sentences, tagger):
+    folder = tmp_path_factory.mktemp("keys")
+    parser = make_parser(sentences, vectors=(["the", "a"], np.array([[1.0, 2.0], [3.0, 4.0]])))
+    parser.tagger = tagger
+    parser.about = {"model": {"kind": "discriminative"}}
+    parser.save(folder / "parser")
+    generator = make_generator(generative_sentences)
+    generator.about = {"model": {"kind": "generative"}}
+    generator.save(folder / "generator")
+    with open_output(folder / "g.oracle") as stream:
+        write_oracle(generative_sentences[:2], stream)
+    (folder / "s.txt").write_text("the time\n")
+    words = " ".join(generative_sentences[0].unkified)
+    (folder / "t.props").write_text(f"0 ||| -1.0 ||| (S {words})\n")
+    (folder / "model").mkdir()
+    return folder
+
+
+COMMANDS = {
+    "sample": "sample --model parser s.txt",
+    "parse": "parse --model parser s.txt",
+    "parse by search": "parse --model generator s.txt",
+    "score": "score --model generator t.props",
+    "surprisal": "surprisal --model generator s.txt",
+    "perplexity": "perplexity --model generator g.oracle --search beam",
+}
+
+
+@pytest.fixture
+def key_of(folder, monkeypatch):
+    """Gives the key of a command's part."""
+    found = []
+
+    def write_batches(*arguments):
+        found.append(arguments[3])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(output, "write_batches", write_batches)
+    monkeypatch.chdir(folder)
+
+    def key_of(command):
+        run(*command.split(), "-o", "out", code=130)
+        return found.pop()
+
+    return key_of
+
+
+@pytest.fixture(params=COMMANDS.values(), ids=COMMANDS)
+def key(request, key_of):
+    """Gives the key of each command's part; `model` is the folder that it reads."""
+
+    def key():
+        return key_of(request.param)
+
+    key.model = request.param.split()[2]
+    return key
+
+
+def changed(path, change):
+    """Change a file of JSON; gives what puts it back."""
+    before = path.read_text()
+    content = json.loads(before)
+    change(content)
+    path.write_text(json.dumps(content))
+    return lambda: path.write_text(before)
+
+
+def test_another_configuration_or_vocabulary_is_another_job(key):
+    first = key()
+    for name, change in (
+        ("config.json", lambda c: c.update(composition="buggy")),
+        ("vocabulary.json", lambda v: v["nonterminals"].reverse()),
+    ):
+        undo = changed(Path(key.model, name), change)
+        assert key() != first
+        undo()
+        assert key() == first
+
+
+def test_other_arrays_are_another_job(key):
+    first = key()
+    for path in sorted(Path(key.model).glob("*.npz")):
+        before = path.read_bytes()
+        arrays = checkpoint.read_arrays(path)
+        name = next(name for name, values in arrays.items() if values.size > 1)
+        arrays[name] = arrays[name] * 2
+        np.savez(path, **arrays)
+        assert key() != first, path
+        path.write_bytes(before)
+        assert key() == first
+
+
+def test_what_a_running_training_writes_is_no_other_job(key):
+    first = key()
+    model = Path(key.model)
+    undo = changed(model / "about.json", lambda about: about.update(training={"sentences": 3}))
+    for name in ("training.npz", "log.jsonl", "data/train.oracle.arrays/symbols.json"):
+        (model / name).parent.mkdir(parents=True, exist_ok=True)
+        (model / name).write_text("{}")
+    assert key() == first
+    undo()
+
+
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [
+        ("sample", ["--samples 3", "--alpha 0.5", "--seed 2"]),
+        ("parse", ["--nbest 2", "--samples 2", "--format json"]),
+        ("parse by search", ["--beam 7", "--search particles", "--nbest 2"]),
+        ("surprisal", ["--beam 7", "--search particles", "--end", "--trees t", "--beams b"]),
+        ("perplexity", ["--beam 7", "--word-beam 3"]),
+    ],
+)
+def test_other_options_are_another_job(key_of, command, options):
+    keys = {key_of(f"{COMMANDS[command]} {more}") for more in ["", *options]}
+    assert len(keys) == len(options) + 1
+    assert key_of(f"{COMMANDS[command]} --resume") in keys
