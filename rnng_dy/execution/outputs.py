@@ -61,7 +61,7 @@ class PartialFile:
     def __init__(self, path: str, key: str, resume: bool):
         self._given = path
         # through a symbolic link, whose target is replaced and not the link
-        self.path = Path(path).resolve()
+        self.path = Path(os.path.realpath(path))
         if not self.path.parent.is_dir():
             raise RnngError(f"{path}: there is no folder {self.path.parent}")
         self.part = Path(f"{self.path}.part")
