@@ -133,7 +133,7 @@ def _ptb_section(path: Path) -> int | None:
     match = _PTB_FILE.match(path.name.lower())
     if match:
         return int(match[1])
-    folder = path.resolve().parent.name
+    folder = os.path.basename(os.path.dirname(os.path.realpath(path)))
     return int(folder) if re.fullmatch("[0-9]{1,2}", folder) else None
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import math
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import TextIO
@@ -12,7 +14,7 @@ from typing import TextIO
 from oracle.brackets import parse_line
 from oracle.errors import InputError
 from oracle.lazy import nltk
-from oracle.streams import WHITE_SPACE, open_bytes, open_input
+from oracle.streams import WHITE_SPACE, as_text, open_input
 from oracle.treebank import words
 
 
@@ -29,9 +31,14 @@ class Sample:
     """1-based line in the samples file."""
 
 
-def read_samples(path: str | os.PathLike) -> Iterator[Sample]:
-    """Samples, one a line: `index ||| log q ||| tree`. Raises InputError for any other line."""
-    for line, text in _lines(path):
+def read_samples(
+    path: str | os.PathLike, stream: io.BufferedIOBase | None = None
+) -> Iterator[Sample]:
+    """Samples, one a line: `index ||| log q ||| tree`, of a file or of an open stream that `path` names.
+
+    Raises InputError for any other line.
+    """
+    for line, text in _lines(path, stream):
         fields = text.split("|||", 2)
         if len(fields) != 3:
             raise InputError(
@@ -57,18 +64,12 @@ def format_sample(index: int, log_q: float, tree: str) -> str:
     return f"{index} ||| {log_q:.9g} ||| {tree}"
 
 
-def is_samples_file(path: str | os.PathLike) -> bool:
-    """Does the file begin with a sentence's index, as no file of trees does?
+def is_samples_file(stream: io.BufferedReader) -> bool:
+    """Does an open file begin with a sentence's index, as no file of trees does?
 
-    Standard input can be read from its beginning afterwards.
+    It can be read from its beginning afterwards, also where it is a pipe.
     """
-    with open_bytes(path) as stream:
-        if stream.seekable():
-            begin = stream.tell()
-            head = stream.read(4096)
-            stream.seek(begin)
-        else:
-            head = stream.peek(1)
+    head = stream.peek(1)
     return head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1].isdigit()
 
 
@@ -147,9 +148,11 @@ def format_likelihood(length: int, negative_log_joint: float) -> str:
     return f"{length}\t{negative_log_joint:.9g}"
 
 
-def _lines(path: str | os.PathLike) -> Iterator[tuple[int, str]]:
-    with open_input(path) as stream:
-        for line, raw in enumerate(stream, 1):
+def _lines(
+    path: str | os.PathLike, stream: io.BufferedIOBase | None = None
+) -> Iterator[tuple[int, str]]:
+    with open_input(path) if stream is None else nullcontext(as_text(stream)) as lines:
+        for line, raw in enumerate(lines, 1):
             text = raw.strip(WHITE_SPACE)
             if text:
                 yield line, text

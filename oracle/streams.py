@@ -84,7 +84,7 @@ def as_text(content: io.BufferedIOBase) -> TextIO:
 
 
 _DESCRIPTORS = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
-_NUMBERED = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
+_NUMBERED = re.compile(r"/(?:dev|proc/self)/fd/([0-9]{1,9})")
 
 
 def descriptor_of(path: str) -> int | None:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+ADDRESS_SPACE = 1 << 29
+"""Bytes of memory, used or not, that all libraries are loaded in."""
 
 
 def main() -> None:
@@ -31,16 +35,27 @@ def main() -> None:
 def _run() -> None:
     """Run the command; once it is decided how it ends, Ctrl-C changes that no more."""
     try:
+        _require_address_space()
         with _ending_at_once():
             from rnng_dy.cli import load_command, told
             from rnng_dy.cli import main as command
 
-            load_command(*sys.argv[1:2])
         with told():
+            with _ending_at_once():
+                load_command(*sys.argv[1:2])
             command()
     finally:
         # while Python ends it would end the process by the signal, and the exit code would be lost
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _require_address_space() -> None:
+    """End the process where the libraries would end it, in words of their own, while they are loaded."""
+    allowed, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if 0 <= allowed < ADDRESS_SPACE:
+        message = f"this process may have {allowed >> 20} MB of memory (ulimit -v): it needs {ADDRESS_SPACE >> 20}"
+        print(f"Error: {message}", file=sys.stderr)
+        sys.exit(2)
 
 
 @contextmanager

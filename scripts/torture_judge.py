@@ -12,6 +12,7 @@ import numpy as np
 
 from oracle.errors import RnngError
 from oracle.files import is_samples_file, read_samples, read_sentences
+from oracle.streams import open_lines
 from oracle.treebank import read_trees
 from scripts.torture_structures import PWNED
 from scripts.torture_workers import Limits, Outcome
@@ -135,7 +136,8 @@ def _expected_lines(arguments: Sequence[str], folder: Path) -> int | None:
 
 
 def _count_scored(path: Path, arguments: Sequence[str]) -> int:
-    read = read_samples if is_samples_file(path) else read_trees
+    with open_lines(path) as stream:
+        read = read_samples if is_samples_file(stream) else read_trees
     return sum(1 for _ in read(path))
 
 

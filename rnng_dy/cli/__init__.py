@@ -16,6 +16,7 @@ from click.shell_completion import CompletionItem
 
 from oracle.errors import RnngError
 from rnng_dy.cli.group import Group
+from rnng_dy.cli.quiet import escaped
 
 
 class Place(NamedTuple):
@@ -105,8 +106,15 @@ def told() -> Iterator[None]:
         yield
     except RnngError as error:
         fail(str(error))
+    except click.ClickException as error:
+        error.message = escaped(error.message)
+        raise
+    except ImportError as error:
+        # numpy says in twenty lines what may be wrong, and last what is
+        reason = str(error).strip().splitlines()[-1]
+        fail(f"{reason}: install it, or let the process have more memory (ulimit -v)")
     except KeyboardInterrupt as stop:
-        click.echo(f"\n{str(stop) or 'stopped'}", err=True)
+        click.echo(f"\n{escaped(str(stop)) or 'stopped'}", err=True)
         sys.exit(130)
     except BrokenPipeError:
         # the reader of our standard output went away (`| head`): not an error
@@ -132,7 +140,7 @@ def _to_nowhere(stream: TextIO | None) -> None:
 def fail(message: str) -> None:
     """Print one clear message and leave with exit code 2."""
     try:
-        click.echo(f"Error: {message}", err=True)
+        click.echo(f"Error: {escaped(message)}", err=True)
     except OSError:
         _to_nowhere(sys.stderr)
     sys.exit(2)

@@ -18,6 +18,12 @@ class PathName(click.ParamType):
         self.name = name
         self._completed, self._known = completed, known
 
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """See click. No file has an empty name, which an unset variable of a script gives."""
+        if not value:
+            self.fail("an empty name: give another one, or leave it out", param, ctx)
+        return value
+
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:

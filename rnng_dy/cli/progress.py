@@ -10,7 +10,7 @@ from typing import TextIO
 import click
 
 from oracle.packing import is_packed
-from rnng_dy.cli.quiet import is_quiet, say
+from rnng_dy.cli.quiet import escaped, is_quiet, say
 
 
 def clock(seconds: float) -> str:
@@ -35,7 +35,7 @@ class Progress:
 
     def __init__(self, what: str, total: int | None, unit: str = "sentences"):
         """Where the total is None nobody knows it, and no time left is shown."""
-        self._what, self._total, self._unit = what, total, unit
+        self._what, self._total, self._unit = escaped(what), total, unit
         self._done = self._skipped = 0
         self._start = time.monotonic()
         self._shown = self._start

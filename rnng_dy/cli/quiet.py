@@ -30,4 +30,21 @@ def is_quiet() -> bool:
 def say(line: str) -> None:
     """Print how the work goes on standard error, unless that is to be quiet."""
     if not is_quiet():
-        click.echo(line, err=True)
+        click.echo(escaped(line), err=True)
+
+
+# those of a terminal, and those that turn the direction of what is read
+_CONTROLS = {
+    number: chr(number).encode("unicode_escape").decode()
+    for number in (*range(32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+    if chr(number) not in "\n\t"
+}
+
+
+def escaped(text: str) -> str:
+    """A text whose control characters, which the name of a file may have, do nothing to a terminal.
+
+    >>> print(escaped("\x1b[2Jold\rnew"))
+    \\x1b[2Jold\\rnew
+    """
+    return text.translate(_CONTROLS)

@@ -9,9 +9,11 @@ from typing import NamedTuple
 
 import click
 
+from oracle.brackets import read_tree_lines
 from oracle.errors import ImpossibleError, InputError, RnngError
 from oracle.files import format_likelihood, is_samples_file, read_samples
-from oracle.treebank import read_trees, words
+from oracle.streams import open_lines, read_lines
+from oracle.treebank import words
 from rnng_dy.cli.options import (
     device_option,
     model_option,
@@ -90,12 +92,14 @@ def _line(tree: ScoredTree, log_p: float = -float("inf")) -> str:
 def _trees_to_score(source: str, model) -> Iterator[ScoredTree]:
     """The trees of a samples file (words as they are) or of a tree file (words made UNK classes)."""
     actions_of, unkify = model.transitions.actions_of, model.vocabulary.unkify
-    if is_samples_file(source):
-        for s in read_samples(source):
-            actions = actions_of(s.tree, preterminals=False)
-            yield ScoredTree(s.index, tuple(words(s.tree)), tuple(actions))
-    else:
-        for i, located in enumerate(read_trees(source)):
+    # opened once: what was read of a pipe is gone
+    with open_lines(source) as stream:
+        if is_samples_file(stream):
+            for s in read_samples(source, stream):
+                actions = actions_of(s.tree, preterminals=False)
+                yield ScoredTree(s.index, tuple(words(s.tree)), tuple(actions))
+            return
+        for i, located in enumerate(read_tree_lines(read_lines(source, stream=stream), source)):
             try:
                 actions = tuple(actions_of(located.tree))
             except RnngError as error:

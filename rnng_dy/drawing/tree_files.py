@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from oracle.brackets import read_tree_lines
 from oracle.errors import InputError
-from oracle.files import is_samples_file, read_samples
+from oracle.files import Sample, is_samples_file, read_samples
 from oracle.lazy import nltk
 from oracle.parsed import ScoredTree
-from oracle.streams import WHITE_SPACE, read_lines
+from oracle.streams import WHITE_SPACE, open_lines, read_lines
 from oracle.treebank import format_tree, has_preterminals, tags, with_words, words
 from rnng_dy.drawing.sections import Section, compared, section
 from rnng_dy.evaluation.evalb import SCORED, score_sentence
@@ -46,22 +46,28 @@ def read_tree_file(path: str) -> TreeFile:
     Where each tree has a line of its own, an empty one, `()` and `(())` stand for a sentence without a tree. Raises
     InputError for anything else, and for a file without trees.
     """
-    if is_samples_file(path):
-        trees: dict[int, list[FoundTree]] = {}
-        for sample in read_samples(path):
-            found = FoundTree(sample.tree, sample.log_q, sample.line)
-            trees.setdefault(sample.index + 1, []).append(found)
-        return _tree_file(path, trees, max(trees, default=0))
-    lines = [
-        (number, "" if text.strip(WHITE_SPACE) in NO_TREE else text)
-        for number, text in read_lines(path)
-    ]
+    # opened once: what was read of a pipe is gone
+    with open_lines(path) as stream:
+        if is_samples_file(stream):
+            return _of_samples(path, read_samples(path, stream))
+        lines = [
+            (number, "" if text.strip(WHITE_SPACE) in NO_TREE else text)
+            for number, text in read_lines(path, stream=stream)
+        ]
     located = list(read_tree_lines(lines, path, bare=True))
     if all(tree.text is not None for tree in located):
         numbered, count = [(tree.line, tree) for tree in located], len(lines)
     else:
         numbered, count = list(enumerate(located, 1)), len(located)
     return _tree_file(path, {n: [FoundTree(t.tree, None, t.line)] for n, t in numbered}, count)
+
+
+def _of_samples(path: str, samples: Iterable[Sample]) -> TreeFile:
+    trees: dict[int, list[FoundTree]] = {}
+    for sample in samples:
+        found = FoundTree(sample.tree, sample.log_q, sample.line)
+        trees.setdefault(sample.index + 1, []).append(found)
+    return _tree_file(path, trees, max(trees, default=0))
 
 
 def _tree_file(path: str, trees: Mapping[int, Sequence[FoundTree]], count: int) -> TreeFile:

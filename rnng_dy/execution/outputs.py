@@ -67,7 +67,7 @@ class PartialFile:
     def __init__(self, path: str, key: str, resume: bool):
         self._given = path
         # through a symbolic link, whose target is replaced and not the link
-        self.path = Path(path).resolve()
+        self.path = Path(os.path.realpath(path))
         self.part = Path(f"{self.path}.part")
         self._key_path = Path(f"{self.path}.part.key")
         # words of a treebank that is not UTF-8 keep their bytes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -119,10 +120,15 @@ class Run:
 def read_runs(folders: Sequence[Path]) -> list[Run]:
     """The runs of folders, each once. Raises RnngError for what is no model folder."""
     # errors name them as they were given
-    given = {folder.resolve(): folder for folder in reversed(folders)}
-    distinct = list(dict.fromkeys(folder.resolve() for folder in folders))
+    given = {_resolved(folder): folder for folder in reversed(folders)}
+    distinct = list(dict.fromkeys(map(_resolved, folders)))
     names = distinct_names(distinct)
     return [Run.read(given[f], name) for f, name in zip(distinct, names, strict=True)]
+
+
+def _resolved(folder: Path) -> Path:
+    # Path.resolve raises RuntimeError for links that lead in a circle
+    return Path(os.path.realpath(folder))
 
 
 def distinct_names(folders: Sequence[Path]) -> list[str]:

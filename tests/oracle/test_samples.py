@@ -21,6 +21,7 @@ from oracle.files import (
     read_samples,
     write_likelihoods,
 )
+from oracle.streams import open_lines
 from oracle.treebank import format_tree
 
 
@@ -113,8 +114,9 @@ def test_a_line_that_is_no_likelihood_is_refused(tmp_path, line):
 )
 def test_samples_are_told_from_trees(tmp_path, monkeypatch, content, expected):
     path = write(tmp_path, content)
-    assert is_samples_file(path) is expected
-    with path.open() as stream:
-        monkeypatch.setattr(sys, "stdin", stream)
-        assert is_samples_file("-") is expected
-        assert stream.read() == content
+    with path.open() as file:
+        monkeypatch.setattr(sys, "stdin", file)
+        for name in (path, "-"):
+            with open_lines(name) as stream:
+                assert is_samples_file(stream) is expected
+                assert stream.read().decode() == content

@@ -1,0 +1,216 @@
+"""Names of files that lead nowhere, in a circle or to what has no end, or that do things to a terminal."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from oracle.errors import InputError
+from oracle.files import open_output, write_oracle
+from rnng_dy.cli import COMMANDS, load_command, main, told
+from rnng_dy.cli.paths import PathName
+
+from .rnng_dy.conftest import make_generator, make_parser, sentences_of, trees  # noqa: F401
+
+COMMAND = [sys.executable, "-m", "rnng_dy"]
+
+
+@pytest.fixture(scope="module")
+def data(trees, tmp_path_factory):  # noqa: F811
+    """A folder with untrained models, oracles, trees and samples, and with names that lead nowhere."""
+    folder = tmp_path_factory.mktemp("data")
+    few = trees[:12]
+    for name, generative in (("some.oracle", False), ("some.gen.oracle", True)):
+        with open_output(folder / name) as stream:
+            write_oracle(sentences_of(few, generative), stream)
+    (folder / "some.trees").write_text("".join(t.text + "\n" for t in few), encoding="utf-8")
+    make_parser(sentences_of(trees, False)).save(folder / "parser")
+    make_generator(sentences_of(trees, True)).save(folder / "generator")
+    (folder / "loop").symlink_to("other")
+    (folder / "other").symlink_to("loop")
+    os.mkfifo(folder / "pipe")
+    return folder
+
+
+def run(folder, *arguments, code=2):
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        result = CliRunner().invoke(main, [*map(str, arguments)])
+    finally:
+        os.chdir(before)
+    assert result.exit_code == code, result.output
+    assert isinstance(result.exception, SystemExit | None)
+    return result
+
+
+READING = [
+    "prepare --from trees {}",
+    "prepare --from ptb {}",
+    "oracle --train {} some.trees",
+    "evalb some.trees {}",
+    "tag {} --jackknife 2",
+    "clusters {}",
+    "clusters show {}",
+    "parse --model parser {}",
+    "sample --model parser {}",
+    "score --model generator {}",
+    "rerank {} some.trees",
+    "surprisal --model generator {}",
+    "perplexity {} --model generator",
+    "suite {} --model generator",
+    "show {}",
+    "compare-composition some.trees {} some.trees",
+    "attention --model generator {}",
+    "train generative --train {} --dev some.gen.oracle --model new",
+    "train generative --train some.gen.oracle --dev {} --model new",
+    "train generative --trees {} --hold-out 0.5 --model new",
+    "train discriminative --train some.oracle --dev some.oracle --dev-trees some.trees --pretrained {} --model new",
+    "train generative --train some.gen.oracle --dev some.gen.oracle --init {} --model new",
+    "import-clab discriminative {} --train-oracle some.oracle --model new",
+    "import-clab generative some.trees --train-oracle some.gen.oracle --clusters {} --model new",
+    "about {}",
+    "plot {} -o new",
+    "generate --model {}",
+    "reproduce trees --train {} --dev some.trees --test some.trees -o new",
+    "parse --model parser some.oracle --scheduler {}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", READING)
+@pytest.mark.parametrize("name", ["loop", "/dev/fd/9999", "/dev/zero", "/dev/full"])
+def test_an_input_that_leads_nowhere_or_has_no_end_is_refused_by_name(data, command, name):
+    said = run(data, *(word.format(name) for word in command.split())).stderr
+    assert name in said
+    assert not (data / "new").exists()
+
+
+WRITING = [
+    "prepare --from trees some.trees -o {}",
+    "oracle --train some.trees some.trees -o {}",
+    "parse --model parser some.oracle -o {}",
+    "score --model generator some.trees -o {}",
+    "surprisal --model generator some.gen.oracle --beam 2 --fast-track 1 --word-beam 1 --json {}",
+]
+
+
+@pytest.mark.parametrize("command", WRITING)
+@pytest.mark.parametrize(
+    "name", ["/dev/fd/9999", "/dev/fd/" + "9" * 5000, "/proc/self/fd/99999999999", "loop/out"]
+)
+def test_an_output_that_leads_nowhere_is_refused_by_name(data, command, name):
+    run(data, *(word.format(name) for word in command.split()))
+
+
+@pytest.mark.parametrize(
+    "command", ["parse --model parser some.oracle", "prepare --from trees some.trees"]
+)
+def test_an_output_that_links_to_itself_is_written(data, command, tmp_path):
+    (tmp_path / "out").symlink_to("out")
+    run(data, *command.split(), "-o", tmp_path / "out", code=0)
+    assert len((tmp_path / "out").read_text(encoding="utf-8").splitlines()) == 12
+
+
+def test_a_pipe_is_read_as_the_file_would_be(data):
+    (data / "some.props").write_text("0 ||| -1 ||| (S Go)\n" * 50)
+    for file in ("some.trees", "some.props"):
+        for command in ("score --model generator", "show"):
+            straight, piped = (
+                subprocess.run(
+                    ["bash", "-c", f"{' '.join(COMMAND)} {command} {name}"],
+                    cwd=data,
+                    capture_output=True,
+                )
+                for name in (file, f"<(cat {file})")
+            )
+            assert straight.returncode == piped.returncode == 0, piped.stderr
+            assert straight.stdout and straight.stdout == piped.stdout
+
+
+def names_of(command: click.Command):
+    """The parameters of a command, or of those in a group, that are names of files."""
+    if isinstance(command, click.Group):
+        for inner in command.commands.values():
+            yield from names_of(inner)
+    else:
+        yield from ((command, p) for p in command.params if isinstance(p.type, PathName))
+
+
+def test_no_command_takes_an_empty_name():
+    found = [
+        pair
+        for name in COMMANDS
+        for pair in names_of(getattr(load_command(name), name.replace("-", "_")))
+    ]
+    assert len(found) > 80
+    for command, parameter in found:
+        with pytest.raises(click.BadParameter, match="empty name"):
+            parameter.type.convert("", parameter, click.Context(command))
+
+
+def test_an_empty_page_is_refused(data):
+    said = run(data, "surprisal", "--model", "generator", "some.gen.oracle", "--html", "").stderr
+    assert "'--html': an empty name" in said
+
+
+NASTY = "\x1b[2J\x1b]0;title\x07\r\x85\u202e"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("evalb", NASTY, NASTY),
+        ("evalb", "some.trees", f"some.trees{NASTY}"),
+        (f"evalb{NASTY}",),
+        ("evalb", f"--{NASTY}"),
+        ("parse", "--model", NASTY, "some.oracle"),
+        ("parse", "--model", "parser", "some.oracle", "--beam", NASTY),
+        ("suite", NASTY, "--model", "generator"),
+        ("parse", "--model", "parser", "some.oracle", "--scheduler", NASTY),
+        ("prepare", "--from", "ptb", ".", "--sections", NASTY),
+    ],
+)
+def test_control_characters_of_a_name_do_nothing_to_a_terminal(data, arguments):
+    said = run(data, *arguments).stderr
+    assert "Error: " in said and not set(NASTY) & set(said) - set("[2J]0;title")
+
+
+@pytest.mark.parametrize(
+    "error", [InputError("a", NASTY), OSError(2, "gone", NASTY), KeyboardInterrupt(NASTY)]
+)
+def test_whatever_ends_a_command_is_told_without_control_characters(error, capsys):
+    with pytest.raises(SystemExit), told():
+        raise error
+    assert "\\x1b[2J" in (said := capsys.readouterr().err) and "\x1b" not in said
+
+
+@pytest.mark.parametrize("megabytes", [30, 100, 150, 500, 520, 700])
+@pytest.mark.parametrize(
+    "command", ["evalb some.trees some.trees", "parse --model parser some.oracle"]
+)
+def test_too_little_address_space_is_told_in_a_sentence(data, megabytes, command):
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+
+    done = subprocess.run(
+        [*COMMAND, *command.split()], cwd=data, capture_output=True, text=True, preexec_fn=limit
+    )
+    assert done.returncode in (0, 2), done.stderr
+    assert "Traceback" not in done.stderr
+    if done.returncode:
+        assert done.stderr.startswith("Error: ") and done.stderr.count("\n") == 1
+
+
+def test_a_library_that_cannot_be_loaded_is_told_in_a_sentence(capsys):
+    with pytest.raises(SystemExit) as caught, told():
+        raise ImportError("\n\nIMPORTANT: PLEASE READ THIS\n\nlibx.so: failed to map segment\n")
+    assert caught.value.code == 2
+    said = capsys.readouterr().err
+    assert said.startswith("Error: libx.so: failed to map segment: ") and "ulimit -v" in said
