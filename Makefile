@@ -10,7 +10,7 @@ VENV = .venv
 RECIPE = scripts/install_dynet $(wildcard scripts/dynet/*.* scripts/dynet/patches/*.diff scripts/dynet/sources/*)
 DYNET_MODULE = $(wildcard $(VENV)/lib/python*/site-packages/_dynet.*)
 
-.PHONY: help setup parts test demo cuda-build gpu-check gpu-bundle faithfulness torture lint clean again
+.PHONY: help setup parts test demo cuda-build gpu-check gpu-bundle faithfulness torture mutants lint clean again
 
 help:
 	@echo 'make demo        train and evaluate both models on a small treebank; TEXT="…" is parsed and drawn at the end'
@@ -18,6 +18,7 @@ help:
 	@echo 'make setup       make $(VENV) with DyNet, this package and its test tools'
 	@echo 'make faithfulness  write docs/faithfulness.md (needs the reference data)'
 	@echo 'make torture     damaged inputs, kills, full disks; ARGS="--minutes 60 --seed 2" goes to scripts/torture'
+	@echo 'make mutants     do the tests notice small changes of the code? ARGS="--number 50 --seed 2" goes to scripts/mutants'
 	@echo 'make lint        check the style of the code'
 	@echo 'make cuda-build  compile DyNet with its CUDA backend for sm_80, sm_90 and later GPUs; installs nothing'
 	@echo 'make gpu-check   on a machine with a GPU: does it compute what the CPU does, and how fast; ARGS="--device cpu"'
@@ -56,6 +57,9 @@ faithfulness: setup
 
 torture: setup
 	$(VENV)/bin/python scripts/torture $(ARGS)
+
+mutants: setup
+	$(VENV)/bin/python scripts/mutants $(ARGS)
 
 cuda-build:
 	$(PYTHON) scripts/install_dynet --cuda --cuda-arch 80,90 --wheel-only
