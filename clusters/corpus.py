@@ -13,7 +13,7 @@ import numpy as np
 
 from oracle.blocks import read_oracle_lines
 from oracle.brackets import read_tree_lines
-from oracle.streams import open_bytes, read_lines
+from oracle.streams import open_lines, read_lines
 from oracle.treebank import is_preterminal, words
 from oracle.unknown import UnknownWords
 
@@ -36,7 +36,7 @@ def open_corpus(
     makes them where the trees are their own training file, by the rules for unknown words. `on_bytes`
     hears the size of each line of text. Raises InputError where the file is not of that format.
     """
-    with open_bytes(path) as stream:
+    with open_lines(path) as stream:
         begin = _lines_up_to_text(stream)
         lines = chain(begin, stream)
         format = format or _format_of(begin[-1] if begin else b"")

@@ -13,13 +13,14 @@ import numpy as np
 from clusters.bigrams import BigramCounter
 from clusters.brown import BrownClustering
 from oracle.errors import RnngError
+from oracle.regular_files import open_regular
 from oracle.streams import replacing
 
 
 def fingerprint(corpus: str | os.PathLike, *options: object) -> str:
     """A hash of a corpus and of the options that decide its clusters."""
     digest = hashlib.sha256(repr(options).encode())
-    with open(corpus, "rb") as stream:
+    with open_regular(corpus) as stream:
         while block := stream.read(1 << 20):
             digest.update(block)
     return digest.hexdigest()
@@ -82,7 +83,7 @@ class SavedState:
 
     def _load(self, path: Path) -> dict[str, np.ndarray] | None:
         try:
-            with np.load(path, allow_pickle=False) as saved:
+            with open_regular(path) as stream, np.load(stream, allow_pickle=False) as saved:
                 arrays = dict(saved)
         except FileNotFoundError:
             return None

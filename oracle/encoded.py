@@ -11,29 +11,23 @@ from typing import NamedTuple
 import numpy as np
 
 from oracle.blocks import OracleSentence
+from oracle.columns import (
+    COLUMNS,
+    FILES,
+    HEADER,
+    SYMBOLS,
+    Symbols,
+    mapped_column,
+    require_sound,
+)
 from oracle.errors import InputError, RnngError
+from oracle.regular_files import read_regular
 from oracle.streams import file_hash, from_json, replacing
 from oracle.transitions import SYSTEMS
 
 FORMAT, VERSION = "rnng_dy encoded oracle", 1
-HEADER, SYMBOLS = "header.json", "symbols.json"
-OF_WORDS = ("tokens", "lowercased", "unkified", "tags")
-"""Columns with a number for each word; a generative oracle has the first and the third."""
-OF_SENTENCES = ("word_ends", "action_ends", "lines", "systems")
-"""Where the words and the actions of a sentence end in their columns, its line in the oracle, its system."""
-COLUMNS = (*OF_WORDS, "actions", *OF_SENTENCES)
 PART, SENTENCES = 1 << 20, 1 << 14
 """Numbers, and sentences, that are worked on at a time."""
-
-
-class Symbols(NamedTuple):
-    """What the numbers stand for."""
-
-    words: tuple[str, ...]
-    """Raw, lower-cased and unkified words in order of first appearance: sentence by sentence, each kind in turn."""
-    tags: tuple[str, ...]
-    actions: tuple[str, ...]
-    systems: tuple[str, ...]
 
 
 class Row(NamedTuple):
@@ -255,23 +249,23 @@ def mapped(folder: Path, source: str, check: bool = False) -> EncodedOracle:
     Raises InputError where they were made of another oracle, or are damaged.
     """
     try:
-        content = from_json((folder / HEADER).read_text(encoding="utf-8"))
+        content = from_json(read_regular(folder / HEADER))
         if (content.pop("format"), content.pop("version")) != (FORMAT, VERSION):
             raise ValueError("of another version")
         header = Header(**content)
         if header.source != source:
             raise ValueError("made of another oracle")
+        if not header.files.keys() <= FILES:
+            raise ValueError("with files that are none of its own")
         for name, known in header.files.items() if check else ():
             if file_hash(folder / name) != known:
                 raise ValueError(f"{name} has changed")
         names = [name for name in COLUMNS if f"{name}.npy" in header.files]
-        # without numpy's class of mapped arrays, which is slow to take parts of
-        columns = {
-            name: np.load(folder / f"{name}.npy", "r", allow_pickle=False).view(np.ndarray)
-            for name in names
-        }
-        symbols = from_json((folder / SYMBOLS).read_text(encoding="utf-8"))
-        oracle = EncodedOracle(Symbols(*map(tuple, symbols)), columns)
+        columns = {name: mapped_column(folder / f"{name}.npy") for name in names}
+        symbols = Symbols(*map(tuple, from_json(read_regular(folder / SYMBOLS))))
+        if check:
+            require_sound(columns, symbols)
+        oracle = EncodedOracle(symbols, columns)
     except (AttributeError, EOFError, KeyError, OSError, TypeError, ValueError) as error:
         raise InputError(f"no arrays of this oracle ({error})", folder) from None
     oracle.source, oracle.folder = source, folder

@@ -12,6 +12,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from glob import escape
 from itertools import count
 from pathlib import Path
 from typing import IO
@@ -19,21 +20,10 @@ from typing import IO
 import numpy as np
 
 from oracle.blocks import OracleSentence, read_oracle_lines
-from oracle.encoded import (
-    COLUMNS,
-    HEADER,
-    OF_SENTENCES,
-    OF_WORDS,
-    PART,
-    SYMBOLS,
-    EncodedOracle,
-    Header,
-    Symbols,
-    mapped,
-    write_header,
-)
+from oracle.columns import COLUMNS, FILES, HEADER, OF_SENTENCES, OF_WORDS, SYMBOLS, Symbols
+from oracle.encoded import PART, EncodedOracle, Header, mapped, write_header
 from oracle.errors import InputError
-from oracle.streams import as_text, file_hash, open_bytes, replacing
+from oracle.streams import as_text, file_hash, open_lines, replacing
 
 KEPT_FROM = 1 << 24
 """Bytes of an oracle from which on its arrays are kept: those of smaller ones are made in a second or two."""
@@ -92,7 +82,7 @@ def _in_memory(path: str | os.PathLike, on_sentence: Callable[[], None]) -> Enco
 
 def _make(path: str | os.PathLike, folder: Path, on_sentence: Callable[[], None]) -> EncodedOracle:
     """Make the folder of an oracle's arrays, or replace it. Raises OSError where that cannot be written."""
-    for left_by_a_kill in folder.parent.glob(f".{folder.name}.*"):
+    for left_by_a_kill in folder.parent.glob(f".{escape(folder.name)}.*"):
         shutil.rmtree(left_by_a_kill, ignore_errors=True)
     new = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
@@ -129,7 +119,7 @@ def _reading(
             on_sentence()
             yield sentence
 
-    with open_bytes(path) as stream:
+    with open_lines(path) as stream:
         text = as_text(io.BufferedReader(_Hashed(stream, digest), 1 << 17))
         yield counted(), digest
 
@@ -151,7 +141,7 @@ class _Hashed(io.RawIOBase):
 
 def _require_ours(folder: Path) -> None:
     """Raise InputError where a file or folder that is no folder of arrays has its name."""
-    ours = {HEADER, SYMBOLS, "replaced", *(f"{name}.npy" for name in COLUMNS)}
+    ours = {HEADER, "replaced", *FILES}
     if folder.exists() and not (folder.is_dir() and {f.name for f in folder.iterdir()} <= ours):
         raise InputError(
             "in the way: the arrays of the oracle are to be kept under this name", folder

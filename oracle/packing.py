@@ -12,6 +12,10 @@ from typing import IO
 from oracle.errors import InputError
 
 ENDINGS = (".gz", ".xz")
+MOST, UNCHECKED = 500, 1 << 24
+"""An archive may unpack to so many times its size, and in any case to so many bytes: text packs 3 to 50 times."""
+PART = 1 << 16
+"""Bytes of an archive that are read at a time."""
 
 
 def is_packed(path: str | os.PathLike) -> bool:
@@ -36,9 +40,10 @@ def plain_name(path: str | os.PathLike) -> str:
 def unpacked(stream: IO[bytes], path: str | os.PathLike) -> io.BufferedIOBase:
     """What a packed file holds, from an open stream of its bytes that `path` names; closing it leaves that open.
 
-    What is read of a file that is damaged, or no such file, ends with an InputError.
+    What is read of a file that is damaged, is no such file, or unpacks to far more than text does, ends with an
+    InputError.
     """
-    return io.BufferedReader(_Unpacked(_opened(stream, path, "rb"), path), 1 << 17)
+    return io.BufferedReader(_Unpacked(stream, path), 1 << 17)
 
 
 def packed(stream: IO[bytes], path: str | os.PathLike) -> IO[bytes]:
@@ -46,21 +51,72 @@ def packed(stream: IO[bytes], path: str | os.PathLike) -> IO[bytes]:
 
     The same content gives the same bytes.
     """
-    return _opened(stream, path, "wb")
+    return lzma.LZMAFile(stream, "wb") if _is_xz(path) else _gzip(stream, "wb")
 
 
-def _opened(stream: IO[bytes], path: str | os.PathLike, mode: str) -> IO[bytes]:
-    if os.fspath(path).lower().endswith(".xz"):
-        return lzma.LZMAFile(stream, mode)
+def _is_xz(path: str | os.PathLike) -> bool:
+    return os.fspath(path).lower().endswith(".xz")
+
+
+def _gzip(stream: IO[bytes], mode: str) -> IO[bytes]:
     # without the name and the time that gzip would keep; level 6 is that of the program
     return gzip.GzipFile("", mode, 6, stream, mtime=0)
 
 
+class _Counted:
+    """A stream that is read, and how many bytes that were."""
+
+    def __init__(self, stream: IO[bytes]):
+        self._stream, self.count = stream, 0
+
+    def read(self, size: int) -> bytes:
+        content = self._stream.read(size)
+        self.count += len(content)
+        return content
+
+
+class _Xz:
+    """The streams of an .xz, with zeros between them and at the end, which `xz` reads so and Python's lzma does not."""
+
+    def __init__(self, stream: _Counted):
+        self._stream, self._input = stream, b""
+        self._decompressor = lzma.LZMADecompressor(lzma.FORMAT_XZ)
+
+    def read(self, size: int) -> bytes:
+        """Some bytes, at most `size`; none at the end. Raises EOFError or LZMAError for what is no .xz."""
+        while not self._decompressor.eof or self._begin_next():
+            if not self._input and self._decompressor.needs_input:
+                self._input = self._stream.read(PART)
+                if not self._input:
+                    raise EOFError("it ends within a stream")
+            content = self._decompressor.decompress(self._input, size)
+            self._input = b""
+            if content:
+                return content
+        return b""
+
+    def _begin_next(self) -> bool:
+        """Go on to the stream that follows the padding, if there is one."""
+        rest, padding = self._decompressor.unused_data, 0
+        while True:
+            self._input = rest.lstrip(b"\0")
+            padding += len(rest) - len(self._input)
+            if self._input or not (rest := self._stream.read(PART)):
+                break
+        if padding % 4:
+            raise lzma.LZMAError("its padding is not of four bytes each")
+        if self._input:
+            self._decompressor = lzma.LZMADecompressor(lzma.FORMAT_XZ)
+        return bool(self._input)
+
+
 class _Unpacked(io.RawIOBase):
-    """Bytes of an unpacking stream, whose errors name the file."""
+    """What a packed stream holds; errors name the file."""
 
     def __init__(self, stream: IO[bytes], path: str | os.PathLike):
-        self._stream, self._path = stream, path
+        self._packed, self._path = _Counted(stream), path
+        self._stream = _Xz(self._packed) if _is_xz(path) else _gzip(self._packed, "rb")
+        self._size = 0
 
     def readable(self) -> bool:
         return True
@@ -68,6 +124,8 @@ class _Unpacked(io.RawIOBase):
     def readinto(self, buffer: memoryview) -> int:
         try:
             content = self._stream.read(len(buffer))
+            if not self._packed.count:
+                raise EOFError("it is empty")
         except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
             kind = os.fspath(self._path)[-2:].lower()
             raise InputError(
@@ -75,5 +133,12 @@ class _Unpacked(io.RawIOBase):
                 "is not packed another name",
                 self._path,
             ) from None
+        self._size += len(content)
+        if self._size > max(UNCHECKED, MOST * self._packed.count):
+            raise InputError(
+                f"it unpacks to more than {MOST} times its size, as no text does: if it is what you want, unpack it "
+                "and give that file",
+                self._path,
+            )
         buffer[: len(content)] = content
         return len(content)

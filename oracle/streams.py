@@ -14,8 +14,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, TextIO
 
+from oracle.bounded_lines import bounded_lines
 from oracle.errors import InputError, RnngError
+from oracle.locks import locked, temporary_name
 from oracle.packing import is_packed, packed, unpacked
+from oracle.regular_files import open_regular
 
 WHITE_SPACE = " \t\n\r\v\f"
 """What separates words. Unicode's other spaces may stand inside a word."""
@@ -39,9 +42,9 @@ def split_words(line: str) -> list[str]:
 def open_input(path: str | os.PathLike) -> Iterator[TextIO]:
     """A text stream to read; bytes that are not UTF-8 become lone surrogates.
 
-    Raises OSError where the file cannot be read.
+    Raises OSError where the file cannot be read, InputError for a line longer than LONGEST_LINE.
     """
-    with open_bytes(path) as content:
+    with open_lines(path) as content:
         stream = as_text(content)
         try:
             yield stream
@@ -54,7 +57,7 @@ def open_input(path: str | os.PathLike) -> Iterator[TextIO]:
 def open_output(path: str | os.PathLike) -> Iterator[TextIO]:
     """A text stream to write, under a temporary name in the same folder until all is written.
 
-    After an error the file is as it was before. Raises OSError naming `path`.
+    After an error the file is as it was before. Raises OSError naming `path`, RnngError if another process writes it.
     """
     path = os.fspath(path)
     descriptor = 1 if path == "-" else descriptor_of(path)
@@ -63,17 +66,14 @@ def open_output(path: str | os.PathLike) -> Iterator[TextIO]:
     elif os.path.exists(path) and not os.path.isfile(path):
         # a device or a pipe must be written to, not replaced; a folder is refused
         opened = _in_place(path)
-    elif is_packed(path):
-        opened = _packing(path)
     else:
-        # through a symbolic link, so that the link stays one
-        opened = replacing(os.path.realpath(path))
+        opened = _locked_file(path)
     try:
         with opened as stream:
             yield stream
     except OSError as error:
         # a full disk has no name, a missing folder that of the temporary file
-        if error.filename in (None, _temporary_name(os.path.realpath(path))):
+        if error.filename in (None, temporary_name(os.path.realpath(path))):
             error.filename = "standard output" if path == "-" else path
         raise
 
@@ -114,32 +114,26 @@ def is_replaced(path: str | os.PathLike) -> bool:
     return not os.path.exists(path) or os.path.isfile(path)
 
 
-def refuse_input_as_output(output: str | None, *inputs: str | None) -> None:
-    """Raise RnngError where an output is one of the files that it is made from."""
-    if output is None or not is_replaced(output) or not os.path.exists(output):
-        return
-    for path in inputs:
-        if path and path != "-" and os.path.exists(path) and os.path.samefile(output, path):
-            raise RnngError(f"{output} is the input as well: name another file for the output")
-
-
 def _in_place(path: str | int) -> TextIO:
     return open(path, "w", **_TEXT)
 
 
 @contextmanager
-def _packing(path: str) -> Iterator[TextIO]:
+def _locked_file(path: str) -> Iterator[TextIO]:
+    # through a symbolic link, so that the link stays one
+    target = os.path.realpath(path)
+    with locked(path), _packing(path, target) if is_packed(path) else replacing(target) as stream:
+        yield stream
+
+
+@contextmanager
+def _packing(path: str, target: str) -> Iterator[TextIO]:
     with (
-        replacing(os.path.realpath(path), binary=True) as file,
+        replacing(target, binary=True) as file,
         packed(file, path) as content,
         io.TextIOWrapper(content, **_TEXT) as stream,
     ):
         yield stream
-
-
-def _temporary_name(target: str) -> str:
-    folder, name = os.path.split(target)
-    return os.path.join(folder, f".{name}.{os.getpid()}")
 
 
 @contextmanager
@@ -170,9 +164,12 @@ def replacing(path: str | os.PathLike, binary: bool = False) -> Iterator[IO]:
     After an error, or a kill, the file is as it was before. Raises OSError naming `path`.
     """
     target = os.fspath(path)
-    temporary = _temporary_name(target)
+    temporary = temporary_name(target)
     try:
-        with open(temporary, "wb") if binary else open(temporary, "w", **_TEXT) as stream:
+        # an earlier process that had this number may have been killed
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
+        with open(temporary, "xb") if binary else open(temporary, "x", **_TEXT) as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
@@ -186,9 +183,16 @@ def replacing(path: str | os.PathLike, binary: bool = False) -> Iterator[IO]:
 
 
 def from_json(text: str | bytes) -> object:
-    """What a text of JSON says. Raises ValueError for one that is none, or is nested deeper than Python can follow."""
+    """What a text of JSON says; bytes that are not UTF-8 may be in it as `open_input` reads them.
+
+    Raises ValueError for one that is none, is nested deeper than Python can follow, or has half a character.
+    """
     try:
-        return json.loads(text)
+        found = json.loads(text)
+        # only an escape gives half of a surrogate pair, which no file can hold
+        if ("\\u" if isinstance(text, str) else b"\\u") in text:
+            json.dumps(found, ensure_ascii=False).encode("utf-8", "surrogateescape")
+        return found
     except RecursionError:
         raise ValueError("nested too deep") from None
 
@@ -213,9 +217,21 @@ def open_bytes(path: str | os.PathLike) -> Iterator[io.BufferedIOBase]:
             yield content
 
 
+@contextmanager
+def open_lines(path: str | os.PathLike) -> Iterator[io.BufferedIOBase]:
+    """A binary stream of lines to read. What is read ends with an InputError at one longer than LONGEST_LINE."""
+    with open_bytes(path) as content:
+        yield bounded_lines(content, path)
+
+
 def file_hash(path: str | os.PathLike) -> str:
-    """SHA-256 of the bytes of a file, or of what a packed one holds, of which a part is in memory at a time."""
+    """SHA-256 of the bytes of a file, or of what a packed one holds, of which a part is in memory at a time.
+
+    Raises OSError for a pipe or a device: what it held is read already, or has no end.
+    """
     digest = hashlib.sha256()
+    if os.fspath(path) != "-":
+        open_regular(path).close()
     with open_bytes(path) as stream:
         while part := stream.read(1 << 20):
             digest.update(part)
@@ -227,11 +243,11 @@ def read_lines(
 ) -> Iterator[tuple[int, str]]:
     """Numbered lines, from 1, of a file (or of an open stream that `path` names).
 
-    Raises InputError at the first line that is not in that encoding.
+    Raises InputError at the first line that is not in that encoding, or longer than LONGEST_LINE.
     """
     _check_encoding(encoding)
     if stream is None:
-        with open_bytes(path) as opened:
+        with open_lines(path) as opened:
             yield from read_lines(path, encoding, opened)
         return
     for number, line in enumerate(stream, 1):

@@ -12,6 +12,7 @@ from pathlib import Path
 from nltk.tag.perceptron import PerceptronTagger
 
 from oracle.errors import InputError
+from oracle.regular_files import read_regular
 from oracle.streams import from_json, replacing, split_words
 
 FILES = {
@@ -57,7 +58,7 @@ def load_tagger(folder: str | Path) -> PerceptronTagger:
 
 def _read(path: Path) -> object:
     try:
-        return from_json(path.read_bytes())
+        return from_json(read_regular(path))
     except (FileNotFoundError, NotADirectoryError):
         raise InputError(f"missing: this tagger is not complete; {REMEDY}", path) from None
     except ValueError as error:

@@ -15,7 +15,7 @@ from oracle.brackets import LocatedTree
 from oracle.errors import InputError
 from oracle.sentences import read_sentences
 from oracle.training_data import evenly_spaced
-from oracle.treebank import copied, is_preterminal, subtrees, tags, words
+from oracle.treebank import tags, words
 
 TaggedSentence = list[tuple[str, str]]
 ITERATIONS = 5
@@ -100,15 +100,6 @@ def jackknife(
     for fold, part in enumerate(run(partial(fold_tags, sentences, folds, seed), range(folds))):
         found[fold::folds] = part
     return found
-
-
-def with_tags(tree: Tree, new_tags: Sequence[str]) -> Tree:
-    """A copy of the tree with other tags. Raises ValueError for another number of tags than of words."""
-    copy = copied(tree)
-    preterminals = [node for node in subtrees(copy) if is_preterminal(node)]
-    for node, tag in zip(preterminals, new_tags, strict=True):
-        node.set_label(tag)
-    return copy
 
 
 def tags_of_file(path: str, trees: Sequence[LocatedTree]) -> Iterator[Sequence[str]]:

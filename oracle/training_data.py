@@ -14,7 +14,7 @@ from typing import TypeVar
 from oracle.brackets import LocatedTree, format_tree, read_tree_lines, read_trees
 from oracle.errors import InputError
 from oracle.files import make_oracle, open_output, write_oracle
-from oracle.streams import open_bytes, read_lines
+from oracle.streams import open_lines, read_lines
 from oracle.transitions import SYSTEMS, unlimited
 from oracle.treebank import PreterminalRoots, clean, words
 from oracle.unknown import UnknownWords, known_words
@@ -70,7 +70,7 @@ class TreesFile:
 
     def __iter__(self) -> Iterator[LocatedTree]:
         """The trees, with the line that each is written as. Raises InputError where no tree is left."""
-        with open_bytes(self.path) as stream:
+        with open_lines(self.path) as stream:
             lines = read_lines(self.path, stream=self._hashed(stream))
             yield from self._roots.without(self._cleaned(read_tree_lines(lines, self.path)))
         if not self.read:

@@ -28,6 +28,7 @@ __all__ = [
     "read_trees",
     "tags",
     "unlabelled",
+    "with_tags",
     "with_words",
     "words",
 ]
@@ -113,6 +114,15 @@ def with_words(tree: nltk.Tree, words: Sequence[str], tags: Sequence[str]) -> nl
     for (node, i), word, tag in zip(places, words, tags, strict=True):
         node[i] = nltk.Tree(tag, [word])
     return root
+
+
+def with_tags(tree: nltk.Tree, new_tags: Sequence[str]) -> nltk.Tree:
+    """A copy of the tree with other tags. Raises ValueError for another number of tags than of words."""
+    copy = copied(tree)
+    preterminals = [node for node in subtrees(copy) if is_preterminal(node)]
+    for node, tag in zip(preterminals, new_tags, strict=True):
+        node.set_label(tag)
+    return copy
 
 
 def is_trace(tree: nltk.Tree) -> bool:

@@ -8,8 +8,8 @@ change after the folder is made, so a kill at any moment leaves a complete model
 from __future__ import annotations
 
 import json
+import os
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +19,9 @@ from typing import Protocol
 import numpy as np
 
 from oracle.errors import InputError, RnngError
+from oracle.regular_files import open_regular, read_regular
 from oracle.streams import from_json, replacing
+from rnng_dy.folders import add_missing, new_folder, put_back, replace_folder, writing
 
 FORMAT, VERSION = "rnng_dy model", 1
 CONFIG, VOCABULARY = "config.json", "vocabulary.json"
@@ -55,6 +57,10 @@ class Model(Protocol):
     store: Store
     vocabulary: Json
     updates: int | None
+    config_defaults: Mapping[str, object]
+    """See `read`."""
+    companions: frozenset[str]
+    """Names of what `write_companions` may write."""
 
     def config(self) -> dict[str, object]:
         """The content of config.json, `kind` and `sizes` among it."""
@@ -102,36 +108,55 @@ def save(
     optimizer: Store | None = None,
     add: Callable[[Path], None] = lambda folder: None,
 ) -> None:
-    """Write a model folder, replacing one that is there only when the new one is complete.
+    """Write a model folder; at every moment it is the old one or the new one, whole.
 
-    With `state` and `optimizer`, the folder is that of a model in training; `add` writes more files into it.
+    What an old folder holds besides a model stays: the training state, its log and data, files of others. With `state`
+    and `optimizer`, the folder is that of a model in training; `add` writes more files into it.
+
+    Raises RnngError for a folder of something else, for one with the training of another model, and for one that
+    another process writes.
     """
-    folder = Path(folder)
-    if folder.exists() and not (folder / CONFIG).is_file():
-        raise RnngError(f"{folder} exists and is no model folder: choose another name")
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    new = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    try:
-        new.chmod(0o755)
-        config = {"format": FORMAT, "version": VERSION, **model.config()}
-        _write_json(new / CONFIG, config)
-        _write_json(new / VOCABULARY, model.vocabulary.to_json())
-        for name in model.constants_of(model.vocabulary):
-            _write_arrays(new / f"{name}.npz", {name: getattr(model, name)})
-        save_parameters(model, new)
-        model.write_companions(new)
-        if state is not None:
-            save_training(model.store, new, state, optimizer)
-        add(new)
-        if folder.exists():
-            old = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-            folder.rename(old / "replaced")
-            new.rename(folder)
-            shutil.rmtree(old)
-        else:
-            new.rename(folder)
-    finally:
-        shutil.rmtree(new, ignore_errors=True)
+    with writing(folder):
+        folder = Path(os.path.realpath(folder))
+        if folder.exists() and not (folder / CONFIG).is_file():
+            raise RnngError(f"{folder} exists and is no model folder: choose another name")
+        new = new_folder(folder)
+        try:
+            _write_new(model, new)
+            if state is not None:
+                save_training(model.store, new, state, optimizer)
+            add(new)
+            if folder.exists():
+                _require_same_training(model, folder, new)
+                add_missing(folder, new, model.companions)
+                replace_folder(new, folder)
+            else:
+                new.rename(folder)
+        finally:
+            shutil.rmtree(new, ignore_errors=True)
+
+
+def _write_new(model: Model, folder: Path) -> None:
+    """Write a model into an empty folder."""
+    config = {"format": FORMAT, "version": VERSION, **model.config()}
+    _write_json(folder / CONFIG, config)
+    _write_json(folder / VOCABULARY, model.vocabulary.to_json())
+    for name in model.constants_of(model.vocabulary):
+        _write_arrays(folder / f"{name}.npz", {name: getattr(model, name)})
+    save_parameters(model, folder)
+    model.write_companions(folder)
+
+
+def _require_same_training(model: Model, old: Path, new: Path) -> None:
+    """Raise RnngError if the old folder has a training state that the new one's model cannot go on from."""
+    if not (old / TRAINING).exists():
+        return
+    (config, words), (new_config, new_words) = (
+        ({**model.config_defaults, **read_config(folder)}, _read_vocabulary(folder))
+        for folder in (old, new)
+    )
+    if (new / TRAINING).exists() or config != new_config or words != new_words:
+        raise RnngError(f"{old} holds the training of another model: choose another name")
 
 
 def read(folder: str | Path, kind: str, defaults: Mapping[str, object]) -> Contents:
@@ -151,12 +176,7 @@ def read(folder: str | Path, kind: str, defaults: Mapping[str, object]) -> Conte
                 f"unknown key {key!r}: this version of rnng_dy cannot read the model",
                 folder / CONFIG,
             )
-    try:
-        text = (folder / VOCABULARY).read_text(encoding="utf-8", errors="surrogateescape")
-        vocabulary = from_json(text)
-    except ValueError as error:
-        raise _damaged(folder / VOCABULARY, error) from None
-    return Contents(folder, {**defaults, **config}, vocabulary)
+    return Contents(folder, {**defaults, **config}, _read_vocabulary(folder))
 
 
 def model_files(folder: str | Path) -> dict[str, Path]:
@@ -235,11 +255,12 @@ def training_state(folder: str | Path) -> dict[str, object]:
 def read_config(folder: str | Path) -> dict:
     """The content of a folder's config.json. Raises RnngError where there is no model, or none that can be read."""
     folder = Path(folder)
+    put_back(folder)
     path = folder / CONFIG
     if not path.is_file():
         raise RnngError(_no_model(folder))
     try:
-        config = from_json(path.read_text(encoding="utf-8"))
+        config = from_json(read_regular(path))
         if config["format"] != FORMAT:
             raise ValueError("not a model of rnng_dy")
         if not isinstance(config["kind"], str) or not isinstance(config["sizes"], dict):
@@ -254,6 +275,14 @@ def read_config(folder: str | Path) -> dict:
             path,
         )
     return config
+
+
+def _read_vocabulary(folder: Path) -> dict:
+    try:
+        text = read_regular(folder / VOCABULARY).decode("utf-8", "surrogateescape")
+        return from_json(text)
+    except ValueError as error:
+        raise _damaged(folder / VOCABULARY, error) from None
 
 
 def _no_model(folder: Path) -> str:
@@ -283,7 +312,7 @@ def read_arrays(path: Path, names: Sequence[str] | None = None) -> dict[str, np.
     """The arrays of an .npz, or those of some names. Raises InputError for a missing or damaged file."""
     try:
         # opened once: a file that is replaced while it is read stays whole
-        stream = path.open("rb")
+        stream = open_regular(path)
     except FileNotFoundError:
         raise InputError("missing: this model folder is not complete", path) from None
     try:

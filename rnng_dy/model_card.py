@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from oracle.errors import InputError
+from oracle.regular_files import read_regular
 from oracle.streams import from_json, replacing
 
 ABOUT, CARD = "about.json", "README.md"
@@ -52,7 +53,7 @@ def read(folder: str | Path) -> About | None:
     """
     path = Path(folder) / ABOUT
     try:
-        about = from_json(path.read_bytes())
+        about = from_json(read_regular(path))
         for section in about.values():
             if not all(map(_is_value, section.values())):
                 raise ValueError("a value that is neither number nor text")
@@ -89,12 +90,13 @@ def best_score(about: About) -> str | None:
     """The best score on the development data in words; None where there is none yet.
 
     >>> best_score({"scores": {"f1": 87.5128, "updates": 5094}})
-    'dev F1 87.51'
+    'dev F1 87.51 (scored with gold tags)'
     """
     scores = about.get("scores", {})
-    for name, shown in (("f1", "F1"), ("perplexity", "perplexity")):
+    shown = (("f1", "F1", " (scored with gold tags)"), ("perplexity", "perplexity", ""))
+    for name, title, more in shown:
         if isinstance(scores.get(name), float):
-            return f"dev {shown} {scores[name]:.2f}"
+            return f"dev {title} {scores[name]:.2f}{more}"
     return None
 
 

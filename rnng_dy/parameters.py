@@ -145,6 +145,10 @@ class ParameterStore:
             int(np.prod(p.shape())) for group in (self.dense, self.lookups) for p in group.values()
         )
 
+    def rows_with_gradient(self) -> dict[str, set[int]]:
+        """The rows of lookup tables that graphs of gradients have used since the last update: asked of DyNet."""
+        return {name: set(table.touched()) for name, table in self.lookups.items()}
+
     def gradient_norm(self) -> float:
         """The Euclidean norm of all gradients together."""
         return self.collection.gradient_l2_norm()

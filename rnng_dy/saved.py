@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,6 +40,8 @@ class SavedModel:
     kind: ClassVar[str]
     config_defaults: ClassVar[Mapping[str, object]] = {}
     """Keys of config.json besides kind and sizes, with the values of folders that are older than they."""
+    companions: ClassVar[frozenset[str]] = frozenset({TAGGER, TEXT, model_card.ABOUT})
+    """Files and folders that belong to a model if it has them."""
     sizes_type: ClassVar[type]
     vocabulary_type: ClassVar[type]
     store: ParameterStore
@@ -115,7 +118,7 @@ class SavedModel:
         return {"kind": self.kind, "sizes": vars(self.sizes)}
 
     def save(self, folder: str | Path) -> None:
-        """Write a model folder, replacing one that is there only when the new one is complete."""
+        """Write a model folder, or replace one; see `checkpoint.save`."""
         checkpoint.save(self, folder)
 
     def __reduce__(self):
@@ -179,10 +182,10 @@ class SavedModel:
 
         Raises InputError naming a file that is damaged.
         """
-        if (folder / TAGGER).exists():
+        if os.path.lexists(folder / TAGGER):
             self.tagger = load_tagger(folder / TAGGER)
         self.about = model_card.read(folder)
-        if (folder / TEXT).exists():
+        if os.path.lexists(folder / TEXT):
             self.segmenter = read_segmenter(folder / TEXT)
 
     @staticmethod

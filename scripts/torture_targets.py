@@ -75,8 +75,8 @@ BESIDE = (
     "--samples test.props --likelihoods test.likelihoods -o out --json out.json"
 )
 COMPARE = (
-    "compare-composition test.trees system.trees system.trees --first-samples test.props test.likelihoods "
-    "--second-samples test.props test.likelihoods"
+    "compare test.trees system.trees system.trees --samples test.props test.likelihoods "
+    "--samples test.props test.likelihoods"
 )
 ATTENTION = "attention --model gated test.trees --analysis -o out --json out.json --html out.html"
 REPRODUCE_ANEW = (
@@ -93,8 +93,8 @@ TEXTS = {
         ("test.trees", "evalb test.trees system.trees"),
         ("system.trees", "evalb test.trees system.trees --format evalb"),
         ("system.trees", "evalb test.trees system.trees --format json --params new"),
-        ("test.trees", "compare-composition test.trees system.trees system.trees"),
-        ("system.trees", "compare-composition test.trees system.trees test.trees"),
+        ("test.trees", "compare test.trees system.trees system.trees"),
+        ("system.trees", "compare test.trees system.trees test.trees"),
         ("test.trees", "parse --model parser test.trees -o out"),
         ("bare.trees", "parse --model untagged bare.trees -o out"),
         ("test.trees", "sample --model parser --samples 2 test.trees -o out"),

@@ -13,7 +13,8 @@ from oracle.unknown import UnknownWords, infer_unknown_words
 from rnng_dy.execution.memory import require_memory
 from rnng_dy.search.words import WordRecord
 
-START, END = "<s>", "</s>"
+START, END = "<s> ", "</s> "
+"""Before and after a sentence. No token has a blank, so that none is one of them."""
 NGRAM_BYTES = 250
 """Of an n-gram's tuple, its count and its place in two tables."""
 MAX_COUNT = 3
@@ -28,10 +29,10 @@ class Followers(NamedTuple):
 
 
 class KneserNey:
-    """p(word | the n - 1 words before it), of sentences that begin with <s> and end with </s>.
+    """p(word | the n - 1 words before it), of sentences that have START before and END after them.
 
     The highest order counts occurrences, the lower ones the different words that come before; all are interpolated,
-    down to the uniform distribution over the vocabulary and </s>.
+    down to the uniform distribution over the vocabulary and END.
     """
 
     def __init__(
@@ -120,15 +121,13 @@ class KneserNey:
     def _unkify(self, tokens: Sequence[str]) -> list[str]:
         if self._unknown is None:
             return list(tokens)
-        known, unknown = self.vocabulary, self._unknown
-        return [w if w in known and w != END else unknown.word_class(w) for w in tokens]
+        return [w if w in self.vocabulary else self._unknown.word_class(w) for w in tokens]
 
     def _records(self, tokens: Sequence[str], seen: Sequence[str]) -> list[WordRecord]:
         history, records = [START] * (self.order - 1), []
         for token, word in [*zip(tokens, seen, strict=True), (None, END)]:
             surprisal = math.inf
-            # </s> is no word that can stand in a sentence
-            if word in self.vocabulary and (word == END) == (token is None):
+            if word in self.vocabulary:
                 surprisal = -math.log2(self.probability(word, history))
                 history.append(word)
             records.append(WordRecord(token, None if token is None else word, surprisal))

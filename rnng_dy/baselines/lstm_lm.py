@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -152,8 +152,7 @@ class LstmLanguageModel(SavedModel):
         given = unkified or [None] * len(tokens)
         unkify = self.vocabulary.unkify
         seen = [words or unkify(of) for words, of in zip(given, tokens, strict=True)]
-        # <s> has id 0, and is no word that can be given
-        ids = [[self.vocabulary.words.get(word) or None for word in words] for words in seen]
+        ids = [[self.vocabulary.ids.get(word) for word in words] for words in seen]
         examples = [LanguageModelExample([i for i in of if i is not None]) for of in ids]
         rows = [
             row
@@ -191,10 +190,14 @@ class LstmLanguageModel(SavedModel):
 
         Raises RnngError where hundreds in a row do.
         """
+        return list(self.drawn(n, seed, max_length))
+
+    def drawn(self, n: int, seed: int, max_length: int) -> Iterator[list[str]]:
+        """The sentences of `generate` as they are drawn."""
         drawn = until_drawn(
             n, seed, max_length, lambda randoms: [self._generate(r, max_length) for r in randoms]
         )
-        return [[self.vocabulary.words.symbols[word] for word in words] for words in drawn]
+        return ([self.vocabulary.words.symbols[word] for word in words] for words in drawn)
 
     @one_graph
     def _generate(self, random: np.random.Generator, max_length: int) -> list[int] | None:
@@ -208,6 +211,10 @@ class LstmLanguageModel(SavedModel):
                 # an empty sentence is none
                 return words or None
             words.append(word)
+            # the next word has a graph of its own, so that long sentences need no more memory
+            values = [layer.npvalue() for layer in state]
+            dy.renew_cg()
+            state = tuple(map(dy.inputTensor, values))
             state = self._lstm.step(state, dy.lookup(self._word_table, word))
         return None
 

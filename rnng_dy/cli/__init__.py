@@ -43,20 +43,21 @@ COMMANDS = {
     "evalb": Place("evalb", "Score trees by EVALB's rules."),
     "show": Place("show", "Draw trees, also against gold ones."),
     "attention": Place("attention", "Say what compositions attend to, and whether it is heads."),
-    "compare-composition": Place("compare", "Compare the trees of two systems."),
+    "compare": Place("compare", "Compare the trees of any number of systems."),
     "generate": Place("generate", "Draw sentences from a model."),
     "import-clab": Place("import_clab", "Turn a checkpoint of the original into a model."),
     "about": Place("about", "Say what a model is and where it comes from."),
     "reproduce": Place("reproduce", "Go from a treebank to the paper's tables."),
     "doctor": Place("doctor", "Say what is installed and check the numerics."),
 }
+FORMER = {"compare-composition": "compare"}
+"""Modules of commands by names that still work, and are not listed."""
 
 
 def load_command(name: str = "") -> ModuleType | None:
     """Import the module of a command; None where there is no such command."""
-    if name not in COMMANDS:
-        return None
-    return importlib.import_module(f"rnng_dy.cli.{COMMANDS[name].module}")
+    module = COMMANDS[name].module if name in COMMANDS else FORMER.get(name)
+    return module and importlib.import_module(f"rnng_dy.cli.{module}")
 
 
 class LazyGroup(Group):

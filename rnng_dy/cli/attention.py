@@ -12,13 +12,15 @@ from oracle.errors import ImpossibleError, InputError, RnngError
 from oracle.files import open_output
 from oracle.treebank import NO_TAG, LocatedTree, has_preterminals, read_trees, with_words, words
 from rnng_dy import registry
-from rnng_dy.cli.options import device_option, json_option, model_option
-from rnng_dy.cli.output import check_files, open_model
+from rnng_dy.cli.options import device_option, json_option, model_option, table_format_option
+from rnng_dy.cli.output import open_model
+from rnng_dy.cli.output_files import check_files
 from rnng_dy.cli.paths import FILE
 from rnng_dy.drawing.page import tree_page
 from rnng_dy.drawing.sections import attended
 from rnng_dy.evaluation.attention import AttentionAnalysis
 from rnng_dy.evaluation.head_rules import HeadRules, collins
+from rnng_dy.evaluation.tables import CSV, joined
 from rnng_dy.execution.local import local_executor
 from rnng_dy.execution.outputs import write_json
 from rnng_dy.execution.work import ModelFolder
@@ -42,6 +44,7 @@ class AttendedTree(NamedTuple):
     type=FILE,
     help="File for the weights; - is standard output.  [default: -, without --analysis and --html]",
 )
+@table_format_option
 @click.option(
     "--analysis",
     is_flag=True,
@@ -58,12 +61,12 @@ class AttendedTree(NamedTuple):
     "--html", "page", type=FILE, help="Write a page of the trees with the weights on their edges."
 )
 @device_option
-def attention(folder, trees, output, analysis, rules_path, numbers, page, device) -> None:
+def attention(folder, trees, output, style, analysis, rules_path, numbers, page, device) -> None:
     """Attention weights of a model with --composition gated-attention on given trees.
 
     A line for each constituent, inner ones before outer ones: number of the tree from 0, label, and the weights of the
-    children from left to right, separated by tabs and blanks. A tree that the model cannot derive is named and left
-    out. --analysis needs trees with POS tags.
+    children from left to right with blanks between them; CSV begins with a line of names. A tree that the model cannot
+    derive is named and left out. --analysis needs trees with POS tags.
 
     Example: rnng-dy attention --model generator test.trees --analysis --html attention.html
     """
@@ -73,7 +76,7 @@ def attention(folder, trees, output, analysis, rules_path, numbers, page, device
         raise click.UsageError("weights and --analysis go to standard output: name a file with -o")
     if output is None and not (analysis or page):
         output = "-"
-    check_files([path for path in (output, numbers, page) if path], [trees, rules_path])
+    check_files([output, numbers, page], [trees, rules_path])
     rules = _rules(rules_path) if analysis else None
     located = list(read_trees(trees, bare=True))
     is_tagged = all(has_preterminals(tree.tree) for tree in located)
@@ -82,7 +85,7 @@ def attention(folder, trees, output, analysis, rules_path, numbers, page, device
     found = _attended(folder, device, located, is_tagged, trees)
     if output:
         with open_output(output) as stream:
-            stream.writelines(_lines(found))
+            stream.writelines(_lines(found, style))
     if page:
         with open_output(page) as stream:
             stream.writelines(_page(found, is_tagged, Path(folder).name))
@@ -127,11 +130,13 @@ def _attended(
     return found
 
 
-def _lines(trees: Sequence[AttendedTree]) -> Iterator[str]:
+def _lines(trees: Sequence[AttendedTree], style: str) -> Iterator[str]:
+    if style == CSV:
+        yield joined(("tree", "label", "weights"), style) + "\n"
     for tree in trees:
         for label, weights in zip(tree.labels, tree.weights, strict=True):
             numbers = " ".join(f"{weight:.6f}" for weight in weights)
-            yield f"{tree.number}\t{label}\t{numbers}\n"
+            yield joined((str(tree.number), label, numbers), style) + "\n"
 
 
 def _page(trees: Sequence[AttendedTree], is_tagged: bool, name: str) -> Iterator[str]:

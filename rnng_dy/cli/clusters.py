@@ -19,8 +19,9 @@ from clusters.information import average_mutual_information
 from clusters.page import by_cluster, html_page
 from clusters.state import SavedState, fingerprint
 from clusters.unseen import place_unseen, rules_of, unknown_classes
-from oracle.streams import open_output, refuse_input_as_output
+from oracle.streams import open_output
 from oracle.unknown import RULES
+from rnng_dy.cli.output_files import check_files
 from rnng_dy.cli.paths import FILE, PathName
 from rnng_dy.cli.progress import ByteProgress, Progress
 from rnng_dy.cli.quiet import quiet_option, say
@@ -104,7 +105,7 @@ def clusters(
 
     Example: rnng-dy clusters train.gen.oracle -c 140 -o clusters.paths
     """
-    refuse_input_as_output(output, corpus)
+    check_files([output], [corpus])
     options = (corpus_format, classes, min_count, within_sentences, unk, refine)
     try:
         run = _Run(corpus, output, options, resume)
@@ -171,8 +172,6 @@ class _Run:
     """A run whose state is kept beside its output, at most a minute old."""
 
     def __init__(self, corpus: str, output: str, options: tuple, resume: bool):
-        # said now and not when all is done
-        os.stat(os.path.dirname(output) or ".")
         self._corpus, self._resume, self._state = corpus, resume, None
         if "-" not in (corpus, output):
             self._state = SavedState(f"{output}.resume", fingerprint(corpus, *options))

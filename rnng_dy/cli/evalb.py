@@ -8,18 +8,20 @@ from dataclasses import replace
 import click
 
 from oracle.errors import RnngError
+from rnng_dy.cli.evalb_tags import GOLD, hint_at_tags, tags_option
 from rnng_dy.cli.paths import FILE, PathName
-from rnng_dy.evaluation.evalb import score_files
+from rnng_dy.evaluation.evalb_files import score_files
 from rnng_dy.evaluation.evalb_params import BUILT_IN, Params
 from rnng_dy.evaluation.evalb_report import (
     error_lines,
+    format_csv,
     format_evalb,
     format_json,
     format_table,
     stopping_sentence,
 )
 
-FORMATS = {"table": format_table, "evalb": format_evalb, "json": format_json}
+FORMATS = {"table": format_table, "evalb": format_evalb, "json": format_json, "csv": format_csv}
 
 
 @click.command()
@@ -38,18 +40,20 @@ FORMATS = {"table": format_table, "evalb": format_evalb, "json": format_json}
     type=click.Choice(list(FORMATS)),
     default="table",
     show_default=True,
-    help="A table, what EVALB prints, or JSON.",
+    help="A table, what EVALB prints, JSON, or CSV as in RFC 4180.",
 )
 @click.option(
     "--unlabelled", is_flag=True, help="Compare only where brackets begin and end (LABELED 0)."
 )
-def evalb(gold: str, system: str, params: str, style: str, unlabelled: bool) -> None:
+@tags_option
+def evalb(gold: str, system: str, params: str, style: str, unlabelled: bool, tags: str) -> None:
     """Score the trees of SYS against GOLD by EVALB's rules; one tree a line, - is standard input.
 
     Sentences that cannot be scored are counted and named. --format evalb prints what EVALB prints,
-    and stops where MAX_ERROR stops EVALB.
+    and stops where MAX_ERROR stops EVALB. Trees of a parser that read other tags than gold need
+    --tags gold, with which the tagging accuracy says nothing.
 
-    Example: rnng-dy evalb dev.trees parsed.trees --params collins
+    Example: rnng-dy evalb dev.trees parsed.trees --tags gold
     """
     if [gold, system, params].count("-") > 1:
         raise click.UsageError("only one of the files can be standard input")
@@ -60,7 +64,7 @@ def evalb(gold: str, system: str, params: str, style: str, unlabelled: bool) -> 
         rules = replace(rules, labelled=False)
     if rules.debug:
         click.echo(f"{params}: DEBUG {rules.debug} prints nothing here", err=True)
-    scores = score_files(gold, system, rules)
+    scores = score_files(gold, system, rules, tags == GOLD)
     click.echo(FORMATS[style](scores), nl=False)
     if style == "evalb":
         for line in error_lines(scores):
@@ -71,3 +75,5 @@ def evalb(gold: str, system: str, params: str, style: str, unlabelled: bool) -> 
                 f"stopped at sentence {stop}: more errors than MAX_ERROR {rules.max_error} allows; "
                 "see that both files hold the same words, or set a higher MAX_ERROR with --params"
             )
+    else:
+        hint_at_tags(scores.errors, tags)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from oracle.errors import RnngError
@@ -15,8 +17,10 @@ from rnng_dy.cli.options import (
     seed_option,
 )
 from rnng_dy.cli.output import open_model
+from rnng_dy.cli.output_files import check_files
 from rnng_dy.execution.local import local_executor
 from rnng_dy.execution.work import ModelFolder
+from rnng_dy.search.generation import generate_trees
 
 
 @click.command()
@@ -36,7 +40,7 @@ from rnng_dy.execution.work import ModelFolder
 @click.option(
     "--or-none",
     is_flag=True,
-    help="Print nothing where the model makes only sentences that are too long.",
+    help="Print no more, and end with 0, where the model makes only sentences that are too long.",
 )
 @output_option
 @device_option
@@ -47,22 +51,23 @@ def generate(folder, n, seed, max_length, only_words, or_none, output, device) -
 
     Example: rnng-dy generate --model generator -n 10 --seed 1
     """  # fmt: skip
+    check_files([output], [])
     kind = registry.kind_of(folder)
     if kind == "discriminative":
         raise RnngError(f"{folder} is a parser: only models of words can generate them")
     model = open_model(ModelFolder(kind, folder, device), local_executor(1, device))
-    try:
-        drawn = model.generate(n, seed, max_length)
-    except RnngError as error:
-        if not or_none:
-            raise
-        click.echo(f"{folder}: {error}", err=True)
-        drawn = []
+    draw = model.drawn if kind == "lstm-lm" else partial(generate_trees, model)
     with open_output(output) as stream:
-        for sentence in drawn:
-            if kind == "lstm-lm":
-                line = " ".join(sentence)
-            else:
-                tree, _ = sentence
-                line = " ".join(words(tree)) if only_words else format_tree(tree)
-            stream.write(f"{line}\n")
+        try:
+            for sentence in draw(n, seed, max_length):
+                if kind == "lstm-lm":
+                    line = " ".join(sentence)
+                else:
+                    tree, _ = sentence
+                    line = " ".join(words(tree)) if only_words else format_tree(tree)
+                stream.write(f"{line}\n")
+                stream.flush()
+        except RnngError as error:
+            if not or_none:
+                raise
+            click.echo(f"{folder}: {error}", err=True)

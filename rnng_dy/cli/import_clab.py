@@ -12,6 +12,7 @@ from rnng_dy.cli.group import typed_command
 from rnng_dy.cli.options import COMPOSITION, Registered
 from rnng_dy.cli.paths import FILE, FOLDER
 from rnng_dy.cli.tag import training_pairs
+from rnng_dy.folders import writing
 from rnng_dy.models.composition import DEFAULT, GatedAttention
 from rnng_dy.models.parser_state import DEFAULT as DEFAULT_STATE
 from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES
@@ -58,6 +59,7 @@ def import_clab(
 
     Example: rnng-dy import-clab generative gen.params --train-oracle train.gen.oracle --clusters c.paths --model gen
     """
+    click.get_current_context().with_resource(writing(folder))
     if Path(folder).exists():
         raise RnngError(f"{folder} exists: name another --model folder")
     if kind == "generative" and not clusters:

@@ -15,6 +15,7 @@ from oracle.transitions import SYSTEMS
 from oracle.unknown import RULES
 from rnng_dy.cli.group import SectionOption
 from rnng_dy.cli.paths import FILE, FOLDER
+from rnng_dy.evaluation.tables import CSV, TSV
 from rnng_dy.models.composition import COMPOSITIONS, DEFAULT
 from rnng_dy.models.parser_state import DEFAULT as DEFAULT_STATE
 from rnng_dy.training.presets import NAMES
@@ -222,7 +223,7 @@ def training_options(command: Callable) -> Callable:
         model_section_option(
             "--extend",
             is_flag=True,
-            help="With --init: add the nonterminals, POS tags and, for a parser, words seen twice that it has not got.",
+            help="With --init: add the nonterminals, POS tags and, for a parser, unknown words that come twice.",
         ),
         model_section_option(
             "--composition",
@@ -274,6 +275,14 @@ resume_option = click.option(
 )
 json_option = click.option(
     "--json", "numbers", type=FILE, help="Write the numbers that are printed as JSON, too."
+)
+table_format_option = click.option(
+    "--format",
+    "style",
+    type=click.Choice([TSV, CSV]),
+    default=TSV,
+    show_default=True,
+    help="Tables with tabs and without quoting, or CSV as in RFC 4180, which spreadsheets and pandas read as it is.",
 )
 model_option = click.option("--model", "folder", type=FOLDER, required=True, help="Model folder.")
 output_option = click.option(

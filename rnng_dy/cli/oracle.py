@@ -11,7 +11,6 @@ from oracle.errors import InputError
 from oracle.files import make_oracle, open_output, write_oracle
 from oracle.lazy import nltk
 from oracle.ppche import is_no_text, without_lemma
-from oracle.streams import refuse_input_as_output
 from oracle.transitions import DEFAULT, SYSTEMS, unlimited
 from oracle.treebank import (
     LocatedTree,
@@ -30,6 +29,7 @@ from oracle.treebank import (
 )
 from oracle.unknown import RULES, UnknownWords, known_words
 from rnng_dy.cli.options import TRANSITIONS
+from rnng_dy.cli.output_files import check_files
 from rnng_dy.cli.paths import FILE
 from rnng_dy.cli.quiet import say
 
@@ -114,7 +114,7 @@ def prepare(
 
     Example: rnng-dy prepare wsj --from ptb --sections 2-21 -o train.trees
     """
-    refuse_input_as_output(output, *source)
+    check_files([output], source)
     trees = Counted(_source_trees(source, kind, sections, encoding))
     cleaner = _cleaner(strip_ids or kind == "icepahc", strip_lemmas or kind == "icepahc")
     emptied = written = 0
@@ -216,7 +216,7 @@ def oracle(
 
     Example: rnng-dy oracle --train train.trees dev.trees -o dev.oracle
     """
-    refuse_input_as_output(output, trees, train)
+    check_files([output], [trees, train])
     if trees == train == "-":
         raise click.UsageError("only one of the files can be standard input")
     # preterminals never count, whether skipped or refused: one vocabulary for train, dev and test

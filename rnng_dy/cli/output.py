@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import math
 import os
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TypeVar
 
 import click
 
-from oracle.errors import RnngError
-from oracle.streams import is_replaced, refuse_input_as_output
+from oracle.streams import is_replaced
 from rnng_dy.cli.progress import Progress
 from rnng_dy.evaluation.perplexity import Likelihood, likelihood
 from rnng_dy.execution.executor import Executor
@@ -48,15 +45,25 @@ def run_and_make(
     key: str,
     resume: bool,
     make: Callable[[Path], None],
+    on_lines: Callable[[Sequence[str]], None] = lambda lines: None,
 ) -> None:
-    """`run_batches` for what is made of all lines; beside an output that is a file a stopped run leaves a part."""
+    """`run_batches` for what is made of all lines; beside an output that is a file a stopped run leaves a part.
+
+    `on_lines` is given the lines of each batch of this run when they are kept.
+    """
+
+    def passed_on(left: Sequence[Sequence[T]]) -> Iterator[Sequence[str]]:
+        for lines in lines_of(left):
+            yield lines
+            on_lines(lines)
+
     if is_replaced(output):
-        run_batches(what, batches, lines_of, output, key, resume, make=make)
+        run_batches(what, batches, passed_on, output, key, resume, make=make)
         return
     with NamedTemporaryFile("w", encoding="utf-8", errors="surrogateescape") as kept:
 
         def kept_lines(left: Sequence[Sequence[T]]) -> Iterator[Sequence[str]]:
-            for lines in lines_of(left):
+            for lines in passed_on(left):
                 kept.writelines(f"{line}\n" for line in lines)
                 yield []
 
@@ -123,21 +130,3 @@ def open_model(place: ModelFolder, executor: Executor):
     if model.updates == 0:
         click.echo(f"{place.folder}: the model is not trained, what it says is random", err=True)
     return model
-
-
-def check_files(outputs: Sequence[str], inputs: Sequence[str | None]) -> None:
-    """Raise RnngError or OSError, before the work, for outputs that cannot be written after it."""
-    for path in outputs:
-        # a name that is too long
-        with suppress(FileNotFoundError, NotADirectoryError):
-            os.stat(path)
-        refuse_input_as_output(path, *inputs)
-        if os.path.isdir(path):
-            raise RnngError(f"{path} is a folder: name a file for the output")
-        parent = os.path.dirname(os.path.realpath(path))
-        if is_replaced(path) and not os.path.isdir(parent):
-            raise RnngError(f"{path}: there is no folder {parent}")
-    named = [os.path.realpath(path) for path in outputs if is_replaced(path)]
-    twice = next((path for path, count in Counter(named).items() if count > 1), None)
-    if twice is not None:
-        raise RnngError(f"{twice} is the name of two outputs: give each its own")

@@ -11,7 +11,6 @@ from typing import NamedTuple
 import click
 
 from oracle.parsed import ParsedSentence
-from oracle.streams import refuse_input_as_output
 from rnng_dy import registry
 from rnng_dy.cli.finding import TreesOf, best, drawn, greedy, parser_trees
 from rnng_dy.cli.line_by_line import parse_line_by_line
@@ -22,6 +21,7 @@ from rnng_dy.cli.options import (
     resume_option,
 )
 from rnng_dy.cli.output import open_model, run_and_make, run_batches
+from rnng_dy.cli.output_files import check_files
 from rnng_dy.cli.paths import FILE
 from rnng_dy.cli.raw_text import text_options
 from rnng_dy.cli.searching import flag_given, grouped_for, search_options, search_trees
@@ -91,7 +91,7 @@ def parse(
 
     Example: rnng-dy parse --model parser sentences.txt -o parsed.trees
     """  # fmt: skip
-    refuse_input_as_output(output, source)
+    check_files([output], [source])
     if line_buffered:
         _require_line_by_line(source, output, wanted, workers, resume)
     how = _way_to_parse(folder, wanted, SearchOptions(**options, seed=wanted.seed), device)

@@ -19,7 +19,8 @@ from rnng_dy.cli.options import (
     resume_option,
     seed_option,
 )
-from rnng_dy.cli.output import check_files, open_model, print_likelihood
+from rnng_dy.cli.output import open_model, print_likelihood
+from rnng_dy.cli.output_files import check_files
 from rnng_dy.cli.paths import FILE, FOLDER
 from rnng_dy.cli.searching import search_options
 from rnng_dy.cli.workers import workers_options
@@ -89,8 +90,8 @@ def perplexity(
 
     Example: rnng-dy perplexity test.gen.oracle --model generator --samples test.props --likelihoods test.likelihoods
     """  # fmt: skip
-    outputs = [path for path in (output, numbers, trees) if path and path != "-"]
-    check_files(outputs, [source, train_path, clusters_path, samples, likelihoods])
+    inputs = [source, train_path, clusters_path, samples, likelihoods]
+    check_files([output, numbers, trees], inputs)
     if (folder is None) == (train_path is None):
         raise click.UsageError("give either --model or --kneser-ney")
     if folder and clusters_path:

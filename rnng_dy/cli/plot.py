@@ -12,7 +12,7 @@ from oracle.errors import RnngError
 from oracle.files import open_output
 from oracle.streams import is_replaced
 from rnng_dy.cli.options import FiniteRange
-from rnng_dy.cli.output import check_files
+from rnng_dy.cli.output_files import check_files
 from rnng_dy.cli.paths import FILE, FOLDER
 from rnng_dy.cli.quiet import say
 from rnng_dy.drawing.training_page import page
@@ -66,7 +66,7 @@ def plot(folders, output, watch, tensorboard) -> None:
     Example: rnng-dy plot parser generator -o training.html --watch 30
     """
     files_of_models = [str(path) for folder in folders for path in Path(folder).glob("*")]
-    check_files([output] if output != "-" else [], files_of_models)
+    check_files([output], files_of_models)
     if watch is not None and not is_replaced(output):
         raise click.UsageError("--watch writes the page again and again: name a file for it")
     pages = _Pages([Path(folder) for folder in folders], output, tensorboard)

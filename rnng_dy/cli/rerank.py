@@ -15,9 +15,9 @@ from oracle.files import (
     open_output,
     read_oracle,
 )
-from oracle.streams import refuse_input_as_output
 from oracle.treebank import NO_TAG, format_tree, with_words, words
 from rnng_dy.cli.output import print_likelihood
+from rnng_dy.cli.output_files import check_files
 from rnng_dy.cli.paths import FILE
 from rnng_dy.search.importance import read_sampled
 
@@ -49,7 +49,7 @@ def rerank(props, likelihoods, output, oracle_path, ess, allow_missing) -> None:
 
     Example: rnng-dy rerank test.props test.likelihoods -o map.trees --oracle test.oracle
     """
-    refuse_input_as_output(output, props, likelihoods, oracle_path)
+    check_files([output], [props, likelihoods, oracle_path])
     found = {of_sentence.index: of_sentence for of_sentence in read_sampled(props, likelihoods)}
     oracle = read_oracle(oracle_path) if oracle_path else None
     for of_sentence in found.values() if oracle else ():

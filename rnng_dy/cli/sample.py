@@ -10,7 +10,6 @@ import click
 
 from oracle.files import SourceSentence, format_sample
 from oracle.lazy import nltk
-from oracle.streams import refuse_input_as_output
 from rnng_dy.cli.finding import Actions, drawn, parser_trees
 from rnng_dy.cli.options import (
     ALPHA,
@@ -21,6 +20,7 @@ from rnng_dy.cli.options import (
     seed_option,
 )
 from rnng_dy.cli.output import open_model, run_batches
+from rnng_dy.cli.output_files import check_files
 from rnng_dy.cli.paths import FILE
 from rnng_dy.cli.raw_text import text_options
 from rnng_dy.cli.sentences import (
@@ -76,7 +76,7 @@ def sample(
 
     Example: rnng-dy sample --model parser --samples 100 --alpha 0.8 --seed 1 test.oracle -o test.props
     """  # fmt: skip
-    refuse_input_as_output(output, source)
+    check_files([output], [source])
     place, executor = ModelFolder("discriminative", folder, device), workers.executor(device)
     model = open_model(place, executor)
     items = read_items(model, source, tagged, TagChoice(model, tags_from), text)

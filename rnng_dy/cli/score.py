@@ -12,7 +12,6 @@ import click
 
 from oracle.errors import ImpossibleError, InputError, RnngError
 from oracle.files import format_likelihood, is_samples_file, read_samples
-from oracle.streams import refuse_input_as_output
 from oracle.treebank import read_trees, words
 from rnng_dy.cli.options import (
     device_option,
@@ -21,6 +20,7 @@ from rnng_dy.cli.options import (
     resume_option,
 )
 from rnng_dy.cli.output import open_model, run_batches
+from rnng_dy.cli.output_files import check_files
 from rnng_dy.cli.paths import FILE
 from rnng_dy.cli.workers import workers_options
 from rnng_dy.execution.outputs import content_hash
@@ -51,7 +51,7 @@ def score(folder, source, output, workers, resume, device) -> None:
 
     Example: rnng-dy score --model generator test.props -o test.likelihoods
     """
-    refuse_input_as_output(output, source)
+    check_files([output], [source])
     place, executor = ModelFolder("generative", folder, device), workers.executor(device)
     model = open_model(place, executor)
     trees = list(_trees_to_score(source, model))

@@ -10,8 +10,9 @@ import click
 
 from oracle.errors import RnngError
 from oracle.files import open_output
-from oracle.streams import refuse_input_as_output
+from rnng_dy.cli.evalb_tags import GOLD, tags_option
 from rnng_dy.cli.options import output_option
+from rnng_dy.cli.output_files import check_files
 from rnng_dy.cli.paths import FILE
 from rnng_dy.cli.tree_formats import paper_of
 from rnng_dy.drawing.page import tree_page
@@ -58,8 +59,9 @@ class Numbers(click.ParamType):
 @click.option(
     "--only-errors", is_flag=True, help="With --gold: only sentences where brackets differ."
 )
+@tags_option
 @output_option
-def show(trees, gold, style, ranges, only_errors, output) -> None:
+def show(trees, gold, style, ranges, only_errors, tags, output) -> None:
     """Draw trees, or samples with their log probabilities; with --gold, wrong and missed constituents are marked.
 
     A constituent that the other tree lacks is red on a terminal with colours, *NP* elsewhere, by EVALB's rules. Of a
@@ -69,18 +71,24 @@ def show(trees, gold, style, ranges, only_errors, output) -> None:
     """  # fmt: skip
     if only_errors and gold is None:
         raise click.UsageError("--only-errors needs --gold")
+    if tags == GOLD and gold is None:
+        raise click.UsageError("--tags gold needs --gold")
     if trees == gold == "-":
         raise click.UsageError("only one of the files can be standard input")
-    refuse_input_as_output(output, trees, gold)
+    check_files([output], [trees, gold])
     system = read_tree_file(trees)
     reference = None if gold is None else read_tree_file(gold)
-    sections = _chosen(system, reference, ranges, only_errors)
+    sections = _chosen(system, reference, ranges, only_errors, tags == GOLD)
     with open_output(output) as stream:
         stream.writelines(_parts(sections, style, output, system, reference))
 
 
 def _chosen(
-    system: TreeFile, gold: TreeFile | None, ranges: Sequence[range] | None, only_errors: bool
+    system: TreeFile,
+    gold: TreeFile | None,
+    ranges: Sequence[range] | None,
+    only_errors: bool,
+    gold_tags: bool,
 ) -> Iterator[Section]:
     """The sentences to be shown. Raises RnngError for numbers that there are not."""
     count = system.count if gold is None else gold.count
@@ -90,7 +98,7 @@ def _chosen(
     numbers = {n for found in ranges or [range(1, count + 1)] for n in found}
     if gold is None:
         return sections_of(system, numbers)
-    found = sections_against(gold, system, numbers)
+    found = sections_against(gold, system, numbers, gold_tags)
     return (section for section in found if section.errors != 0 or not only_errors)
 
 
@@ -114,7 +122,11 @@ def _description(sections: Sequence[Section], system: TreeFile, gold: TreeFile |
     if gold is None:
         return f"{len(sections):,} sentences"
     scores = Scores(tuple(section.score for section in sections if section.score is not None))
-    return f"{_name(system)} against {_name(gold)}: F1 {scores.f1:.2f} of the {len(sections):,} sentences on this page"
+    some = f"{scores.valid:,} of " * (scores.valid < len(sections))
+    return (
+        f"{_name(system)} against {_name(gold)}: F1 {scores.f1:.2f} of {some}the {len(sections):,} sentences "
+        "on this page"
+    )
 
 
 def _name(file: TreeFile) -> str:

@@ -11,8 +11,9 @@ import click
 from oracle.errors import RnngError
 from oracle.files import open_output
 from rnng_dy import registry
-from rnng_dy.cli.options import device_option, json_option, model_option
-from rnng_dy.cli.output import check_files, open_model
+from rnng_dy.cli.options import device_option, json_option, model_option, table_format_option
+from rnng_dy.cli.output import open_model
+from rnng_dy.cli.output_files import check_files
 from rnng_dy.cli.paths import FILE, PathName
 from rnng_dy.cli.progress import Progress
 from rnng_dy.cli.workers import Workers, workers_options
@@ -38,12 +39,13 @@ SENTENCES = 32
     is_flag=True,
     help="The sentences are plain text, to be split as the treebank is.  [default: blanks separate tokens]",
 )
-@click.option("--regions", type=FILE, help="Write the value of every region, with tabs.")
+@click.option("--regions", type=FILE, help="Write the value of every region as a table.")
+@table_format_option
 @json_option
 @click.option("--html", "page", type=FILE, help="Write the tables as a page of HTML.")
 @workers_options()
 @device_option
-def suite(sources, folder, plain, regions, numbers, page, workers, device) -> None:
+def suite(sources, folder, plain, regions, style, numbers, page, workers, device) -> None:
     """How often a model finds harder what it should: accuracy on test suites, in bits of surprisal.
 
     SUITE is a file in SyntaxGym's JSON, of minimal pairs (a good and a bad sentence with a tab between them, or JSON
@@ -51,18 +53,18 @@ def suite(sources, folder, plain, regions, numbers, page, workers, device) -> No
 
     Example: rnng-dy suite agreement-pp --model generator --html agreement.html
     """
-    check_files([path for path in (regions, numbers, page) if path], sources)
+    check_files([regions, numbers, page], sources)
     suites = [read_suite(source, treebank_tokens if plain else tokens_of) for source in sources]
     results = evaluate(suites, open_scorer(folder, workers, device))
     if regions:
         with open_output(regions) as stream:
-            stream.writelines(suite_report.region_lines(results))
+            stream.writelines(suite_report.region_lines(results, style))
     if numbers:
         write_json(numbers, suite_report.as_json(results))
     if page:
         with open_output(page) as stream:
             stream.write(suite_report.html(results, folder))
-    click.echo(suite_report.table(results), nl=False)
+    click.echo(suite_report.table(results, style), nl=False)
     _report_left_out(results)
 
 

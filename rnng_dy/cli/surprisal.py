@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import click
 
 from oracle.errors import InputError
 from oracle.files import SourceSentence, open_input
-from oracle.streams import WHITE_SPACE, require_utf8
+from oracle.streams import WHITE_SPACE, is_replaced, require_utf8
 from rnng_dy.cli.options import (
     device_option,
     kneser_ney_option,
@@ -19,6 +20,7 @@ from rnng_dy.cli.options import (
     output_option,
     resume_option,
     seed_option,
+    table_format_option,
 )
 from rnng_dy.cli.output import run_and_make
 from rnng_dy.cli.paths import FILE, FOLDER
@@ -30,6 +32,7 @@ from rnng_dy.cli.surprisal_outputs import (
     Outputs,
     Written,
     check_outputs,
+    write_at_once,
     write_outputs,
 )
 from rnng_dy.cli.word_scorers import Item, Wanted, open_scorer
@@ -49,6 +52,7 @@ from rnng_dy.search.words import MeasuredSentence, WordRecord
 @order_option
 @click.argument("source", type=FILE, metavar="INPUT")
 @output_option
+@table_format_option
 @search_options
 @seed_option
 @click.option("--end", is_flag=True, help="Also a row for the end of each sentence.")
@@ -76,6 +80,7 @@ def surprisal(
     order,
     source,
     output,
+    style,
     options,
     seed,
     end,
@@ -90,7 +95,7 @@ def surprisal(
     resume,
     device,
 ) -> None:
-    """Word-by-word surprisal in bits, with the measures of the search, as a table with tabs.
+    """Word-by-word surprisal in bits, with the measures of the search, as a table with tabs or as CSV.
 
     INPUT is an oracle, trees, or tokenised sentences, one a line; with --text, running text. Words that the model does
     not have are read as their UNK classes. Sentences are numbered as they stand in INPUT, empty lines counted.
@@ -113,15 +118,19 @@ def surprisal(
     items = [Item(i, s) for i, s in enumerate(sentences)]
     key = content_hash("surprisal", options, sentences, *scorer.identity)
     work = Work(executor, scorer.open_lines, partial(_left_out, end))
-    what = Written(scorer.columns, end, scorer.description, transitions, raw_lines, raw)
+    what = Written(scorer.columns, end, scorer.description, transitions, raw_lines, raw, style)
+
+    # a stopped run may have left the first sentences, which come before those of this one
+    at_once = not (resume and is_replaced(outputs.table))
 
     def make(kept: Path) -> None:
         found = Measured(kept)
-        write_outputs(outputs, what, found)
+        write_outputs(outputs, what, found, only_files=at_once)
         _report(found, items, source)
 
-    grouped = grouped_for(options, items)
-    run_and_make("surprisal", grouped, work.lines_of, outputs.table, key, resume, make)
+    job = "surprisal", grouped_for(options, items), work.lines_of, outputs.table, key, resume, make
+    with write_at_once(outputs, what) if at_once else nullcontext(lambda lines: None) as write:
+        run_and_make(*job, write)
 
 
 def _refuse_for_words(trees: str | None, beams: str | None) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
 from oracle.errors import RnngError
 from oracle.files import open_output
-from oracle.streams import descriptor_of
+from oracle.streams import descriptor_of, is_replaced
 from oracle.transitions import TransitionSystem
 from oracle.treebank import NO_TAG, format_tree
-from rnng_dy.cli.output import check_files
+from rnng_dy.cli.output_files import check_files
 from rnng_dy.evaluation.merging import MergedWord, merge
 from rnng_dy.evaluation.records import tokens_so_far
 from rnng_dy.evaluation.surprisal_page import write_page
@@ -58,61 +60,92 @@ class Written(NamedTuple):
     raw: Sequence[str] | None
     """The lines whose words are rows."""
     raw_path: str | None
+    style: str
+    """Of the table: TSV or CSV."""
 
 
-Rows = Sequence[WordRecord] | Sequence[MergedWord]
+class LineOutput(NamedTuple):
+    """An output of which each sentence has its own lines."""
+
+    path: str
+    first: Sequence[str]
+    """The lines before those of sentences."""
+    lines_of: Callable[[int, MeasuredSentence], Iterable[str]]
+    """The lines of a sentence, given its number, from 1."""
 
 
 def check_outputs(outputs: Outputs, inputs: Sequence[str | None]) -> None:
     """Raise RnngError, before the work, for outputs that cannot be written after it."""
     named = [path for path in outputs if path]
-    check_files([path for path in named if path != "-"], inputs)
+    check_files(named, inputs)
     if sum(path == "-" or descriptor_of(path) == 1 for path in named) > 1:
         raise RnngError("two outputs go to standard output: name a file for one")
 
 
-def write_outputs(outputs: Outputs, what: Written, found: Measured) -> None:
-    """Write all files that are wanted, the table last."""
+@contextmanager
+def write_at_once(outputs: Outputs, what: Written) -> Iterator[Callable[[Sequence[str]], None]]:
+    """A function that takes the next sentences, as JSON, and writes them to the outputs that are no files."""
+    numbers = count(1)
+    with ExitStack() as stack:
+        opened = []
+        for output in _line_outputs(outputs, what):
+            if not is_replaced(output.path):
+                stream = stack.enter_context(open_output(output.path))
+                stream.writelines(f"{text}\n" for text in output.first)
+                opened.append((output, stream))
 
-    def sentences() -> Iterator[Sequence[WordRecord]]:
-        return (_words(measured, what.end) for measured in found)
+        def write(sentences: Sequence[str]) -> None:
+            for number, text in zip(numbers, sentences, strict=False):
+                measured = MeasuredSentence.from_json(text)
+                for output, stream in opened:
+                    stream.writelines(f"{line}\n" for line in output.lines_of(number, measured))
+                    stream.flush()
 
-    if outputs.trees:
-        _write_lines(outputs.trees, (_tree(measured, what.transitions) for measured in found))
-    if outputs.beams:
-        numbered = enumerate(sentences(), 1)
-        _write_lines(
-            outputs.beams,
-            (text for i, s in numbered for text in beam_lines(s, i, what.transitions)),
-        )
-    if outputs.json:
-        numbered = enumerate(sentences(), 1)
-        _write_lines(
-            outputs.json, (json_line(s, i, what.columns, what.transitions) for i, s in numbered)
-        )
+        yield write
+
+
+def write_outputs(outputs: Outputs, what: Written, found: Measured, only_files: bool) -> None:
+    """Write all outputs that are wanted, or those of them that are files; the table last."""
     if outputs.page:
-        write_page(outputs.page, list(sentences()), "Surprisal", what.description, what.transitions)
-    _write_lines(outputs.table, _table(_rows(sentences(), what), what.columns))
+        sentences = [_words(measured, what.end) for measured in found]
+        write_page(outputs.page, sentences, "Surprisal", what.description, what.transitions)
+    for output in _line_outputs(outputs, what):
+        if is_replaced(output.path) or not only_files:
+            with open_output(output.path) as stream:
+                stream.writelines(f"{text}\n" for text in output.first)
+                for number, measured in enumerate(found, 1):
+                    stream.writelines(f"{text}\n" for text in output.lines_of(number, measured))
+
+
+def _line_outputs(outputs: Outputs, what: Written) -> list[LineOutput]:
+    """The wanted ones, the table last."""
+    columns, transitions = what.columns, what.transitions
+
+    def beams(number: int, measured: MeasuredSentence) -> Iterable[str]:
+        return beam_lines(_words(measured, what.end), number, transitions)
+
+    def as_json(number: int, measured: MeasuredSentence) -> Iterable[str]:
+        return [json_line(_words(measured, what.end), number, columns, transitions)]
+
+    def rows(number: int, measured: MeasuredSentence) -> Iterable[str]:
+        records = _words(measured, what.end)
+        if what.raw is not None:
+            records = merge(what.raw[number - 1], records, what.raw_path, number)
+        for i, record in enumerate(records, 1):
+            token_id = record.token_ids if isinstance(record, MergedWord) else i
+            yield line(record, number, token_id, columns, what.style)
+
+    possible = [
+        LineOutput(outputs.trees, [], lambda _, measured: [_tree(measured, transitions)]),
+        LineOutput(outputs.beams, [], beams),
+        LineOutput(outputs.json, [], as_json),
+        LineOutput(outputs.table, [header(columns, what.style)], rows),
+    ]
+    return [output for output in possible if output.path]
 
 
 def _words(measured: MeasuredSentence, end: bool) -> Sequence[WordRecord]:
     return [record for record in measured.records if end or record.token is not None]
-
-
-def _rows(sentences: Iterable[Sequence[WordRecord]], what: Written) -> Iterator[Rows]:
-    if what.raw is None:
-        yield from sentences
-        return
-    for number, (raw, records) in enumerate(zip(what.raw, sentences, strict=True), 1):
-        yield merge(raw, records, what.raw_path, number)
-
-
-def _table(rows: Iterable[Rows], columns: Sequence[str]) -> Iterator[str]:
-    yield header(columns)
-    for sentence_id, records in enumerate(rows, 1):
-        for number, record in enumerate(records, 1):
-            token_id = record.token_ids if isinstance(record, MergedWord) else number
-            yield line(record, sentence_id, token_id, columns)
 
 
 def _tree(measured: MeasuredSentence, transitions: TransitionSystem) -> str:
@@ -122,8 +155,3 @@ def _tree(measured: MeasuredSentence, transitions: TransitionSystem) -> str:
     actions = measured.trees[0].actions
     words = tokens_so_far(measured.records, len(measured.records))
     return format_tree(transitions.tree_of(actions, words, [NO_TAG] * len(words)))
-
-
-def _write_lines(path: str, lines: Iterable[str]) -> None:
-    with open_output(path) as stream:
-        stream.writelines(f"{text}\n" for text in lines)

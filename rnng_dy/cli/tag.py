@@ -9,9 +9,10 @@ import click
 
 from oracle.errors import InputError, RnngError
 from oracle.files import open_output
-from oracle.streams import refuse_input_as_output
-from oracle.treebank import LocatedTree, format_tree, read_trees
+from oracle.locks import locked
+from oracle.treebank import LocatedTree, format_tree, read_trees, with_tags
 from rnng_dy.cli.options import json_option, seed_option
+from rnng_dy.cli.output_files import check_files
 from rnng_dy.cli.paths import FILE, FOLDER
 from rnng_dy.cli.workers import workers_options
 from rnng_dy.execution.executor import Executor
@@ -60,7 +61,7 @@ def tag(trees_path, train_path, folds, tags_path, folder, output, numbers, worke
 
     Example: rnng-dy tag --train train.trees --into parser
     """
-    refuse_input_as_output(output, trees_path, train_path, tags_path)
+    check_files([output, numbers], [trees_path, train_path, tags_path])
     if sum(x is not None for x in (train_path, folds, tags_path)) != 1:
         raise click.UsageError("give one of --train, --jackknife and --tags")
     if folder is not None:
@@ -87,7 +88,7 @@ def tag(trees_path, train_path, folds, tags_path, folder, output, numbers, worke
         found = tagging.jackknife(gold, folds, seed, partial(_over_folds, workers.executor()))
     with open_output(output) as stream:
         for located, new in zip(trees, found, strict=True):
-            stream.write(format_tree(tagging.with_tags(located.tree, new)) + "\n")
+            stream.write(format_tree(with_tags(located.tree, new)) + "\n")
     agreement = tagging.same_tags(gold, found)
     if numbers:
         write_json(numbers, {**agreement._asdict(), "percent": agreement.percent})
@@ -101,6 +102,7 @@ def _keep_tagger(train_path: str, folder: str, seed: int) -> None:
     from rnng_dy.training.tagger import give_tagger, keep_tagger, parser_without_tagger
 
     parser, training = parser_without_tagger(folder), training_pairs(train_path)
+    click.get_current_context().with_resource(locked(folder))
     give_tagger(parser, tagger_of_training(training, seed))
     keep_tagger(parser.tagger, folder)
     click.echo(f"{folder}: a tagger with {len(parser.tagger.classes)} POS tags")

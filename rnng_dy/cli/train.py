@@ -52,7 +52,7 @@ def train() -> None:
     help="Word vectors in word2vec's text format, used as constants.",
 )
 def discriminative(pos, no_tagger, pretrained, device, **options) -> None:
-    """Train the parser q(y | x), selected by F1 on the development data.
+    """Train the parser q(y | x), selected by F1 on the development data, which is scored with gold tags.
 
     Example: rnng-dy train discriminative --trees train.trees --dev-trees dev.trees --pos --model parser
     """
@@ -78,7 +78,9 @@ def discriminative(pos, no_tagger, pretrained, device, **options) -> None:
         reads_tags = model.vocabulary.tags is not None
         has_new_tagger = reads_tags and not (model.tagger or no_tagger or run.resumes)
         more = [_train_tagger(run, model, data.train, data.dev)] if has_new_tagger else []
-        run.train(model, evaluation, lambda r: f"dev F1 {r['f1']:.2f}", *more)
+        run.train(
+            model, evaluation, lambda r: f"dev F1 {r['f1']:.2f} ({evaluation.tags_used})", *more
+        )
 
 
 def _require_tags_as_said(run: TrainingRun, model, pos: bool, init: str | None) -> None:

@@ -32,6 +32,7 @@ from rnng_dy.cli.progress import ByteProgress, Progress
 from rnng_dy.cli.quiet import say
 from rnng_dy.cli.stopping import tidy
 from rnng_dy.execution.outputs import content_hash
+from rnng_dy.folders import writing
 
 DATA = "data"
 """The folder within a model folder that holds what was made of its trees."""
@@ -79,9 +80,12 @@ def training_data(
     """The data of a kind of model from the command's options, as long as it is in use.
 
     `base` is the model that training goes on from: trees become oracles as it knows them. What is made of --trees goes
-    where `TrainingData.keep` puts it, else away. Raises UsageError for options that contradict each other.
+    where `TrainingData.keep` puts it, else away. Until the command ends no other one can write the model folder.
+
+    Raises UsageError for options that contradict each other.
     """
     _require_sense(kind, options)
+    click.get_current_context().with_resource(writing(options["folder"]))
     resumes = goes_on(options)
     if options["trees_path"] is None:
         with tidy():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from oracle.brackets import read_tree_lines
 from oracle.errors import InputError
@@ -13,7 +13,8 @@ from oracle.parsed import ScoredTree
 from oracle.streams import WHITE_SPACE, read_lines
 from oracle.treebank import format_tree, has_preterminals, tags, with_words, words
 from rnng_dy.drawing.sections import Section, compared, section
-from rnng_dy.evaluation.evalb import NO_TREE, SCORED, score_sentence
+from rnng_dy.evaluation.evalb import SCORED, score_sentence
+from rnng_dy.evaluation.evalb_files import NO_TREE, with_gold_tags
 
 
 @dataclass(frozen=True)
@@ -78,11 +79,12 @@ def sections_of(file: TreeFile, numbers: Collection[int]) -> Iterator[Section]:
 
 
 def sections_against(
-    gold: TreeFile, system: TreeFile, numbers: Collection[int]
+    gold: TreeFile, system: TreeFile, numbers: Collection[int], gold_tags: bool = False
 ) -> Iterator[Section]:
     """The sentences with these numbers, the system's trees against gold; nothing is drawn of others.
 
-    Words of trees without tags may be UNK classes: they are shown as gold has them, with its tags. Raises InputError
+    Words of trees without tags may be UNK classes: they are shown as gold has them, with its tags. With `gold_tags`
+    trees with tags of their own get those of gold, too. Raises InputError
     that names both places for trees of other words, and for files of different numbers of sentences.
     """
     # a samples file may end before the last sentences
@@ -92,10 +94,10 @@ def sections_against(
         raise InputError(message, few.path)
     for number in range(1, gold.count + 1):
         if number in numbers:
-            yield from _against(gold, system, number)
+            yield from _against(gold, system, number, gold_tags)
 
 
-def _against(gold: TreeFile, system: TreeFile, number: int) -> Iterator[Section]:
+def _against(gold: TreeFile, system: TreeFile, number: int, gold_tags: bool) -> Iterator[Section]:
     found = system.trees.get(number, ())
     if number not in gold.trees:
         if found:
@@ -109,6 +111,8 @@ def _against(gold: TreeFile, system: TreeFile, number: int) -> Iterator[Section]
     if not gold.is_tagged:
         message = "gold trees need a tag over each word: (TAG word)"
         raise InputError(message, gold.path, of_gold.line)
+    if gold_tags:
+        found = [replace(each, tree=with_gold_tags(of_gold.tree, each.tree)) for each in found]
     place = f"{gold.path}:{of_gold.line}"
     fitting = [
         FoundTree(_fitting(of_gold.tree, each, system, place), each.log_prob, each.line)

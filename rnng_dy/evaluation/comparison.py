@@ -1,16 +1,18 @@
-"""Where two parses of the same sentences differ: by label, by length of constituent, by sentence."""
+"""Where parses of the same sentences differ: by label, by length of constituent, by sentence."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from oracle.lazy import nltk
 from rnng_dy.evaluation.evalb import SCORED, Scores, SentenceScore, percent
 from rnng_dy.evaluation.evalb_params import COLLINS, Params
 from rnng_dy.evaluation.evalb_sentence import read_off
 
+T = TypeVar("T")
 Bracket = tuple[str, int, int]
 LENGTHS = ((1, 1), (2, 2), (3, 4), (5, 8), (9, 16), (17, 32), (33, None))
 """Constituents of as many words go together."""
@@ -32,11 +34,49 @@ class Counts:
 
 @dataclass(frozen=True)
 class Row:
-    """Two systems' brackets of one kind."""
+    """The brackets of one kind, a count of each system."""
 
     kind: str
-    first: Counts
-    second: Counts
+    systems: tuple[Counts, ...]
+
+
+@dataclass(frozen=True)
+class CommonSentences:
+    """The sentences that can be scored for every system. Figures of other sets of sentences cannot be compared."""
+
+    indices: tuple[int, ...]
+    """0-based, among all sentences."""
+    golds: tuple[nltk.Tree, ...]
+    trees: tuple[tuple[nltk.Tree, ...], ...]
+    """Of each system."""
+    scores: tuple[Scores, ...]
+    """Of each system."""
+    lacking: tuple[tuple[int, ...], ...]
+    """Indices of the sentences that cannot be scored for each system."""
+
+
+def on_common_sentences(
+    golds: Sequence[nltk.Tree],
+    systems: Sequence[Sequence[nltk.Tree]],
+    scores: Sequence[Scores],
+) -> CommonSentences:
+    """From all trees of some systems, and their scores."""
+    lacking = [
+        tuple(i for i, s in enumerate(of_system.per_sentence) if s.status != SCORED)
+        for of_system in scores
+    ]
+    kept = tuple(sorted(set(range(len(golds))).difference(*lacking)))
+
+    def only(of_all: Sequence[T]) -> tuple[T, ...]:
+        return tuple(of_all[i] for i in kept)
+
+    return CommonSentences(
+        kept,
+        only(golds),
+        tuple(map(only, systems)),
+        tuple(replace(of, per_sentence=only(of.per_sentence)) for of in scores),
+        tuple(lacking),
+    )
 
 
 def canonical(label: str, params: Params = COLLINS) -> str:
@@ -55,16 +95,17 @@ def brackets(tree: nltk.Tree, params: Params = COLLINS) -> Counter[Bracket]:
 
 
 def by_kind(
-    golds: Iterable[nltk.Tree],
-    firsts: Iterable[nltk.Tree],
-    seconds: Iterable[nltk.Tree],
+    golds: Sequence[nltk.Tree],
+    systems: Sequence[Sequence[nltk.Tree]],
     kind: Callable[[Bracket], Hashable],
-) -> dict[Hashable, tuple[Counts, Counts]]:
-    """Counts of both systems for each kind of bracket."""
-    found: dict[Hashable, tuple[Counts, Counts]] = defaultdict(lambda: (Counts(), Counts()))
-    for gold, *systems in zip(golds, firsts, seconds, strict=True):
+) -> dict[Hashable, tuple[Counts, ...]]:
+    """Counts of each system for each kind of bracket."""
+    found: dict[Hashable, tuple[Counts, ...]] = defaultdict(
+        lambda: tuple(Counts() for _ in systems)
+    )
+    for gold, *of_systems in zip(golds, *systems, strict=True):
         expected = brackets(gold)
-        for i, system in enumerate(map(brackets, systems)):
+        for i, system in enumerate(map(brackets, of_systems)):
             for name, part in (
                 ("gold", expected),
                 ("system", system),
@@ -76,21 +117,17 @@ def by_kind(
     return found
 
 
-def by_label(
-    golds: Sequence[nltk.Tree], firsts: Sequence[nltk.Tree], seconds: Sequence[nltk.Tree]
-) -> list[Row]:
+def by_label(golds: Sequence[nltk.Tree], systems: Sequence[Sequence[nltk.Tree]]) -> list[Row]:
     """Rows by label, the most frequent in gold first."""
-    found = by_kind(golds, firsts, seconds, lambda bracket: bracket[0])
-    rows = [Row(label, first, second) for label, (first, second) in found.items()]
-    return sorted(rows, key=lambda row: (-row.first.gold, row.kind))
+    found = by_kind(golds, systems, lambda bracket: bracket[0])
+    rows = [Row(label, counts) for label, counts in found.items()]
+    return sorted(rows, key=lambda row: (-row.systems[0].gold, row.kind))
 
 
-def by_length(
-    golds: Sequence[nltk.Tree], firsts: Sequence[nltk.Tree], seconds: Sequence[nltk.Tree]
-) -> list[Row]:
+def by_length(golds: Sequence[nltk.Tree], systems: Sequence[Sequence[nltk.Tree]]) -> list[Row]:
     """Rows by words in the constituent, the shortest first."""
-    found = by_kind(golds, firsts, seconds, lambda bracket: _bucket(bracket[2] - bracket[1]))
-    return [Row(name_of_bucket(i), *found[i]) for i in sorted(found)]
+    found = by_kind(golds, systems, lambda bracket: _bucket(bracket[2] - bracket[1]))
+    return [Row(name_of_bucket(i), found[i]) for i in sorted(found)]
 
 
 def _bucket(length: int) -> int:
@@ -113,10 +150,11 @@ def errors(score: SentenceScore) -> int:
     return score.gold + score.system - 2 * score.matched
 
 
-def most_different(first: Scores, second: Scores, n: int) -> list[int]:
-    """Indices of the sentences where the numbers of wrong and missing brackets differ most, both ways."""
-    pairs = list(zip(first.per_sentence, second.per_sentence, strict=True))
-    comparable = [i for i, (a, b) in enumerate(pairs) if a.status == b.status == SCORED]
-    difference = {i: errors(pairs[i][1]) - errors(pairs[i][0]) for i in comparable}
-    different = [i for i in comparable if difference[i]]
-    return sorted(different, key=lambda i: (-abs(difference[i]), i))[:n]
+def most_different(scores: Sequence[Scores], n: int) -> list[int]:
+    """Indices of the sentences where the systems' numbers of wrong and missing brackets lie farthest apart."""
+    ranges = []
+    for of_sentence in zip(*(of_system.per_sentence for of_system in scores), strict=True):
+        wrong = list(map(errors, of_sentence))
+        ranges.append(max(wrong) - min(wrong))
+    different = [i for i, apart in enumerate(ranges) if apart]
+    return sorted(different, key=lambda i: (-ranges[i], i))[:n]

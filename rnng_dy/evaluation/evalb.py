@@ -11,21 +11,17 @@ of lines and a bad parameter file are an `InputError` (EVALB warns and goes on);
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
 
 from oracle.errors import InputError
 from oracle.lazy import nltk
-from oracle.streams import WHITE_SPACE, read_lines
-from oracle.treebank import parse_line
 from rnng_dy.evaluation.evalb_params import COLLINS, Params
 from rnng_dy.evaluation.evalb_sentence import Sentence, fix_quotes, matches, read_off
 
 SCORED, ERROR, SKIPPED = 0, 1, 2
-# what parsers print where they found no parse
-NO_TREE = frozenset(["", "()", "(())"])
 
 
 @dataclass(frozen=True)
@@ -226,36 +222,3 @@ def score(
             raise InputError(message)
         sentences.append(score_sentence(gold, system, params))
     return Scores(tuple(sentences), params)
-
-
-def score_files(gold: str, system: str, params: Params = COLLINS) -> Scores:
-    """Score two files of one tree a line, `-` is standard input.
-
-    An empty line, `()` and `(())` stand for a tree without words. Raises InputError, with file and
-    line, for a line that is not one tree with a tag over each word, an empty file, and files of
-    different numbers of lines.
-    """
-    sentences = []
-    pairs = zip_longest(_read_sentences(gold, params), _read_sentences(system, params))
-    for line, (gold_sentence, system_sentence) in enumerate(pairs, 1):
-        if gold_sentence is None or system_sentence is None:
-            few, many = (gold, system) if gold_sentence is None else (system, gold)
-            message = f"the file ends before this line, which {many} has; both need one tree a line"
-            raise InputError(message, few, line)
-        sentences.append(score_read_off(gold_sentence, system_sentence, params))
-    return Scores(tuple(sentences), params)
-
-
-def _read_sentences(path: str, params: Params) -> Iterator[Sentence]:
-    line = 0
-    for line, text in read_lines(path):
-        if text.strip(WHITE_SPACE) in NO_TREE:
-            yield Sentence()
-            continue
-        tree = parse_line(text, path, line)
-        try:
-            yield read_off(tree, params)
-        except InputError as error:
-            raise InputError(error.message, path, line) from None
-    if not line:
-        raise InputError("the file is empty; give one tree a line", path, 1)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 
 from rnng_dy.evaluation.evalb import ERROR, SKIPPED, Scores, SentenceScore, percent
+from rnng_dy.evaluation.tables import as_csv
 
 HEAD = """\
   Sent.                        Matched  Bracket   Cross        Correct Tag
@@ -113,6 +114,14 @@ def format_table(scores: Scores) -> str:
 
 def _title(name: str) -> str:
     return f"{name.replace('_', ' ').capitalize():22}"
+
+
+def format_csv(scores: Scores) -> str:
+    """The figures of `format_table` as CSV, unrounded."""
+    short = scores.up_to(scores.params.cutoff)
+    rows = [("figure", "all", f"len<={scores.params.cutoff}")]
+    rows += [(name, *(str(getattr(of, name)) for of in (scores, short))) for name in COUNTS + RATES]
+    return as_csv(rows)
 
 
 def format_json(scores: Scores) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rnng_dy.evaluation.evalb import SCORED, Scores
+from rnng_dy.evaluation.evalb import Scores
 
 REPLICATES = 10000
 
@@ -33,6 +33,19 @@ def mean_and_deviation(values: Sequence[float]) -> tuple[float, float]:
     """
     array = np.asarray(values, np.float64)
     return float(array.mean()), float(array.std(ddof=1)) if len(array) > 1 else math.nan
+
+
+def holm(ps: Sequence[float]) -> list[float]:
+    """The p of several tests, each corrected for their number by Holm's method (1979); NaN is no test, and stays.
+
+    >>> holm([0.25, 0.125])
+    [0.25, 0.25]
+    """
+    tests = sorted((p, i) for i, p in enumerate(ps) if not math.isnan(p))
+    corrected, highest = [math.nan] * len(ps), 0.0
+    for done, (p, i) in enumerate(tests):
+        highest = corrected[i] = max(highest, min(1.0, (len(tests) - done) * p))
+    return corrected
 
 
 def _paired_bootstrap(
@@ -66,18 +79,19 @@ def _paired_bootstrap(
 
 
 def f1_difference(first: Scores, second: Scores, seed: int = 1) -> Difference:
-    """Of labelled F1 in percent, over sentences that can be scored in both."""
-    rows = [
-        ((a.matched, a.gold, a.system), (b.matched, b.gold, b.system))
-        for a, b in zip(first.per_sentence, second.per_sentence, strict=True)
-        if a.status == b.status == SCORED
-    ]
+    """Of labelled F1 in percent, of two systems that are scored on the same sentences.
+
+    Raises ValueError for other numbers of scored sentences.
+    """
 
     def f1(sums: np.ndarray) -> np.ndarray:
         matched, gold, system = np.moveaxis(sums, -1, 0)
         return 200 * matched / np.maximum(gold + system, 1)
 
-    a, b = (np.array([row[i] for row in rows], np.float64).reshape(-1, 3) for i in (0, 1))
+    a, b = (
+        np.array([(s.matched, s.gold, s.system) for s in of.scored], np.float64).reshape(-1, 3)
+        for of in (first, second)
+    )
     return _paired_bootstrap(a, b, f1, seed)
 
 

@@ -8,25 +8,25 @@ from html import escape
 
 from oracle.streams import split_words
 from rnng_dy.evaluation.suite_scores import Accuracy, SuiteResult
-from rnng_dy.evaluation.tables import aligned
+from rnng_dy.evaluation.tables import CSV, TSV, aligned, as_csv, joined
 
 COLUMNS = ("suite", "item", "condition", "region", "name", "content", "bits")
 ALL = "all predictions"
 
 
-def table(results: Sequence[SuiteResult]) -> str:
-    """A row a prediction and, where a suite has several, one for the items on which all hold."""
+def table(results: Sequence[SuiteResult], style: str = TSV) -> str:
+    """Aligned, or as CSV: a row a prediction and, where a suite has several, one for the items on which all hold."""
     rows = [("suite", "prediction", "right", "of", "accuracy", "left out")]
     for result in results:
         for name, _, found in _rows(result):
             numbers = (str(found.right), str(found.of), _percent(found), str(found.left_out))
             rows.append((_one_line(result.suite.name), _one_line(name), *numbers))
-    return aligned(rows, left=2)
+    return as_csv(rows) if style == CSV else aligned(rows, left=2)
 
 
-def region_lines(results: Sequence[SuiteResult]) -> Iterator[str]:
-    """The value of every region, separated by tabs, under a line of names; `inf` and `nan` where it is none."""
-    yield "\t".join(COLUMNS) + "\n"
+def region_lines(results: Sequence[SuiteResult], style: str = TSV) -> Iterator[str]:
+    """The value of every region, under a line of names; `inf` and `nan` where it is none."""
+    yield joined(COLUMNS, style) + "\n"
     for result in results:
         for found in result.items:
             for condition in found.item.conditions:
@@ -35,7 +35,7 @@ def region_lines(results: Sequence[SuiteResult]) -> Iterator[str]:
                     name = result.suite.region_names.get(region.number, "")
                     value = f"{found.values[condition.name, region.number]:.6f}"
                     cells = (*names, str(region.number), name, " ".join(region.tokens), value)
-                    yield "\t".join(map(_one_line, cells)) + "\n"
+                    yield joined(list(map(_one_line, cells)), style) + "\n"
 
 
 def as_json(results: Sequence[SuiteResult]) -> list[dict[str, object]]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from oracle.json_lines import one_line
 from oracle.transitions import TOP_DOWN, TransitionSystem
 from rnng_dy.evaluation.records import END, Record, one_word, tokens_so_far
+from rnng_dy.evaluation.tables import TSV, joined
 
 PLACE = ("sentence_id", "token_id", "token", "unk")
 """The columns that every table begins with."""
@@ -27,17 +28,21 @@ MEASURES = (
 """The columns that may follow, in order; of the record's attributes of these names."""
 
 
-def header(columns: Iterable[str] = MEASURES) -> str:
+def header(columns: Iterable[str] = MEASURES, style: str = TSV) -> str:
     """The first line of a table with these measures, which are those that the kind of model and search can have.
 
     >>> header(["surprisal"]).split("\\t")
     ['sentence_id', 'token_id', 'token', 'unk', 'surprisal']
     """
-    return "\t".join((*PLACE, *_in_order(columns)))
+    return joined((*PLACE, *_in_order(columns)), style)
 
 
 def line(
-    record: Record, sentence_id: int, token_id: object, columns: Iterable[str] = MEASURES
+    record: Record,
+    sentence_id: int,
+    token_id: object,
+    columns: Iterable[str] = MEASURES,
+    style: str = TSV,
 ) -> str:
     """The line of a record, with as many columns as the header.
 
@@ -47,7 +52,7 @@ def line(
     token = END if record.token is None else one_word(record.token)
     unk = "" if record.unk is None else one_word(record.unk)
     measures = (_cell(getattr(record, name)) for name in _in_order(columns))
-    return "\t".join((str(sentence_id), str(token_id), token, unk, *measures))
+    return joined((str(sentence_id), str(token_id), token, unk, *measures), style)
 
 
 def json_line(

@@ -6,20 +6,26 @@ import hashlib
 import json
 import math
 import os
+import re
 import shutil
+import stat
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from itertools import accumulate
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Protocol, TextIO, TypeVar
 
 import numpy as np
 
 from oracle.errors import RnngError
 from oracle.files import open_input, open_output
+from oracle.locks import locked
 from oracle.packing import is_packed
 from oracle.streams import is_replaced
 
 T = TypeVar("T")
+
+_COUNT = re.compile(rb"0|[1-9][0-9]{0,11}")
 
 
 def content_hash(*parts: object) -> str:
@@ -62,30 +68,28 @@ class PartialFile:
         self._given = path
         # through a symbolic link, whose target is replaced and not the link
         self.path = Path(path).resolve()
-        if not self.path.parent.is_dir():
-            raise RnngError(f"{path}: there is no folder {self.path.parent}")
         self.part = Path(f"{self.path}.part")
         self._key_path = Path(f"{self.path}.part.key")
+        # words of a treebank that is not UTF-8 keep their bytes
+        self._stream = _own(self.part, errors="surrogateescape")
+        self._key_stream = _own(self._key_path)
         counts = self._complete_batches(key) if resume else []
         self.done = len(counts)
-        if not resume or not self.part.exists():
-            self.part.write_bytes(b"")
         # not splitlines, for which a carriage return ends a line as well
-        lines = self.part.read_bytes().split(b"\n")[: sum(counts)]
-        self.part.write_bytes(b"".join(line + b"\n" for line in lines))
-        self._key_path.write_text("".join(f"{x}\n" for x in [key, *counts]))
-        # words of a treebank that is not UTF-8 keep their bytes
-        self._stream = self.part.open("a", encoding="utf-8", errors="surrogateescape", newline="\n")
-        self._key_stream = self._key_path.open("a")
+        lines = self.part.read_bytes().split(b"\n")[: sum(counts)] if counts else []
+        self._stream.truncate(sum(len(line) + 1 for line in lines))
+        # cut and not written anew: a kill in between would lose the batches
+        self._key_stream.truncate(sum(len(f"{x}\n") for x in [key, *counts]) if counts else 0)
+        if not counts:
+            self._key_stream.write(f"{key}\n")
+            self._key_stream.flush()
 
     def _complete_batches(self, key: str) -> list[int]:
         """The numbers of lines of the batches that are whole in the part, if it is this job's."""
-        if not (self.part.exists() and self._key_path.exists()):
-            return []
         found, *counts = self._key_path.read_bytes().split(b"\n")
         # the last one is empty, or cut
         counts = counts[:-1]
-        if found != key.encode() or not all(count.isdigit() for count in counts):
+        if found != key.encode() or not all(map(_COUNT.fullmatch, counts)):
             return []
         numbers = [int(count) for count in counts]
         whole = self.part.read_bytes().count(b"\n")
@@ -117,6 +121,19 @@ class PartialFile:
         self._key_stream.close()
         self.part.unlink()
         self._key_path.unlink()
+
+
+def _own(path: Path, **options: str) -> TextIO:
+    """A text file to add to, which is made if there is none. Raises RnngError for a link, a pipe or the like."""
+    with suppress(FileNotFoundError):
+        if not stat.S_ISREG(path.lstat().st_mode):
+            raise RnngError(f"{path} is in the way of the output, since it is no file: remove it")
+    # a link that somebody else makes now is not followed either
+    return open(path, "a", encoding="utf-8", newline="\n", opener=_without_links, **options)
+
+
+def _without_links(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
 
 
 class Shown(Protocol):
@@ -154,7 +171,17 @@ def write_batches(
                 stream.flush()
                 shown.advance(len(batch))
         return
-    file = PartialFile(output, key, resume)
+    with locked(output):
+        _write_file(PartialFile(output, key, resume), batches, lines_of, shown, make)
+
+
+def _write_file(
+    file: PartialFile,
+    batches: Sequence[Sequence[T]],
+    lines_of: Callable[[Sequence[Sequence[T]]], Iterator[Sequence[str]]],
+    shown: Shown,
+    make: Callable[[Path], None] | None,
+) -> None:
     shown.skip(sum(len(batch) for batch in batches[: file.done]))
     left = batches[file.done :]
     try:

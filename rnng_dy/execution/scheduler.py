@@ -9,11 +9,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from types import ModuleType
 from typing import TypeVar
 
 from oracle.errors import InputError, RnngError
+from oracle.regular_files import read_regular
 from oracle.streams import from_json
 from rnng_dy.execution import identity
 from rnng_dy.execution.local import without_ctrl_c
@@ -54,7 +54,7 @@ def address_of(given: str) -> str:
             raise RnngError(f"--scheduler {given}: say tcp://HOST:PORT, or tls:// for one with TLS")
         return given
     try:
-        address = from_json(Path(given).read_text(encoding="utf-8"))["address"]
+        address = from_json(read_regular(given))["address"]
     except FileNotFoundError:
         raise RnngError(
             f"--scheduler {given}: neither an address such as tcp://HOST:8786, nor a scheduler file that is there, nor "

@@ -6,6 +6,7 @@ which the original reads them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +16,7 @@ import numpy as np
 from clusters.files import ClusteredWord
 from oracle.errors import InputError, RnngError
 from oracle.files import OracleSentence
+from oracle.regular_files import read_regular
 from rnng_dy.models.composition import DEFAULT as COMPOSITION
 from rnng_dy.models.composition import GatedAttention
 from rnng_dy.models.discriminative import DiscriminativeParser, ParserSizes
@@ -23,6 +25,8 @@ from rnng_dy.models.parser_state import DEFAULT as STATE
 from rnng_dy.models.vocabulary import GeneratorVocabulary, ParserVocabulary
 from rnng_dy.parameters import LSTM_PARTS
 
+DIGITS = 18
+"""Of the numbers of parameters, rows and dimensions at most: more are not those of a file."""
 GATED = ["query_weights", "query_bias", "gate_label", "gate_children", "gate_bias"]
 """Our names of what the program with gated attention has besides."""
 
@@ -40,7 +44,7 @@ class _Archive:
     def __init__(self, path: str | Path):
         self.path = path
         try:
-            self._tokens = Path(path).read_bytes().split()
+            self._tokens = read_regular(path).split()
         except OSError as error:
             raise InputError(error.strerror or str(error), path) from None
         self._next = 0
@@ -62,7 +66,7 @@ class _Archive:
 
     def integer(self) -> int:
         [token] = self._take(1)
-        if not token.isdigit():
+        if not token.isdigit() or len(token) > DIGITS:
             self._next -= 1
             raise self.fail(f"a number was expected, not {token[:40]!r},")
         return int(token)
@@ -77,14 +81,15 @@ class _Archive:
     def dim(self) -> tuple[int, ...]:
         self.enter("Dim")
         count, capacity = self.integer(), self.integer()
-        if capacity != 7 or not 0 < count <= 7:
-            raise self.fail("not a dimension of 1 to 7 axes")
-        return tuple([self.integer() for _ in range(7)][:count])
+        shape = tuple([self.integer() for _ in range(7)][:count])
+        if capacity != 7 or not (1 <= len(shape) == count <= 2 and all(shape)):
+            raise self.fail("not the dimensions of a vector or a matrix, which a dimension ends")
+        return shape
 
     def tensor(self) -> np.ndarray:
         self.enter("Tensor")
         shape = self.dim()
-        tokens = self._take(int(np.prod(shape)))
+        tokens = self._take(math.prod(shape))
         try:
             return np.array(tokens, np.float64).astype(np.float32).reshape(shape, order="F")
         except ValueError:
@@ -106,9 +111,11 @@ def read_checkpoint(path: str | Path) -> ClabCheckpoint:
         checkpoint.dense.append(archive.tensor())
     for _ in range(lookups):
         archive.enter("LookupParameters")
-        archive.dim()
-        rows = archive.integer()
-        checkpoint.lookups.append(np.stack([archive.tensor() for _ in range(rows)]))
+        shape = archive.dim()
+        rows = [archive.tensor() for _ in range(archive.integer())]
+        if len(shape) > 1 or {row.shape for row in rows} != {shape}:
+            raise archive.fail("a lookup table whose rows are not vectors of its dimension")
+        checkpoint.lookups.append(np.stack(rows))
     if not archive.at_end():
         raise archive.fail("the model ends, but the file does not,")
     return checkpoint
@@ -195,7 +202,7 @@ def import_parser(
     layers = _layers(checkpoint, path, fixed, per_layer=5)
     dense, lookups = parser_names(layers, use_tags, pretrained is not None)
     arrays = _named(checkpoint, path, dense, lookups)
-    hidden, lstm_input = arrays["stack.0.x2i"].shape
+    hidden, lstm_input = _lstm_sizes(arrays, path)
     tag = arrays["tag"].shape[1] if use_tags else ParserSizes().tag
     action, word = arrays["action"].shape[1], arrays["word"].shape[1]
     sizes = ParserSizes(layers, lstm_input, hidden, action, word, tag)
@@ -225,7 +232,7 @@ def import_generator(
     # the two LSTMs of the composition have one layer whatever the others have
     layers = _layers(checkpoint, path, len(generator_names(0, several, gated)[0]), per_layer=3)
     arrays = _named(checkpoint, path, *generator_names(layers, several, gated))
-    hidden, lstm_input = arrays["stack.0.x2i"].shape
+    hidden, lstm_input = _lstm_sizes(arrays, path)
     sizes = GeneratorSizes(layers, lstm_input, hidden, arrays["action"].shape[1])
     model = GenerativeModel(vocabulary, sizes, composition, state=state)
     return _filled(model, arrays, path)
@@ -275,6 +282,15 @@ def _named(
         )
     arrays = dict(zip(dense, checkpoint.dense, strict=True))
     return arrays | {n: a for n, a in zip(lookups, checkpoint.lookups, strict=True) if n}
+
+
+def _lstm_sizes(arrays: dict[str, np.ndarray], path: str | Path) -> tuple[int, int]:
+    """The sizes of the LSTM's state and of its input, which the first parameter that has both shows."""
+    shape = arrays["stack.0.x2i"].shape
+    if len(shape) != 2:
+        raise InputError("parameter stack.0.x2i is a vector, and must be a matrix", path)
+    hidden, lstm_input = shape
+    return hidden, lstm_input
 
 
 def _filled(model, arrays: dict[str, np.ndarray], path: str | Path):

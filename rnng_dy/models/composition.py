@@ -64,7 +64,8 @@ class Composition:
     label_width: ClassVar[int] = 1
     """Of a label's vector, in sizes of a child's."""
     label_tables: ClassVar[tuple[str, ...]] = (LABELS,)
-    """Those in which a constituent's label is looked up."""
+    """Those in which the original looks up every constituent's label, so that its row decays even where no graph reads
+    it: for a root's."""
 
     def __init__(self, store: ParameterStore, layers: int, size: int, hidden: int, labels: int):
         """Constituents have `size` values, u has `hidden`; `labels` is their number."""

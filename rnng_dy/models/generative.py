@@ -216,7 +216,7 @@ class GenerativeModel(Rnng):
         self, n: int, seed: int = 1, max_length: int = 200
     ) -> list[tuple[nltk.Tree, float]]:
         """n trees drawn from the model, tags XX, each with log p(x, y) in nats (see `search.generation`)."""
-        return generate_trees(self, n, seed, max_length)
+        return list(generate_trees(self, n, seed, max_length))
 
     def best_trees(self, sentences: Sequence[Sequence[Token]]) -> Iterator[Found]:
         """See `SavedModel`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 
 from clusters.files import ClusteredWord
@@ -126,7 +127,7 @@ class GeneratorVocabulary:
     """What the generative model knows: its words are exactly those of the clusters file."""
 
     words: Vocabulary
-    """`<s>`, then the words in the order of the clusters file."""
+    """`<s>`, which begins sentences and is a word only if the clusters file has it; then that file's words in order."""
     clusters: tuple[tuple[int, ...], ...]
     """Word ids of each cluster, clusters in the order in which their bit strings first appear."""
     paths: tuple[str, ...]
@@ -145,7 +146,8 @@ class GeneratorVocabulary:
             members.setdefault(entry.path, []).append(words.id(entry.word))
         oracle = encoded(sentences)
         counts = zip(oracle.symbols.words, oracle.counts("unkified").tolist(), strict=True)
-        missing = Counter({word: n for word, n in counts if n and word not in words})
+        have = {entry.word for entry in clustered}
+        missing = Counter({word: n for word, n in counts if n and word not in have})
         if missing:
             raise RnngError(
                 f"{len(missing)} training words are not in the clusters file, such as "
@@ -169,22 +171,28 @@ class GeneratorVocabulary:
         shared, clusters = _shared_fields(data), tuple(map(tuple, data["clusters"]))
         if shared["words"].symbols[:1] != (SENTENCE_START,):
             raise ValueError(f"its first word is not {SENTENCE_START}")
-        # all but `<s>`, which is number 0, are in one cluster each
-        if sorted(chain.from_iterable(clusters)) != [*range(1, len(shared["words"]))]:
+        every = [*range(len(shared["words"]))]
+        # in one cluster each; that which begins a sentence need not be a word
+        if sorted(chain.from_iterable(clusters)) not in (every, every[1:]):
             raise ValueError("the clusters are not of its words")
         return cls(**shared, clusters=clusters, paths=tuple(data["paths"]))
 
+    @cached_property
+    def ids(self) -> Mapping[str, int]:
+        """The ids of the words and UNK classes that the model can generate."""
+        return {self.words.symbols[i]: i for i in chain.from_iterable(self.clusters)}
+
     def unkify(self, tokens: Iterable[str]) -> list[str]:
         """Tokens with a UNK class for every word that the model does not have; UNK classes stay as they are."""
-        return [w if w in self.words else self.unknown.word_class(w) for w in tokens]
+        return [w if w in self.ids else self.unknown.word_class(w) for w in tokens]
 
     def word_ids(self, unkified: Iterable[str]) -> list[int]:
         """Ids of words after unkifying. Raises UnseenSymbolError: such a sentence has p = 0."""
         unkified = list(unkified)
-        unseen = [word for word in unkified if word not in self.words]
+        unseen = [word for word in unkified if word not in self.ids]
         if unseen:
             raise UnseenSymbolError(unseen)
-        return [self.words.id(word) for word in unkified]
+        return [self.ids[word] for word in unkified]
 
 
 def _shared_json(v: ParserVocabulary | GeneratorVocabulary) -> dict[str, object]:

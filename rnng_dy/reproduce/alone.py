@@ -10,8 +10,7 @@ from oracle.brackets import parse_line
 from oracle.errors import InputError
 from oracle.files import open_input, read_likelihoods
 from oracle.lazy import nltk
-from oracle.tagging import with_tags
-from oracle.treebank import tags
+from oracle.treebank import tags, with_tags
 from rnng_dy.evaluation.perplexity import gap, in_all
 
 NO_CONSTITUENTS = "TOP"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 from oracle.lazy import nltk
@@ -24,7 +25,27 @@ def pairs(e: Experiment) -> Iterator[tuple[System, System]]:
     return ((first, other) for other in others)
 
 
-def compare(golds: Sequence[nltk.Tree], first: Trial, second: Trial) -> dict:
+def compare_all(
+    golds: Sequence[nltk.Tree], e: Experiment, trials: Mapping[tuple[System, int], Trial]
+) -> list[dict]:
+    """Each pair with each seed. `p_holm` is p corrected for the number of pairs of the same seed and measure."""
+    compared = [
+        _compare(golds, trials[first, seed], trials[second, seed])
+        for first, second in pairs(e)
+        for seed in e.seeds
+    ]
+    families: dict[tuple[int, str], list[dict]] = defaultdict(list)
+    for pair in compared:
+        families[pair["seed"], "perplexity"].append(pair["perplexity"])
+        for kind in pair.keys() & {"discriminative", "generative"}:
+            families[pair["seed"], kind].append(pair[kind]["f1"])
+    for family in families.values():
+        for found, p in zip(family, significance.holm([d["p"] for d in family]), strict=True):
+            found["p_holm"] = p
+    return compared
+
+
+def _compare(golds: Sequence[nltk.Tree], first: Trial, second: Trial) -> dict:
     """Of one seed, the second system less the first."""
     names = first.system.name, second.system.name
     marginals = [trial.log_marginals for trial in (first, second)]
@@ -35,29 +56,31 @@ def compare(golds: Sequence[nltk.Tree], first: Trial, second: Trial) -> dict:
     }
     have_one_parser = first.system.proposal == second.system.proposal
     for kind in ("generative",) if have_one_parser else ("discriminative", "generative"):
-        scores = first.scores[kind], second.scores[kind]
         trees = [trial.trees[kind] for trial in (first, second)]
+        scores = [trial.scores[kind] for trial in (first, second)]
+        common = comparison.on_common_sentences(golds, trees, scores)
         found[kind] = {
-            "f1": vars(significance.f1_difference(*scores)),
-            "by_length": _rows(comparison.by_length(golds, *trees)),
-            "by_label": _rows(comparison.by_label(golds, *trees)),
+            "f1": vars(significance.f1_difference(*common.scores)),
+            "by_length": _rows(comparison.by_length(common.golds, common.trees)),
+            "by_label": _rows(comparison.by_label(common.golds, common.trees)),
             "most_different": [
                 {
-                    "sentence": i + 1,
-                    "gold": format_tree(golds[i]),
+                    "sentence": common.indices[i] + 1,
+                    "gold": format_tree(common.golds[i]),
                     **{
-                        n: format_tree(of_system[i])
-                        for n, of_system in zip(names, trees, strict=True)
+                        name: format_tree(of_system[i])
+                        for name, of_system in zip(names, common.trees, strict=True)
                     },
                 }
-                for i in comparison.most_different(*scores, DIFFERENT)
+                for i in comparison.most_different(common.scores, DIFFERENT)
             ],
         }
     return found
 
 
 def _rows(rows: Sequence[comparison.Row]) -> list[dict]:
-    return [
-        {"kind": row.kind, "gold": row.first.gold, "first": row.first.f1, "second": row.second.f1}
-        for row in rows
-    ]
+    found = []
+    for row in rows:
+        first, second = row.systems
+        found.append({"kind": row.kind, "gold": first.gold, "first": first.f1, "second": second.f1})
+    return found

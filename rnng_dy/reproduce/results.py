@@ -13,7 +13,7 @@ from oracle.treebank import format_tree, read_trees, tags, with_words, words
 from rnng_dy.evaluation import comparison, evalb, significance
 from rnng_dy.execution.outputs import finite
 from rnng_dy.reproduce.alone import SEARCHES, several_ways
-from rnng_dy.reproduce.comparisons import compare, pairs
+from rnng_dy.reproduce.comparisons import compare_all
 from rnng_dy.reproduce.plan import PARTS, Experiment
 from rnng_dy.reproduce.systems import System
 from rnng_dy.reproduce.trial import Trial
@@ -51,11 +51,7 @@ def collect(folder: Path, e: Experiment, not_run: Collection[str] = ()) -> dict:
             | several_ways(folder, trial.name, trial.log_marginals, trial.lengths)
             for trial in searched
         ],
-        "comparisons": [
-            compare(golds, trials[first, seed], trials[second, seed])
-            for first, second in pairs(e)
-            for seed in e.seeds
-        ],
+        "comparisons": compare_all(golds, e, trials),
         "samples": [_growth(golds, trial) for trial in trials.values()],
         "estimates": [_estimates(trial) for trial in trials.values()],
         "f1_by_length": [_by_length(trial) for trial in trials.values()],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -13,11 +12,15 @@ from pathlib import Path
 
 import rnng_dy
 from oracle.errors import RnngError
-from oracle.streams import replacing
+from oracle.locks import locked
+from oracle.regular_files import read_regular
+from oracle.streams import from_json, replacing
 from rnng_dy.execution.executor import Command, Executor, Running
 from rnng_dy.reproduce.plan import Stage
 
-RECORD, HASHES, LOGS, LOCK = "stages.json", "hashes.json", "logs", ".lock"
+RECORD, HASHES, LOGS = "stages.json", "hashes.json", "logs"
+LONGEST = 1e9
+"""Seconds, and processes, of a stage that can be."""
 
 
 class Runner:
@@ -33,8 +36,8 @@ class Runner:
         """`report` is given a line for each stage that begins, ends or is up to date."""
         self.folder, self.stages = Path(folder), list(stages)
         self._executor, self._report = executor, report
-        self._record: dict[str, dict] = _read(self.folder / RECORD, dict)
-        self._hashes: dict[str, list] = _read(self.folder / HASHES, list)
+        self._record: dict[str, dict] = _read(self.folder / RECORD, _is_entry)
+        self._hashes: dict[str, list] = _read(self.folder / HASHES, _is_known_hash)
         self._makers = {output: stage for stage in stages for output in stage.outputs}
         self._running: dict[Running, tuple[Stage, str, float]] = {}
 
@@ -59,13 +62,7 @@ class Runner:
         KeyboardInterrupt ends the stages that run as Ctrl-C ends them, which loses nothing that they can go on from.
         """
         (self.folder / LOGS).mkdir(parents=True, exist_ok=True)
-        with (self.folder / LOCK).open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise RnngError(
-                    f"another reproduction works in {self.folder}: wait for it, or stop it"
-                ) from None
+        with locked(self.folder / RECORD), locked(self.folder / HASHES):
             self._run()
 
     def _run(self) -> None:
@@ -134,9 +131,12 @@ class Runner:
         for output in stage.outputs:
             path = self.folder / output
             if path.parent != self.folder:
-                shutil.rmtree(path.parent, ignore_errors=True)
-            for old in (path, Path(f"{path}.part"), Path(f"{path}.part.key")):
-                old.unlink(missing_ok=True)
+                with locked(path.parent):
+                    shutil.rmtree(path.parent, ignore_errors=True)
+                continue
+            with locked(path):
+                for old in (path, Path(f"{path}.part"), Path(f"{path}.part.key")):
+                    old.unlink(missing_ok=True)
 
     def _wait(self) -> str | None:
         """Wait until a stage ends; gives what to say where it failed."""
@@ -194,7 +194,10 @@ class Runner:
             return None
         *seen, known = self._hashes.get(name) or [None]
         if seen != [state.st_size, state.st_mtime_ns]:
-            known = hashlib.sha256(path.read_bytes()).hexdigest()
+            try:
+                known = hashlib.sha256(read_regular(path)).hexdigest()
+            except OSError:
+                return None
             self._hashes[name] = [state.st_size, state.st_mtime_ns, known]
         return known
 
@@ -204,12 +207,31 @@ class Runner:
                 stream.write(json.dumps(content, indent=1) + "\n")
 
 
-def _read(path: Path, kind: type) -> dict:
-    """An object of JSON whose values are of a kind; what is damaged counts as not known."""
+def _read(path: Path, is_sound: Callable[[object], bool]) -> dict:
+    """The values of an object of JSON that are sound; what is damaged counts as not known."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        content = from_json(read_regular(path))
+    except (OSError, ValueError):
         return {}
     if not isinstance(content, dict):
         return {}
-    return {name: value for name, value in content.items() if isinstance(value, kind)}
+    return {name: value for name, value in content.items() if is_sound(value)}
+
+
+def _is_entry(value: object) -> bool:
+    """Whether a value is what is recorded of a stage, though an earlier version recorded less."""
+    if not isinstance(value, dict):
+        return False
+    outputs, seconds = value.get("outputs", {}), value.get("seconds", 0)
+    return (
+        isinstance(outputs, dict)
+        and all(isinstance(hash, str) for hash in outputs.values())
+        and type(seconds) in (int, float)
+        and 0 <= seconds < LONGEST
+        and type(value.get("processes", 1)) is int
+        and 0 < value.get("processes", 1) < LONGEST
+    )
+
+
+def _is_known_hash(value: object) -> bool:
+    return isinstance(value, list)

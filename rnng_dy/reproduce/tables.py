@@ -180,12 +180,16 @@ def _significance(results: dict) -> list[Table]:
         ]
         for name, d in (*measured, ("perplexity", compared["perplexity"])):
             interval = f"{_text(d['low'], '{:+.2f}')} to {_text(d['high'], '{:+.2f}')}"
-            value, p = _text(d["value"], "{:+.2f}"), _text(d["p"], "{:.4f}")
+            value = _text(d["value"], "{:+.2f}")
+            p, p_holm = (_text(d[key], "{:.4f}") for key in ("p", "p_holm"))
             first, second = compared["names"]
             less = f"{second} less {first}"
-            rows.append((less, str(compared["seed"]), name, value, interval, p))
-    header = ("", "seed", "", "difference", "95 % interval", "p")
-    note = "Models of the same seed; paired bootstrap over sentences, p of each row for itself."
+            rows.append((less, str(compared["seed"]), name, value, interval, p, p_holm))
+    header = ("", "seed", "", "difference", "95 % interval", "p", "p, Holm")
+    note = (
+        "Models of the same seed; paired bootstrap over sentences. p is of each row for itself; the last column is "
+        "corrected by Holm's method for the pairs of the same seed and measure."
+    )
     return [Table("Differences", header, rows, note)] if rows else []
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from oracle.errors import InputError
 from oracle.lazy import nltk
-from oracle.tagging import with_tags
-from oracle.treebank import read_trees, tags
+from oracle.treebank import read_trees, tags, with_tags
 from rnng_dy.evaluation import evalb
 from rnng_dy.evaluation.perplexity import likelihood
 from rnng_dy.reproduce.alone import read_trees_alone

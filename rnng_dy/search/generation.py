@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -12,10 +12,11 @@ from oracle.lazy import nltk
 from oracle.transitions import SHIFT
 from oracle.treebank import NO_TAG
 from rnng_dy.engine import dy, one_graph
+from rnng_dy.search.incremental import MAX_STATES
 from rnng_dy.search.model import Configuration, Model
 
-TOGETHER = 100
-"""Sentences drawn side by side."""
+TOGETHER, TOGETHER_WORDS = 100, 20_000
+"""Sentences drawn side by side, and the words that all of them may have."""
 MAX_THROWN_AWAY = 200
 """Sentences in a row that are too long."""
 
@@ -23,12 +24,12 @@ T = TypeVar("T")
 
 
 class Draw(NamedTuple):
-    """A sentence being drawn."""
+    """A sentence being drawn; its words and actions are added as they are drawn."""
 
     index: int
     configuration: Configuration
-    words: tuple[int, ...] = ()
-    actions: tuple[int, ...] = ()
+    words: list[int]
+    actions: list[int]
     log_p: float = 0.0
 
 
@@ -43,17 +44,19 @@ def until_drawn(
     seed: int,
     max_length: int,
     draw_batch: Callable[[Sequence[np.random.Generator]], Sequence[T | None]],
-) -> list[T]:
+) -> Iterator[T]:
     """n results of `draw_batch`, which is given generators of random numbers and gives None for what is to be redrawn.
 
-    Each result has a generator of its own, tied to the seed and its number, whatever is drawn beside it. Raises
-    RnngError where hundreds in a row are thrown away, as of a model that is hardly trained.
+    Each result has a generator of its own, tied to the seed and its number, whatever is drawn beside it. Results come
+    as they are drawn, some dozens at a time. Raises RnngError where hundreds in a row are thrown away, as of a model
+    that is hardly trained.
     """
-    randoms = [np.random.default_rng([seed, i]) for i in range(n)]
-    found: dict[int, T] = {}
-    for start in range(0, n, TOGETHER):
-        missing = list(range(start, min(start + TOGETHER, n)))
-        thrown_away = 0
+    together = max(1, min(TOGETHER, TOGETHER_WORDS // max_length))
+    for start in range(0, n, together):
+        numbers = range(start, min(start + together, n))
+        randoms = {i: np.random.default_rng([seed, i]) for i in numbers}
+        found: dict[int, T] = {}
+        missing, thrown_away = list(numbers), 0
         while missing:
             drawn = draw_batch([randoms[i] for i in missing])
             found.update((i, x) for i, x in zip(missing, drawn, strict=True) if x is not None)
@@ -62,12 +65,12 @@ def until_drawn(
             if thrown_away >= MAX_THROWN_AWAY:
                 raise RnngError(f"no sentence of at most {max_length} words comes of this model")
             missing = left
-    return [found[i] for i in range(n)]
+        yield from (found[i] for i in numbers)
 
 
 def generate_trees(
     model: Model, n: int, seed: int, max_length: int
-) -> list[tuple[nltk.Tree, float]]:
+) -> Iterator[tuple[nltk.Tree, float]]:
     """n trees drawn from a generative model, tags XX, each with log p(x, y) in nats.
 
     A sentence that grows longer than `max_length` words, or than ten actions a word of those, is thrown away and
@@ -75,22 +78,26 @@ def generate_trees(
     """
     symbols = model.vocabulary.words.symbols
     drawn = until_drawn(n, seed, max_length, lambda randoms: _generate(model, randoms, max_length))
-    trees = []
     for d in drawn:
         actions, words = model.transitions.decode(d.actions), [symbols[word] for word in d.words]
-        trees.append((model.transitions.tree_of(actions, words, [NO_TAG] * len(words)), d.log_p))
-    return trees
+        yield model.transitions.tree_of(actions, words, [NO_TAG] * len(words)), d.log_p
 
 
 @one_graph
 def _generate(
     model: Model, randoms: Sequence[np.random.Generator], max_length: int
 ) -> list[Draw | None]:
-    """A sentence from each generator of random numbers, None for one that is too long; all in one graph."""
+    """A sentence from each generator of random numbers, None for one that is too long."""
     dy.renew_cg()
     finished: list[Draw | None] = [None] * len(randoms)
-    frontier = [Draw(i, model.start()) for i in range(len(randoms))]
+    frontier = [Draw(i, model.start(), [], []) for i in range(len(randoms))]
+    states = 0
     while frontier:
+        states += len(frontier)
+        if states > MAX_STATES:
+            model.keep([d.configuration for d in frontier])
+            dy.renew_cg()
+            states = len(frontier)
         step = model.step([d.configuration for d in frontier])
         table = step.action_log_probs()
         actions = [draw(row, randoms[d.index]) for row, d in zip(table, frontier, strict=True)]
@@ -100,14 +107,16 @@ def _generate(
         )
         grown = []
         for b, (d, action) in enumerate(zip(frontier, actions, strict=True)):
-            words, word, log_p = d.words, None, d.log_p + float(table[b, action])
+            word, log_p = None, d.log_p + float(table[b, action])
             if b in of_words:
                 word = draw(of_words[b], randoms[d.index])
-                words, log_p = (*words, word), log_p + float(of_words[b][word])
-            taken = d._replace(words=words, actions=(*d.actions, action), log_p=log_p)
+                d.words.append(word)
+                log_p += float(of_words[b][word])
+            d.actions.append(action)
+            taken = d._replace(log_p=log_p)
             if d.configuration.state.after(action).is_finished:
                 finished[d.index] = taken
-            elif len(words) <= max_length and len(taken.actions) <= 10 * max_length:
+            elif len(d.words) <= max_length and len(d.actions) <= 10 * max_length:
                 grown.append((taken, action, word))
         frontier = []
         if grown:

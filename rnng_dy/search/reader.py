@@ -18,7 +18,6 @@ from rnng_dy.search.surprisal import (
     analysis,
     open_search,
     record,
-    word_id,
 )
 from rnng_dy.search.words import Analysis, WordRecord
 
@@ -56,7 +55,7 @@ class Reader:
         finds no way to it; the reader stays where it is then.
         """
         [unk] = self._model.vocabulary.unkify([token])
-        word = word_id(self._model, unk)
+        word = self._model.vocabulary.ids.get(unk)
         if word is None:
             raise UnseenSymbolError([unk])
         found = self._go_on(lambda reading: self._search.read(reading, word), token, unk)

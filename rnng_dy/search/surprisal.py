@@ -113,7 +113,7 @@ def measure(
         for tokens, seen, number in columns[begin : begin + together]:
             require_tokens(tokens)
             unks = seen or model.vocabulary.unkify(tokens)
-            words = [word_id(model, word) for word in unks]
+            words = [model.vocabulary.ids.get(word) for word in unks]
             search = open_search(model, options, number)
             opened.append(partial(_read, model, search, words, end))
             names.append([*zip(tokens, unks, strict=True), *([(None, None)] if end else [])])
@@ -138,11 +138,6 @@ def best_trees(model: Model, sentences: Sequence[Sequence[Token]]) -> Iterator[F
             else:
                 actions, tags = found.trees[0].actions, tags or [NO_TAG] * len(words)
                 yield model.transitions.tree_of(actions, words, tags), ""
-
-
-def word_id(model: Model, unk: str) -> int | None:
-    """The id of a word or UNK class; None for one that the model cannot give, such as `<s>`, whose id is 0."""
-    return model.vocabulary.words.get(unk) or None
 
 
 def _read(model: Model, search: WordSearch, words: Sequence[int | None], end: bool):

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from oracle.errors import InputError
+from oracle.regular_files import read_regular
 from oracle.streams import from_json, replacing
 from rnng_dy.text.segmenter import Segmenter
 
@@ -21,7 +22,7 @@ def write_segmenter(segmenter: Segmenter, path: Path) -> None:
 def read_segmenter(path: Path) -> Segmenter:
     """The segmenter of a file. Raises InputError for a damaged one."""
     try:
-        text = path.read_text(encoding="utf-8", errors="surrogateescape")
+        text = read_regular(path).decode("utf-8", "surrogateescape")
         return Segmenter.from_json(from_json(text))
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(

@@ -52,15 +52,17 @@ def unseen(model: SavedModel, sentences: Sequence[OracleSentence]) -> Unseen:
 
 
 def extended(model: M, sentences: Sequence[OracleSentence], seed: int) -> M:
-    """A model that has the nonterminals and POS tags of the sentences, too, and a parser the words that come twice.
+    """A model that has the nonterminals and POS tags of the sentences, too, and a parser that knows what comes twice.
 
-    What the model has keeps its ids and parameters; the new rows are drawn from the seed. A tagger goes with it unless
-    there are new tags. The words of other models stay as they are: new ones have no cluster.
+    What the model has keeps its ids and parameters; new rows are drawn from the seed. But a word that becomes known
+    begins with the parameters of its UNK class, as which the model parsed it, whether the model has read it or not.
+    A tagger goes with it unless there are new tags. The words of other models stay as they are: new ones have no
+    cluster.
 
     Raises RnngError for sentences of another transition system.
     """
     oracle = encoded(sentences)
-    new, v = unseen(model, oracle), model.vocabulary
+    new, v, words = unseen(model, oracle), model.vocabulary, []
     vocabulary = replace(v, nonterminals=(*v.nonterminals, *new.nonterminals))
     if isinstance(model, DiscriminativeParser):
         words = _new_words(model, oracle)
@@ -68,6 +70,7 @@ def extended(model: M, sentences: Sequence[OracleSentence], seed: int) -> M:
             vocabulary,
             words=Vocabulary([*v.words.symbols, *words]),
             unknown=UnknownWords(v.unknown.rules, v.unknown.known.union(words)),
+            singletons=v.singletons.difference(map(v.words.get, words)),
         )
         if new.tags:
             counts = dict(zip(oracle.symbols.tags, oracle.counts("tags").tolist(), strict=True))
@@ -76,7 +79,7 @@ def extended(model: M, sentences: Sequence[OracleSentence], seed: int) -> M:
                 tags=Vocabulary([*v.tags.symbols, *new.tags]),
                 tag_counts=(*v.tag_counts, *(counts[tag] for tag in new.tags)),
             )
-    larger = _grown(model, vocabulary, seed)
+    larger = _grown(model, vocabulary, seed, words)
     larger.segmenter = model.segmenter
     if not new.tags:
         larger.tagger = model.tagger
@@ -91,14 +94,17 @@ def as_seen_by(model: SavedModel, sentences: Sequence[OracleSentence]) -> Encode
 
 
 def _new_words(parser: DiscriminativeParser, oracle: EncodedOracle) -> list[str]:
-    """Words that come twice or more and that the parser has no row for."""
+    """Words that come twice or more, and that the parser does not know."""
     counts, words = oracle.counts("tokens"), oracle.symbols.words
     repeated = [words[i] for i in oracle.tokens_by_appearance() if counts[i] >= 2]
-    return [word for word in repeated if word not in parser.vocabulary.words]
+    return [word for word in repeated if word not in parser.vocabulary.unknown.known]
 
 
-def _grown(model: M, vocabulary: object, seed: int) -> M:
-    """The model with a vocabulary that begins with its own; only first dimensions grow by that."""
+def _grown(model: M, vocabulary: object, seed: int, words: Sequence[str]) -> M:
+    """The model with a vocabulary that begins with its own; only first dimensions grow by that.
+
+    A parser's `words` become known: they begin as their classes.
+    """
     config = model.config()
     given = {name: config[name] for name in model.config_defaults if name in config}
     constants = {name: getattr(model, name) for name in model.constants_of(vocabulary)}
@@ -106,6 +112,9 @@ def _grown(model: M, vocabulary: object, seed: int) -> M:
     arrays = larger.store.arrays()
     for name, values in model.store.arrays().items():
         arrays[name][: len(values)] = values
+    if words:
+        classes = model.vocabulary.word_ids(model.vocabulary.unknown.unkify(words))
+        arrays["word"][vocabulary.word_ids(words)] = arrays["word"][classes]
     larger.store.load(arrays)
     larger.updates = model.updates
     return larger

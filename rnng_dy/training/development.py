@@ -36,7 +36,10 @@ def read_golds(path: str, dev: Sequence[OracleSentence], dev_path: str) -> list[
 
 
 class ParserEvaluation:
-    """Labelled bracketing F1 of greedy parses (EVALB's rules, COLLINS parameters)."""
+    """Labelled bracketing F1 of greedy parses (EVALB's rules, COLLINS parameters).
+
+    The parses have the gold tags, whatever tags the parser read: EVALB goes by them for what is punctuation.
+    """
 
     def __init__(
         self,
@@ -46,13 +49,18 @@ class ParserEvaluation:
     ):
         self._parser, self._sentences, self._golds = parser, sentences, golds
         self._tokens = [parser.encode(s.tokens, s.tags, s.unkified) for s in sentences]
+        reads_tags = parser.vocabulary.tags is not None
+        pairs = zip(sentences, golds, strict=True)
+        reads_gold = reads_tags and all(list(s.tags) == tags_of(gold) for s, gold in pairs)
+        self.tags_used = (
+            "parsed and scored with gold tags" if reads_gold else "scored with gold tags"
+        )
 
     def __call__(self) -> dict[str, float]:
         """`score` and `f1` in percent."""
         transitions = self._parser.transitions
         lengths = [len(s.tokens) for s in self._sentences]
         results = parse_all(self._parser, self._tokens, lengths)
-        # with the gold tags, whatever tags the parser saw: EVALB goes by them for what is punctuation
         systems = [
             nltk.Tree("", [])
             if result is None

@@ -150,7 +150,7 @@ def _word_examples(
     model: SavedModel, oracle: EncodedOracle
 ) -> tuple[_WordExampleOf, Mapping[str, np.ndarray]]:
     """See `_parser_examples`."""
-    words = _table(model.vocabulary.words.get, oracle.symbols.words)
+    words = _table(model.vocabulary.ids.get, oracle.symbols.words)
     lacking = {"unkified": words == NONE}
     if not isinstance(model, Rnng):
         return _WordExampleOf(words, None), lacking

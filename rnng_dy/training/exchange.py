@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -14,13 +14,24 @@ Rows = Mapping[str, set[int]]
 """Rows of lookup tables, by the table's name."""
 
 
+def union(several: Iterable[Rows]) -> Rows:
+    """The rows that are in any of them."""
+    whole: dict[str, set[int]] = {}
+    for rows in several:
+        for name, ids in rows.items():
+            whole.setdefault(name, set()).update(ids)
+    return whole
+
+
 class Share(NamedTuple):
-    """The loss of a minibatch or of one replica's part of it, and what could not be computed."""
+    """The loss of a minibatch or of one replica's part of it, and what its gradient has and has not."""
 
     loss: float
     """Nats."""
     left_out: tuple[int, ...]
     """Indices of examples whose graphs do not fit into memory; they have no part in loss and gradient."""
+    rows: Rows
+    """Lookup rows that its graphs have used."""
 
 
 class Update(NamedTuple):
@@ -37,7 +48,7 @@ class Exchange(Protocol):
     rank: int
     replicas: int
 
-    def add_up(self, share: Share, rows: Rows) -> Share:
+    def add_up(self, share: Share) -> Share:
         """Replace the gradients in this replica's store by the sum over all; the same for the rest."""
 
 
@@ -102,4 +113,5 @@ def add_in_order(parts: np.ndarray, out: np.ndarray) -> None:
 
 def total_share(shares: Sequence[Share]) -> Share:
     """The shares of all replicas, in the order of their ranks, as one."""
-    return Share(sum(s.loss for s in shares), sum((s.left_out for s in shares), ()))
+    left_out = sum((s.left_out for s in shares), ())
+    return Share(sum(s.loss for s in shares), left_out, union(s.rows for s in shares))

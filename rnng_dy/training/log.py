@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from oracle.errors import InputError
+from oracle.regular_files import read_regular
+from oracle.streams import from_json
 
 LOG = "log.jsonl"
 EVALUATION, PROGRESS, LEFT_OUT, ENDED_EARLY = "evaluation", "progress", "left_out", "ended_early"
@@ -31,12 +32,12 @@ class Log:
     @classmethod
     def read(cls, path: Path) -> Log:
         """Read a log. Raises OSError where it cannot be read."""
-        *lines, rest = path.read_bytes().decode("utf-8", "replace").split("\n")
+        *lines, rest = read_regular(path).decode("utf-8", "replace").split("\n")
         records, damaged = [], {}
         for number, line in enumerate([*lines, rest] if rest else lines, 1):
             try:
                 records.append(_record(line))
-            except (ValueError, RecursionError) as error:
+            except ValueError as error:
                 damaged[number] = str(error)
         last = len(lines) + 1
         return cls(path, tuple(records), damaged, last if last in damaged else None)
@@ -62,7 +63,7 @@ def number_of(record: Record, key: str) -> float:
 
 def _record(line: str) -> Record:
     """Raises ValueError for what training has not written."""
-    record = json.loads(line)
+    record = from_json(line)
     if not isinstance(record, dict) or not isinstance(record.get("event"), str):
         raise ValueError("it has no event")
     for key in ("epoch", "sentences", "seconds"):

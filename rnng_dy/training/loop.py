@@ -13,8 +13,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from oracle.errors import InputError, RnngError
-from oracle.streams import replacing
+from oracle.regular_files import read_regular
+from oracle.streams import from_json, replacing
 from rnng_dy import checkpoint
+from rnng_dy.folders import writing
 from rnng_dy.training.exchange import Team, Update
 from rnng_dy.training.log import ENDED_EARLY, EVALUATION, LEFT_OUT, LOG, PROGRESS
 from rnng_dy.training.order import order_of_epoch
@@ -113,7 +115,8 @@ class Training:
 
         Raises RnngError naming what has changed, where the data or settings are not those of its run.
         """
-        checkpoint.remove_half_written(self.folder)
+        with writing(self.folder):
+            checkpoint.remove_half_written(self.folder)
         store, optimizer = self.model.store, self._updater.optimizer
         state = checkpoint.load_training(store, self.folder, optimizer)
         try:
@@ -157,15 +160,16 @@ class Training:
         Either way the folder then holds the training state, and the model that scored best on the development data.
         Begins from the training state in the folder, which `create_folder` writes and `resume` reads.
         """
-        if self.settings.jobs == 1:
-            return self._run(self._updater.update, stop)
-        from rnng_dy.training.replicas import Replicas
+        with writing(self.folder):
+            if self.settings.jobs == 1:
+                return self._run(self._updater.update, stop)
+            from rnng_dy.training.replicas import Replicas
 
-        team = (self._team or Replicas)(self._updater, self.folder, self.settings.jobs)
-        try:
-            return self._run(team.update, stop)
-        finally:
-            team.close()
+            team = (self._team or Replicas)(self._updater, self.folder, self.settings.jobs)
+            try:
+                return self._run(team.update, stop)
+            finally:
+                team.close()
 
     def _run(self, update: Callable[..., Update], stop: Callable[[], bool]) -> bool:
         p, n = self.standing, len(self.examples)
@@ -282,9 +286,9 @@ class Training:
         if not path.exists():
             return
         kept, p = [], self.standing
-        for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
+        for line in read_regular(path).decode("utf-8", "replace").split("\n"):
             try:
-                record = json.loads(line)
+                record = from_json(line)
                 # the evaluation at the end may come after a training state of the same sentences
                 last = p.evaluated if record["event"] == EVALUATION else p.sentences
                 # a run that ends at the same place again says so again

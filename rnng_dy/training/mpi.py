@@ -29,7 +29,7 @@ from rnng_dy.execution.local import CPU
 from rnng_dy.execution.memory import limit_memory
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.training.examples import Examples
-from rnng_dy.training.exchange import Gradients, Rows, Share, Update, add_in_order, total_share
+from rnng_dy.training.exchange import Gradients, Share, Update, add_in_order, total_share
 from rnng_dy.training.updates import Diverged, Updater
 
 try:
@@ -209,23 +209,16 @@ class RankExchange:
         self._row = np.empty(self._gradients.most, np.float32)
         _wait(comm.Ibarrier())
 
-    def add_up(self, share: Share, rows: Rows) -> Share:
+    def add_up(self, share: Share) -> Share:
         """See `Exchange`."""
-        row = self._row[: self._gradients.count(rows)]
-        self._gradients.write(row, rows)
         # who is late is waited for here
-        whole = total_share(self._all_shares(share))
+        _wait(self._comm.Ibarrier())
+        whole = total_share(self._comm.allgather(share))
+        row = self._row[: self._gradients.count(whole.rows)]
+        self._gradients.write(row, whole.rows)
         self._sum(row)
-        self._gradients.read(rows, lambda part, out: np.copyto(out, row[part]))
+        self._gradients.read(whole.rows, lambda part, out: np.copyto(out, row[part]))
         return whole
-
-    def _all_shares(self, share: Share) -> list[Share]:
-        found = np.empty((self.replicas, 2))
-        _wait(self._comm.Iallgather(np.array([share.loss, len(share.left_out)]), found))
-        losses, left_out = found[:, 0].tolist(), [()] * self.replicas
-        if found[:, 1].any():
-            left_out = self._comm.allgather(share.left_out)
-        return [Share(loss, ids) for loss, ids in zip(losses, left_out, strict=True)]
 
 
 class OrderedSum:

@@ -17,6 +17,7 @@ import numpy as np
 from oracle.encoding import encoded
 from oracle.errors import RnngError
 from oracle.files import OracleSentence
+from oracle.regular_files import read_regular
 from rnng_dy import __version__, engine, model_card
 from rnng_dy.checkpoint import PARAMETERS
 from rnng_dy.cpu_level import cpu_level
@@ -73,7 +74,7 @@ def about_continued(base: SavedModel, folder: str | Path) -> About:
 
 
 def _sha256(path: str | Path) -> str:
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    return hashlib.sha256(read_regular(path)).hexdigest()
 
 
 def corpus(sentences: Sequence[OracleSentence]) -> dict[str, Value]:

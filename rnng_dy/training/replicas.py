@@ -3,9 +3,9 @@
 Every replica adds up the same gradients in the same order and makes the same step with its own optimizer, so that
 parameters are never sent, all replicas stay equal to the last bit, and a run can be repeated.
 
-Gradients go through a file that all replicas map into memory: a slot for each replica, in two halves for updates with
-even and odd numbers. A replica says that its slot is written; when all have, they are told to read. It can write
-its slot of the next but one update only after all have told that the next one's are written, and so have read this.
+Gradients go through a file that all replicas map into memory: a slot for each replica. Each says which lookup rows its
+graphs have used; all write those that any has used; when all have written, they read. A slot is written anew
+only after all have told of the next gradient, and so have read this one.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ from rnng_dy.parameters import ParameterStore
 from rnng_dy.training.exchange import Gradients, Rows, Share, Update, add_in_order, total_share
 from rnng_dy.training.updates import Updater
 
+WRITTEN = "written"
+
 
 class Slots:
     """The shared file, seen from one replica."""
@@ -35,24 +37,20 @@ class Slots:
     def __init__(self, store: ParameterStore, path: str, rank: int, replicas: int):
         self.rank, self.replicas = rank, replicas
         self._gradients = Gradients(store)
-        shape = (2, replicas, self._gradients.most)
-        self._file = np.memmap(path, np.float32, "r+", shape=shape)
-        self._half = 0
+        self._slots = np.memmap(path, np.float32, "r+", shape=(replicas, self._gradients.most))
 
     @staticmethod
     def bytes_needed(store: ParameterStore, replicas: int) -> int:
         """The size of the file."""
-        return 2 * replicas * store.count() * np.dtype(np.float32).itemsize
+        return replicas * store.count() * np.dtype(np.float32).itemsize
 
     def write(self, rows: Rows) -> None:
         """Put this replica's gradients into its slot."""
-        self._half = 1 - self._half
-        self._gradients.write(self._file[self._half, self.rank], rows)
+        self._gradients.write(self._slots[self.rank], rows)
 
     def read(self, rows: Rows) -> None:
         """Replace this replica's gradients by the sum of all slots."""
-        slots = self._file[self._half]
-        self._gradients.read(rows, lambda part, out: add_in_order(slots[:, part], out))
+        self._gradients.read(rows, lambda part, out: add_in_order(self._slots[:, part], out))
 
 
 class _Helper:
@@ -62,11 +60,13 @@ class _Helper:
         self.rank, self.replicas = slots.rank, slots.replicas
         self._slots, self._connection = slots, connection
 
-    def add_up(self, share: Share, rows: Rows) -> Share:
-        self._slots.write(rows)
+    def add_up(self, share: Share) -> Share:
         self._connection.send(share)
         whole = self._connection.recv()
-        self._slots.read(rows)
+        self._slots.write(whole.rows)
+        self._connection.send(WRITTEN)
+        self._connection.recv()
+        self._slots.read(whole.rows)
         return whole
 
 
@@ -86,8 +86,7 @@ class Replicas:
             self._slots = Slots(store, path, 0, replicas)
             for rank in range(1, replicas):
                 self._start(path, folder, rank)
-            for rank in range(1, replicas):
-                self._receive(rank)
+            self._hear()
             updater.exchange = self
         except RnngError:
             self.close()
@@ -121,25 +120,30 @@ class Replicas:
 
     def update(self, members: Sequence[int], number: int, rate: float) -> Update:
         """See `Updater.update`."""
-        for rank in range(1, self.replicas):
-            self._send(rank, (members, number, rate))
+        self._tell((members, number, rate))
         return self._updater.update(members, number, rate)
 
-    def add_up(self, share: Share, rows: Rows) -> Share:
+    def add_up(self, share: Share) -> Share:
         """See `Exchange`."""
-        self._slots.write(rows)
-        shares = [share, *(self._receive(rank) for rank in range(1, self.replicas))]
-        whole = total_share(shares)
-        for rank in range(1, self.replicas):
-            self._send(rank, whole)
-        self._slots.read(rows)
+        whole = total_share([share, *self._hear()])
+        self._tell(whole)
+        self._slots.write(whole.rows)
+        self._hear()
+        self._tell(WRITTEN)
+        self._slots.read(whole.rows)
         return whole
 
-    def _send(self, rank: int, message: object) -> None:
-        try:
-            self._connections[rank - 1].send(message)
-        except OSError:
-            self._lost(rank)
+    def _tell(self, message: object) -> None:
+        """Send a message to each helper."""
+        for rank, connection in enumerate(self._connections, 1):
+            try:
+                connection.send(message)
+            except OSError:
+                self._lost(rank)
+
+    def _hear(self) -> list[object]:
+        """A message from each helper."""
+        return [self._receive(rank) for rank in range(1, self.replicas)]
 
     def _receive(self, rank: int) -> object:
         connection, process = self._connections[rank - 1], self._processes[rank - 1]

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from nltk.tag.perceptron import PerceptronTagger
 
 from oracle.errors import RnngError
 from oracle.files import OracleSentence
+from oracle.locks import locked
 from oracle.tagger_files import save_tagger
 from oracle.tagging import MOST_SENTENCES, TaggedSentence, same_tags, tagger_of_training
 from oracle.training_data import evenly_spaced
+from rnng_dy.folders import new_folder
 from rnng_dy.models.discriminative import DiscriminativeParser
 from rnng_dy.saved import TAGGER
 
@@ -63,6 +65,11 @@ def give_tagger(parser: DiscriminativeParser, tagger: PerceptronTagger) -> None:
 
 def keep_tagger(tagger: PerceptronTagger, folder: str | Path) -> None:
     """Write a tagger into a model folder that has none; it is there when it is complete."""
-    with TemporaryDirectory(prefix=f".{TAGGER}.", dir=folder) as new:
-        save_tagger(tagger, Path(new, TAGGER))
-        os.rename(Path(new, TAGGER), Path(folder, TAGGER))
+    target = Path(folder, TAGGER)
+    with locked(folder), locked(target):
+        new = new_folder(target)
+        try:
+            save_tagger(tagger, new / TAGGER)
+            os.rename(new / TAGGER, target)
+        finally:
+            shutil.rmtree(new, ignore_errors=True)

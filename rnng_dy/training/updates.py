@@ -11,7 +11,7 @@ from oracle.errors import RnngError
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.execution.batches import as_fits
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.training.exchange import Exchange, Rows, Share, Update
+from rnng_dy.training.exchange import Exchange, Rows, Share, Update, union
 from rnng_dy.training.presets import Settings
 
 
@@ -110,7 +110,6 @@ class Updater:
         random = np.random.default_rng([self.settings.seed, 1, number])
         unknown = self.settings.unknown_probability
         batch = {i: self.model.with_unknowns(self.examples[i], unknown, random) for i in members}
-        rows = self.model.touched_rows(batch.values())
         if self.exchange is None:
             dy.reset_random_seed(_random_seed(self.settings.seed, number))
             share = self._gradient(batch)
@@ -119,23 +118,25 @@ class Updater:
             dy.reset_random_seed(_random_seed(self.settings.seed, number, rank))
             lengths = {i: self.model.length(example) for i, example in batch.items()}
             part = parts_of_like_size(lengths, replicas)[rank]
-            share = self.exchange.add_up(self._gradient({i: batch[i] for i in part}), rows)
+            share = self.exchange.add_up(self._gradient({i: batch[i] for i in part}))
         norm = self.model.store.gradient_norm()
         if not (math.isfinite(share.loss) and math.isfinite(norm)):
             raise Diverged(
                 f"training diverged at update {number}: loss {share.loss}, gradient norm {norm}; "
                 "use a lower --learning-rate"
             )
-        self.optimizer.step(rate, norm, rows)
+        of_original = self.model.touched_rows(batch.values())
+        self.optimizer.step(rate, norm, union([share.rows, of_original]))
         return Update(share.loss, norm > self.settings.clip, share.left_out)
 
     def _gradient(self, batch: Mapping[int, object]) -> Share:
         """Add the gradient of the batch to the store; in smaller graphs where one does not fit into memory."""
         if not batch:
-            return Share(0.0, ())
+            return Share(0.0, (), {})
         losses = as_fits(self._losses, list(batch.values()))
         left_out = tuple(i for i, loss in zip(batch, losses, strict=True) if loss is None)
-        return Share(sum(loss for loss in losses if loss is not None), left_out)
+        loss = sum(loss for loss in losses if loss is not None)
+        return Share(loss, left_out, self.model.store.rows_with_gradient())
 
     def _losses(self, examples: Sequence) -> list[float]:
         """Add the gradient of the examples; their loss in nats stands with the first of them."""

@@ -23,7 +23,8 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
-VERSION = "2.1.2"
+# the last line of versions.txt
+VERSION = Path("versions.txt").read_text().split()[-2]
 MARCH = os.environ.get("DYNET_MARCH", "")
 JOBS = int(os.environ.get("DYNET_JOBS") or 1)
 CUDA_ARCH = os.environ.get("DYNET_CUDA_ARCH", "")
@@ -234,7 +235,7 @@ def main() -> None:
     modules[0].fast_sources, modules[0].cuda_sources = fast_sources, cuda_sources
     setup(
         name="dyNET",
-        version=VERSION + ("+cu13" if CUDA_ARCH else ""),
+        version=VERSION + (".cu13" if CUDA_ARCH else ""),
         description="The Dynamic Neural Network Toolkit",
         license="Apache 2.0",
         package_dir={"": "python"},

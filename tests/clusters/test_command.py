@@ -247,7 +247,7 @@ def test_without_resume_an_old_state_is_forgotten(corpus, tmp_path, monkeypatch)
         (["corpus.txt", "--unk", "stanford"], "'stanford' is not one of"),
         (["corpus.txt", "--resume"], "--resume needs a CORPUS file and an output file"),
         (["-", "-o", "out", "--resume"], "--resume needs a CORPUS file and an output file"),
-        (["corpus.txt", "-o", "no/folder/out"], "no/folder: No such file"),
+        (["corpus.txt", "-o", "no/folder/out"], "no/folder/out: there is no folder"),
         (["show", "missing"], "missing: No such file"),
         (["show", "empty"], "empty: an empty clusters file"),
         (["show", "corpus.txt"], "corpus.txt:1: not `bits<TAB>word<TAB>count`"),

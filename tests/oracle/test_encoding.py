@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import io
+import json
 import os
 import pickle
 import subprocess
@@ -272,3 +274,81 @@ def test_an_oracle_that_is_none_is_named(tmp_path):
     with pytest.raises(InputError, match=rf"^{path}:1: .*is no tree"):
         read_encoded(path)
     assert names(path) == ["bad.oracle"]
+
+
+# what a stranger may have written
+
+
+def forged(path, name, content):
+    """Give a file of the arrays another content, and the header the hash of it."""
+    folder = Path(f"{path}.arrays")
+    (folder / name).write_bytes(content)
+    header = json.loads((folder / "header.json").read_text())
+    header["files"][name] = file_hash(folder / name)
+    (folder / "header.json").write_text(json.dumps(header))
+
+
+def column(values, kind=np.uint32):
+    stream = io.BytesIO()
+    np.save(stream, np.array(values, kind))
+    return stream.getvalue()
+
+
+NOT_COLUMNS = {
+    "numbers of no symbol": ("tokens.npy", lambda n: column([10**6] * n)),
+    "too few": ("tokens.npy", lambda n: column([0] * (n - 1))),
+    "too many": ("unkified.npy", lambda n: column([0] * (n + 1))),
+    "floats": ("tokens.npy", lambda n: column([0] * n, np.float32)),
+    "negative numbers": ("tokens.npy", lambda n: column([-1] * n, np.int32)),
+    "a matrix": ("actions.npy", lambda n: column([[0]] * n)),
+    "objects": ("actions.npy", lambda n: pickle.dumps([os.getcwd])),
+    "a zip": ("actions.npy", lambda n: b"PK\3\4" + b"\0" * 100),
+    "a header that is none": ("actions.npy", lambda n: column([0]).replace(b"descr", b"d(scr")),
+    "ends before the beginning": ("word_ends.npy", lambda n: column([n, 1, n])),
+    "no sentence": ("lines.npy", lambda n: column([])),
+    "symbols of another kind": ("symbols.json", lambda n: b"[[1], [2], [3], [4]]"),
+    "half a character": ("symbols.json", lambda n: b'[["\\ud800"], [], ["SHIFT"], ["top-down"]]'),
+    "another system": ("symbols.json", lambda n: b'[["a"], ["b"], ["c"], ["sideways"]]'),
+    "two lists": ("symbols.json", lambda n: b"[[], []]"),
+}
+
+
+@pytest.mark.parametrize(("name", "content"), NOT_COLUMNS.values(), ids=NOT_COLUMNS)
+def test_forged_arrays_are_made_anew_whatever_their_header_says(path, sentences, name, content):
+    read(path)
+    forged(path, name, content(sum(len(s.tokens) for s in sentences)))
+    found, encoded_now, said = read(path)
+    assert encoded_now == len(sentences) and said[0].endswith("made anew")
+    assert list(found) == bare(sentences)
+
+
+@pytest.mark.parametrize("name", ["/etc/passwd", "../secret", "tokens.npy/../../secret"])
+def test_a_header_names_files_of_its_folder_alone(path, sentences, name):
+    read(path)
+    header = Path(f"{path}.arrays/header.json")
+    secret = path.parent / "secret"
+    secret.write_text("secret")
+    content = json.loads(header.read_text())
+    content["files"][name] = "0" * 64
+    header.write_text(json.dumps(content))
+    _, encoded_now, said = read(path)
+    assert encoded_now == len(sentences)
+    assert len(said) == 1 and "none of its own" in said[0]
+
+
+@pytest.mark.parametrize("name", ["tokens.npy", "symbols.json", "header.json"])
+def test_a_pipe_among_the_arrays_is_not_waited_for(path, sentences, name):
+    read(path)
+    file = Path(f"{path}.arrays") / name
+    file.unlink()
+    os.mkfifo(file)
+    assert read(path)[1] == len(sentences)
+
+
+@pytest.mark.parametrize("name", ["[ab].oracle", "**.oracle", "?.oracle"])
+def test_a_name_is_no_pattern(path, name):
+    other = path.parent / ".a.oracle.arrays.thesis"
+    other.mkdir()
+    path = path.rename(path.parent / name)
+    read(path)
+    assert other.exists() and Path(f"{path}.arrays").is_dir()

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
+import io
 import lzma
 import os
 
 import pytest
 from click.testing import CliRunner
 
+from oracle import packing
 from oracle.errors import InputError
-from oracle.streams import file_hash, open_input, open_output
+from oracle.packing import UNCHECKED, unpacked
+from oracle.streams import file_hash, open_input, open_output, read_lines
 from oracle.treebank import read_ptb, read_trees
 from rnng_dy.cli import main
 
@@ -117,3 +121,93 @@ def test_commands_give_the_same_with_packed_files(path, tmp_path, ending):
     tagged = tmp_path / f"tagged.trees{ending}"
     run("tag", path, "--train", plain, "-o", tagged)
     assert run("evalb", tagged, plain) == run("evalb", plain, plain)
+
+
+# archives as other programs make them
+
+PACK = {".gz": gzip.compress, ".xz": lzma.compress}
+LINES = TREES.splitlines(keepends=True)
+
+
+def content_of(path):
+    with open_input(path) as stream:
+        return stream.read()
+
+
+@pytest.mark.parametrize("zeros", [0, 4, 4096, 300_000])
+def test_every_stream_is_read_with_padding_between_them_and_at_the_end(path, ending, zeros):
+    streams = [PACK[ending](line.encode()) for line in LINES]
+    path.write_bytes(b"".join(stream + b"\0" * zeros for stream in streams))
+    assert content_of(path) == TREES
+    assert file_hash(path) == hashlib.sha256(TREES.encode()).hexdigest()
+
+
+@pytest.mark.parametrize("block", [1, 100, 65536])
+def test_an_archive_is_read_from_a_pipe_in_parts_of_any_size(path, block):
+    content = path.read_bytes()
+
+    class Slow(io.RawIOBase):
+        at = 0
+
+        def readable(self):
+            return True
+
+        def readinto(self, buffer):
+            part = content[self.at : self.at + min(len(buffer), block)]
+            buffer[: len(part)] = part
+            self.at += len(part)
+            return len(part)
+
+    assert unpacked(io.BufferedReader(Slow()), path).read() == TREES.encode()
+
+
+@pytest.mark.parametrize("place", [-1, -5, -12, 1, 7, 20])
+def test_a_second_stream_that_is_damaged_is_an_error(path, ending, place):
+    first, second = (PACK[ending](line.encode()) for line in LINES)
+    damaged = bytearray(second)
+    damaged[place] ^= 0xFF
+    path.write_bytes(first + damaged)
+    # the name, the time and the system of a gzip member are no part of what it holds
+    if ending == ".gz" and place == 7:
+        assert content_of(path) == TREES
+        return
+    with pytest.raises(InputError, match=f"^{path}: .* damaged or cut short"):
+        content_of(path)
+
+
+@pytest.mark.parametrize("rest", [b"x", b"(S (NN a))\n", b"\0\0\0\0x", b"\xfd7zXZ\0", b"\x1f\x8b"])
+def test_what_follows_a_stream_and_is_none_is_an_error(path, rest):
+    path.write_bytes(path.read_bytes() + rest)
+    with pytest.raises(InputError, match=f"^{path}: .* damaged or cut short"):
+        content_of(path)
+
+
+@pytest.mark.parametrize("zeros", [1, 2, 3, 5])
+def test_padding_of_an_xz_is_of_four_bytes_each(tmp_path, zeros):
+    path = tmp_path / "x.xz"
+    path.write_bytes(lzma.compress(b"a\n") + b"\0" * zeros)
+    with pytest.raises(InputError, match="padding"):
+        content_of(path)
+
+
+def test_an_empty_file_is_no_archive(path):
+    path.write_bytes(b"")
+    with pytest.raises(InputError, match=f"^{path}: no .z file"):
+        content_of(path)
+
+
+def test_an_archive_that_unpacks_to_far_more_than_text_does_is_refused(tmp_path, ending):
+    path = tmp_path / f"bomb{ending}"
+    path.write_bytes(PACK[ending](b"a\n" * (UNCHECKED // 2 + 1000)))
+    with pytest.raises(InputError, match=f"^{path}: .* unpack it"):
+        list(read_lines(path))
+    with pytest.raises(InputError, match="unpack it"):
+        file_hash(path)
+
+
+def test_a_large_archive_of_text_is_read(tmp_path, ending, monkeypatch):
+    monkeypatch.setattr(packing, "UNCHECKED", 10)
+    path = tmp_path / f"large{ending}"
+    text = "".join(f"{n}\n" for n in range(10_000))
+    path.write_bytes(PACK[ending](text.encode()))
+    assert content_of(path) == text

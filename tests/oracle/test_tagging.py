@@ -12,7 +12,7 @@ from nltk import Tree
 
 from oracle import tagging
 from oracle.tagger_files import FILES
-from oracle.treebank import tags, words
+from oracle.treebank import tags, with_tags, words
 from rnng_dy.cli import main
 from tests.conftest import TINY
 
@@ -78,12 +78,12 @@ def test_the_same_tags_are_counted():
 
 def test_new_tags_leave_the_tree_and_the_old_one_alone():
     tree = Tree.fromstring("(S (NP (A a)) (VP (B b) (C c)))")
-    new = tagging.with_tags(tree, ["X", "Y", "Z"])
+    new = with_tags(tree, ["X", "Y", "Z"])
     assert tags(new) == ["X", "Y", "Z"]
     assert tags(tree) == ["A", "B", "C"]
     assert words(new) == words(tree)
     with pytest.raises(ValueError, match="zip"):
-        tagging.with_tags(tree, ["X"])
+        with_tags(tree, ["X"])
 
 
 def tag(folder, *arguments):

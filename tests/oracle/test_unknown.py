@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from oracle.errors import RnngError
-from oracle.unknown import UnknownWords, known_words, lower
+from oracle.unknown import RULES, UnknownWords, known_words, lower
 
 KNOWN = {"apple", "the", "élan"}
 
@@ -97,6 +97,12 @@ def test_a_word_is_known_from_its_second_occurrence():
 def test_lower_casing_keeps_to_the_rules():
     assert lower("ÀB", "berkeley") == lower("ÀB", "single") == "Àb"
     assert lower("ÀB", "berkeley-unicode") == "àb"
+
+
+@pytest.mark.parametrize("rules", RULES)
+def test_every_letter_of_ascii_is_lower_cased_and_no_other_character_of_it(rules):
+    characters = "".join(map(chr, range(128)))
+    assert lower(characters, rules) == characters.lower()
 
 
 def test_other_rules_are_refused():

@@ -386,11 +386,32 @@ def test_views_share_memory_and_touched_rows_are_updated():
     p.grad_view()[:] = 1
     table.grad_view()[[0, 2]] = 2
     table.touch([2])
+    assert table.touched() == [2]
     trainer = dy.SimpleSGDTrainer(own, 0.5)
     trainer.set_clip_threshold(0)
     trainer.update()
     assert p.as_array().tolist() == [[-0.5, 0.5, 1.5], [2.5, 3.5, 49.5]]
     assert table.as_array()[:3].tolist() == [[0, 1, 2], [3, 4, 5], [5, 6, 7]]
+    assert table.touched() == []
+
+
+def test_a_table_knows_which_rows_graphs_with_a_gradient_have_looked_up():
+    own = collection()
+    table = own.lookup_parameters_from_numpy(np.arange(12.0).reshape(4, 3))
+    dy.renew_cg()
+    read = dy.lookup_batch(table, [3, 0, 3])
+    loss = 0.0 * dy.sum_batches(dy.squared_norm(read))
+    # not of the loss
+    dy.lookup(table, 1)
+    loss.forward()
+    assert table.touched() == []
+    loss.backward()
+    assert table.touched() == [0, 3]
+    dy.renew_cg()
+    loss = dy.sum_elems(table)
+    loss.forward()
+    loss.backward()
+    assert table.touched() == [0, 1, 2, 3]
 
 
 OUT_OF_MEMORY = """

@@ -22,6 +22,7 @@ BUILD_FILES = (
     "setup.py",
     "pyproject.toml",
     "sdist.txt",
+    "versions.txt",
     "build-requirements.txt",
     "cuda-requirements.txt",
 )

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 
-from rnng_dy.baselines.kneser_ney import END, KneserNey, discounts
+from rnng_dy.baselines.kneser_ney import END, START, KneserNey, discounts
 from rnng_dy.models.vocabulary import UnseenSymbolError
 
 SENTENCES = [["a", "b"], ["a", "b"], ["a", "c"], ["b", "d"]]
@@ -48,7 +48,7 @@ def test_bigrams_by_hand():
 @pytest.mark.parametrize("order", [1, 2, 3, 5])
 def test_probabilities_sum_to_one_after_any_history(order):
     model = KneserNey(SENTENCES, ["z"], order)
-    words = [*sorted(model.vocabulary), "<s>"]
+    words = [*sorted(model.vocabulary), START]
     for history in itertools.product(words, repeat=min(order - 1, 2)):
         total = sum(model.probability(word, history) for word in model.vocabulary)
         assert total == pytest.approx(1, abs=1e-12), history
@@ -57,8 +57,8 @@ def test_probabilities_sum_to_one_after_any_history(order):
 def test_a_sentence_is_its_words_and_its_end():
     model = KneserNey(SENTENCES, [], order=3)
     words, end = model.log_prob(["a", "b"])
-    expected = math.log(model.probability("a", ["<s>", "<s>"]))
-    expected += math.log(model.probability("b", ["<s>", "a"]))
+    expected = math.log(model.probability("a", [START, START]))
+    expected += math.log(model.probability("b", [START, "a"]))
     assert words == pytest.approx(expected)
     assert end == pytest.approx(math.log(model.probability(END, ["a", "b"])))
     with pytest.raises(UnseenSymbolError, match="x, y"):

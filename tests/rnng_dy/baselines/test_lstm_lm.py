@@ -101,16 +101,16 @@ def test_surprisals_of_words_add_up_to_the_sentences_log_probability(model, gene
 
 
 def test_a_word_that_cannot_be_given_is_infinitely_surprising_and_passed_over(model):
-    # no UNK class of digits, capitals and a dash is in the small training data; <s> is never given
-    for odd in ("A1-S", "<s>"):
-        [with_odd, without, nothing] = model.surprisals_of(
-            [["she", odd, "slept"], ["she", "slept"], [odd]]
-        )
-        bits = [r.surprisal for r in with_odd]
-        assert bits[1] == math.inf
-        assert [bits[0], *bits[2:]] == pytest.approx([r.surprisal for r in without], abs=1e-4)
-        assert nothing[0].surprisal == math.inf
-        assert math.isfinite(nothing[1].surprisal)
+    # no UNK class of digits, capitals and a dash is in the small training data
+    odd = "A1-S"
+    [with_odd, without, nothing] = model.surprisals_of(
+        [["she", odd, "slept"], ["she", "slept"], [odd]]
+    )
+    bits = [r.surprisal for r in with_odd]
+    assert bits[1] == math.inf
+    assert [bits[0], *bits[2:]] == pytest.approx([r.surprisal for r in without], abs=1e-4)
+    assert nothing[0].surprisal == math.inf
+    assert math.isfinite(nothing[1].surprisal)
     assert model.surprisals_of([]) == []
 
 

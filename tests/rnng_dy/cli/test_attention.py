@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 
@@ -59,6 +60,14 @@ def test_a_line_for_each_constituent_has_the_models_weights(place, trees, kind):
     last = [label for i, label, _ in rows if i == "0"][-1]
     assert last == trees[0].tree.label()
     assert len(rows[-1][2].split()) == len(trees[4].tree)
+
+
+def test_csv_has_a_line_of_names_and_the_same_cells(place):
+    with_tabs = run(place, "--model", "generator", "some.trees").stdout
+    as_csv = run(place, "--model", "generator", "some.trees", "--format", "csv").stdout
+    names, *rows = csv.reader(as_csv.splitlines(), strict=True)
+    assert names == ["tree", "label", "weights"]
+    assert rows == [line.split("\t") for line in with_tabs.splitlines()]
 
 
 def test_trees_without_tags_have_the_same_weights(place):

@@ -216,3 +216,59 @@ def test_unlabelled_scores_compare_where_brackets_are(tmp_path):
     assert unlabelled["all"]["f1"] == pytest.approx(75)
     rules = write(tmp_path / "rules.prm", "LABELED 0")
     assert run(gold, system, "--params", rules).stdout == run(gold, system, "--unlabelled").stdout
+
+
+# --- tags
+
+
+def figures(*arguments):
+    return json.loads(run(*arguments, "--format", "json").stdout)["all"]
+
+
+def test_gold_tags_decide_what_is_deleted_of_both_trees(tmp_path):
+    """Collins' rules delete the full stop by its tag: here the parser took it for a noun, and a noun for one."""
+    gold = write(tmp_path / "gold", GOLD, GOLD, GOLD)
+    system = write(
+        tmp_path / "sys",
+        "(S (NP (DT the) (NN cat)) (VP (VBZ sleeps)) (NN .))",
+        "(S (NP (DT the)) (VP (. cat) (VBZ sleeps) (. .)))",
+        GOLD,
+    )
+    own, by_gold = figures(gold, system), figures(gold, system, "--tags", "gold")
+    assert (own["errors"], own["valid"]) == (2, 1)
+    assert (by_gold["errors"], by_gold["valid"]) == (0, 3)
+    assert own["f1"] == 100
+    # of nine brackets two of the second tree are wrong: NP and VP
+    assert by_gold["f1"] == pytest.approx(100 * 7 / 9)
+    assert (
+        "2 with other words than gold: where only tags differ, --tags gold"
+        in run(gold, system).stderr
+    )
+    for quiet in (run(gold, system, "--tags", "gold"), run(gold, gold)):
+        assert quiet.stderr == ""
+
+
+def test_gold_tags_pass_over_traces_that_the_system_lacks(tmp_path):
+    gold = write(tmp_path / "gold", "(S (NP (-NONE- *)) (VP (VB go)) (. .))")
+    system = write(tmp_path / "sys", "(S (VP (VB go)) (NN .))")
+    found = figures(gold, system, "--tags", "gold")
+    assert (found["valid"], found["f1"]) == (1, 100)
+
+
+def test_other_words_stay_errors_with_gold_tags(tmp_path):
+    gold = write(tmp_path / "gold", GOLD, GOLD, GOLD)
+    system = write(tmp_path / "sys", GOLD.replace("cat", "dog"), GOLD.replace(" (. .)", ""), "()")
+    found = run(gold, system, "--tags", "gold").stdout
+    assert "sentence 1: error, Words unmatch (cat|dog)" in found
+    assert "sentence 3: skipped" in found
+    # without its full stop, which EVALB deletes in any case
+    assert figures(gold, system, "--tags", "gold")["valid"] == 1
+
+
+def test_systems_are_compared_by_gold_tags(tmp_path):
+    gold = write(tmp_path / "gold", GOLD)
+    system = write(tmp_path / "sys", GOLD.replace("(. .)", "(NN .)"))
+    compare = ["compare", *map(str, (gold, system, gold))]
+    assert CliRunner().invoke(main, compare).exit_code == 2
+    result = CliRunner().invoke(main, [*compare, "--tags", "gold"])
+    assert result.stdout.startswith("F1: sys 100.00, gold 100.00\n")

@@ -20,7 +20,7 @@ def run(*arguments, code=0):
     [
         ("pars", "parse"),
         ("prase", "parse"),
-        ("compare", "compare-composition"),
+        ("compar", "compare"),
         ("train discriminate", "discriminative"),
         ("train lstm", "lstm-lm"),
         ("train gen", "generative"),

@@ -76,7 +76,7 @@ clusters show some.paths
 rerank some.props some.likelihoods
 evalb some.trees some.trees
 show some.trees --sentences 1-2
-compare-composition some.trees some.trees some.trees -n 1
+compare some.trees some.trees some.trees -n 1
 generate --model {MODELS}/generator -n 2
 about {MODELS}/parser
 doctor

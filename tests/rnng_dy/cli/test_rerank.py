@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from rnng_dy.cli import main
-from rnng_dy.evaluation.evalb import score_files
+from rnng_dy.evaluation.evalb_files import score_files
 
 
 def run(*arguments, code=0):

@@ -68,6 +68,17 @@ def test_only_sentences_with_errors_or_those_that_are_named():
     assert "1\n" not in show("system", "--sentences", "2").stdout
 
 
+def test_gold_tags_decide_what_counts_in_both_trees(files):
+    """The system took the full stop for a noun, which EVALB then keeps."""
+    files(gold=[GOLD, GOLD], system=[GOLD, WORSE.replace("(. .)", "(NN .)")])
+    page = "--gold", "gold", "--format", "html"
+    assert "2: not scored: Length unmatch" in show("system", "--gold", "gold").stdout
+    assert "F1 100.00 of 1 of the 2 sentences on this page" in show("system", *page).stdout
+    assert "2: F1 80.00, " in show("system", "--gold", "gold", "--tags", "gold").stdout
+    assert "F1 90.91 of the 2 sentences" in show("system", *page, "--tags", "gold").stdout
+    assert "--tags gold needs --gold" in show("system", "--tags", "gold", code=2).stderr
+
+
 def test_samples_are_counted_and_have_golds_words(files):
     lines = [f"0 ||| -0.5 ||| {SAMPLE}"] * 2 + ["0 ||| -2.25 ||| (S (NP The UNK) sat .)"]
     files(props=lines)
@@ -93,7 +104,7 @@ def test_drawings_go_to_a_file(style):
     if style == "svg":
         ET.fromstring(text)
     else:
-        assert "system against gold: F1 90.91 of the 3 sentences on this page" in text
+        assert "system against gold: F1 90.91 of 2 of the 3 sentences on this page" in text
 
 
 @pytest.mark.parametrize("style", ["terminal", "svg", "html"])

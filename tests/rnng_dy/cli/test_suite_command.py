@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 
@@ -54,6 +55,20 @@ def test_the_sums_are_the_models_and_the_accuracy_is_theirs(folder, model):
     assert (numbers["right"], numbers["of"]) == (right, 2)
     assert f"{50 * right:.1f} %" in result.stdout
     assert "not trained" in result.stderr
+
+
+def test_csv_has_the_values_of_the_table_with_tabs(folder):
+    quoted = PAIRS.replace("letter", '"')
+    (folder / "pairs.tsv").write_text(quoted, encoding="utf-8")
+    run("pairs.tsv", "--model", "lm", "--regions", "r.tsv")
+    printed = run("pairs.tsv", "--model", "lm", "--regions", "r.csv", "--format", "csv").stdout
+    with_tabs = [line.split("\t") for line in (folder / "r.tsv").read_text().splitlines()]
+    with (folder / "r.csv").open(newline="") as stream:
+        assert list(csv.reader(stream, strict=True)) == with_tabs
+    assert 'she read a " .' in [row[5] for row in with_tabs]
+    names, only = csv.reader(printed.splitlines(), strict=True)
+    assert names == ["suite", "prediction", "right", "of", "accuracy", "left out"]
+    assert only[0] == "pairs" and len(only) == len(names)
 
 
 def test_suites_of_the_package_are_known_by_name_and_files_by_path(folder):

@@ -112,6 +112,19 @@ def test_rows_are_tokens_of_numbered_lines_and_columns_what_the_model_has(kind):
     assert "surprisal: 3 sentences in" in result.stderr
 
 
+@pytest.mark.parametrize("more", [[], ["--merge", "raw"]])
+def test_csv_has_the_cells_of_the_table_with_tabs(more):
+    Path("quoted").write_text('the " slept ,\n" the " .\n', encoding="utf-8")
+    Path("raw").write_text('the " slept,\n"the" .\n', encoding="utf-8")
+    arguments = [*KINDS["lm"], "quoted", "--end", *more]
+    with_tabs = table(run(*arguments).stdout)
+    assert run(*arguments, "--format", "csv", "-o", "out.csv").stdout == ""
+    text = read("out.csv").decode()
+    assert list(csv.DictReader(io.StringIO(text, newline=""), strict=True)) == with_tabs
+    assert text.count("\r\n") == text.count("\n") == len(with_tabs) + 1
+    assert len(with_tabs) == (7 if more else 10)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_end_has_a_row_of_its_own(kind):
     without, with_end = (
@@ -220,11 +233,10 @@ def test_the_analyses_of_a_sentence_lack_a_word_that_was_passed_over(folder):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_marks_of_a_sentences_begin_and_end_are_words_as_others_or_none(kind):
+def test_marks_of_a_sentences_begin_and_end_are_words_as_others(kind):
     rows = table(run(*KINDS[kind], "-", stdin="she <s> slept </s> .\n").stdout)
-    begin = {"n-grams": "UNK-LC"}.get(kind, "<s>")
-    assert [r["unk"] for r in rows] == ["she", begin, "slept", "UNK-LC", "."]
-    assert [r["surprisal"] == "inf" for r in rows] == [False, begin == "<s>", False, False, False]
+    assert [r["unk"] for r in rows] == ["she", "UNK-LC", "slept", "UNK-LC", "."]
+    assert "inf" not in [r["surprisal"] for r in rows]
 
 
 def test_fast_track_0_warns():
@@ -274,6 +286,22 @@ def test_a_long_sentence_is_read_to_its_end():
                      stdin="the " * 400 + "\n").stdout)  # fmt: skip
     assert len(rows) == 400
     assert all(math.isfinite(float(r["surprisal"])) for r in rows)
+
+
+@pytest.mark.parametrize("output", ["", "--json", "--trees", "--beams"])
+def test_sentences_are_printed_as_they_are_measured(output, monkeypatch, folder):
+    arguments = [*KINDS["generator"], "many.txt", *([output, "-", "-o", "t"] if output else [])]
+    expected, measure, printed = run(*arguments).stdout, word_scorers.measure, []
+
+    def watched(*others):
+        printed.append(sys.stdout.buffer.getvalue().decode())
+        return measure(*others)
+
+    monkeypatch.setattr(word_scorers, "measure", watched)
+    assert run(*arguments).stdout == expected
+    lengths = list(map(len, printed))
+    assert lengths == sorted(set(lengths)) and len(lengths) > 2
+    assert all(expected.startswith(text) for text in printed)
 
 
 # searches

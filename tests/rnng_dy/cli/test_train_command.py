@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -498,3 +499,27 @@ def test_an_unknown_system_or_composition_is_refused_with_those_that_there_are(d
     ):
         result = run(*PARSER, *SMALL, option, "sideways", code=2)
         assert f"'sideways' is none of {known}" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--pos"], "parsed and scored with gold tags"),
+        ([], "scored with gold tags"),
+    ],
+)
+def test_training_says_that_its_f1_is_with_gold_tags(data, options, said):
+    result = run(*PARSER, *SMALL, *options, "--no-tagger")
+    assert re.search(rf" dev F1 \d+\.\d\d \({said}\)", result.output)
+    assert "(scored with gold tags)" in Path("m/README.md").read_text(encoding="utf-8")
+
+
+def test_training_by_a_taggers_tags_does_not_say_that_it_parses_with_gold_tags(data):
+    text = Path("good.oracle").read_text(encoding="utf-8")
+    sentences = read_oracle("good.oracle")
+    other = [replace(sentence, tags=("NN",) * len(sentence.tokens)) for sentence in sentences]
+    with open_output("good.oracle") as stream:
+        write_oracle(other, stream)
+    assert Path("good.oracle").read_text(encoding="utf-8") != text
+    result = run(*PARSER, *SMALL, "--pos", "--no-tagger")
+    assert re.search(r" dev F1 \d+\.\d\d \(scored with gold tags\)", result.output)

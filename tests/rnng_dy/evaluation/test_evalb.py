@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from nltk import Tree
 
 from oracle.errors import InputError
-from rnng_dy.evaluation.evalb import Params, score, score_sentence
+from rnng_dy.evaluation.evalb import Params, Scores, SentenceScore, score, score_sentence
 from rnng_dy.evaluation.evalb_params import NEW
 from rnng_dy.evaluation.evalb_report import error_lines, format_evalb, format_json, format_table
 
@@ -182,6 +182,13 @@ def test_corpus_scores_sum_over_the_scored_sentences():
     assert scores.two_or_less_crossing == 100.0
     assert scores.tagging_accuracy == 100.0
     assert [number for number, _ in scores.unscorable] == [2, 3]
+
+
+def test_up_to_two_brackets_of_a_sentence_may_cross():
+    scores = Scores(tuple(SentenceScore(0, 9, crossing=n) for n in (0, 1, 2, 3, 4)))
+    assert scores.no_crossing == 20.0
+    assert scores.two_or_less_crossing == 60.0
+    assert scores.average_crossing == 2.0
 
 
 def test_scores_up_to_a_length():

@@ -10,6 +10,7 @@ import pytest
 from rnng_dy.evaluation.evalb import Scores, SentenceScore
 from rnng_dy.evaluation.significance import (
     f1_difference,
+    holm,
     mean_and_deviation,
     perplexity_difference,
 )
@@ -39,10 +40,21 @@ def test_a_clear_difference_is_clear_and_its_sign_right():
     assert d.high - d.low == pytest.approx(2 * 1.96 * spread, rel=0.1)
 
 
-def test_sentences_that_cannot_be_scored_in_both_are_left_out():
-    a, b = list(scores([5] * 50).per_sentence), list(scores([6] * 50).per_sentence)
-    a[7] = SentenceScore(2, 20)
-    assert f1_difference(Scores(tuple(a)), Scores(tuple(b))).value == pytest.approx(10)
+def test_differences_are_of_the_same_sentences():
+    with pytest.raises(ValueError, match="49 and 50"):
+        f1_difference(scores([5] * 49), scores([6] * 50))
+
+
+def test_holms_correction_is_stepwise_monotone_and_at_most_one():
+    # by hand: 4 of 0.005, 3 of 0.01, 2 of 0.03, and 0.04 is not below its predecessor
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.2, 0.2, 0.9]) == pytest.approx([0.6, 0.6, 0.9])
+    assert holm([0.6, 0.7]) == [1, 1]
+    assert holm([0.03]) == [0.03]
+    assert holm([]) == []
+    first, second, third = holm([0.02, math.nan, 0.5])
+    assert (first, third) == (0.04, 0.5)
+    assert math.isnan(second)
 
 
 def test_perplexity_differences_leave_out_impossible_sentences():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from html.parser import HTMLParser
 from typing import NamedTuple
 
@@ -355,6 +356,16 @@ def test_names_cannot_break_the_table_the_columns_or_the_page(write):
     parsed.feed(page)
     assert not parsed.stack
     assert {"table", "style"} <= parsed.seen
+
+
+def test_bars_of_the_page_are_as_wide_as_accuracies_and_empty_without_a_decision(write):
+    third = [{"formula": "(3;%match%) < (3;%mismatch%)"}]
+    undecided = [{"formula": "(1;%match%) > (1;%mismatch%)"}]
+    [some] = evaluate([read_suite(write(predictions=third))], surprisals)
+    [none] = evaluate([read_suite(write(predictions=undecided, items=ITEMS[2:]))], surprisals)
+    for result, width in ((some, "33.3%"), (none, "0")):
+        page = suite_report.html([result], "m")
+        assert re.findall(r'style="width: (.*?)"', page) == [width]
 
 
 def test_the_page_and_json_have_accuracies_and_means(write):

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 
 import pytest
 
 from rnng_dy.execution import memory
+from rnng_dy.execution.work import ModelFolder, forget_model
+
+from ..conftest import make_parser
 
 GB = 1 << 30
 
@@ -65,6 +70,17 @@ def test_a_sentence_of_300_words_trains_and_samples(generative):
     )
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) < 2.5e9
+
+
+def test_a_model_that_is_forgotten_leaves_memory(sentences, tmp_path):
+    make_parser(sentences).save(tmp_path / "m")
+    place = ModelFolder("discriminative", str(tmp_path / "m"))
+    model = weakref.ref(place.open())
+    gc.collect()
+    assert place.open() is model()
+    forget_model()
+    gc.collect()
+    assert model() is None
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +15,7 @@ from oracle.errors import RnngError
 from rnng_dy.cli.output import run_batches
 from rnng_dy.execution.outputs import content_hash
 
+CHECKOUT = Path(__file__).resolve().parents[3]
 BATCHES = [["a", "b"], ["c"], ["d", "e"]]
 WHOLE = "a\nb\nc\nd\ne\n"
 
@@ -106,3 +110,55 @@ def test_the_output_is_packed_where_its_name_says(tmp_path):
     assert run(output, resume=True) == BATCHES[1:]
     assert gzip.decompress(output.read_bytes()).decode() == WHOLE
     assert [path.name for path in tmp_path.iterdir()] == ["out.gz"]
+
+
+@pytest.mark.parametrize("name", ["out.part", "out.part.key"])
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_link_in_the_place_of_a_part_is_refused_and_not_followed(tmp_path, name, resume):
+    (tmp_path / "victim").write_text("k\n2\n")
+    (tmp_path / name).symlink_to("victim")
+    with pytest.raises(RnngError, match=rf"{name} is in the way"):
+        run(tmp_path / "out", resume)
+    assert (tmp_path / "victim").read_text() == "k\n2\n"
+    (tmp_path / name).unlink()
+    (tmp_path / name).symlink_to("nowhere")
+    with pytest.raises(RnngError, match=rf"{name} is in the way"):
+        run(tmp_path / "out", resume)
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_pipe_in_the_place_of_a_part_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "out.part")
+    with pytest.raises(RnngError, match=r"out\.part is in the way"):
+        run(tmp_path / "out")
+
+
+def test_the_part_is_where_the_linked_output_is(tmp_path):
+    (tmp_path / "far").mkdir()
+    (tmp_path / "link").symlink_to("far/out")
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path / "link", stop_at="d")
+    assert sorted(p.name for p in (tmp_path / "far").iterdir()) == ["out.part", "out.part.key"]
+    assert [p.name for p in tmp_path.iterdir() if p.is_file()] == []
+
+
+def test_two_jobs_with_one_output_do_not_mix(tmp_path):
+    """The second one, of another process, begins while the first is in its work."""
+    second = (
+        "import sys\n"
+        "from oracle.errors import RnngError\n"
+        "from tests.rnng_dy.execution.test_outputs import run\n"
+        "try:\n    run(sys.argv[1], key='other')\nexcept RnngError as error:\n    sys.exit(str(error))\n"
+    )
+    command = [sys.executable, "-c", second, str(tmp_path / "out")]
+
+    def lines_of(batches):
+        for batch in batches:
+            found = subprocess.run(command, capture_output=True, text=True, cwd=CHECKOUT)
+            assert found.returncode == 1
+            assert f"process {os.getpid()} on " in found.stderr
+            yield batch
+
+    run_batches("test", BATCHES[:2], lines_of, str(tmp_path / "out"), "k", False)
+    assert (tmp_path / "out").read_text() == "a\nb\nc\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+import os
 import re
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from oracle.errors import InputError
 from rnng_dy import DiscriminativeParser, GenerativeModel
 from rnng_dy.cli import main
 from rnng_dy.interop import clab
@@ -165,3 +168,85 @@ def test_a_parser_of_the_original_has_another_state_but_no_gated_attention(refer
     assert (refused.exit_code, "no parser with gated" in refused.stderr) == (2, True)
     assert run(*arguments, "--state", "no-buffer").exit_code == 0
     assert DiscriminativeParser.load(tmp_path / "m").config()["state"] == "no-buffer"
+
+
+# archives with what no program writes
+
+
+def archive(*parts):
+    return " ".join(["22 serialization::archive 18", *parts]) + "\n"
+
+
+def dim(*axes, count=None):
+    """A dimension as the archive has it."""
+    axes = [*map(str, axes)]
+    return " ".join([str(count or len(axes)), "7", *axes, *["0"] * (7 - len(axes))])
+
+
+def table(shape, *rows):
+    """The only parameter of an archive: a lookup table."""
+    first, *others = [f"{dim(*row)} " + "0.5 " * max(0, math.prod(row)) for row in rows] or [""]
+    # a class is introduced by two zeros the first time that it comes
+    introduced = f"0 0 {first}" if rows else ""
+    return archive("0 0 0 1 0 0 0 0", dim(*shape), str(len(rows)), introduced, *others)
+
+
+FORGED = {
+    "a count of 5,000 digits": archive("0 0", "9" * 5000, "0"),
+    "a count of many parameters": archive("0 0 999999999999999999 0"),
+    "a dimension of 5,000 digits": archive("0 0 1 0 0 0 0 0 1 7", "9" * 5000, "0 0 0 0 0 0"),
+    "eight axes": archive("0 0 1 0 0 0 0 0", dim(2, count=8), "0 0", dim(2, count=8)),
+    "axes in place of two": archive("0 0 1 0 0 0 0 0", dim(1, 1, 1), "0 0", dim(1, 1, 1), "0.5"),
+    "no axes": archive("0 0 1 0 0 0 0 0 0 7 0 0 0 0 0 0 0"),
+    "a dimension 0": archive("0 0 1 0 0 0 0 0", dim(0), "0 0", dim(0)),
+    "dimensions whose product is no 64-bit number": archive(
+        "0 0 1 0 0 0 0 0", dim(2**40, 2**40), "0 0", dim(2**40, 2**40), "0.5"
+    ),
+    "a table of no rows": table((2,)),
+    "a table of ragged rows": table((2,), (2,), (3,)),
+    "a table of matrices": table((2, 2), (2, 2), (2, 2)),
+    "another dimension than that of its rows": table((3,), (2,), (2,)),
+}
+
+
+@pytest.mark.parametrize("content", FORGED.values(), ids=FORGED)
+def test_what_no_program_writes_is_refused_with_the_position(tmp_path, content):
+    path = tmp_path / "forged"
+    path.write_text(content)
+    with pytest.raises(InputError, match=f"^{path}: .* at token [0-9]+ of [0-9]+$"):
+        clab.read_checkpoint(path)
+
+
+def test_a_table_is_read(tmp_path):
+    path = tmp_path / "table"
+    path.write_text(table((2,), (2,), (2,)))
+    assert clab.read_checkpoint(path).lookups[0].shape == (2, 2)
+
+
+@pytest.mark.parametrize("name", ["stack.0.x2i", "compose_weights", "word", "action"])
+def test_a_parameter_of_other_axes_is_refused_by_name(tiny_reference, tmp_path, name, monkeypatch):
+    params, oracle = tiny_reference / "corrected/disc.params", tmp_path / "train.oracle"
+    trees = tiny_reference / "train.trees"
+    made = CliRunner().invoke(
+        main, ["oracle", "--train", str(trees), str(trees), "-o", str(oracle)]
+    )
+    assert made.exit_code == 0
+    checkpoint, names = clab.read_checkpoint(params), clab.parser_names(2, True, False)
+    for arrays, of_kind in zip(checkpoint, names, strict=True):
+        if name in of_kind:
+            i = of_kind.index(name)
+            # a matrix becomes a vector, and a table one of single numbers
+            arrays[i] = arrays[i].reshape(-1) if arrays is checkpoint.dense else arrays[i][:, :1]
+    monkeypatch.setattr(clab, "read_checkpoint", lambda path: checkpoint)
+    options = ["--pos", "--model", tmp_path / "m"]
+    result = run("discriminative", params, "--train-oracle", oracle, *options)
+    assert result.exit_code == 2, result.output
+    assert str(params) in result.stderr and not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize("name", ["pipe", "/dev/zero", "/dev/full", "loop"])
+def test_what_is_no_file_is_refused_at_once(tmp_path, name):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(InputError, match=f"{name}: "):
+        clab.read_checkpoint(tmp_path / name)

@@ -71,6 +71,19 @@ def test_a_configuration_is_not_changed_by_what_follows_it(generator):
         assert np.array_equal(a, b)
 
 
+def test_a_word_of_a_graph_that_is_gone_is_read_anew_though_a_stack_keeps_its_vector(generator):
+    dy.renew_cg()
+    root = walk(generator, generator.start(), [(NT, None)])
+    generator.keep([root])
+    one = walk(generator, root, [(SHIFT, 3)])
+    expected = next_log_probs(generator, [one])
+    generator.keep([walk(generator, one, [(SHIFT, 4)])])
+    dy.renew_cg()
+    found = next_log_probs(generator, [walk(generator, root, [(SHIFT, 3)])])
+    for again, before in zip(found, expected, strict=True):
+        assert again == pytest.approx(before, rel=1e-5)
+
+
 def test_a_given_word_has_its_share_of_every_word(generator):
     dy.renew_cg()
     root = walk(generator, generator.start(), [(NT, None)])

@@ -63,6 +63,14 @@ def test_stages_run_side_by_side_and_it_is_said_where(two, workers, tmp_path):
         assert any(re.fullmatch(rf"{stage}: done in .* s on {place}", line) for line in lines)
 
 
+def test_a_command_runs_on_the_worker_that_is_said_to_have_it(workers, tmp_path):
+    for _ in range(4):
+        running = workers.start(Command(("--version",), tmp_path, tmp_path / "log"))
+        said = running.place
+        assert running.wait() == 0
+        assert running.place == said
+
+
 def slow_training(tmp_path):
     """A training without an end, and the file of its state."""
     write_parts(tmp_path, TINY.read_text(encoding="utf-8").splitlines(True), (40, 6, 6))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
@@ -18,8 +17,8 @@ from click.testing import CliRunner
 from oracle.files import open_input, open_output, read_likelihoods
 from oracle.treebank import read_trees
 from rnng_dy.cli import main
-from rnng_dy.evaluation import evalb
 from rnng_dy.evaluation.comparison import brackets
+from rnng_dy.evaluation.evalb_files import score_files
 from rnng_dy.evaluation.perplexity import gap
 from rnng_dy.reproduce.plan import OPTIONAL, Experiment, stages
 from rnng_dy.reproduce.report import html, markdown, write
@@ -28,6 +27,7 @@ from rnng_dy.reproduce.tables import WAYS, short_tables
 from rnng_dy.search.importance import read_sampled
 
 from ...conftest import browse
+from ..cli.test_locks import busy
 from ..conftest import TINY
 
 SMALL = "--preset fast --epochs 2 --hidden 10 --lstm-input 10 --samples 5 --beam 20 --particles 10 --seeds 1,2 --jobs 2"
@@ -106,7 +106,7 @@ def test_numbers_are_those_of_the_files(done):
             ("alone", "beam"),
         ):
             expected = [
-                evalb.score_files(
+                score_files(
                     str(out / "test.trees"), str(out / f"{composition}-{seed}.{suffix}.trees")
                 ).f1
                 for seed in (1, 2)
@@ -151,11 +151,10 @@ def test_dry_run_tells_stages_and_times_and_does_nothing(done, tmp_path):
 
 
 def test_two_reproductions_do_not_share_a_folder(done):
-    with (done / "out" / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with busy(done / "out" / "stages.json"):
         result = run(done)
     assert result.exit_code == 2
-    assert "another reproduction works in" in result.output
+    assert "stages.json is being written by process" in result.output
 
 
 def test_stages_can_be_chosen(tmp_path):

@@ -10,11 +10,13 @@ import pytest
 from clusters.files import read_clusters
 from oracle.errors import RnngError
 from oracle.files import read_oracle
+from rnng_dy.engine import dy
 from rnng_dy.interop.clab import import_generator
-from rnng_dy.search.incremental import read_sentence, run
+from rnng_dy.search.beam import BeamSearch, BeamSizes
+from rnng_dy.search.incremental import expand, read_sentence, run
 from rnng_dy.search.particles import ParticleFilter
 from rnng_dy.search.scoring import joint_log_probs
-from rnng_dy.search.surprisal import SearchOptions, measure
+from rnng_dy.search.surprisal import SEARCHES, SearchOptions, measure
 
 from ..models.test_distributions import COMPOSITIONS, make_tiny_generator, next_steps, state_after
 
@@ -96,12 +98,17 @@ def test_a_beam_and_a_variable_beam_are_lower_bounds_and_a_sum_over_all_is_neare
     assert wide == pytest.approx(exact, abs=1e-3)
 
 
+def read_with(search, model):
+    """The readings before and after each word and the end."""
+    ids = model.vocabulary.word_ids(SENTENCE)
+    [readings] = run(model, [lambda: read_sentence(search, model.start(), ids, True)])
+    return readings
+
+
 def run_filter(model, particles, runs, threshold, seed=1):
     """log p of each prefix and of the sentence: shape (words and end, runs)."""
-    ids = model.vocabulary.word_ids(SENTENCE)
     search = ParticleFilter(model.transitions, particles, runs, threshold, (seed,))
-    [readings] = run(model, [lambda: read_sentence(search, model.start(), ids, True)])
-    return np.array([after.log_mass for _, after in readings])
+    return np.array([after.log_mass for _, after in read_with(search, model)])
 
 
 @pytest.mark.parametrize("threshold", [0.0, 0.5, 1.0])
@@ -111,6 +118,13 @@ def test_particles_estimate_probabilities_without_bias(model, exact, threshold):
     rounding = 1e-6 * np.exp(exact)
     assert (np.abs(estimates.mean(axis=1) - np.exp(exact)) < 3 * error + rounding).all()
     assert (error < 0.1 * np.exp(exact)).all()
+
+
+def test_particles_are_resampled_below_the_threshold_alone(model):
+    """The effective sample size is 1 at least, and of 20 particles never below a share of 0.04."""
+    never, too_low, always = (run_filter(model, 20, 50, share) for share in (0, 0.04, 1))
+    assert np.array_equal(never, too_low)
+    assert not np.array_equal(never, always)
 
 
 def test_the_error_falls_with_the_root_of_the_number_of_particles(model):
@@ -140,6 +154,42 @@ def test_analyses_of_all_searches_have_the_scores_of_their_derivations(model):
             assert tree.log_prob == pytest.approx(score, rel=1e-5), options.search
 
 
+def test_where_one_analysis_goes_on_its_shares_of_a_surprisal_are_the_words(model):
+    [found] = measure(model, [SENTENCE], SearchOptions(word_beam=1), end=True)
+    for record in found.records:
+        assert record.best_syntactic == pytest.approx(record.syntactic, abs=1e-6)
+        assert record.best_lexical == pytest.approx(record.lexical, abs=1e-6)
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_rounds_are_how_often_the_model_is_asked_for_a_word(model, monkeypatch, search):
+    requests = []
+
+    def noted(model, asked):
+        requests.extend(asked)
+        return expand(model, asked)
+
+    monkeypatch.setattr("rnng_dy.search.incremental.expand", noted)
+    [found] = measure(model, [SENTENCE], SearchOptions(search, particles=50), end=True)
+    words = [*model.vocabulary.word_ids(SENTENCE), None]
+    assert len(found.records) == len(words)
+    for word, record in zip(words, found.records, strict=True):
+        assert record.rounds == sum(request.word == word for request in requests) > 0
+
+
+def test_a_beam_stops_early_with_the_same_analyses_unless_it_is_told_not_to():
+    model = make_tiny_generator("corrected", max_open=4)
+    sizes = BeamSizes(100, 1, word_beam=2)
+    rounds, analyses = [], []
+    for options in ({}, {"early_stop": False}):
+        search = BeamSearch(model.transitions, sizes, **options)
+        readings = read_with(search, model)
+        rounds.append(sum(after.rounds for _, after in readings))
+        analyses.append([[h.action_ids() for h in after.hypotheses] for _, after in readings])
+    assert analyses[0] == analyses[1]
+    assert rounds[0] < rounds[1]
+
+
 def test_sentences_are_measured_alike_alone_and_side_by_side(model):
     sentences = [("a", "b", "c"), ("b",), ("c", "c", "a", "b", "a"), ("a", "a"), ("c",)]
     for options in (SearchOptions(), SearchOptions("particles", runs=2), SearchOptions("variable")):
@@ -158,6 +208,24 @@ def test_graphs_may_be_renewed_at_any_time(model, monkeypatch):
     monkeypatch.setattr("rnng_dy.search.incremental.MAX_STATES", 1)
     for options, before in zip(kinds, expected, strict=True):
         assert log_masses(model, sentence, options) == pytest.approx(before, rel=1e-5)
+
+
+def test_a_new_graph_begins_after_so_many_states_and_not_before(model, monkeypatch):
+    graphs, states, renew_cg = [], [], dy.renew_cg
+
+    def noted(model, asked):
+        states.extend(h for request in asked for h in request.hypotheses)
+        return expand(model, asked)
+
+    monkeypatch.setattr(dy, "renew_cg", lambda **kw: graphs.append(renew_cg(**kw)))
+    monkeypatch.setattr("rnng_dy.search.incremental.expand", noted)
+    for most in (1000, 40):
+        monkeypatch.setattr("rnng_dy.search.incremental.MAX_STATES", most)
+        graphs.clear(), states.clear()
+        log_masses(model, SENTENCE, SearchOptions("particles", particles=100))
+        assert len(states) > 80
+        assert (len(graphs) == 1) == (most == 1000)
+        assert len(graphs) <= 1 + len(states) / most
 
 
 def test_long_sentences_have_no_underflow(model):

@@ -42,10 +42,17 @@ def one(segmenter, text):
         ("-LRB-a-RRB- Go", "(b) Come", "-LRB-b-RRB- Come"),
         ("1 . Go", "2. Come", "2 . Come"),
         ("‘ it ’s ’", "‘she’s’", "‘ she ’s ’"),
+        ("he said", "2. [x]", "2 . [ x ]"),
+        ("[ a ] -LSB- b -RSB-", "[x]", "[ x ]"),
     ],
 )
 def test_text_is_written_as_training_writes_it(training, text, tokens):
     assert one(learnt(training), text) == tokens
+
+
+def test_a_sentence_that_is_nothing_but_a_number_shows_no_item():
+    assert one(learnt("1. Go", "2 .", "3 ."), "4. Come") == "4. Come"
+    assert one(learnt("1. Go", "2 . Go"), "4. Come") == "4 . Come"
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,8 @@ def test_old_rows_keep_their_ids_and_values_and_new_ones_come_from_the_seed(made
         assert (len(first[name]) > n) == (name in grown), name
         assert np.array_equal(first[name][:n], values)
         assert np.array_equal(first[name], again[name])
-        assert np.array_equal(first[name], other[name]) == (name not in grown)
+        # new words begin as their classes
+        assert np.array_equal(first[name], other[name]) == (name not in grown - {"word"})
 
 
 def test_a_parser_gets_the_words_that_come_twice(old):
@@ -107,6 +108,35 @@ def test_a_parser_gets_the_words_that_come_twice(old):
     assert v.unknown.unkify(["xyzzy", "plughed"]) == ["xyzzy", "UNK-LC-ed"]
     assert v.tags.symbols[-1] == "ZZ" and v.tag_counts[-1] == 2
     assert v.singletons == model.vocabulary.singletons
+
+
+def test_words_that_the_parser_has_read_but_does_not_know_become_known_as_their_classes(old):
+    """Those seen once have a row, as has the lower-cased form of every word; both are parsed as their classes."""
+    sentences = sentences_of(old, False)
+    model = make_parser(sentences)
+    v = model.vocabulary
+    seen = {word for s in sentences for word in s.tokens}
+    once = next(s for s in map(v.words.symbols.__getitem__, sorted(v.singletons)) if s.islower())
+    lowered = next(
+        w.lower() for w in sorted(seen) if w.lower() in v.words and w.lower() not in seen
+    )
+    words = (once, lowered, "xyzzy")
+    assert not v.unknown.known & {*words}
+    line = f"(NP {' '.join(f'(NN {word}) (NN {word})' for word in words)})"
+    [sentence] = sentences_of([LocatedTree(parse_line(line), "new.trees", 1)], False)
+    assert sentence.actions[0] == "NT(NP)"
+    larger = extended(model, [sentence], seed=3)
+    after = larger.vocabulary
+    assert after.unknown.unkify(words) == list(words)
+    assert after.words.symbols == (*v.words.symbols, "xyzzy")
+    assert v.singletons - after.singletons == {v.words.id(once)}
+    rows, before = larger.store.arrays()["word"], model.store.arrays()["word"]
+    classes = v.word_ids(v.unknown.unkify(words))
+    assert np.array_equal(rows[after.word_ids(words)], before[classes])
+    others = [i for i, word in enumerate(v.words.symbols) if word not in words]
+    assert np.array_equal(rows[others], before[others])
+    tree = parse_line(line)
+    assert larger.log_prob(tree) == model.log_prob(tree)
 
 
 def test_a_tagger_stays_unless_there_are_new_tags(old):

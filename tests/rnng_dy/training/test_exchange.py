@@ -33,8 +33,27 @@ def test_the_sum_of_a_slice_is_a_slice_of_the_sum():
 
 
 def test_shares_are_added_in_the_order_of_ranks():
-    shares = [Share(1e16, (4,)), Share(1.0, ()), Share(-1e16, (2, 1))]
-    assert total_share(shares) == Share(0.0, (4, 2, 1))
+    shares = [
+        Share(1e16, (4,), {"word": {1}}),
+        Share(1.0, (), {}),
+        Share(-1e16, (2, 1), {"word": {3}, "tag": {0}}),
+    ]
+    assert total_share(shares) == Share(0.0, (4, 2, 1), {"word": {1, 3}, "tag": {0}})
+
+
+def test_rows_are_exchanged_in_the_order_of_their_numbers(sentences):
+    """Sets of the same rows are gone through in an order of its own by each process."""
+    model = make_parser(sentences)
+    gradients = Gradients(model.store)
+    orders = {"word": dict.fromkeys([3, 1, 2]).keys()}, {"word": dict.fromkeys([2, 3, 1]).keys()}
+    table = model.store.lookups["word"].grad_view()
+    table[[1, 2, 3]] = np.arange(3)[:, None]
+    sent = [np.empty(gradients.count(rows), np.float32) for rows in orders]
+    for row, rows in zip(sent, orders, strict=True):
+        gradients.write(row, rows)
+    assert np.array_equal(*sent)
+    gradients.read(orders[1], lambda part, out: np.copyto(out, sent[0][part]))
+    assert table[[1, 2, 3], 0].tolist() == [0, 1, 2]
 
 
 def test_a_row_has_dense_gradients_and_the_given_rows_alone(sentences):

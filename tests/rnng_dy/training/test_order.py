@@ -27,6 +27,18 @@ def test_without_buckets_it_is_the_permutation_of_before():
     assert order.tolist() == np.random.default_rng([1, 0, 2]).permutation(1003).tolist()
 
 
+def test_with_buckets_it_is_the_order_of_before():
+    """A run that an older version began goes on in its order."""
+    order = np.random.default_rng([1, 0, 2]).permutation(1003).tolist()
+    chunks = [order[i : i + 200] for i in range(0, 1000, 200)]
+    sorted_by_size = [
+        i for chunk in chunks for i in sorted(chunk, key=lambda i: len(EXAMPLES[i][0]))
+    ]
+    batches = np.random.default_rng([1, 3, 2]).permutation(np.reshape(sorted_by_size, (-1, 4)))
+    expected = [*batches.ravel().tolist(), *order[1000:]]
+    assert order_of_epoch(EXAMPLES, SETTINGS, 2).tolist() == expected
+
+
 @pytest.mark.parametrize("batch_size", [1, 4, 16, 2000])
 def test_every_sentence_comes_once(batch_size):
     order = order_of_epoch(EXAMPLES, replace(SETTINGS, batch_size=batch_size), 0)

@@ -79,6 +79,15 @@ def test_quick_training_ends_after_some_thousand_sentences_or_an_epoch():
         assert [settings_for("quick", kind, n).epochs for n in sentences] == epochs
 
 
+def test_minibatches_of_large_treebanks_are_those_that_experiments_chose():
+    """docs/performance.md."""
+    chosen = {"paper": [1, 1, 1], "fast": [32, 16, 16], "quick": [16, 16, 16], "gpu": [64, 64, 64]}
+    assert chosen == {
+        preset: [settings_for(preset, kind, 40_000).batch_size for kind in KINDS]
+        for preset in NAMES
+    }
+
+
 def test_names_of_presets():
     assert NAMES == ("paper", "fast", "quick", "gpu")
     assert {name for name, _ in PRESETS} == set(NAMES)

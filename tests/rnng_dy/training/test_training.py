@@ -142,6 +142,23 @@ def test_words_seen_once_become_their_class_half_of_the_time(sentences):
     assert abs(replaced / total - 0.5) < 5 * 0.5 / np.sqrt(total)
 
 
+@pytest.mark.parametrize("probability", [0.0, 1.0])
+def test_an_update_moves_the_rows_of_classes_in_place_of_words_seen_once(
+    sentences, tmp_path, probability
+):
+    model = make_parser(sentences)
+    once = model.vocabulary.singletons
+    examples = [model.encode_training(s) for s in sentences]
+    i = next(i for i, e in enumerate(examples) if once & set(e.tokens.words))
+    words, classes = examples[i].tokens.words, examples[i].classes
+    run = training(model, [sentences[i]], tmp_path, unknown_probability=probability)
+    before = model.store.arrays()["word"]
+    update(run)
+    moved = np.flatnonzero((model.store.arrays()["word"] != before).any(axis=1))
+    read = [c if w in once and probability else w for w, c in zip(words, classes, strict=True)]
+    assert set(moved.tolist()) == set(read)
+
+
 def score_from_parameters(model):
     """An evaluation that depends on the parameters and nothing else."""
     return lambda: {"score": float(model.store.arrays()["hidden_bias"].sum())}
@@ -269,6 +286,13 @@ def test_training_ends_after_patience_evaluations_without_a_new_best(sentences, 
     assert (run.standing.sentences, run.standing.best_sentences) == (30, 20)
     assert log[-1] | {"event": "ended_early", "patience": 2, "best": 4.0} == log[-1]
     assert [record["event"] for record in log].count("ended_early") == 1
+
+
+def test_with_a_patience_of_one_the_first_evaluation_without_a_new_best_is_the_last(
+    sentences, tmp_path
+):
+    run, _ = run_with_scores(sentences, tmp_path / "m", patience=1)
+    assert (run.standing.sentences, run.standing.best_sentences) == (15, 10)
 
 
 def test_patience_counts_on_in_a_resumed_run(sentences, tmp_path):

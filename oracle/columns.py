@@ -1,0 +1,74 @@
+"""The columns of an oracle as arrays: what they are called, hold and stand for, and whether they are sound."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from oracle.regular_files import open_regular
+from oracle.transitions import SYSTEMS
+
+HEADER, SYMBOLS = "header.json", "symbols.json"
+OF_WORDS = ("tokens", "lowercased", "unkified", "tags")
+"""Columns with a number for each word; a generative oracle has the first and the third."""
+OF_SENTENCES = ("word_ends", "action_ends", "lines", "systems")
+"""Where the words and the actions of a sentence end in their columns, its line in the oracle, its system."""
+COLUMNS = (*OF_WORDS, "actions", *OF_SENTENCES)
+SYMBOLS_OF = {
+    **dict.fromkeys(OF_WORDS, "words"),
+    "tags": "tags",
+    "actions": "actions",
+    "systems": "systems",
+}
+"""Of each column that has numbers of symbols, which."""
+FILES = {SYMBOLS, *(f"{name}.npy" for name in COLUMNS)}
+"""Of a folder of arrays, besides its header."""
+
+
+class Symbols(NamedTuple):
+    """What the numbers stand for."""
+
+    words: tuple[str, ...]
+    """Raw, lower-cased and unkified words in order of first appearance: sentence by sentence, each kind in turn."""
+    tags: tuple[str, ...]
+    actions: tuple[str, ...]
+    systems: tuple[str, ...]
+
+
+def mapped_column(path: Path) -> np.ndarray:
+    """The column of a file, which is mapped. Raises ValueError for what is no column, OSError for what is no file."""
+    # what maps a file would wait for one who writes into a pipe
+    open_regular(path).close()
+    try:
+        # without numpy's class of mapped arrays, which is slow to take parts of
+        column = np.lib.format.open_memmap(path, "r").view(np.ndarray)
+    except Exception as error:
+        # numpy raises a dozen kinds for a header that it does not understand
+        raise ValueError(f"{path.name}: {error}") from None
+    if column.ndim != 1 or column.dtype.kind != "u":
+        raise ValueError(f"{path.name} is no column of numbers")
+    return column
+
+
+def require_sound(columns: dict[str, np.ndarray], symbols: Symbols) -> None:
+    """Raise ValueError where the arrays are not those of sentences, whatever their header says."""
+    of_words = [name for name in OF_WORDS if name in columns]
+    if of_words not in (list(OF_WORDS), ["tokens", "unkified"]):
+        raise ValueError(f"with the columns {', '.join(columns)} alone")
+    if len({len(columns[name]) for name in of_words}) > 1:
+        raise ValueError("with columns of words that are not of one length")
+    if len({len(columns[name]) for name in OF_SENTENCES}) > 1 or not len(columns["lines"]):
+        raise ValueError("with columns of sentences that are not of one length")
+    for name, of in (("word_ends", "tokens"), ("action_ends", "actions")):
+        ends = columns[name]
+        if ends[-1] != len(columns[of]) or (ends[1:] < ends[:-1]).any():
+            raise ValueError(f"with {name} that are not those of its {of}")
+    for name, kind in SYMBOLS_OF.items():
+        if name in columns and columns[name].max() >= len(getattr(symbols, kind)):
+            raise ValueError(f"with {name} that stand for nothing")
+    if not all(isinstance(symbol, str) for kind in symbols for symbol in kind):
+        raise ValueError("with symbols that are no texts")
+    if not set(symbols.systems) <= SYSTEMS.keys():
+        raise ValueError("of another transition system")

@@ -1,0 +1,100 @@
+"""Files of one tree a line, scored by EVALB's rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import zip_longest
+from typing import NamedTuple
+
+from oracle.errors import InputError
+from oracle.lazy import nltk
+from oracle.streams import WHITE_SPACE, read_lines
+from oracle.treebank import is_preterminal, is_trace, parse_line, subtrees, with_tags
+from rnng_dy.evaluation.evalb import Scores, SentenceScore, score_read_off
+from rnng_dy.evaluation.evalb_params import COLLINS, Params
+from rnng_dy.evaluation.evalb_sentence import Sentence, read_off
+
+# what parsers print where they found no parse
+NO_TREE = frozenset(["", "()", "(())"])
+
+
+def score_files(
+    gold: str, system: str, params: Params = COLLINS, gold_tags: bool = False
+) -> Scores:
+    """Score two files of one tree a line, `-` is standard input; for the rest see `scored_lines`."""
+    golds, systems = (TreeLines(path, read_tree_lines(path)) for path in (gold, system))
+    lines = scored_lines(golds, systems, params, gold_tags)
+    return Scores(tuple(line.score for line in lines), params)
+
+
+class TreeLines(NamedTuple):
+    """The trees of a file that has one on each line."""
+
+    path: str
+    trees: Iterable[nltk.Tree]
+
+
+class ScoredLine(NamedTuple):
+    """A line of two files of trees."""
+
+    gold: nltk.Tree
+    system: nltk.Tree
+    score: SentenceScore
+
+
+def scored_lines(
+    golds: TreeLines, systems: TreeLines, params: Params = COLLINS, gold_tags: bool = False
+) -> Iterator[ScoredLine]:
+    """Score the lines of two files, with `gold_tags` as `with_gold_tags` has the system's trees.
+
+    Raises InputError, with file and line, for a word without a tag, and files of different numbers of lines.
+    """
+    for line, (gold, system) in enumerate(zip_longest(golds.trees, systems.trees), 1):
+        if gold is None or system is None:
+            few, many = (golds, systems) if gold is None else (systems, golds)
+            message = (
+                f"the file ends before this line, which {many.path} has; both need one tree a line"
+            )
+            raise InputError(message, few.path, line)
+        expected = _read_off(gold, params, golds.path, line)
+        if gold_tags:
+            system = with_gold_tags(gold, system)
+        found = _read_off(system, params, systems.path, line)
+        yield ScoredLine(gold, system, score_read_off(expected, found, params))
+
+
+def with_gold_tags(gold: nltk.Tree, system: nltk.Tree) -> nltk.Tree:
+    """The system's tree with the tags of the gold tree, so that EVALB deletes the same words of both.
+
+    The system's tree may lack the gold tree's traces. A tree of another number of words is given back as it is.
+
+    >>> gold, system = map(parse_line, ("(S (NN a) (. .))", "(S (NN a) (NN .))"))
+    >>> print(with_gold_tags(gold, system))
+    (S (NN a) (. .))
+    """
+    every = [node for node in subtrees(gold) if is_preterminal(node)]
+    number = sum(map(is_preterminal, subtrees(system)))
+    for nodes in (every, [node for node in every if not is_trace(node)]):
+        if len(nodes) == number:
+            return with_tags(system, [node.label() for node in nodes])
+    return system
+
+
+def read_tree_lines(path: str) -> Iterator[nltk.Tree]:
+    """The trees of a file of one a line. An empty line, `()` and `(())` stand for a tree without words.
+
+    Raises InputError, with file and line, for a line that is not one tree, and for an empty file.
+    """
+    line = 0
+    for line, text in read_lines(path):
+        without_tree = text.strip(WHITE_SPACE) in NO_TREE
+        yield nltk.Tree("", []) if without_tree else parse_line(text, path, line)
+    if not line:
+        raise InputError("the file is empty; give one tree a line", path, 1)
+
+
+def _read_off(tree: nltk.Tree, params: Params, path: str, line: int) -> Sentence:
+    try:
+        return read_off(tree, params)
+    except InputError as error:
+        raise InputError(error.message, path, line) from None

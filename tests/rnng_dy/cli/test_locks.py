@@ -1,0 +1,158 @@
+"""A command does not write what another one writes: it is refused before its work, and told by whom."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from oracle.locks import locked
+from rnng_dy.cli import main
+
+from ..conftest import make_parser
+from .test_train_command import TINY, run
+from .test_train_trees import SMALL
+
+TREES = ["--trees", "t.trees", "--hold-out", "0.1", "--model", "m"]
+TRAIN = ["train", "discriminative", "--pos", *SMALL, *TREES]
+COMMAND = [sys.executable, "-c", "from rnng_dy.cli import main; main()"]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)
+    Path("t.trees").write_text("".join(lines[:30]), encoding="utf-8")
+    Path("s.txt").write_text("it works .\n")
+    return tmp_path
+
+
+@contextmanager
+def busy(path):
+    """While something else, another thread, has the lock of a path."""
+    taken, done = threading.Event(), threading.Event()
+
+    def hold():
+        with locked(path):
+            taken.set()
+            done.wait()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    taken.wait()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def refused(path, *command):
+    with busy(path):
+        before = sorted(Path().rglob("*"))
+        result = CliRunner().invoke(main, command)
+        assert sorted(Path().rglob("*")) == before
+    assert result.exit_code == 2, result.output
+    assert result.stderr.count("\n") == 1
+    assert result.stderr.startswith(f"Error: {path} is being written by process {os.getpid()} on ")
+    return result
+
+
+@pytest.mark.parametrize(
+    ("path", "command"),
+    [
+        ("out", "sample --model parser s.txt --untagged -o out"),
+        ("out", "parse --model parser s.txt -o out"),
+        ("out", "surprisal --model generator s.txt -o table --trees out"),
+        ("out", "score --model generator t.trees -o out"),
+        ("out", "perplexity --model generator t.oracle -o out"),
+        ("out", "suite agreement-pp --model generator --json out"),
+        ("out", "generate --model generator -o out"),
+        ("out", "rerank a.props a.likelihoods -o out"),
+        ("out", "tag t.trees --jackknife 2 --json out"),
+        ("out", "clusters t.trees -o out"),
+        ("out", "oracle --train t.trees t.trees -o out"),
+        ("out", "prepare --from trees t.trees -o out"),
+        ("out", "show t.trees -o out"),
+        ("out", "plot parser -o out"),
+        ("out", "attention --model parser t.trees -o out"),
+        ("m", f"{' '.join(TRAIN)} --resume"),
+        ("m", "import-clab discriminative a.params --train-oracle t.oracle --model m"),
+    ],
+)
+def test_no_command_begins_to_write_what_another_one_writes(path, command):
+    refused(path, *command.split())
+
+
+def test_a_parser_is_given_no_tagger_while_it_is_trained(sentences):
+    make_parser(sentences).save("m")
+    refused("m", "tag", "--train", "t.trees", "--into", "m")
+
+
+def test_two_trainings_of_one_folder(tmp_path):
+    """The second is refused, whatever it is; the first is not disturbed, nor are those that come after its kill."""
+    train = [*TRAIN, "--epochs", "1000", "--evaluate-every", "30"]
+    first = subprocess.Popen([*COMMAND, *train], stderr=subprocess.DEVNULL)
+    try:
+        while not Path(".m.data").exists() and not Path("m").exists():
+            assert first.poll() is None
+            time.sleep(0.02)
+        for more in ([], ["--resume"]):
+            second = subprocess.run([*COMMAND, *TRAIN, *more], capture_output=True, text=True)
+            assert second.returncode == 2
+            assert f"m is being written by process {first.pid} on" in second.stderr
+            assert "train discriminative" in second.stderr
+        while not Path("m").exists():
+            assert first.poll() is None
+            time.sleep(0.02)
+        second = subprocess.run([*COMMAND, *TRAIN, "--resume"], capture_output=True, text=True)
+        assert second.returncode == 2
+        assert first.poll() is None
+    finally:
+        first.send_signal(signal.SIGKILL)
+        first.wait()
+    assert Path(".m.lock").exists()
+    run(*train, "--resume", "--patience", "1")
+    assert sorted(os.listdir()) == ["m", "s.txt", "t.trees"]
+
+
+def test_ctrl_c_leaves_no_lock():
+    process = subprocess.Popen([*COMMAND, *TRAIN, "--epochs", "1000"], stderr=subprocess.DEVNULL)
+    while not Path("m").exists():
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 130
+    assert sorted(os.listdir()) == ["m", "s.txt", "t.trees"]
+
+
+def test_a_new_folder_that_nothing_was_written_to_is_taken_away():
+    result = CliRunner().invoke(main, [*TRAIN[:-1], "new/er/m", "--init", "nothing"])
+    assert result.exit_code == 2
+    Path("t.trees").write_text("(S")
+    result = CliRunner().invoke(main, [*TRAIN[:-1], "new/er/m"])
+    assert result.exit_code == 2
+    assert not Path("new").exists()
+
+
+def test_a_folder_beside_which_nothing_can_be_written_is_trained_all_the_same(monkeypatch):
+    """As where a container has only the model folder mounted; root may write everywhere, so it is made up."""
+    run(*TRAIN)
+    real = os.open
+
+    def read_only(path, *arguments, **options):
+        if str(path).endswith(".m.lock"):
+            raise PermissionError(13, "Permission denied", path)
+        return real(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "open", read_only)
+    result = run(*TRAIN, "--resume", "--epochs", "2")
+    assert "m cannot be locked (Permission denied)" in result.stderr

@@ -1,0 +1,68 @@
+"""What a reproduction's folder says of its stages: what is damaged there counts as not known."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+
+import pytest
+
+from rnng_dy.execution.local import local_executor
+from rnng_dy.reproduce.plan import Stage
+from rnng_dy.reproduce.runner import Runner
+
+SOUND = {
+    "done": "a",
+    "begun": "a",
+    "outputs": {"x": "b"},
+    "seconds": 1.5,
+    "processes": 2,
+    "place": "",
+}
+DAMAGED = {
+    "seconds": ["\ud800", "x", -1, 10**400, float("nan"), float("inf"), [], {"a": 1}, None, True],
+    "processes": ["\ud800", "x", -1, 0, 10**400, 1.5, [], None],
+    "outputs": [{"x": "\ud800"}, {"x": 1}, {"x": ["a"]}, [], "x", None],
+    "place": ["\ud800"],
+}
+
+
+@pytest.fixture
+def stage():
+    return Stage("data", "data", (), (), ("x",))
+
+
+def runner(folder, stage):
+    return Runner(folder, [stage], local_executor(), print)
+
+
+def known(tmp_path, stage, entry):
+    (tmp_path / "stages.json").write_text(json.dumps({stage.name: entry}))
+    found = runner(tmp_path, stage)
+    return found.seconds(stage), found.processes(stage), found.output_hashes(stage)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [(field, value) for field, values in DAMAGED.items() for value in values]
+)
+def test_a_damaged_entry_is_not_known(tmp_path, stage, field, value):
+    assert known(tmp_path, stage, SOUND) == (1.5, 2, {"x": "b"})
+    assert known(tmp_path, stage, {**SOUND, field: value}) == (None, None, {})
+
+
+def test_an_entry_of_an_earlier_version_or_of_a_stage_that_runs_is_known(tmp_path, stage):
+    assert known(tmp_path, stage, {"done": "a", "outputs": {"x": "b"}, "seconds": 3}) == (
+        3,
+        None,
+        {"x": "b"},
+    )
+    assert known(tmp_path, stage, {"begun": "a", "processes": 1}) == (None, 1, {})
+
+
+@pytest.mark.parametrize("name", ["stages.json", "hashes.json", "x"])
+def test_a_pipe_is_not_waited_for(tmp_path, stage, name):
+    os.mkfifo(tmp_path / name)
+    found = runner(tmp_path, stage)
+    assert found.seconds(stage) is None
+    assert found.key(replace(stage, inputs=("x",))) is None

@@ -1,0 +1,183 @@
+"""Saving over a model: what it does not write stays, and at every moment there is the old model or the new one."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import signal
+import sys
+
+import numpy as np
+import pytest
+
+from oracle.errors import RnngError
+from oracle.locks import locked
+from rnng_dy import DiscriminativeParser, checkpoint, folders
+from rnng_dy.checkpoint import TRAINING, read_arrays
+from rnng_dy.training.presets import PRESETS
+from rnng_dy.training.updates import Updater
+
+from .conftest import make_parser
+
+MORE = {
+    "log.jsonl": "{}\n",
+    "clusters.paths": "01\tthe\t3\n",
+    "data/train.oracle": "# (S)\n",
+    "data/train.oracle.arrays/symbols.json": "[]",
+    "notes/mine.json": "{}",
+    "my.npz": "",
+}
+
+
+def contents(folder):
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+@pytest.fixture
+def trained(sentences, tagger, tmp_path):
+    """A model folder with all that a training and its user leave there."""
+    folder, model = tmp_path / "m", make_parser(sentences)
+    model.tagger = tagger
+    model.save(folder)
+    updater = Updater(model, [], PRESETS["paper", "discriminative"])
+    checkpoint.save_training(model.store, folder, {"examples": 3}, updater.optimizer)
+    for name, text in MORE.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+@pytest.fixture(params=["exchange", "two renames"])
+def way(request, monkeypatch):
+    """How folders are replaced: as Linux does it, and where the file system cannot exchange two names."""
+    if request.param == "two renames":
+
+        def refuse(*_):
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+
+        monkeypatch.setattr(folders, "_exchange", refuse)
+
+
+def test_saving_what_was_loaded_changes_nothing(trained, way):
+    before = contents(trained)
+    assert {TRAINING, "parameters.npz", "tagger/averaged_perceptron_tagger_xxx.classes.json"} < {
+        *before
+    }
+    DiscriminativeParser.load(trained).save(trained)
+    assert contents(trained) == before
+    assert os.listdir(trained.parent) == ["m"]
+
+
+def test_a_model_that_goes_on_keeps_the_training_beside_it(trained):
+    before = contents(trained)
+    model = DiscriminativeParser.load(trained)
+    model.store.dense["stack_guard"].set_value([7.0] * 10)
+    model.save(trained)
+    changed = {name for name, content in contents(trained).items() if before[name] != content}
+    assert changed == {"parameters.npz"}
+
+
+def test_a_link_to_the_folder_stays_one(trained):
+    link = trained.parent / "link"
+    link.symlink_to("m")
+    DiscriminativeParser.load(link).save(link)
+    assert link.is_symlink()
+    assert (trained / TRAINING).exists()
+
+
+def test_the_training_of_another_model_is_not_lost(trained, sentences):
+    before = contents(trained)
+    for other in (make_parser(sentences, state="stack"), make_parser(sentences[:50])):
+        with pytest.raises(RnngError, match=r"m holds the training of another model"):
+            other.save(trained)
+    assert contents(trained) == before
+    assert os.listdir(trained.parent) == ["m"]
+
+
+def test_what_the_new_model_has_not_is_not_left_from_the_old_one(trained, sentences):
+    (trained / TRAINING).unlink()
+    make_parser(sentences, tags=False).save(trained)
+    assert not (trained / "tagger").exists()
+    assert contents(trained).keys() == {
+        *("config.json", "vocabulary.json", "parameters.npz"),
+        *MORE,
+    }
+
+
+def test_an_older_folder_is_of_the_same_model(trained):
+    config = checkpoint.read_config(trained)
+    for key in ("composition", "transitions", "state"):
+        config.pop(key)
+    checkpoint._write_json(trained / "config.json", config)
+    DiscriminativeParser.load(trained).save(trained)
+    assert (trained / TRAINING).exists()
+
+
+def dies_at_its_step(n, act):
+    """Run in a process of its own that is killed before its n-th look at the file system; whether it was."""
+    process = os.fork()
+    if not process:
+        left = [n]
+
+        def count(event, _):
+            # ctypes.dlsym is the exchange, about to be
+            if event.startswith(("os.", "shutil.", "open", "ctypes.")):
+                left[0] -= 1
+                if left[0] == 0:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+        sys.addaudithook(count)
+        code = 1
+        try:
+            act()
+            code = 0
+        finally:
+            os._exit(code)
+    _, status = os.waitpid(process, 0)
+    assert status in (0, signal.SIGKILL)
+    return status != 0
+
+
+def test_a_kill_at_any_moment_leaves_the_old_model_or_the_new_one(trained, way, tmp_path):
+    before = contents(trained)
+    model = DiscriminativeParser.load(trained)
+    old = model.store.arrays()["stack_guard"].copy()
+    model.store.dense["stack_guard"].set_value([7.0] * 10)
+    new = model.store.arrays()["stack_guard"].copy()
+    was_new, place = [], tmp_path / "there"
+    while True:
+        place.mkdir()
+        shutil.copytree(trained, place / "m")
+        killed = dies_at_its_step(len(was_new) + 1, lambda: model.save(place / "m"))
+        # reading first, as a user would
+        found = DiscriminativeParser.load(place / "m").store.arrays()["stack_guard"]
+        was_new.append(np.array_equal(found, new))
+        assert was_new[-1] or np.array_equal(found, old)
+        now = contents(place / "m")
+        assert now.keys() == before.keys()
+        assert {name for name in now if now[name] != before[name]} <= {"parameters.npz"}
+        if not killed:
+            break
+        model.save(place / "m")
+        assert np.array_equal(read_arrays(place / "m" / "parameters.npz")["stack_guard"], new)
+        assert os.listdir(place) == ["m"]
+        shutil.rmtree(place)
+    assert len(was_new) > 30
+    assert was_new == sorted(was_new)
+
+
+def test_a_folder_that_is_written_elsewhere_is_refused(trained, sentences):
+    process = os.fork()
+    if not process:
+        try:
+            DiscriminativeParser.load(trained).save(trained)
+        except RnngError as error:
+            os._exit(0 if f"{trained} is being written by" in str(error) else 3)
+        os._exit(4)
+    with locked(trained):
+        assert os.waitpid(process, 0)[1] == 0

@@ -1,0 +1,79 @@
+"""A signal to all processes of a training, as of a terminal or a batch system: the update is finished and kept."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from rnng_dy import checkpoint
+from rnng_dy.cli import main
+
+from ..conftest import TINY
+
+TRAIN = "train discriminative --trees t.trees --hold-out 0.2 --hidden 8 --lstm-input 9 --no-tagger"
+TRAIN += " --batch-size 4 --epochs 4 --report-every 4 --checkpoint-every 1000 --jobs 2 --model"
+# the helper runs this file, too; a signal comes nearly always while gradients are computed
+SLOW = """
+import time
+from rnng_dy.__main__ import main
+from rnng_dy.training.updates import Updater
+
+gradient = Updater._gradient
+
+def slow(updater, batch):
+    time.sleep(0.2)
+    return gradient(updater, batch)
+
+Updater._gradient = slow
+if __name__ == "__main__":
+    main()
+"""
+
+
+def train(*arguments):
+    result = CliRunner().invoke(main, [*TRAIN.split(), *arguments])
+    assert result.exit_code == 0, result.output
+
+
+@pytest.fixture(scope="module")
+def straight(tmp_path_factory):
+    """A folder of trees, and of the model that is trained without a stop: the current one."""
+    folder = tmp_path_factory.mktemp("straight")
+    lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)[:20]
+    (folder / "t.trees").write_text("".join(lines), encoding="utf-8")
+    (folder / "slow.py").write_text(SLOW, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        train("straight")
+        yield folder
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_to_the_group_ends_training_after_an_update_and_resume_goes_on(straight, number):
+    model = number.name
+    with subprocess.Popen(
+        [sys.executable, "slow.py", *TRAIN.split(), model],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        deadline = time.monotonic() + 60
+        while not Path(model, "log.jsonl").exists() and time.monotonic() < deadline:
+            assert process.poll() is None
+            time.sleep(0.02)
+        os.killpg(process.pid, number)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 128 + number, said
+    assert f"--resume goes on in {model}" in said
+    train(model, "--resume")
+    expected = checkpoint.read_arrays(straight / "straight" / "parameters.npz")
+    for name, values in checkpoint.read_arrays(Path(model, "parameters.npz")).items():
+        assert np.array_equal(values, expected[name]), name

@@ -1,0 +1,155 @@
+"""Any token is data: none is a mark of ours, whatever it looks like, in training or only afterwards."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import nltk
+import pytest
+from click.testing import CliRunner
+
+import rnng_dy
+from oracle.treebank import parse_line, words
+from rnng_dy.baselines.kneser_ney import KneserNey
+from rnng_dy.cli import main
+
+TOKENS = {
+    "start": "<s>",
+    "end": "</s>",
+    "root": "ROOT",
+    "unk": "UNK",
+    "class": "UNK-LC",
+    "escaped": "-LRB-",
+    "bracket": "(",
+    "hash": "#",
+    "bars": "|||",
+    "shift": "SHIFT",
+    "reduce": "REDUCE",
+    "separator": "\u2028",
+    "emoji": "\U0001f642",
+    "accent": "\u0301",
+    "null": "null",
+    "long": "y" * 10_000,
+}
+KINDS = ("discriminative", "generative", "lstm-lm")
+SMALL = ["--hidden", "8", "--lstm-input", "9", "--epochs", "1", "--first-evaluation", "10"]
+
+
+def run(*arguments: object) -> str:
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def written(token: str) -> str:
+    """As trees and tokenised text have it."""
+    return "-LRB-" if token == "(" else token
+
+
+def tree_of(token: str) -> str:
+    return f"(S (NP (DT the) (X {written(token)})) (VP (VBD saw) (X {written(token)})) (. .))"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Models whose training text has each of the tokens twice, and models whose training text has none of them."""
+    folder = tmp_path_factory.mktemp("tokens")
+    plain = [tree_of(word) for word in ("cat", "dog", "Mr.", "1990", "re-use", "Words")]
+    # a word that comes once, so that the models have classes of unknown words
+    plain.append("(S (NP (DT the) (X zebra)) (VP (VBD saw) (X cat)) (. .))")
+    for name, trees in (("with", [*plain, *map(tree_of, TOKENS.values())]), ("without", plain)):
+        path = folder / f"{name}.trees"
+        path.write_text("".join(f"{tree}\n" for tree in trees), encoding="utf-8")
+        for kind in KINDS:
+            data = ["--trees", path, "--dev-trees", path, "--model", folder / f"{name}.{kind}"]
+            run("train", kind, *data, *SMALL)
+        run("oracle", "--train", path, path, "--generative", "-o", folder / f"{name}.oracle")
+    return folder
+
+
+@pytest.fixture(params=["with", "without"])
+def model(request, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    return request.param
+
+
+@pytest.fixture(params=TOKENS.values(), ids=TOKENS.keys())
+def token(request, model):
+    """One that stands in s.txt, test.trees, and in the generative oracle test.oracle."""
+    Path("s.txt").write_text(f"the {request.param} saw {request.param} .\n", encoding="utf-8")
+    Path("test.trees").write_text(f"{tree_of(request.param)}\n", encoding="utf-8")
+    arguments = ["oracle", "--train", f"{model}.trees", "test.trees", "--generative"]
+    run(*arguments, "-o", "test.oracle")
+    return request.param
+
+
+def sentence(token: str) -> list[str]:
+    return ["the", written(token), "saw", written(token), "."]
+
+
+@pytest.mark.parametrize("kind", KINDS[:2])
+def test_it_is_parsed(model, token, kind):
+    [line] = run("parse", "--model", f"{model}.{kind}", "s.txt").removesuffix("\n").split("\n")
+    assert words(parse_line(line)) == sentence(token)
+
+
+def test_its_trees_are_sampled_scored_and_reranked(model, token):
+    run("sample", "--model", f"{model}.discriminative", "--samples", 3, "s.txt", "-o", "props")
+    run("score", "--model", f"{model}.generative", "props", "-o", "likelihoods")
+    run("score", "--model", f"{model}.generative", "test.trees", "-o", "of_tree")
+    assert math.isfinite(float(Path("of_tree").read_text().split("\t")[1]))
+    run("rerank", "props", "likelihoods", "-o", "map.trees", "--oracle", "test.oracle")
+    [line] = Path("map.trees").read_text(encoding="utf-8").removesuffix("\n").split("\n")
+    assert words(parse_line(line)) == sentence(token)
+
+
+@pytest.mark.parametrize("scorer", ["generative", "lstm-lm", "n-grams"])
+def test_it_has_a_surprisal_and_a_perplexity(model, token, scorer):
+    named = ["--model", f"{model}.{scorer}"]
+    if scorer == "n-grams":
+        named = ["--kneser-ney", f"{model}.oracle"]
+    run("surprisal", *named, "s.txt", "--end", "--json", "s.json", "-o", "s.tsv")
+    [records] = (json.loads(line)["words"] for line in Path("s.json").read_text().splitlines())
+    assert [record["token"] for record in records] == [*sentence(token), None]
+    if model == "with":
+        assert [record["unk"] for record in records] == [*sentence(token), None]
+    if model == "with" or scorer != "n-grams":
+        assert not any(record.get("infinite") for record in records)
+        found = run("perplexity", *named, "test.oracle")
+        assert "sentences=1 of 1\n" in found and math.isfinite(float(found.rsplit("=", 1)[1]))
+    assert Path("s.tsv").read_text(encoding="utf-8").count("\n") == 1 + len(records)
+
+
+def test_it_goes_through_the_api(model, token):
+    parser, generator, lm = (rnng_dy.load(f"{model}.{kind}") for kind in KINDS)
+    tokens = ["the", token, "saw", token, "."]
+    tree = nltk.Tree.fromstring(tree_of("cat"))
+    tree[0][1][0] = tree[1][1][0] = token
+    assert math.isfinite(parser.log_prob(parser(tokens)))
+    assert math.isfinite(parser.log_prob(tree))
+    assert all(math.isfinite(log_q) for _, log_q in parser.sample(tokens, n=3))
+    surprisals = [generator.surprisals(tokens), lm.surprisals(tokens)]
+    assert all(math.isfinite(r.surprisal) for records in surprisals for r in records)
+    assert math.isfinite(generator.log_prob(tree))
+    reader = generator.reader()
+    assert reader.push("the").surprisal == pytest.approx(surprisals[0][0].surprisal, rel=1e-5)
+
+
+def test_drawn_sentences_have_them_too(folder):
+    """The models are hardly trained: nearly all words are as probable."""
+    for kind in KINDS[1:]:
+        lines = run("generate", "--model", folder / f"with.{kind}", "-n", 60, "--words")
+        assert "<s>" in lines.replace("\n", " ").split(" ")
+        without = run("generate", "--model", folder / f"without.{kind}", "-n", 60, "--words")
+        assert "<s>" not in without
+
+
+def test_the_end_of_a_sentence_is_not_the_token_that_looks_like_it():
+    """The end is as probable after `</s>` as after any other word that is always last."""
+    ends = [
+        KneserNey([["a", last], ["b", last], ["a", "c"]], []).log_prob(["a", last])[1]
+        for last in ("z", "</s>", "<s>")
+    ]
+    assert ends == pytest.approx([ends[0]] * 3)
