@@ -23,6 +23,7 @@ from rnng_dy.cli import main
 from ...commands import started, until
 from ...conftest import absent
 
+pytestmark = pytest.mark.slow
 TINY = Path(oracle.__file__).parent / "data" / "tiny.trees"
 FAULTY = Path(__file__).with_name("faulty_rank.py")
 FAR = Path(__file__).with_name("far_rank.py")
