@@ -7,17 +7,20 @@ ARGS =
 TEXT =
 export TEXT
 VENV = .venv
+PYTEST = $(VENV)/bin/python -m pytest --numprocesses 2 --dist loadfile
 RECIPE = scripts/install_dynet $(wildcard scripts/dynet/*.* scripts/dynet/patches/*.diff scripts/dynet/sources/*)
 DYNET_MODULE = $(wildcard $(VENV)/lib/python*/site-packages/_dynet.*)
 
-.PHONY: help setup parts test demo cuda-build gpu-check gpu-bundle faithfulness torture lint clean again
+.PHONY: help setup parts test test-all demo cuda-build gpu-check gpu-bundle faithfulness torture mutants lint clean again
 
 help:
 	@echo 'make demo        train and evaluate both models on a small treebank; TEXT="…" is parsed and drawn at the end'
-	@echo 'make test        run the tests; ARGS="-k oracle" goes to pytest'
+	@echo 'make test        run the tests but the slow ones; ARGS="-k oracle" goes to pytest'
+	@echo 'make test-all    run all tests'
 	@echo 'make setup       make $(VENV) with DyNet, this package and its test tools'
 	@echo 'make faithfulness  write docs/faithfulness.md (needs the reference data)'
 	@echo 'make torture     damaged inputs, kills, full disks; ARGS="--minutes 60 --seed 2" goes to scripts/torture'
+	@echo 'make mutants     do the tests notice small changes of the code? ARGS="--number 50 --seed 2" goes to scripts/mutants'
 	@echo 'make lint        check the style of the code'
 	@echo 'make cuda-build  compile DyNet with its CUDA backend for sm_80, sm_90 and later GPUs; installs nothing'
 	@echo 'make gpu-check   on a machine with a GPU: does it compute what the CPU does, and how fast; ARGS="--device cpu"'
@@ -41,7 +44,10 @@ $(VENV)/.package: setup.py pyproject.toml $(VENV)/.dynet
 	@touch $@
 
 test: setup
-	$(VENV)/bin/python -m pytest --numprocesses 2 --dist loadfile $(ARGS)
+	$(PYTEST) -m 'not slow' $(ARGS)
+
+test-all: setup
+	$(PYTEST) $(ARGS)
 
 demo: setup
 	$(VENV)/bin/python scripts/demo $${TEXT:+--text="$$TEXT"} $(ARGS)
@@ -56,6 +62,9 @@ faithfulness: setup
 
 torture: setup
 	$(VENV)/bin/python scripts/torture $(ARGS)
+
+mutants: setup
+	$(VENV)/bin/python scripts/mutants $(ARGS)
 
 cuda-build:
 	$(PYTHON) scripts/install_dynet --cuda --cuda-arch 80,90 --wheel-only

@@ -60,7 +60,7 @@ setup(
         "cluster": CLUSTER,
         "notebook": ["svgling"],
         "tensorboard": ["tensorboard"],
-        "test": ["pytest", "pytest-xdist", "hypothesis", "ruff", *CLUSTER, "mpich"],
+        "test": ["pytest", "pytest-xdist", "hypothesis", "coverage", "ruff", *CLUSTER, "mpich"],
     },
     entry_points={"console_scripts": ["rnng-dy = rnng_dy.__main__:main"]},
 )

@@ -1,4 +1,4 @@
-"""Where the reference data is, and how its absence is told."""
+"""What all tests have: this checkout in their processes, a limit of time, and the reference data."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import os
 import shutil
 import signal
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
@@ -17,10 +19,55 @@ DATA = CHECKOUT / "tests" / "data"
 TINY = CHECKOUT / "oracle" / "data" / "tiny.trees"
 # tests/data/README.md: which lines of tiny.trees the original programs had as what
 TINY_PARTS = {"train": slice(0, 500), "dev": slice(500, 550), "test": slice(550, 600)}
+LIMIT = 600.0
+"""Seconds that a test, or the fixtures that it is the first to ask for, may take on a busy machine."""
+
+# processes that tests start run this checkout, whichever is installed
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    [str(CHECKOUT), *filter(None, [os.environ.get("PYTHONPATH")])]
+)
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     # so has a shell its processes in the background, and the commands that tests start would have it, too
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what needs the reference data, before `-m` chooses."""
+    for item in items:
+        if "shared" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.reference)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
+    """A bound for whatever the fixtures of a test wait for."""
+    with limited():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """A bound for whatever a test waits for."""
+    with limited():
+        return (yield)
+
+
+@contextmanager
+def limited(seconds: float = LIMIT) -> Iterator[None]:
+    """TimeoutError where the main thread is, if the body takes longer."""
+
+    def late(*_: object) -> NoReturn:
+        raise TimeoutError(f"no end after {seconds} seconds")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def absent(reason: str) -> NoReturn:

@@ -24,6 +24,7 @@ from rnng_dy.execution import memory
 from rnng_dy.execution.outputs import PartialFile
 from rnng_dy.parameters import ParameterStore
 
+from .commands import COMMAND, run
 from .rnng_dy.conftest import (  # noqa: F401
     TINY,
     generative_sentences,
@@ -33,8 +34,6 @@ from .rnng_dy.conftest import (  # noqa: F401
     sentences_of,
     trees,
 )
-
-COMMAND = [sys.executable, "-m", "rnng_dy"]
 
 
 @pytest.fixture(scope="module")
@@ -50,15 +49,6 @@ def data(trees, tmp_path_factory):  # noqa: F811
     make_generator(sentences_of(trees, True)).save(folder / "generator")
     run(folder, "sample", "--model", "parser", "--samples", "2", "some.oracle", "-o", "some.props")
     return folder
-
-
-def run(folder, *arguments, code=0, **options):
-    """A command in a process of its own."""
-    command = [*COMMAND, *map(str, arguments)]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, **options)
-    assert "Traceback" not in done.stderr, done.stderr
-    assert done.returncode == code, (done.returncode, done.stderr)
-    return done
 
 
 def refused(folder, *arguments):
@@ -179,17 +169,28 @@ def test_a_full_disk_leaves_nothing_under_the_final_name(data, command, output):
     assert not (data / output).exists()
 
 
-@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
-def test_closed_standard_streams_are_no_traceback(data, tmp_path, closed):
-    for command in (
-        "parse --model parser some.oracle -o closed.trees",
-        "evalb some.trees some.trees",
-        "prepare --from trees -",
+@pytest.mark.parametrize(
+    ("closed", "evalb", "says"),
+    [
+        ("<&-", 0, "standard input: closed"),
+        (">&-", 2, "-: no tree in this input"),
+        ("2>&-", 0, ""),
+        ("<&- >&- 2>&-", 2, ""),
+    ],
+)
+def test_closed_standard_streams_are_no_traceback(data, closed, evalb, says):
+    """The first needs none, the second writes to standard output, the third reads a standard input that is empty."""
+    (data / "closed.trees").unlink(missing_ok=True)
+    for command, code in (
+        ("parse --model parser some.oracle -o closed.trees", 0),
+        ("evalb some.trees some.trees", evalb),
+        ("prepare --from trees -", 2),
     ):
-        line = f"{' '.join(COMMAND)} {command} {closed}"
+        line = f"{' '.join(COMMAND)} {command} </dev/null {closed}"
         done = subprocess.run(["bash", "-c", line], cwd=data, capture_output=True, text=True)
         assert "Traceback" not in done.stderr
-        assert done.returncode in (0, 2)
+        assert done.returncode == code, (command, done.stderr)
+    assert done.stderr == (f"Error: {says}\n" if says else "")
     assert len((data / "closed.trees").read_text(encoding="utf-8").splitlines()) == 12
 
 

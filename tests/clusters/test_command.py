@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -19,8 +18,6 @@ from clusters.exchanges import Exchanges
 from clusters.files import read_clusters
 from rnng_dy.cli import clusters as command
 from rnng_dy.cli import main
-
-CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 def run(*arguments, stdin: str | bytes | None = None):
@@ -299,7 +296,6 @@ def test_clusters_need_no_dynet(corpus):
         "import sys; sys.modules['dynet'] = sys.modules['_dynet'] = None\n"
         f"from rnng_dy.cli import main; main(['clusters', {str(corpus)!r}, '-c', '4'])"
     )
-    environment = {**os.environ, "PYTHONPATH": str(CHECKOUT)}
-    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True)
     assert done.returncode == 0
     assert done.stdout.decode() == run(corpus, "-c", 4).stdout

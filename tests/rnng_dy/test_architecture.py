@@ -118,11 +118,12 @@ def test_dynet_is_imported_by_the_engine_alone():
             assert name == "rnng_dy.engine"
 
 
-def test_the_parser_can_be_read_in_one_sitting():
-    files = [*(CHECKOUT / "rnng_dy" / "models").glob("*.py")]
-    files.append(CHECKOUT / "oracle" / "transitions" / "top_down.py")
-    # compositions and parser states of two papers, each walked by searches and, for trees that are known, all at once
-    assert sum(path.read_text(encoding="utf-8").count("\n") for path in files) < 2200
+def test_every_file_can_be_read_in_one_sitting():
+    """About 300 lines; a file that is longer is listed with its bound, which may only sink."""
+    longer = {"rnng_dy.models.rnng": 430}
+    found = {n: p.read_text(encoding="utf-8").count("\n") for n, p in modules().items()}
+    assert {n: lines for n, lines in found.items() if lines > longer.get(n, 330)} == {}
+    assert all(found[n] > 330 for n in longer)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import json
 import os
 import zipfile
 
+import nltk
 import numpy as np
 import pytest
 
@@ -18,11 +19,26 @@ from rnng_dy.text.segmenter import Segmenter
 
 from .conftest import make_generator, make_parser
 
+VECTORS = np.array([[0.5, -1.0, 2.0], [1.5, 0.25, -3.0]], np.float32)
+
 
 @pytest.fixture
 def folder(sentences, tmp_path):
-    make_parser(sentences, vectors=(["the", "a"], np.ones((2, 3)))).save(tmp_path / "m")
+    make_parser(sentences, vectors=(["the", "a"], VECTORS)).save(tmp_path / "m")
     return tmp_path / "m"
+
+
+def test_every_word_keeps_its_vector(sentences, folder):
+    """The order of the table changes nothing, another vector of a word does."""
+    tree = nltk.Tree.fromstring("(S (NP (DT the) (NN dog)) (VP (VBD saw) (NP (DT a) (NN cat))))")
+    model = DiscriminativeParser.load(folder)
+    assert np.array_equal(model.vectors, VECTORS)
+    turned, wrong = (
+        make_parser(sentences, vectors=(words, VECTORS[::-1]))
+        for words in (["a", "the"], ["the", "a"])
+    )
+    assert turned.log_prob(tree) == pytest.approx(model.log_prob(tree), rel=1e-6)
+    assert wrong.log_prob(tree) != pytest.approx(model.log_prob(tree), rel=1e-4)
 
 
 def change_config(folder, change):

@@ -512,5 +512,14 @@ def test_a_trainer_that_is_told_the_norm_clips_as_one_that_computes_it():
     assert np.array_equal(*found)
 
 
-def test_there_is_nothing_to_wait_for_on_the_cpu():
-    assert dy.synchronize() is None
+def test_waiting_for_the_device_leaves_the_graph_as_it_is():
+    own = collection()
+    p = own.parameters_from_numpy(np.array([1.0, 2.0]))
+    dy.renew_cg()
+    loss = dy.squared_norm(p + 1.0)
+    dy.synchronize()
+    assert loss.value() == 13
+    dy.synchronize()
+    loss.backward()
+    dy.synchronize()
+    assert p.grad_as_array().tolist() == [4.0, 6.0]

@@ -190,7 +190,7 @@ def test_models_work_in_a_pool_of_processes(models, tagged):
     "again", [copy.deepcopy, copy.copy, lambda m: pickle.loads(pickle.dumps(m))]
 )
 def test_a_copy_has_all_of_a_model_and_nothing_in_common_with_it(sentences, again):
-    model = make_parser(sentences, vectors=(["the", "a"], np.ones((2, 3))))
+    model = make_parser(sentences, vectors=(["the", "a"], np.arange(6.0).reshape(2, 3)))
     model.updates, model.about = 7, {"made": {"command": "by hand"}}
     model.segmenter = Segmenter.of_training([["Ltd.", "grew", "."]] * 3)
     model.tagger = train_tagger([[("grew", "VBD"), (".", ".")]] * 3, seed=1)

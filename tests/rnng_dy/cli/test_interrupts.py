@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from click.testing import CliRunner
 
 from rnng_dy.cli import evalb, main
 
-COMMAND = [sys.executable, "-c", "from rnng_dy.cli import main; main()"]
+from ...commands import COMMAND, started, until
 
 
 @pytest.mark.parametrize("said", ["", "stopped; what is done is in x.part, --resume goes on"])
@@ -29,17 +28,13 @@ def test_an_interrupt_in_a_command_ends_with_130(monkeypatch, tmp_path, said):
 
 
 def test_ctrl_c_while_a_command_waits_for_its_input(tmp_path):
-    process = subprocess.Popen(
-        [*COMMAND, "prepare", "--from", "trees", "-", "-o", str(tmp_path / "out")],
-        stdin=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    # it reads when its output stands under a temporary name
-    while not list(tmp_path.iterdir()):
-        time.sleep(0.05)
-    os.kill(process.pid, signal.SIGINT)
-    _, errors = process.communicate(timeout=20)
+    command = [*COMMAND, "prepare", "--from", "trees", "-", "-o", str(tmp_path / "out")]
+    pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with started(*command, **pipes, text=True) as process:
+        # it reads when its output stands under a temporary name
+        until(lambda: list(tmp_path.iterdir()))
+        os.kill(process.pid, signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
     assert (process.returncode, errors.strip()) == (130, "stopped")
     assert list(Path(tmp_path).iterdir()) == []
 

@@ -23,6 +23,7 @@ from rnng_dy.cli import main
 from rnng_dy.drawing.training_page import KINDS
 from rnng_dy.interop.tensorboard import EventFiles
 from rnng_dy.training.runs import read_runs
+from tests.commands import COMMAND, started
 from tests.conftest import DATA, browse
 
 MODELS = DATA / "models-0.1.0"
@@ -233,12 +234,12 @@ def test_watching_ends_with_the_training(here, monkeypatch):
 def test_ctrl_c_ends_the_watch_and_keeps_the_page(here):
     state = {"settings": {"epochs": 2}, "progress": {"epoch": 1, "sentences": 40, "evaluated": 0}}
     np.savez("parser/training.npz", state=np.array(json.dumps(state)))
-    command = [sys.executable, "-m", "rnng_dy", "plot", "parser", "--watch"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    assert process.stderr.readline() == "training.html: 1 run\n"
-    assert 'data-refresh="10"' in Path("training.html").read_text()
-    os.kill(process.pid, signal.SIGINT)
-    _, errors = process.communicate(timeout=20)
+    command = [*COMMAND, "plot", "parser", "--watch"]
+    with started(*command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr.readline() == "training.html: 1 run\n"
+        assert 'data-refresh="10"' in Path("training.html").read_text()
+        os.kill(process.pid, signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
     assert (process.returncode, errors.strip()) == (130, "stopped")
     assert 'data-refresh="0"' in Path("training.html").read_text()
 

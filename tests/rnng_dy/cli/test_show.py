@@ -13,7 +13,6 @@ import pytest
 from click.testing import CliRunner
 
 from rnng_dy.cli import main
-from tests.conftest import CHECKOUT
 
 GOLD = "(S (NP (DT The) (NN cat)) (VP (VBD sat)) (. .))"
 WORSE = "(S (NP (DT The) (NN cat)) (VBD sat) (. .))"
@@ -176,7 +175,6 @@ def on_terminal(**variables):
     """What the command writes to a terminal 40 columns wide."""
     ours, its = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "40", "NO_COLOR": "", **variables}
-    environment["PYTHONPATH"] = str(CHECKOUT)
     command = [sys.executable, "-m", "rnng_dy", "show", "system", "--gold", "gold"]
     try:
         subprocess.run(command, stdout=its, env=environment, check=True, timeout=60)

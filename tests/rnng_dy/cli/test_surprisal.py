@@ -370,16 +370,21 @@ def test_what_cannot_be_is_refused(folder, arguments, says):
     assert sorted(folder.iterdir()) == before
 
 
-@pytest.mark.parametrize(
-    "option", ["--particles", "--runs", "--beam", "--word-beam", "--fast-track"]
-)
-def test_huge_sizes_are_refused_or_harmless(option):
-    search = ["--search", "particles"] if option in ("--particles", "--runs") else []
-    result = CliRunner().invoke(
-        main, ["surprisal", "--model", "generator", *search, option, "9" * 20, "-"], input="A\n"
+@pytest.mark.parametrize("option", ["--particles", "--runs"])
+def test_huge_numbers_of_particles_are_refused(option):
+    said = run(*KINDS["generator"], "--search", "particles", option, "9" * 20, "-", code=2).stderr
+    assert f"Invalid value for '{option}': {'9' * 20} is not in the range 1<=x<=" in said
+
+
+@pytest.mark.parametrize("option", ["--beam", "--word-beam", "--fast-track"])
+def test_a_huge_beam_keeps_what_there_is(option):
+    """5,000 keep all that matters of one word already, those of SMALL less."""
+    few, many, huge = (
+        table(run(*KINDS["generator"], *size, "-", stdin="she\n").stdout)[0]
+        for size in ([], [option, "5000"], [option, "9" * 20])
     )
-    assert result.exit_code in (0, 2)
-    assert isinstance(result.exception, SystemExit | None)
+    assert few != many
+    assert {**huge, "actions": many["actions"]} == many
 
 
 # other outputs

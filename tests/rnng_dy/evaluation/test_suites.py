@@ -128,7 +128,9 @@ def test_without_any_decision_there_is_no_accuracy(write):
         "1",
     ]
     assert math.isnan(result.means()["match"][1])
-    suite_report.html([result], "m")
+    page = suite_report.html([result], "m")
+    assert '<i style="width: 0"></i></span>-</td>' in page
+    assert "nan" not in page
 
 
 def test_predictions_that_are_texts_of_meta_are_known_too(write):

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
+from ...commands import until
 from ...conftest import absent
 
 CHECKOUT = Path(__file__).resolve().parents[3]
@@ -66,7 +67,7 @@ class Cluster:
                     *options,
                 ],
                 cwd=CHECKOUT,
-                env={**os.environ, "PYTHONPATH": str(CHECKOUT), **(environment or {})},
+                env={**os.environ, **(environment or {})},
                 stdout=log,
                 stderr=log,
                 preexec_fn=prepare,
@@ -97,15 +98,6 @@ def cluster(
         yield made
     finally:
         made.close()
-
-
-def until(holds: Callable[[], object], seconds: float = 60.0) -> None:
-    """Wait until something holds; it must within the time, without that in which the machine stops us."""
-    for _ in range(int(seconds / 0.05)):
-        if holds():
-            return
-        time.sleep(0.05)
-    raise AssertionError("it does not come about")
 
 
 def small_disk() -> None:

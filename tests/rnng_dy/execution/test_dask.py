@@ -40,6 +40,7 @@ requires_dask()
 
 from rnng_dy.execution.cluster import DaskWorkers  # noqa: E402
 
+pytestmark = pytest.mark.slow
 COMMAND = [sys.executable, "-m", "rnng_dy"]
 SQUARES = [x * x for x in range(40)]
 

@@ -18,7 +18,7 @@ from rnng_dy.cli import main
 
 from ..conftest import TINY
 from ..execution.dask_processes import cluster, requires_dask, until
-from .test_reproduce import write_parts
+from .runs import write_parts
 
 requires_dask()
 
@@ -26,6 +26,8 @@ from rnng_dy.execution.cluster import DaskWorkers  # noqa: E402
 from rnng_dy.execution.executor import Command  # noqa: E402
 from rnng_dy.reproduce.plan import Stage  # noqa: E402
 from rnng_dy.reproduce.runner import RECORD, Runner  # noqa: E402
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -6,17 +6,11 @@ import json
 import os
 import re
 import shutil
-import signal
-import subprocess
-import sys
-import time
 
 import pytest
-from click.testing import CliRunner
 
+from oracle.brackets import parse_line
 from oracle.files import open_input, open_output, read_likelihoods
-from oracle.treebank import read_trees
-from rnng_dy.cli import main
 from rnng_dy.evaluation.comparison import brackets
 from rnng_dy.evaluation.evalb_files import score_files
 from rnng_dy.evaluation.perplexity import gap
@@ -29,28 +23,9 @@ from rnng_dy.search.importance import read_sampled
 from ...conftest import browse
 from ..cli.test_locks import busy
 from ..conftest import TINY
+from .runs import results, run, states, write_parts
 
-SMALL = "--preset fast --epochs 2 --hidden 10 --lstm-input 10 --samples 5 --beam 20 --particles 10 --seeds 1,2 --jobs 2"
-COMMAND = [sys.executable, "-c", "from rnng_dy.cli import main; main()"]
-
-
-def write_parts(folder, lines, sizes):
-    start = 0
-    for part, size in zip(("train", "dev", "test"), sizes, strict=True):
-        path = folder / f"{part}.trees"
-        path.write_text("".join(lines[start : start + size]), encoding="utf-8")
-        start += size
-
-
-def arguments(folder, *more):
-    parts = [
-        x for part in ("train", "dev", "test") for x in (f"--{part}", str(folder / f"{part}.trees"))
-    ]
-    return ["reproduce", "trees", *parts, *SMALL.split(), *more, "-o", str(folder / "out")]
-
-
-def run(folder, *more):
-    return CliRunner().invoke(main, arguments(folder, *more))
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -64,16 +39,6 @@ def done(tmp_path_factory):
         str(folder / "out" / f"report.{x}") for x in ("json", "md", "html")
     ]
     return folder
-
-
-def results(folder):
-    return json.loads((folder / "out" / "report.json").read_text(encoding="utf-8"))
-
-
-def states(result):
-    """What was done with each stage: `rnng-dy ...` for one that ran, or `up to date`."""
-    pairs = (line.split(": ", 1) for line in result.stderr.splitlines() if ": " in line)
-    return {name: text for name, text in pairs if not text.startswith("done in")}
 
 
 def test_a_second_run_does_nothing_and_a_change_only_what_depends_on_it(done):
@@ -155,18 +120,6 @@ def test_two_reproductions_do_not_share_a_folder(done):
         result = run(done)
     assert result.exit_code == 2
     assert "stages.json is being written by process" in result.output
-
-
-def test_stages_can_be_chosen(tmp_path):
-    write_parts(tmp_path, TINY.read_text(encoding="utf-8").splitlines(True), (80, 12, 12))
-    result = run(tmp_path, "--stages", "data", "--tags", "gold")
-    assert result.exit_code == 0, result.output
-    assert (tmp_path / "out" / "clusters.paths").exists()
-    assert not list((tmp_path / "out").glob("parser*"))
-    result = run(tmp_path, "--stages", "report", "--tags", "gold")
-    assert result.exit_code == 2
-    assert "no report without the stage" in result.output
-    assert run(tmp_path, "--stages", "training").exit_code == 2
 
 
 @pytest.fixture(scope="module")
@@ -254,40 +207,6 @@ def test_ablations_stand_beside_those_of_the_paper_where_these_are_certain(done,
     assert [row[0::2] for row in ablations(alone, "trees").rows] == [("corrected/stack", "–", "–")]
 
 
-def test_a_failing_stage_is_named_with_its_log(tmp_path):
-    write_parts(tmp_path, TINY.read_text(encoding="utf-8").splitlines(True), (80, 12, 12))
-    (tmp_path / "dev.trees").write_text("(S (NP a)\n")
-    result = run(tmp_path)
-    assert result.exit_code == 2
-    assert "trees dev ended with code 2: Error:" in result.output
-    assert "dev.trees:1" in result.output
-    assert "logs/trees-dev.log" in result.output
-
-
-def test_a_kill_leaves_no_process_behind_and_loses_no_finished_stage(tmp_path):
-    write_parts(tmp_path, TINY.read_text(encoding="utf-8").splitlines(True), (80, 12, 12))
-    few = ["--tags", "gold", "--epochs", "40", "--seeds", "1", "--systems", "buggy"]
-    command = [*COMMAND, *arguments(tmp_path, *few)]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    for line in process.stderr:
-        if line.startswith("train parser-buggy-1: rnng-dy"):
-            break
-    time.sleep(1.0)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    record = json.loads((tmp_path / "out" / "stages.json").read_text())
-    finished = {name for name, known in record.items() if "done" in known}
-    assert {"trees train", "clusters"} <= finished
-    deadline = time.monotonic() + 30
-    while str(tmp_path).encode() in subprocess.check_output(["ps", "axww", "-o", "args"]):
-        assert time.monotonic() < deadline, "a stage goes on without its parent"
-        time.sleep(0.2)
-    result = run(tmp_path, *few, "--stages", "data,baselines,train")
-    assert result.exit_code == 0, result.output
-    again = states(result)
-    assert all(again[name] == "up to date" for name in finished)
-
-
 def test_a_browser_shows_the_report(done, chromium, tmp_path):
     page = done / "out" / "report.html"
     text = page.read_text(encoding="utf-8")
@@ -307,7 +226,7 @@ def test_a_browser_shows_the_report(done, chromium, tmp_path):
     wrong = 0
     for drawn in found["trees"] + different:
         kinds = [kind for kind in drawn if kind != "sentence"]
-        trees = [next(iter(read_line(drawn[kind]))) for kind in kinds]
+        trees = [parse_line(drawn[kind]) for kind in kinds]
         gold, *systems = map(brackets, trees)
         wrong += sum(sum((system - gold).values()) for system in systems)
     assert dom.count("<title>not in the gold tree</title>") == wrong > 0
@@ -402,32 +321,3 @@ def test_a_phone_shows_the_page_without_scrolling_sideways(done, chromium, tmp_p
     width, top = map(int, re.search(r'<p id="seen">(\d+),(-?\d+)</p>', seen).groups())
     assert width <= 390
     assert top == 0
-
-
-def read_line(line):
-    from oracle.brackets import parse_line
-
-    yield parse_line(line)
-
-
-@pytest.mark.parametrize(("treebank", "unk"), [("sinica", "single"), ("gum", "berkeley")])
-def test_other_treebanks_run_through(shared, tmp_path, treebank, unk):
-    for part, size in (("train", 150), ("dev", 15), ("test", 15)):
-        lines = (shared / "treebanks" / treebank / f"{part}.trees").read_text(encoding="utf-8")
-        # words beyond ASCII, sentences that begin with #
-        odd = [line for line in lines.splitlines(True) if not line.isascii() or "(# #)" in line]
-        chosen = (odd[: size // 2] + lines.splitlines(True))[:size]
-        (tmp_path / f"{part}.trees").write_text("".join(chosen), encoding="utf-8")
-    few = ["--seeds", "1", "--compositions", "corrected", "--tags", "gold", "--epochs", "1"]
-    result = run(tmp_path, "--unk", unk, *few)
-    assert result.exit_code == 0, result.output
-    text = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    words = [w for t in read_trees(str(tmp_path / "test.trees")) for w in t.tree.leaves()]
-    drawn = results(tmp_path)["trees"]
-    shown = {word for tree in drawn for word in next(iter(read_line(tree["gold"]))).leaves()}
-    assert shown <= set(words)
-    if treebank == "sinica":
-        assert results(tmp_path)["statistics"]["test"]["unk_types"] == 1
-        characters = [word for word in shown if not word.isascii()]
-        assert characters
-        assert all(word in text for word in characters)

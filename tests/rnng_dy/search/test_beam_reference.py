@@ -16,6 +16,8 @@ from rnng_dy.interop.clab import import_generator
 from rnng_dy.search.beam import BeamSearch, BeamSizes
 from rnng_dy.search.surprisal import SEARCHES, SearchOptions, measure
 
+pytestmark = pytest.mark.slow
+
 SIZES = ("100-5-10", "20-2-5")
 COMPOSITIONS = ("corrected", "buggy")
 

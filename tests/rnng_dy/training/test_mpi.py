@@ -10,7 +10,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +20,10 @@ import oracle
 from rnng_dy import checkpoint
 from rnng_dy.cli import main
 
+from ...commands import started, until
 from ...conftest import absent
 
+pytestmark = pytest.mark.slow
 TINY = Path(oracle.__file__).parent / "data" / "tiny.trees"
 FAULTY = Path(__file__).with_name("faulty_rank.py")
 FAR = Path(__file__).with_name("far_rank.py")
@@ -83,10 +84,9 @@ def straight(tmp_path_factory):
 
 
 def start(mpirun, ranks, *arguments, program=("-m", "rnng_dy"), **environment):
-    """Start the command in so many ranks."""
-    command = [mpirun, "-n", str(ranks), sys.executable, *program, *arguments]
-    return subprocess.Popen(
-        command,
+    """Start the command in so many ranks; with mpirun's end they end."""
+    return started(
+        *[mpirun, "-n", str(ranks), sys.executable, *program, *arguments],
         env={**os.environ, **OPEN_MPI, **environment},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -97,9 +97,9 @@ def start(mpirun, ranks, *arguments, program=("-m", "rnng_dy"), **environment):
 
 def run(mpirun, ranks, *arguments, code=0, **how):
     """Run it to its end; gives both outputs."""
-    process = start(mpirun, ranks, *arguments, **how)
-    # generous: the machine may be busy
-    out, err = process.communicate(timeout=120)
+    with start(mpirun, ranks, *arguments, **how) as process:
+        # generous: the machine may be busy
+        out, err = process.communicate(timeout=120)
     assert code is None or process.returncode == code, err
     assert code is not None or process.returncode > 0, err
     return out, err
@@ -202,12 +202,10 @@ def test_ctrl_c_keeps_what_is_done(mpirun, data, straight):
     if "prterun" in subprocess.check_output([mpirun, "--version"], text=True):
         pytest.skip("Open MPI kills ranks a quarter of a second after Ctrl-C")
     command = [*PARSER, "--model", "m", "--mpi"]
-    process = start(mpirun, 2, *command, program=faulty("slow", 1, 3))
-    deadline = time.monotonic() + 60
-    while not Path("m", "log.jsonl").exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    with start(mpirun, 2, *command, program=faulty("slow", 1, 3)) as process:
+        until(Path("m", "log.jsonl").exists)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
     assert "with --resume goes on in m" in err
     assert process.returncode == 130
     done = contents("m")[2]["progress"]["updates"]
