@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
-from oracle.errors import RnngError
-
 
 class Analysis(NamedTuple):
     """A derivation of the words so far."""
@@ -81,11 +79,3 @@ class MeasuredSentence(NamedTuple):
         for *measures, beam in records:
             read.append(WordRecord(*measures, beam=[Analysis(*item) for item in beam]))
         return cls(read, [Analysis(*tree) for tree in trees], log_mass, problem)
-
-
-def require_tokens(sentence: Sequence[str]) -> None:
-    """Raise RnngError for what is no sentence: a text, or nothing."""
-    if not sentence or isinstance(sentence, str):
-        raise RnngError(
-            "a sentence is a list of tokens, one at least; `surprisals_of` takes a text as well"
-        )
