@@ -52,6 +52,11 @@ class WordRecord:
     beam: Sequence[Analysis] = ()
     """The analyses after the word, best first."""
 
+    @property
+    def known(self) -> bool | None:
+        """Whether the model saw the word itself, and no UNK class; None for the end of a sentence."""
+        return None if self.token is None else self.token == self.unk
+
 
 class MeasuredSentence(NamedTuple):
     """What was found of a sentence."""
