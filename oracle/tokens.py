@@ -2,22 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable
 
+from oracle.brackets import escape_brackets
 from oracle.errors import RnngError
+from oracle.streams import WHITE_SPACE
 
 Token = str | tuple[str, str]
 """A word, or a word and its tag."""
 
+_BLANK = re.compile(rf"[{WHITE_SPACE}]")
 
-def split_tokens(tokens: Sequence[Token]) -> tuple[list[str], list[str] | None]:
-    """Words and tags of plain or tagged tokens. Raises RnngError for neither, for a mixture and for none."""
-    if isinstance(tokens, str) or not tokens:
+
+def split_tokens(
+    tokens: Iterable[Token], max_length: int | None = None
+) -> tuple[list[str], list[str] | None]:
+    """Words and tags of a sentence whose tokens are words, str, or pairs of a word and its tag, tuples.
+
+    Brackets become -LRB- and -RRB-, as in the trees and inputs of commands. Raises RnngError for other tokens, for a
+    mixture, for none, and for more than `max_length`; for an empty word or tag and one with white space.
+
+    >>> split_tokens([("(", "-LRB-"), ("see", "VB")])
+    (['-LRB-', 'see'], ['-LRB-', 'VB'])
+    """
+    try:
+        found = [] if isinstance(tokens, str) else list(tokens)
+    except TypeError:
+        found = []
+    if not found:
         raise RnngError(
-            "a sentence is a list of tokens, one at least; for the trees of a text call the model: `model(text)`"
+            "a sentence is a list of tokens, one at least; of a text `model(text)` gives the trees and "
+            "`model.surprisals_of(text)` the surprisals"
         )
-    if all(isinstance(token, str) for token in tokens):
-        return list(tokens), None
-    if any(isinstance(token, str) or len(token) != 2 for token in tokens):
+    if max_length is not None and len(found) > max_length:
+        raise RnngError(f"a sentence of {len(found)} tokens, more than the max_length {max_length}")
+    if any(isinstance(token, list) for token in found):
+        raise RnngError(
+            "a token is a word, or a (word, tag) tuple, and no list: for the trees of several sentences call the model"
+        )
+    if all(isinstance(token, str) for token in found):
+        return _checked(found), None
+    if not all(isinstance(token, tuple) and len(token) == 2 for token in found):
         raise RnngError("all tokens are words, or all are (word, tag) pairs")
-    return [word for word, _ in tokens], [tag for _, tag in tokens]
+    return _checked([word for word, _ in found]), _checked([tag for _, tag in found])
+
+
+def _checked(texts: list[str]) -> list[str]:
+    for text in texts:
+        if not isinstance(text, str) or not text or _BLANK.search(text):
+            raise RnngError(
+                f"{text!r:.80} is no word or tag: each is a text, not empty and without white space"
+            )
+    return [escape_brackets(text) for text in texts]

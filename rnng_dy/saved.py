@@ -83,15 +83,24 @@ class SavedModel:
         if score and about["scores"].get("updates") == self.updates:
             yield score
 
-    def __call__(self, text: str | Sequence[Token]) -> list[nltk.Tree | None] | nltk.Tree | None:
-        """The trees of a text, one for each of its sentences; the tree of a sentence that is given as tokens.
+    def __call__(
+        self, text: str | Sequence[Token] | Sequence[list[Token]]
+    ) -> list[nltk.Tree | None] | nltk.Tree | None:
+        """The trees of a text or of a list of sentences; the tree of one sentence that is given as its tokens.
 
-        Of a parser the greedy ones, of a generative model the best that its beam finds. A sentence without a tree,
-        since it does not fit into memory or has p = 0, has None in its place, and a warning says which it is.
+        Types tell them apart: a str is a text, and inside a sequence a word; a tuple there is a pair of word and tag; a
+        list there is a sentence of either.
 
-        Raises RnngError for tokens that are none, TypeError for a model that gives no trees.
+        The trees of a parser are the greedy ones, those of a generative model the best that its beam finds. A sentence
+        without a tree, since it does not fit into memory or has p = 0, has None in its place, and a warning says which
+        it is.
+
+        Raises RnngError for tokens that are none, and for a model that gives no trees.
         """
-        sentences = self.tokens_of(text if isinstance(text, str) else [text])
+        several = isinstance(text, str)
+        if isinstance(text, Sequence) and not several:
+            several = any(isinstance(item, list) for item in text)
+        sentences = self.tokens_of(text if several else [text])
         trees = []
         for tokens, (tree, reason) in zip(sentences, self.best_trees(sentences), strict=True):
             trees.append(tree)
@@ -101,11 +110,11 @@ class SavedModel:
                 shown += f" ..., {len(words)} words" if len(words) > SHOWN_WORDS else ""
                 message = f"sentence {len(trees)} ({shown}) has no tree: {reason}"
                 warnings.warn(message, stacklevel=2)
-        return trees if isinstance(text, str) else trees[0]
+        return trees if several else trees[0]
 
     def best_trees(self, sentences: Sequence[Sequence[Token]]) -> Iterator[Found]:
         """The best tree of each sentence, and why one has none."""
-        raise TypeError(f"a {self.kind} model gives no trees: ask for `surprisals_of(text)`")
+        raise RnngError(f"a {self.kind} model gives no trees: ask for `surprisals_of(text)`")
 
     def tokens_of(self, text: str | T) -> Sequence[Sequence[str]] | T:
         """The sentences of a text as tokens; sentences that are tokens already as they are."""

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from oracle.errors import UnseenSymbolError
 from oracle.files import read_oracle
+from oracle.tokens import split_tokens
 from oracle.unknown import UnknownWords, infer_unknown_words
 from rnng_dy.execution.memory import require_memory
 from rnng_dy.search.words import WordRecord
@@ -111,7 +112,7 @@ class KneserNey:
         `unkified` are the words that the model is to see where they are known. A word whose UNK class it does not
         have is infinitely surprising, and passed over for the words after it.
         """
-        sentences = [list(sentence) for sentence in sentences]
+        sentences = [split_tokens(sentence)[0] for sentence in sentences]
         given = unkified or [None] * len(sentences)
         return [
             self._records(tokens, seen or self._unkify(tokens))

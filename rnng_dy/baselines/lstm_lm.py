@@ -10,6 +10,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from oracle.files import OracleSentence
+from oracle.tokens import split_tokens
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.execution.batches import as_fits, batches
 from rnng_dy.models.derivations import Forest
@@ -20,7 +21,7 @@ from rnng_dy.parameters import ParameterStore
 from rnng_dy.rows import numbered
 from rnng_dy.saved import SavedModel
 from rnng_dy.search.generation import draw, until_drawn
-from rnng_dy.search.words import WordRecord, require_tokens
+from rnng_dy.search.words import WordRecord
 
 MAX_WORDS = 2000
 """Words in one graph."""
@@ -130,9 +131,8 @@ class LstmLanguageModel(SavedModel):
     def surprisals(self, tokens: Sequence[str], end: bool = False) -> list[WordRecord]:
         """A record for each token of a sentence and, where asked for, for its end, surprisals in bits.
 
-        Raises RnngError for a text, which is for `surprisals_of`.
+        Raises RnngError for tokens that are none (see `split_tokens`).
         """
-        require_tokens(tokens)
         [records] = self.surprisals_of([tokens])
         return records if end else records[:-1]
 
@@ -148,7 +148,7 @@ class LstmLanguageModel(SavedModel):
         A word whose UNK class the model does not have is infinitely surprising, and passed over for the words after
         it. Surprisals are NaN in a sentence that does not fit into memory.
         """
-        tokens = [list(sentence) for sentence in self.tokens_of(sentences)]
+        tokens = [split_tokens(sentence)[0] for sentence in self.tokens_of(sentences)]
         given = unkified or [None] * len(tokens)
         unkify = self.vocabulary.unkify
         seen = [words or unkify(of) for words, of in zip(given, tokens, strict=True)]

@@ -15,11 +15,12 @@ from rnng_dy.cli.tag_choice import TagChoice
 from rnng_dy.execution.batches import batches
 from rnng_dy.execution.work import Lines
 from rnng_dy.text.segmenter import Segmenter
+from rnng_dy.text.tokens import stuck_mark
 
 T = TypeVar("T")
 
-SHOWN_LINES = 5
-"""Empty lines whose numbers are shown."""
+SHOWN_LINES, SHOWN_WORDS = 5, 10
+"""Empty lines whose numbers are shown, and words that are."""
 
 tagged_option = click.option(
     "--tagged/--untagged",
@@ -63,8 +64,11 @@ def read_source(
 
     `known` are the tags that tokens may have, `segmenter` is asked for where INPUT is running text.
     """
-    given = text is None
-    sentences = read_sentences(source, tagged, known) if given else text.read(source, segmenter())
+    if text is not None:
+        sentences = text.read(source, segmenter())
+    else:
+        sentences = read_sentences(source, tagged, known)
+        report_running_text(sentences, source)
     report_empty(sentences, source)
     return sentences
 
@@ -105,6 +109,19 @@ def in_words(limit: int) -> Callable[[Sequence[Item]], Iterator[list[Item]]]:
     return lambda items: batches(items, lambda item: len(item.sentence.tokens), limit)
 
 
+def report_running_text(sentences: Sequence[SourceSentence], source: str) -> None:
+    """Warn of tokenised lines of which a tenth or more have a mark that is stuck to a word."""
+    lines = [s for s in sentences if s.tokens and s.tags is None and s.unkified is None]
+    stuck = [(s.line, word) for s in lines if (word := stuck_mark(s.tokens)) is not None]
+    if stuck and 10 * len(stuck) >= len(lines):
+        line, word = stuck[0]
+        click.echo(
+            f"{source}:{line}: running text? {word!r:.80} ends in a mark ({len(stuck)} of {len(lines)} lines): "
+            "add --text, or put blanks around marks",
+            err=True,
+        )
+
+
 def report_empty(sentences: Sequence[SourceSentence], source: str) -> None:
     """Name the lines that have no sentence."""
     lines = [str(s.line) for s in sentences if not s.tokens and s.text is None]
@@ -129,6 +146,26 @@ def report_unseen(unseen: Counter[str]) -> None:
     if unseen:
         names = ", ".join(f"{tag} ({count})" for tag, count in unseen.most_common())
         click.echo(f"POS tags unseen in training, taken for an average tag: {names}", err=True)
+
+
+def report_unknown(unknown: Counter[str], words: int) -> None:
+    """Say how many of so many words a model saw as UNK classes, or could not give at all."""
+    if unknown:
+        click.echo(
+            f"words outside the model's vocabulary: {unknown.total()} of {words}, {shown_counts(unknown)}",
+            err=True,
+        )
+
+
+def shown_counts(counts: Counter[str]) -> str:
+    """The most frequent ones with their counts, and how many more there are.
+
+    >>> shown_counts(Counter({"cat": 2, "dog": 1}))
+    'cat (2), dog (1)'
+    """
+    shown = [f"{word:.40} ({count})" for word, count in counts.most_common(SHOWN_WORDS)]
+    more = [f"and {len(counts) - SHOWN_WORDS} more"] if len(counts) > SHOWN_WORDS else []
+    return ", ".join(shown + more)
 
 
 def report_left_out(items: Sequence[Item], source: str) -> None:

@@ -16,6 +16,7 @@ from rnng_dy.cli.output import open_model
 from rnng_dy.cli.output_files import check_files
 from rnng_dy.cli.paths import FILE, PathName
 from rnng_dy.cli.progress import Progress
+from rnng_dy.cli.sentences import report_unknown, shown_counts
 from rnng_dy.cli.workers import Workers, workers_options
 from rnng_dy.evaluation import suite_report
 from rnng_dy.evaluation.suite_files import read_suite, shipped, tokens_of, treebank_tokens
@@ -91,6 +92,8 @@ def open_scorer(folder: str, workers: Workers, device: str) -> Surprisals:
             progress.advance(len(records))
         progress.finish()
         _report_impossible(found)
+        words = [record for of in found for record in of if record.token is not None]
+        report_unknown(Counter(r.token for r in words if not r.known), len(words))
         return found
 
     return surprisals
@@ -109,9 +112,7 @@ def _report_impossible(records: Sequence[Sequence[Record]]) -> None:
         if record.token is not None and record.surprisal == float("inf")
     )
     if words:
-        shown = [f"{word} ({count})" for word, count in words.most_common(10)]
-        more = [f"and {len(words) - 10} more"] if len(words) > 10 else []
-        click.echo(f"words that the model cannot give: {', '.join(shown + more)}", err=True)
+        click.echo(f"words that the model cannot give: {shown_counts(words)}", err=True)
 
 
 def _report_left_out(results: Sequence[SuiteResult]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from functools import partial
@@ -26,7 +27,7 @@ from rnng_dy.cli.output import run_and_make
 from rnng_dy.cli.paths import FILE, FOLDER
 from rnng_dy.cli.raw_text import text_options
 from rnng_dy.cli.searching import given_search_option, grouped_for, search_options
-from rnng_dy.cli.sentences import read_source, tagged_option
+from rnng_dy.cli.sentences import read_source, report_unknown, tagged_option
 from rnng_dy.cli.surprisal_outputs import (
     Measured,
     Outputs,
@@ -167,6 +168,10 @@ def _read_raw(path: str, sentences: Sequence[SourceSentence], source: str) -> li
 
 
 def _report(found: Iterable[MeasuredSentence], items: Sequence[Item], source: str) -> None:
+    words, unknown = 0, Counter()
     for item, measured in zip(items, found, strict=True):
         if measured.problem:
             click.echo(f"{source}:{item.sentence.line}: {measured.problem}", err=True)
+        words += sum(record.token is not None for record in measured.records)
+        unknown.update(record.token for record in measured.records if record.known is False)
+    report_unknown(unknown, words)

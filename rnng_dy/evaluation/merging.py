@@ -64,6 +64,8 @@ class MergedWord:
     open: int | None
     unk: str | None = None
     """The model's form of a single token."""
+    known: bool | None = None
+    """Whether the model saw all tokens as they are; None for the end of a sentence."""
     beam: tuple = ()
 
     @property
@@ -171,6 +173,7 @@ def _merged(text: str | None, records: Sequence[Record], first: int, last: int) 
         entropy=covered[-1].entropy,
         open=covered[-1].open,
         unk=covered[0].unk if alone else None,
+        known=None if text is None else all(record.known for record in covered),
         **{name: total(name) for name in _SUMS},
     )
 

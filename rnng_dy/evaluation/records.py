@@ -25,6 +25,7 @@ class Record(Protocol):
 
     token: str | None
     unk: str | None
+    known: bool | None
     surprisal: float
     standard_error: float | None
     syntactic: float | None

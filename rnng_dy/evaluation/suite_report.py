@@ -16,11 +16,12 @@ ALL = "all predictions"
 
 def table(results: Sequence[SuiteResult], style: str = TSV) -> str:
     """Aligned, or as CSV: a row a prediction and, where a suite has several, one for the items on which all hold."""
-    rows = [("suite", "prediction", "right", "of", "accuracy", "left out")]
+    rows = [("suite", "prediction", "right", "of", "accuracy", "left out", "unknown")]
     for result in results:
         for name, _, found in _rows(result):
-            numbers = (str(found.right), str(found.of), _percent(found), str(found.left_out))
-            rows.append((_one_line(result.suite.name), _one_line(name), *numbers))
+            counts = (str(found.right), str(found.of), _percent(found))
+            others = (str(found.left_out), str(found.unknown))
+            rows.append((_one_line(result.suite.name), _one_line(name), *counts, *others))
     return as_csv(rows) if style == CSV else aligned(rows, left=2)
 
 
@@ -53,7 +54,12 @@ def as_json(results: Sequence[SuiteResult]) -> list[dict[str, object]]:
             "region_names": result.suite.region_names,
             "means": result.means(),
             "outcomes": [
-                {"item": found.item.number, "predictions": found.outcomes} for found in result.items
+                {
+                    "item": found.item.number,
+                    "predictions": found.outcomes,
+                    "unknown": found.unknown,
+                }
+                for found in result.items
             ],
         }
         for result in results
@@ -118,7 +124,7 @@ def _section(result: SuiteResult) -> str:
 
 
 def _predictions(result: SuiteResult) -> str:
-    head = ("prediction", "accuracy", "right", "of", "left out", "formula")
+    head = ("prediction", "accuracy", "right", "of", "left out", "unknown", "formula")
     rows = []
     for name, formula, found in _rows(result):
         width = f"{100 * found.share:.1f}%" if found.of else "0"
@@ -128,6 +134,7 @@ def _predictions(result: SuiteResult) -> str:
             str(found.right),
             str(found.of),
             str(found.left_out),
+            str(found.unknown),
             f"<code>{escape(formula)}</code>",
         )
         rows.append(cells)

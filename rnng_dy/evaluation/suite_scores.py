@@ -19,6 +19,10 @@ class Record(Protocol):
         """None for the end of the sentence."""
 
     @property
+    def known(self) -> bool | None:
+        """Whether the model saw the word itself, and no UNK class."""
+
+    @property
     def surprisal(self) -> float:
         """In bits; infinite for a word that the model cannot give, NaN where it is not known."""
 
@@ -36,6 +40,8 @@ class Accuracy(NamedTuple):
     """Items that decide it."""
     left_out: int
     """Items that do not: infinity is compared with infinity, or a sentence has no surprisals."""
+    unknown: int
+    """Items of those that decide it in which it compares a region with a word that the model does not know."""
 
     @property
     def share(self) -> float:
@@ -52,6 +58,8 @@ class ItemResult:
     """By condition and region, in bits."""
     outcomes: tuple[bool | None, ...]
     """Of each prediction; None where the item does not decide it."""
+    unknown: tuple[bool, ...]
+    """Of each prediction, whether it compares a region with a word that the model does not know."""
 
     @property
     def holds(self) -> bool | None:
@@ -71,11 +79,11 @@ class SuiteResult:
     @property
     def accuracy(self) -> Accuracy:
         """Of items on which all predictions hold."""
-        return _accuracy(result.holds for result in self.items)
+        return _accuracy((result.holds, any(result.unknown)) for result in self.items)
 
     def of_prediction(self, i: int) -> Accuracy:
         """Of one prediction."""
-        return _accuracy(result.outcomes[i] for result in self.items)
+        return _accuracy((result.outcomes[i], result.unknown[i]) for result in self.items)
 
     def means(self) -> dict[str, dict[int, float]]:
         """The mean value of each region by condition, over the items where it is finite; NaN where none is."""
@@ -98,9 +106,9 @@ def evaluate(suites: Sequence[Suite], surprisals: Surprisals) -> list[SuiteResul
     """
     sentences = list(dict.fromkeys(_sentences(suites)))
     records = dict(zip(sentences, surprisals(sentences), strict=True))
-    bits = {sentence: _bits(sentence, found) for sentence, found in records.items()}
+    words = {sentence: _words(sentence, found) for sentence, found in records.items()}
     return [
-        SuiteResult(suite, tuple(_item_result(suite, item, bits) for item in suite.items))
+        SuiteResult(suite, tuple(_item_result(suite, item, words) for item in suite.items))
         for suite in suites
     ]
 
@@ -111,22 +119,34 @@ def _sentences(suites: Iterable[Suite]) -> Iterator[Sentence]:
             yield from (condition.tokens for condition in item.conditions)
 
 
-def _bits(sentence: Sentence, records: Sequence[Record]) -> list[float]:
-    """The surprisals of the tokens."""
+def _words(sentence: Sentence, records: Sequence[Record]) -> list[Record]:
+    """The records of the tokens."""
     words = [record for record in records if record.token is not None]
     if tuple(record.token for record in words) != sentence:
         raise RnngError(f"the model's records are not of the tokens of {' '.join(sentence)!r}")
-    return [record.surprisal for record in words]
+    return words
 
 
-def _item_result(suite: Suite, item: Item, bits: Mapping[Sentence, Sequence[float]]) -> ItemResult:
-    values = {
-        (condition.name, region): value
-        for condition in item.conditions
-        for region, value in region_values(condition, bits[condition.tokens], suite.metric)
-    }
-    outcomes = tuple(prediction.formula.decide(values) for prediction in suite.predictions)
-    return ItemResult(item, values, outcomes)
+def _item_result(
+    suite: Suite, item: Item, words: Mapping[Sentence, Sequence[Record]]
+) -> ItemResult:
+    values, unknown = {}, set()
+    for condition in item.conditions:
+        records = words[condition.tokens]
+        bits, unseen = [r.surprisal for r in records], [not r.known for r in records]
+        for region, value in region_values(condition, bits, suite.metric):
+            values[condition.name, region] = value
+        counts = region_values(condition, unseen)
+        unknown |= {(condition.name, region) for region, count in counts if count}
+    # None stands for all regions
+    unknown |= {(name, None) for name, _ in unknown}
+    formulas = [prediction.formula for prediction in suite.predictions]
+    return ItemResult(
+        item,
+        values,
+        tuple(formula.decide(values) for formula in formulas),
+        tuple(any(r[:2] in unknown for r in formula.references) for formula in formulas),
+    )
 
 
 def region_values(
@@ -140,10 +160,12 @@ def region_values(
         begin = end
 
 
-def _accuracy(outcomes: Iterable[bool | None]) -> Accuracy:
+def _accuracy(outcomes: Iterable[tuple[bool | None, bool]]) -> Accuracy:
+    """Of outcomes, each with whether unknown words are compared."""
     found = list(outcomes)
-    left_out = found.count(None)
-    return Accuracy(found.count(True), len(found) - left_out, left_out)
+    decided = [pair for pair in found if pair[0] is not None]
+    right, unknown = (sum(part) for part in zip(*decided, strict=True)) if decided else (0, 0)
+    return Accuracy(right, len(decided), len(found) - len(decided), unknown)
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -10,7 +10,7 @@ from oracle.transitions import TOP_DOWN, TransitionSystem
 from rnng_dy.evaluation.records import END, Record, one_word, tokens_so_far
 from rnng_dy.evaluation.tables import TSV, joined
 
-PLACE = ("sentence_id", "token_id", "token", "unk")
+PLACE = ("sentence_id", "token_id", "token", "unk", "known")
 """The columns that every table begins with."""
 MEASURES = (
     "surprisal",
@@ -32,7 +32,7 @@ def header(columns: Iterable[str] = MEASURES, style: str = TSV) -> str:
     """The first line of a table with these measures, which are those that the kind of model and search can have.
 
     >>> header(["surprisal"]).split("\\t")
-    ['sentence_id', 'token_id', 'token', 'unk', 'surprisal']
+    ['sentence_id', 'token_id', 'token', 'unk', 'known', 'surprisal']
     """
     return joined((*PLACE, *_in_order(columns)), style)
 
@@ -46,13 +46,14 @@ def line(
 ) -> str:
     """The line of a record, with as many columns as the header.
 
-    Bits have six digits after the point, or are `inf`. What a record does not have is empty. The end of a sentence
+    `known` is 1 for a word that the model saw as it is, 0 for one that it saw as an UNK class. Bits have six digits
+    after the point, or are `inf`. What a record does not have is empty. The end of a sentence
     has the token `</s>`. White space and control characters in a token are escaped, as `one_word` says.
     """
     token = END if record.token is None else one_word(record.token)
     unk = "" if record.unk is None else one_word(record.unk)
-    measures = (_cell(getattr(record, name)) for name in _in_order(columns))
-    return joined((str(sentence_id), str(token_id), token, unk, *measures), style)
+    numbers = (_cell(getattr(record, name)) for name in ("known", *_in_order(columns)))
+    return joined((str(sentence_id), str(token_id), token, unk, *numbers), style)
 
 
 def json_line(
@@ -100,7 +101,7 @@ def _cell(value: float | int | None) -> str:
     if value is None:
         return ""
     if isinstance(value, int):
-        return str(value)
+        return str(int(value))
     # nothing added: no minus before a zero
     return f"{round(value, 6) + 0.0:.6f}" if math.isfinite(value) else str(value)
 
@@ -109,7 +110,12 @@ def _json_word(
     records: Sequence[Record], index: int, columns: list[str], transitions: TransitionSystem
 ) -> dict:
     record = records[index]
-    word: dict[str, object] = {"token_id": index + 1, "token": record.token, "unk": record.unk}
+    word: dict[str, object] = {
+        "token_id": index + 1,
+        "token": record.token,
+        "unk": record.unk,
+        "known": record.known,
+    }
     for name in columns:
         value = getattr(record, name)
         word[name] = value if value is None or math.isfinite(value) else None

@@ -67,7 +67,7 @@ class ParserExample(NamedTuple):
 class DiscriminativeParser(Rnng, ParserI):
     """A parser: `parse`, `sample` and `log_prob` for users, the rest for training and search.
 
-    Tokens are words, or (word, tag) pairs; words alone are tagged by the model's own tagger where it reads POS tags.
+    Tokens are words, or tuples of word and tag; words alone are tagged by the model's own tagger if it reads tags.
     Log probabilities are in nats.
     """
 
@@ -162,7 +162,8 @@ class DiscriminativeParser(Rnng, ParserI):
 
         `preterminals` says whether words have POS tags above them; None looks.
         """
-        actions, words = self.transitions.actions_of(tree, preterminals), words_of(tree)
+        actions = self.transitions.actions_of(tree, preterminals)
+        words, _ = split_tokens(words_of(tree))
         if preterminals is None:
             preterminals = has_preterminals(tree)
         self.transitions.check(actions, len(words))

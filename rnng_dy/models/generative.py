@@ -11,7 +11,7 @@ import numpy as np
 
 from oracle.errors import ImpossibleError, UnseenSymbolError
 from oracle.files import OracleSentence
-from oracle.tokens import Token
+from oracle.tokens import Token, split_tokens
 from oracle.transitions import DEFAULT, SHIFT
 from oracle.treebank import words as words_of
 from rnng_dy.engine import dy
@@ -126,7 +126,7 @@ class GenerativeModel(Rnng):
         `preterminals` says whether words have POS tags above them; None looks.
         """
         actions = self.transitions.actions_of(tree, preterminals)
-        return self.encode(self.vocabulary.unkify(words_of(tree)), actions)
+        return self.encode(self.vocabulary.unkify(split_tokens(words_of(tree))[0]), actions)
 
     # graphs
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from oracle.errors import RnngError, UnseenSymbolError
+from oracle.tokens import split_tokens
 from rnng_dy.engine import one_graph
 from rnng_dy.search.beam import BeamSearch, BeamSizes
 from rnng_dy.search.incremental import Reading, Search, keep, log_sum, run
@@ -54,6 +55,7 @@ class Reader:
         Raises UnseenSymbolError where the model has neither the word nor its UNK class, RnngError where the search
         finds no way to it; the reader stays where it is then.
         """
+        [token], _ = split_tokens([token])
         [unk] = self._model.vocabulary.unkify([token])
         word = self._model.vocabulary.ids.get(unk)
         if word is None:

@@ -19,7 +19,7 @@ from rnng_dy.search.found import TOO_LONG, Found
 from rnng_dy.search.incremental import Hypothesis, Reading, WordSearch, read_sentence, run
 from rnng_dy.search.model import Model
 from rnng_dy.search.particles import ParticleFilter, VariableBeam
-from rnng_dy.search.words import Analysis, MeasuredSentence, WordRecord, require_tokens
+from rnng_dy.search.words import Analysis, MeasuredSentence, WordRecord
 
 ANALYSES = 400
 """Analyses of all sentences that are searched side by side, about: with more, a batch is no faster, only larger."""
@@ -102,16 +102,16 @@ def measure(
 
     A word whose class it has not either has infinite surprisal and is passed over. `unkified` are the words that the
     model is to see where they are known; `numbers` are those of the sentences, by which a particle filter draws.
-    Raises RnngError for an empty sentence.
+    Raises RnngError for tokens that are none (see `split_tokens`).
     """
     unkified = unkified or [None] * len(sentences)
     numbers = numbers or range(len(sentences))
-    columns = list(zip(sentences, unkified, numbers, strict=True))
+    words = [split_tokens(tokens)[0] for tokens in sentences]
+    columns = list(zip(words, unkified, numbers, strict=True))
     together = side_by_side(options)
     for begin in range(0, len(columns), together):
         opened, names = [], []
         for tokens, seen, number in columns[begin : begin + together]:
-            require_tokens(tokens)
             unks = seen or model.vocabulary.unkify(tokens)
             words = [model.vocabulary.ids.get(word) for word in unks]
             search = open_search(model, options, number)

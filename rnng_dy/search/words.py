@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
-from oracle.errors import RnngError
-
 
 class Analysis(NamedTuple):
     """A derivation of the words so far."""
@@ -54,6 +52,11 @@ class WordRecord:
     beam: Sequence[Analysis] = ()
     """The analyses after the word, best first."""
 
+    @property
+    def known(self) -> bool | None:
+        """Whether the model saw the word itself, and no UNK class; None for the end of a sentence."""
+        return None if self.token is None else self.token == self.unk
+
 
 class MeasuredSentence(NamedTuple):
     """What was found of a sentence."""
@@ -81,11 +84,3 @@ class MeasuredSentence(NamedTuple):
         for *measures, beam in records:
             read.append(WordRecord(*measures, beam=[Analysis(*item) for item in beam]))
         return cls(read, [Analysis(*tree) for tree in trees], log_mass, problem)
-
-
-def require_tokens(sentence: Sequence[str]) -> None:
-    """Raise RnngError for what is no sentence: a text, or nothing."""
-    if not sentence or isinstance(sentence, str):
-        raise RnngError(
-            "a sentence is a list of tokens, one at least; `surprisals_of` takes a text as well"
-        )

@@ -7,7 +7,7 @@ each part marks, clitics and the period are taken off; what is left is a word, o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rnng_dy.text.characters import CLOSERS, HAN, OPENERS
@@ -54,6 +54,8 @@ _TWO_WORDS = {
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
 _AFTER_THE_END = set(CLOSERS) | set("\"' \n")
 _INSIDE_A_SENTENCE = frozenset(",;:")
+_STUCK = re.compile(r"[^\W\d_][,;:!?][\"'”’)]*\Z")
+_STUCK_PERIOD = re.compile(r"[^\W\d_]{2}\.[\"'”’)]*\Z")
 _BY_CHARACTER = {"characters": f"|[{HAN}]", "every character": "|[^ \n]"}
 """More dividers, by what Chinese tokens are."""
 
@@ -174,6 +176,16 @@ class Tokenizer:
             yield Piece(*mark.span(), mark[0])
             start = mark.end()
         yield Piece(start, end, text[start:end])
+
+
+def stuck_mark(tokens: Sequence[str]) -> str | None:
+    """A token that is a word with a mark at its end, as in running text; periods count at the end alone.
+
+    >>> stuck_mark(["Mr.", "Smith,", "yes"]), stuck_mark(["He", "sat."]), stuck_mark(["Mr.", "Smith", ",", "yes", "."])
+    ('Smith,', 'sat.', None)
+    """
+    found = next((token for token in tokens if _STUCK.search(token)), None)
+    return tokens[-1] if found is None and _STUCK_PERIOD.search(tokens[-1]) else found
 
 
 class _Sentence(NamedTuple):

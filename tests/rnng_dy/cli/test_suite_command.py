@@ -94,7 +94,8 @@ def test_words_that_the_model_cannot_give_are_named_and_the_items_left_out(folde
     result = run("odd.tsv", "--model", "lm")
     assert "words that the model cannot give: A1-S (2)" in result.stderr
     assert "odd: 1 of 2 items are left out" in result.stderr
-    assert result.stdout.splitlines()[1].split()[-5:] == ["1", "1", "100.0", "%", "1"]
+    assert result.stdout.splitlines()[1].split()[-6:] == ["1", "1", "100.0", "%", "1", "1"]
+    assert "words outside the model's vocabulary: 2 of 6, A1-S (2)" in result.stderr
 
 
 def test_plain_text_is_split(folder):

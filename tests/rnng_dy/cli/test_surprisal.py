@@ -28,6 +28,7 @@ COLUMNS = [
     "token_id",
     "token",
     "unk",
+    "known",
     "surprisal",
     "syntactic",
     "lexical",
@@ -102,7 +103,7 @@ def read(path):
 def test_rows_are_tokens_of_numbered_lines_and_columns_what_the_model_has(kind):
     result = run(*KINDS[kind], "s.txt")
     rows = table(result.stdout)
-    assert list(rows[0]) == (COLUMNS if kind == "generator" else COLUMNS[:5])
+    assert list(rows[0]) == (COLUMNS if kind == "generator" else COLUMNS[:6])
     words = [(str(i), str(k), w) for i, line in enumerate(TEXT.splitlines(), 1)
              for k, w in enumerate(line.split(), 1)]  # fmt: skip
     assert [(r["sentence_id"], r["token_id"], r["token"]) for r in rows] == words
@@ -146,7 +147,13 @@ def test_numbers_are_those_of_the_python_interface(generator):
                for r in generator.surprisals(line.split(), OPTIONS, end=True)]  # fmt: skip
     for row, record in zip(rows, records, strict=True):
         assert row["unk"] == (record.unk or "")
-        for name in COLUMNS[4:]:
+        known = {True: "1", False: "0", None: ""}[record.known]
+        assert (
+            row["known"]
+            == known
+            == ("" if not row["unk"] else str(int(row["token"] == row["unk"])))
+        )
+        for name in COLUMNS[5:]:
             assert float(row[name]) == pytest.approx(getattr(record, name), abs=2e-4), name
         shares = float(row["syntactic"]) + float(row["lexical"])
         assert shares == pytest.approx(float(row["surprisal"]), abs=2e-6)
@@ -304,6 +311,39 @@ def test_sentences_are_printed_as_they_are_measured(output, monkeypatch, folder)
     assert all(expected.startswith(text) for text in printed)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_unknown_words_are_counted(kind, folder):
+    text = "she qwxed the train .\nshe qwxed Zorgs .\n"
+    result = run(*KINDS[kind], "-", "--end", "--json", "j", stdin=text)
+    assert "words outside the model's vocabulary: 3 of 9, qwxed (2), Zorgs (1)\n" in result.stderr
+    known = [r["known"] for r in table(result.stdout)]
+    assert known == ["1", "0", "1", "1", "1", "", "1", "0", "0", "1", ""]
+    in_json = [w["known"] for line in read("j").splitlines() for w in json.loads(line)["words"]]
+    assert in_json == [{"1": True, "0": False, "": None}[value] for value in known]
+    assert "outside" not in run(*KINDS[kind], "-", stdin="she slept .\n").stderr
+    (folder / "raw").write_text("she qwxedthe train .\nshe qwxed Zorgs .\n", encoding="utf-8")
+    merged = table(run(*KINDS[kind], "-", "--end", "--merge", "raw", stdin=text).stdout)
+    assert [r["known"] for r in merged] == ["1", "0", "1", "1", "", "1", "0", "0", "1", ""]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("She slept.\n", "-:1: running text? 'slept.' ends in a mark (1 of 1 lines)"),
+        ("she , slept .\nWell, she slept .\n", "-:2: running text? 'Well,'"),
+        ('"Go!" she said\n', "running text? '\"Go!\"'"),
+        ("she slept at 3 p.m. .\n", None),
+        ("Mr. Smith slept ... etc. .\n", None),
+        ("she slept .\n" * 20 + "she slept.\n", None),
+        ("she slept in the U.S.\n", None),
+    ],
+)
+def test_what_looks_like_running_text_is_told(text, shown):
+    told = run(*KINDS["lm"], "-", stdin=text).stderr
+    assert (shown or "running text?") in told if shown else "running text?" not in told
+    assert "running text?" not in run(*KINDS["lm"], "--text", "-", stdin=text).stderr
+
+
 # searches
 
 
@@ -324,7 +364,7 @@ def test_a_particle_filter_repeats_its_seed_and_gives_errors(folder):
     assert one == again
     assert run(*arguments, "--seed", "2").stdout != one
     rows = table(one)
-    assert list(rows[0])[4:6] == ["surprisal", "standard_error"]
+    assert list(rows[0])[5:7] == ["surprisal", "standard_error"]
     assert "syntactic" not in rows[0]
     assert all(float(r["standard_error"]) > 0 for r in rows)
     assert rows[0]["surprisal"] != rows[2]["surprisal"], "sentences draw apart"

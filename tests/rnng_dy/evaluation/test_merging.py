@@ -89,9 +89,10 @@ def test_measures_are_added():
     ]
     word, go, end = merge("can't go", records, None, 1)
     assert line(word, 1, word.token_ids) == (
-        "1\t1-2\tcan't\t\t5.000000\t\t1.500000\t3.500000\t0.750000\t4.250000\t7\t70\t1.000000\t1.000000\t3"
+        "1\t1-2\tcan't\t\t1\t5.000000\t\t1.500000\t3.500000\t0.750000\t4.250000\t7\t70\t1.000000\t1.000000\t3"
     )
     assert (go.surprisal, go.standard_error, go.unk, go.syntactic) == (math.inf, 0.2, "UNK", None)
+    assert (word.known, go.known, end.known) == (True, False, None)
     assert (end.token, end.token_ids, end.surprisal, end.open) == (None, "4", 0.25, 0)
 
 

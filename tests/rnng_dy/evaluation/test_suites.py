@@ -64,11 +64,15 @@ BITS = {"The": 1.0, "dogs": 4.0, "dog": 9.5, "yak": math.inf, "are": 2.0, "is": 
 class Record(NamedTuple):
     token: str | None
     surprisal: float
+    known: bool | None
 
 
 def surprisals(sentences):
-    """Of each word, as the table has it, and of the end."""
-    return [[*(Record(w, BITS[w]) for w in words), Record(None, 7.0)] for words in sentences]
+    """Of each word, as the table has it, and of the end; a yak is not known."""
+    return [
+        [*(Record(w, BITS[w], w != "yak") for w in words), Record(None, 7.0, None)]
+        for words in sentences
+    ]
 
 
 @pytest.fixture
@@ -92,9 +96,11 @@ def test_accuracies_and_sums_are_those_computed_by_hand(write):
     [result] = evaluate([read_suite(write())], surprisals)
     # 1: are < is, 5 + 2 + 3 < 17; 2: is > are, 10.5 + 2.5 + 3 < 17; 3: is > are, infinite
     assert [r.outcomes for r in result.items] == [(True, True), (False, True), (False, False)]
-    assert result.of_prediction(0) == (1, 3, 0)
-    assert result.of_prediction(1) == (2, 3, 0)
-    assert result.accuracy == (1, 3, 0)
+    # the unknown word is in the first region of item 3, which only the second one compares
+    assert [r.unknown for r in result.items] == [(False, False), (False, False), (False, True)]
+    assert result.of_prediction(0) == (1, 3, 0, 0)
+    assert result.of_prediction(1) == (2, 3, 0, 1)
+    assert result.accuracy == (1, 3, 0, 1)
     assert result.accuracy.share == pytest.approx(1 / 3)
     values = result.items[0].values
     assert [values["mismatch", i] for i in (1, 2, 3, 4)] == [5.0, 0.0, 2.5, 3.0]
@@ -106,9 +112,10 @@ def test_items_that_decide_nothing_are_left_out(write):
     predictions = [{"formula": "(*;%match%) < (*;%mismatch%)"}, {"formula": "(3;%match%) < 2.2"}]
     [result] = evaluate([read_suite(write(predictions=predictions))], surprisals)
     assert result.items[2].outcomes == (None, False)
-    assert result.of_prediction(0) == (1, 2, 1)
+    # that of item 3, with an unknown word, is not decided
+    assert result.of_prediction(0) == (1, 2, 1, 0)
     # the other prediction decides item 3: it is wrong
-    assert result.accuracy == (1, 3, 0)
+    assert result.accuracy == (1, 3, 0, 1)
     assert result.items[2].holds is False
 
 
@@ -126,6 +133,7 @@ def test_without_any_decision_there_is_no_accuracy(write):
         "0",
         "-",
         "1",
+        "0",
     ]
     assert math.isnan(result.means()["match"][1])
     page = suite_report.html([result], "m")
@@ -192,7 +200,7 @@ def test_pairs_with_tabs_and_in_json_lines_are_the_same(tmp_path):
     assert first.items == second.items
     # the last pair is a tie, which is wrong
     assert [r.outcomes for r in first.items] == [(True,), (False,), (False,)]
-    assert first.accuracy == (1, 3, 0)
+    assert first.accuracy == (1, 3, 0, 0)
     # neither the end, of 7 bits, nor anything else is added
     assert first.items[0].values == {("good", 1): 7.5, ("bad", 1): 8.0}
 
@@ -323,9 +331,9 @@ def test_the_table_has_a_row_a_prediction_and_one_for_all(write):
     results = evaluate([read_suite(write())], surprisals)
     rows = [line.split() for line in suite_report.table(results).splitlines()]
     assert rows[1:] == [
-        ["number", "1", "1", "3", "33.3", "%", "0"],
-        ["number", "2", "2", "3", "66.7", "%", "0"],
-        ["number", "all", "predictions", "1", "3", "33.3", "%", "0"],
+        ["number", "1", "1", "3", "33.3", "%", "0", "0"],
+        ["number", "2", "2", "3", "66.7", "%", "0", "1"],
+        ["number", "all", "predictions", "1", "3", "33.3", "%", "0", "1"],
     ]
 
 
@@ -377,4 +385,6 @@ def test_the_page_and_json_have_accuracies_and_means(write):
     assert (numbers["right"], numbers["of"], numbers["left_out"]) == (1, 3, 0)
     assert numbers["predictions"][1]["accuracy"] == pytest.approx(2 / 3)
     assert numbers["means"]["mismatch"][3] == pytest.approx((2.5 + 2 + 2) / 3)
-    assert numbers["outcomes"][1] == {"item": 2, "predictions": (False, True)}
+    unknown = {"unknown": (False, False)}
+    assert numbers["outcomes"][1] == {"item": 2, "predictions": (False, True), **unknown}
+    assert numbers["outcomes"][2]["unknown"] == (False, True) and numbers["unknown"] == 1

@@ -28,16 +28,16 @@ SENTENCE = [
 
 
 def test_a_table_has_the_columns_of_the_kind_of_model():
-    assert header().split("\t")[:6] == (
-        ["sentence_id", "token_id", "token", "unk", "surprisal", "standard_error"]
+    assert header().split("\t")[:7] == (
+        ["sentence_id", "token_id", "token", "unk", "known", "surprisal", "standard_error"]
     )
     assert line(SENTENCE[0], 3, 1).split("\t") == (
-        "3 1 The The 6.532369 _ 0.500000 6.032369 0.250000 6 6 130 1.500000 1.500000 2"
+        "3 1 The The 1 6.532369 _ 0.500000 6.032369 0.250000 6 6 130 1.500000 1.500000 2"
     ).replace("_", "").split(" ")
     # the order is the table's, whatever that of the columns
-    assert header(["open", "surprisal"]).split("\t")[4:] == ["surprisal", "open"]
-    assert line(SENTENCE[1], 1, "2-3", ["open", "surprisal"]) == "1\t2-3\tcat\tUNK-LC\tinf\t3"
-    assert line(SENTENCE[2], 1, 3, ["surprisal"]) == "1\t3\t</s>\t\t0.000000"
+    assert header(["open", "surprisal"]).split("\t")[4:] == ["known", "surprisal", "open"]
+    assert line(SENTENCE[1], 1, "2-3", ["open", "surprisal"]) == "1\t2-3\tcat\tUNK-LC\t0\tinf\t3"
+    assert line(SENTENCE[2], 1, 3, ["surprisal"]) == "1\t3\t</s>\t\t\t0.000000"
     with pytest.raises(ValueError, match="bits"):
         header(["bits"])
 

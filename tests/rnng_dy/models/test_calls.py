@@ -12,6 +12,7 @@ import rnng_dy
 from oracle.errors import RnngError
 from oracle.treebank import NO_TAG
 from rnng_dy import LstmLanguageModel
+from rnng_dy.baselines.kneser_ney import KneserNey
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes
 from rnng_dy.models import discriminative
 from rnng_dy.search import surprisal
@@ -144,6 +145,71 @@ def test_no_tokens_are_no_sentence(parser, generator, empty):
             model(empty)
 
 
+def test_lists_are_sentences_and_tuples_are_pairs(parser, generator):
+    two = [["Hello", "."], ["Bye", "."]]
+    for model in (parser, generator):
+        assert [tree.leaves() for tree in model(two)] == two
+        assert [tree.leaves() for tree in model(two[:1])] == two[:1]
+        assert model(tuple(two[0])).leaves() == two[0]
+    pairs = [("Hello", "UH"), (".", ".")]
+    assert parser(pairs).pos() == parser([pairs])[0].pos() == parser(tuple(pairs)).pos() == pairs
+    assert [tree.leaves() for tree in map(parser.parse_one, two)] == two
+
+
+BAD_TOKENS = {
+    "empty": ["a", ""],
+    "blank": ["a b"],
+    "tab": ["a\t"],
+    "empty tag": [("a", "")],
+    "blank tag": [("a", "N N")],
+    "number": ["a", 1],
+    "no text": [("a", None)],
+    "bytes": [b"a"],
+    "triple": [("a", "b", "c")],
+    "mixture": ["a", ("b", "NN")],
+    "list": [["a", "b"]],
+    "mixture of lists": ["a", ["b"]],
+    "nothing": None,
+    "text": "a b",
+}
+
+
+@pytest.mark.parametrize("tokens", BAD_TOKENS.values(), ids=BAD_TOKENS.keys())
+def test_tokens_that_are_none_are_refused_everywhere(parser, generator, lm, tokens):
+    for ask in (parser.parse, parser.sample, lambda x: parser.nbest(x, 2), parser.parse_one):
+        with pytest.raises(RnngError):
+            ask(tokens)
+    if tokens not in (BAD_TOKENS["text"], BAD_TOKENS["list"]):
+        for model in (parser, generator):
+            with pytest.raises(RnngError):
+                model(tokens)
+    for model in (generator, lm):
+        with pytest.raises(RnngError):
+            model.surprisals(tokens)
+        with pytest.raises(RnngError):
+            model.surprisals_of([["a"], tokens])
+    with pytest.raises(RnngError):
+        generator.reader().push("" if tokens is None else tokens)
+    with pytest.raises(RnngError):
+        KneserNey([["a"]], []).surprisals_of([tokens])
+
+
+def test_brackets_are_read_and_written_as_commands_do(parser, generator, lm):
+    tokens, escaped = ["see", "(", "x)"], ["see", "-LRB-", "x-RRB-"]
+    for tree in (parser(tokens), parser.sample(tokens, n=1)[0][0], parser.nbest(tokens, 1)[0][0]):
+        assert tree.leaves() == nltk.Tree.fromstring(str(tree)).leaves() == escaped
+    assert parser([("(", "(")]).pos() == [("-LRB-", "-LRB-")]
+    for model in (generator, lm):
+        records, expected = model.surprisals(tokens), model.surprisals(escaped)
+        assert [r.token for r in records] == escaped
+        assert [r.surprisal for r in records] == pytest.approx([r.surprisal for r in expected])
+    tree = parser(tokens)
+    raw = nltk.Tree.fromstring(str(tree).replace("-LRB-)", "BRACKET)"))
+    raw[raw.leaf_treeposition(1)] = "("
+    for model in (parser, generator):
+        assert model.log_prob(raw) == model.log_prob(tree)
+
+
 # surprisals
 
 
@@ -157,10 +223,10 @@ def test_surprisals_of_a_text_are_those_of_its_sentences(generator):
 
 def test_a_text_where_tokens_are_needed_is_refused_with_what_takes_one(parser, generator, lm):
     for model in (generator, lm):
-        with pytest.raises(RnngError, match="`surprisals_of` takes a text"):
+        with pytest.raises(RnngError, match=r"`model.surprisals_of\(text\)`"):
             model.surprisals(TEXT)
     for ask in (parser.parse, parser.parse_one, parser.sample):
-        with pytest.raises(RnngError, match=r"call the model: `model\(text\)`"):
+        with pytest.raises(RnngError, match=r"`model\(text\)` gives the trees"):
             ask(TEXT)
 
 
@@ -176,7 +242,7 @@ def test_a_model_of_words_has_surprisals_and_no_trees(lm):
     assert [[r.token for r in of] for of in lm.surprisals_of(TEXT)] == [
         [*s, None] for s in SENTENCES
     ]
-    with pytest.raises(TypeError, match="gives no trees"):
+    with pytest.raises(RnngError, match="gives no trees"):
         lm(TEXT)
 
 
