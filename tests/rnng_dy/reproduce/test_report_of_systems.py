@@ -26,9 +26,7 @@ NAMES = (
     "gated-attention/no-stack/in-order",
     "gated-attention/no-history/in-order",
 )
-TINY_MODELS = (
-    "--preset paper --epochs 3 --hidden 6 --lstm-input 6 --samples 3 --beam 5 --particles 4 --jobs 2"
-)
+TINY_MODELS = "--preset paper --epochs 3 --hidden 6 --lstm-input 6 --samples 3 --beam 5 --particles 4 --jobs 2"
 
 
 @pytest.fixture(scope="module")
