@@ -12,6 +12,7 @@ from rnng_dy.cli.paths import FOLDER, PathName
 from rnng_dy.cli.workers import workers_options
 from rnng_dy.reproduce.plan import GROUPS, Experiment
 from rnng_dy.reproduce.systems import System, every, parse
+from rnng_dy.training.presets import NAMES
 
 SINGLE_TAGS = ("jackknife", "gold", "none")
 ALL_GROUPS = (*GROUPS, "report")
@@ -89,7 +90,7 @@ def common_options(command: Callable) -> Callable:
         ),
         click.option(
             "--preset",
-            type=click.Choice(["paper", "fast"]),
+            type=click.Choice(NAMES),
             default="paper",
             show_default=True,
             help="Settings of training.",

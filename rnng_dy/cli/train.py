@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from rnng_dy.cli.quiet import say
 from rnng_dy.cli.ranks import RankedGroup
 from rnng_dy.cli.training_data import TrainingData, training_data
 from rnng_dy.cli.training_run import TrainingRun, WordsRun
+from rnng_dy.execution.local import check_jobs
 from rnng_dy.execution.outputs import content_hash
 from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES
 
@@ -57,9 +58,9 @@ def discriminative(pos, no_tagger, pretrained, device, **options) -> None:
     Example: rnng-dy train discriminative --trees train.trees --dev-trees dev.trees --pos --model parser
     """
     base = initial_model("discriminative", options, device, pretrained=pretrained)
+    _start(device, options)
     with training_data("discriminative", options, base) as data:
         words, vectors = _read_vectors(pretrained)
-        engine.start(device)
         from rnng_dy.models.discriminative import DiscriminativeParser, ParserSizes
         from rnng_dy.models.vocabulary import ParserVocabulary
         from rnng_dy.training.development import ParserEvaluation
@@ -81,6 +82,14 @@ def discriminative(pos, no_tagger, pretrained, device, **options) -> None:
         run.train(
             model, evaluation, lambda r: f"dev F1 {r['f1']:.2f} ({evaluation.tags_used})", *more
         )
+
+
+def _start(device: str, options: Mapping[str, object]) -> None:
+    """Start DyNet, before data is made. Raises RnngError where the device cannot do what the options say."""
+    if options["mpi"] and device != engine.CPU:
+        raise RnngError("--mpi is for the CPU: leave out --device")
+    check_jobs(options["jobs"] or 1, device)
+    engine.start(device)
 
 
 def _require_tags_as_said(run: TrainingRun, model, pos: bool, init: str | None) -> None:
@@ -132,9 +141,9 @@ def generative(clusters_path, device, **options) -> None:
     Example: rnng-dy train generative --trees train.trees --dev-trees dev.trees --model generator
     """
     base = initial_model("generative", options, device, clusters=clusters_path)
+    _start(device, options)
     with training_data("generative", options, base) as data:
         given = _take_clusters(clusters_path, data)
-        engine.start(device)
         from rnng_dy.models.generative import GenerativeModel, GeneratorSizes
         from rnng_dy.training.development import GeneratorEvaluation
 
@@ -163,9 +172,9 @@ def lstm_lm(clusters_path, device, composition, transitions, **options) -> None:
         )
     options |= {"composition": None, "transitions": None, "state": None}
     base = initial_model("lstm-lm", options, device, clusters=clusters_path)
+    _start(device, options)
     with training_data("lstm-lm", options, base) as data:
         given = _take_clusters(clusters_path, data)
-        engine.start(device)
         from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
         from rnng_dy.training.development import LanguageModelEvaluation
 

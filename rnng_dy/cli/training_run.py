@@ -61,6 +61,9 @@ class TrainingRun:
         if self.resumes:
             settings = saved_settings(checkpoint.training_state(self.folder), self.folder)
             require_possible(settings, self.folder)
+        if engine.device() != engine.CPU:
+            # a preset, or a training begun on the processor, may have more
+            settings = replace(settings, jobs=1)
         self.settings = replace(settings, **_given(settings, options))
         self._world = click.get_current_context().obj if options["mpi"] else None
         if self._world:

@@ -33,6 +33,7 @@ PROCESS_BYTES = 120_000_000
 LEAST_REFUSED, PROCESSES_EACH = 64, 16
 """Processes that any machine may have, and that each of its processors may."""
 
+_open_work: Callable[[], Callable] | None = None
 _work: Callable | None = None
 
 
@@ -115,10 +116,13 @@ class LocalProcesses(_Local):
         """See `Executor`."""
         context = _Spawning()
         workers = min(self.jobs, len(items)) or 1
-        with ProcessPoolExecutor(workers, context, _open, (self.jobs, open_work)) as pool:
+        with ProcessPoolExecutor(workers, context, _prepare, (self.jobs, open_work)) as pool:
             try:
                 yield from _results(pool, items, ahead=4 * self.jobs)
-            except BrokenProcessPool:
+            except BrokenProcessPool as error:
+                if error.__cause__:
+                    # no process has ended: a result, or what was raised, cannot be read
+                    raise
                 raise RnngError(
                     "a working process was killed, often for want of memory: go on with --resume and fewer --jobs"
                 ) from None
@@ -162,15 +166,19 @@ def _results(pool: ProcessPoolExecutor, items: Sequence[T], ahead: int) -> Itera
         yield waiting.popleft().result()
 
 
-def _open(processes: int, open_work: Callable[[], Callable]) -> None:
-    global _work
+def _prepare(processes: int, open_work: Callable[[], Callable]) -> None:
+    """Make a working process ready. What is raised here would end it, and nobody would be told why."""
+    global _open_work
     end_with_parent()
     prepare_process(processes)
-    _work = open_work()
-    _keep_from_collection()
+    _open_work = open_work
 
 
 def _do(item: object) -> object:
+    global _work
+    if _work is None:
+        _work = _open_work()
+        _keep_from_collection()
     return _work(item)
 
 

@@ -63,14 +63,17 @@ def several_ways(
     return found
 
 
-def process_seconds(run: str, stages: Sequence[Mapping]) -> dict[str, float]:
-    """What each way took: seconds of its stages times the processes that worked on them; NaN where not recorded."""
+def process_seconds(run: str, proposal: str, stages: Sequence[Mapping]) -> dict[str, float]:
+    """What each way took: seconds of its stages times the processes that worked on them; NaN where not recorded.
+
+    `proposal` is the run whose parser drew the samples.
+    """
     known = {
         stage["name"]: math.nan
         if None in (stage["seconds"], stage.get("processes"))
         else stage["seconds"] * stage["processes"]
         for stage in stages
     }
-    names = {"samples": [f"sample {run}", f"score {run}"]}
+    names = {"samples": [f"sample {proposal}", f"score {run}"]}
     names |= {search: [f"perplexity {run} {search}"] for search in SEARCHES}
     return {way: sum(known[name] for name in of_way) for way, of_way in names.items()}

@@ -18,7 +18,7 @@ from rnng_dy.execution.executor import Command, Executor
 from rnng_dy.reproduce.plan import PARTICLE_RUNS, Experiment, Stage
 from rnng_dy.reproduce.runner import Runner
 from rnng_dy.reproduce.systems import System
-from rnng_dy.training.presets import PRESETS, Settings, settings_for
+from rnng_dy.training.presets import PRESETS, Settings, settings_for, sizes_for
 
 MEASURED = 32
 """Sentences."""
@@ -104,10 +104,14 @@ def estimate(
     stages: Sequence[Stage], e: Experiment, train: PartSize, test: PartSize
 ) -> dict[str, float]:
     """Seconds of each training, sampling, scoring and searching stage, for one process; the others take minutes."""
-    sizes = {name: e.training[name] for name in SIZES if name in e.training}
+    given = {name: e.training[name] for name in SIZES if name in e.training}
     kinds = {stage.kind for stage in stages if stage.kind}
     settings = {kind: settings_for(e.preset, kind, train.sentences) for kind in kinds}
-    trained = {kind: seconds_per_word(kind, settings[kind], sizes) for kind in kinds}
+
+    def measured(kind: str, how: Settings) -> float:
+        return seconds_per_word(kind, how, {**sizes_for(e.preset, kind, train.sentences), **given})
+
+    trained = {kind: measured(kind, settings[kind]) for kind in kinds}
     inferred = {
         "sample": ("discriminative", SAMPLING * e.samples / 100),
         "score": ("generative", SCORING * e.samples / 100),
@@ -116,7 +120,7 @@ def estimate(
     }
     works = {stage.name: stage.search or stage.verb for stage in stages}
     batched = {
-        kind: seconds_per_word(kind, PRESETS["fast", kind], sizes)
+        kind: measured(kind, PRESETS["fast", kind])
         for kind in {inferred[work][0] for work in works.values() if work in inferred}
     }
     found = {}

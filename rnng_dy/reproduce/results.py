@@ -47,7 +47,7 @@ def collect(folder: Path, e: Experiment, not_run: Collection[str] = ()) -> dict:
         "without_tree": {trial.name: trial.without_tree for trial in searched},
         "perplexity": _perplexity(folder, e, trials, not_run),
         "several_ways": [
-            {"system": trial.system.name}
+            {"system": trial.system.name, "proposal": trial.proposal}
             | several_ways(folder, trial.name, trial.log_marginals, trial.lengths)
             for trial in searched
         ],

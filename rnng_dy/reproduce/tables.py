@@ -143,7 +143,8 @@ def _several_ways(results: dict) -> list[Table]:
     rows = []
     for system in dict.fromkeys(run["system"] for run in results["several_ways"]):
         runs = [run for run in results["several_ways"] if run["system"] == system]
-        seconds = [process_seconds(run["run"], results["made"]["stages"]) for run in runs]
+        stages = results["made"]["stages"]
+        seconds = [process_seconds(run["run"], run["proposal"], stages) for run in runs]
         for way, name in WAYS.items():
             of_way = [run[way] for run in runs]
             above = "–"

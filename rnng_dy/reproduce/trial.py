@@ -30,6 +30,7 @@ class Trial:
         """`is_searched`: whether the generative model alone was, so that it has trees of its own."""
         name, proposal = f"{system.slug}-{seed}", f"{system.proposal.slug}-{seed}"
         self.system, self.seed, self.name, self.is_searched = system, seed, name, is_searched
+        self.proposal = proposal
         self.trees = {
             "discriminative": _with_gold_tags(folder / f"{proposal}.greedy.trees", golds),
             "generative": _with_gold_tags(folder / f"{name}.map.trees", golds),

@@ -25,7 +25,6 @@ from oracle.errors import RnngError
 from rnng_dy import engine
 from rnng_dy.cpu_level import cpu_level
 from rnng_dy.execution.identity import differences, installed
-from rnng_dy.execution.local import CPU
 from rnng_dy.execution.memory import limit_memory
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.training.examples import Examples
@@ -175,9 +174,7 @@ class Ranks:
     """The replicas of an updater, seen from the first rank; see `Team`."""
 
     def __init__(self, world: World, updater: Updater):
-        """The model has the parameters that training goes on from. Raises RnngError for a GPU."""
-        if engine.device() != CPU:
-            raise RnngError("--mpi is for the CPU: leave out --device")
+        """The model has the parameters that training goes on from."""
         self._world, self._updater = world, updater
         examples, optimizer = updater.examples, updater.optimizer.arrays()
         if world.machines > 1 and isinstance(examples, Examples):

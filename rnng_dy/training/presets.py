@@ -41,7 +41,8 @@ class Settings:
     """Sentences between records in the log."""
     seed: int = 1
     jobs: int = 1
-    """Processes that share the gradient of each minibatch; dropout differs with their number."""
+    """Processes that share the gradient of each minibatch; dropout differs with their number. A preset's are those on
+    the processor: a GPU takes one."""
     bucket: bool = False
     """Whether each minibatch has sentences of like length; see `order`."""
     patience: int = 0

@@ -14,9 +14,12 @@ import multiprocessing
 import os
 import signal
 import tempfile
-from collections.abc import Sequence
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,6 +32,12 @@ from rnng_dy.training.exchange import Gradients, Rows, Share, Update, add_in_ord
 from rnng_dy.training.updates import Updater
 
 WRITTEN = "written"
+
+
+class Failed(NamedTuple):
+    """A message of a helper that can do no more."""
+
+    reason: str
 
 
 class Slots:
@@ -61,13 +70,32 @@ class _Helper:
         self._slots, self._connection = slots, connection
 
     def add_up(self, share: Share) -> Share:
-        self._connection.send(share)
-        whole = self._connection.recv()
+        self.tell(share)
+        whole = self.hear()
         self._slots.write(whole.rows)
-        self._connection.send(WRITTEN)
-        self._connection.recv()
+        self.tell(WRITTEN)
+        self.hear()
         self._slots.read(whole.rows)
         return whole
+
+    def tell(self, message: object) -> None:
+        """Send the main process a message."""
+        with _ending_with_main():
+            self._connection.send(message)
+
+    def hear(self) -> object:
+        """The main process's next message."""
+        with _ending_with_main():
+            return self._connection.recv()
+
+
+@contextmanager
+def _ending_with_main() -> Iterator[None]:
+    """End this process, with nothing said, where the main one is gone."""
+    try:
+        yield
+    except (EOFError, OSError):
+        raise SystemExit from None
 
 
 class Replicas:
@@ -139,7 +167,9 @@ class Replicas:
             try:
                 connection.send(message)
             except OSError:
-                self._lost(rank)
+                # it may have said why
+                self._receive(rank)
+                raise
 
     def _hear(self) -> list[object]:
         """A message from each helper."""
@@ -149,9 +179,12 @@ class Replicas:
         connection, process = self._connections[rank - 1], self._processes[rank - 1]
         wait([connection, process.sentinel])
         try:
-            return connection.recv()
+            message = connection.recv()
         except (EOFError, OSError):
             self._lost(rank)
+        if isinstance(message, Failed):
+            raise RnngError(f"training process {rank}: {message.reason}; go on with --resume")
+        return message
 
     def _lost(self, rank: int) -> None:
         process = self._processes[rank - 1]
@@ -171,23 +204,33 @@ class Replicas:
 
 
 def _help(connection: Connection, folder: str, kind: str, examples, settings, place) -> None:
-    """A helper: makes the updates that it is told until the other end of the connection is gone."""
+    """A helper: makes the updates that it is told until the other end of the connection is gone.
+
+    Tells what goes wrong, with its traceback on standard error unless it is the user's to mend.
+    """
     # signals that end training are for the main process, without which there is nothing to do
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     end_with_parent()
-    engine.start()
+    try:
+        _make_updates(connection, folder, kind, examples, settings, place)
+    except Exception as error:
+        reason = str(error)
+        if not isinstance(error, RnngError):
+            traceback.print_exc()
+            reason = ": ".join(filter(None, (type(error).__name__, reason)))
+        with suppress(OSError):
+            connection.send(Failed(reason))
+
+
+def _make_updates(connection: Connection, folder: str, kind: str, examples, settings, place):
+    """The updates; `place` is the shared file, the helper's rank and the number of replicas."""
     path, rank, replicas = place
+    engine.start()
     limit_memory(replicas)
     model = registry.class_of(kind).build(folder)
     updater = Updater(model, examples, settings)
     checkpoint.load_training(model.store, folder, updater.optimizer)
-    updater.exchange = _Helper(Slots(model.store, path, rank, replicas), connection)
-    connection.send("ready")
-    try:
-        while True:
-            updater.update(*connection.recv())
-    except (EOFError, OSError):
-        pass
-    except RnngError as error:
-        # the main process says the same
-        raise SystemExit(1) from error
+    updater.exchange = helper = _Helper(Slots(model.store, path, rank, replicas), connection)
+    helper.tell("ready")
+    while True:
+        updater.update(*helper.hear())

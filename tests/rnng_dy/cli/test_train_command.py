@@ -16,11 +16,11 @@ from clusters.files import read_clusters
 from oracle.files import open_output, read_oracle, write_oracle
 from oracle.transitions import SYSTEMS, TopDown
 from oracle.treebank import read_trees
-from rnng_dy import DiscriminativeParser, GenerativeModel, checkpoint, registry
+from rnng_dy import DiscriminativeParser, GenerativeModel, checkpoint, engine, registry
 from rnng_dy.cli import main
 from rnng_dy.cli.options import PARSER_SIZES, SETTINGS, SIZES
 from rnng_dy.models.generative import GeneratorSizes
-from rnng_dy.training.presets import FITS, Fit, saved_settings, settings_for
+from rnng_dy.training.presets import FITS, NAMES, Fit, saved_settings, settings_for
 
 from ..conftest import sentences_of
 
@@ -523,3 +523,54 @@ def test_training_by_a_taggers_tags_does_not_say_that_it_parses_with_gold_tags(d
     assert Path("good.oracle").read_text(encoding="utf-8") != text
     result = run(*PARSER, *SMALL, "--pos", "--no-tagger")
     assert re.search(r" dev F1 \d+\.\d\d \(scored with gold tags\)", result.output)
+
+
+@pytest.fixture
+def gpu(monkeypatch):
+    """A GPU to all appearance: the processor computes."""
+    start = engine.start
+    monkeypatch.setattr(engine, "start", lambda device=engine.CPU: start())
+    monkeypatch.setattr(engine, "device", lambda: "cuda:0")
+
+
+@pytest.mark.parametrize("kind", ["discriminative", "generative", "lstm-lm"])
+@pytest.mark.parametrize("preset", NAMES)
+def test_every_preset_trains_on_a_gpu_in_one_process(data, gpu, preset, kind):
+    of_kind = PARSER if kind == "discriminative" else GENERATOR
+    command = ["train", kind, *of_kind[2:], *SMALL, "--preset", preset, "--device", "cuda"]
+    run(*command)
+    saved = saved_settings(checkpoint.training_state("m"), "m")
+    assert saved.jobs == 1
+
+
+@pytest.mark.parametrize(
+    ("option", "says"),
+    [
+        (["--jobs", "2"], "--jobs is for the CPU"),
+        (["--mpi"], "--mpi is for the CPU: leave out --device"),
+    ],
+)
+def test_several_processes_on_a_gpu_are_refused_before_anything_is_made(data, gpu, option, says):
+    trees = ["--trees", "good.trees", "--hold-out", "0.2"]
+    before = sorted(data.rglob("*"))
+    for kind in ("discriminative", "generative", "lstm-lm"):
+        command = ["train", kind, *trees, *SMALL, "--device", "cuda", *option]
+        result = run(*command, code=2)
+        assert says in result.stderr
+        # no oracles, no clusters
+        assert result.stderr.count("\n") == 1
+    assert sorted(data.rglob("*")) == before
+
+
+def test_a_device_that_is_not_there_is_refused_before_oracles_are_made(data):
+    trees = ["--trees", "good.trees", "--hold-out", "0.2"]
+    for kind in ("discriminative", "generative", "lstm-lm"):
+        result = run("train", kind, *trees, *SMALL, "--device", "cuda:77", code=2)
+        assert result.stderr.startswith("Error: ") and result.stderr.count("\n") == 1
+
+
+def test_a_training_of_two_processes_is_resumed_on_a_gpu_by_one(data, monkeypatch):
+    run(*PARSER, *SMALL, "--preset", "paper", "--jobs", "2")
+    monkeypatch.setattr(engine, "device", lambda: "cuda:0")
+    run(*PARSER, *SMALL, "--preset", "paper", "--resume", "--epochs", "2")
+    assert saved_settings(checkpoint.training_state("m"), "m").jobs == 1

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from pathlib import Path
 
@@ -56,6 +57,38 @@ def test_results_come_in_order(jobs):
 def test_a_killed_process_is_told():
     with pytest.raises(RnngError, match=r"killed.*--resume"):
         list(local_executor(2).map(open_kill, range(10)))
+
+
+def open_nothing(error):
+    raise error
+
+
+class TwoParts(Exception):
+    """Cannot be unpickled, as many an exception of two arguments."""
+
+    def __init__(self, message, more):
+        super().__init__(message)
+
+
+def open_failing():
+    return _fail
+
+
+def _fail(x):
+    raise TwoParts("something unforeseen", x)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("error", [RnngError("not for this model"), ValueError("unforeseen")])
+def test_work_that_cannot_be_opened_says_why(jobs, error):
+    with pytest.raises(type(error), match=str(error)):
+        list(local_executor(jobs).map(partial(open_nothing, error), range(3)))
+
+
+def test_an_error_of_another_kind_is_no_want_of_memory():
+    with pytest.raises(BrokenProcessPool) as raised:
+        list(local_executor(2).map(open_failing, range(3)))
+    assert "TwoParts" in str(raised.value.__cause__)
 
 
 def open_blocked():
@@ -211,6 +244,18 @@ def test_batches_are_halved_until_they_fit():
 
     assert as_fits(work, [1, 2, 30, 4, 5, 6]) == [2, 4, None, 8, 10, 12]
     assert calls[0] == [1, 2, 30, 4, 5, 6]
+
+
+def test_what_is_no_want_of_memory_is_raised_at_once():
+    calls = []
+
+    def work(batch):
+        calls.append(batch)
+        raise ValueError("something unforeseen")
+
+    with pytest.raises(ValueError, match="unforeseen"):
+        as_fits(work, [1, 2, 3])
+    assert calls == [[1, 2, 3]]
 
 
 @pytest.fixture(scope="module")

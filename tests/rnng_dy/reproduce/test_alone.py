@@ -54,6 +54,6 @@ def test_the_samplers_seconds_are_of_drawing_and_scoring():
         {"name": "perplexity a-1 beam", "seconds": 10.0, "processes": 4},
         {"name": "perplexity a-1 particles", "seconds": 10.0, "processes": None},
     ]
-    found = process_seconds("a-1", stages)
+    found = process_seconds("a-1", "a-1", stages)
     assert (found["samples"], found["beam"]) == (7.0, 40.0)
     assert math.isnan(found["particles"])

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from click.testing import CliRunner
 
+from rnng_dy.cli import main
 from rnng_dy.reproduce import estimate
 from rnng_dy.reproduce.plan import Experiment, stages
 from rnng_dy.reproduce.systems import System, parse
+from rnng_dy.training.presets import NAMES
+
+from ..conftest import TINY
 
 
 def test_costs_of_a_composition_and_a_state_multiply():
@@ -39,3 +44,28 @@ def test_seconds_are_those_of_the_system(monkeypatch):
             assert found[f"sample {system.slug}-1"] == pytest.approx(85 * inference)
         assert found[f"perplexity {system.slug}-1 beam"] == pytest.approx(450 * inference)
     assert found["train lstm-1"] == 1000
+
+
+@pytest.mark.parametrize("preset", NAMES)
+def test_every_preset_is_one_of_reproductions_with_its_dimensions(tmp_path, monkeypatch, preset):
+    measured = {}
+
+    def seconds_per_word(kind, settings, sizes):
+        measured[kind] = sizes
+        return 1.0
+
+    sizes = {"train": estimate.PartSize(2000, 20000), "test": estimate.PartSize(20, 200)}
+    monkeypatch.setattr(estimate, "seconds_per_word", seconds_per_word)
+    monkeypatch.setattr(estimate, "part_sizes", lambda *_: sizes)
+    command = ["reproduce", "trees", "--preset", preset, "--hidden", "7", "--dry-run"]
+    for part in ("train", "dev", "test"):
+        command += [f"--{part}", str(TINY)]
+    result = CliRunner().invoke(main, [*command, "-o", str(tmp_path / "out")])
+    assert result.exit_code == 0, result.output
+    assert result.stdout.count(f" --preset {preset} ") == 5
+    of_preset = {"lstm_input": 128} if preset == "quick" else {}
+    assert measured == {
+        "discriminative": {"hidden": 7},
+        "generative": {"hidden": 7} | of_preset,
+        "lstm-lm": {"hidden": 7},
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import subprocess
 import sys
@@ -9,8 +10,13 @@ import sys
 import numpy as np
 import pytest
 
+from oracle.errors import RnngError
+from rnng_dy.training.replicas import Replicas
+
 from ...conftest import CHECKOUT
+from ..conftest import make_parser
 from .test_mpi import OPEN_MPI, mpirun  # noqa: F401
+from .test_training import training
 from .updates_of_replicas import SYSTEMS
 
 PROGRAM = f"{__package__}.updates_of_replicas"
@@ -83,3 +89,43 @@ def test_adam_leaves_the_row_of_a_label_that_is_the_roots_alone(results):
         ~moved(one, "nonterminal").any(1) & moved(one, "open_nonterminal").any(1)
     )
     assert row == one["root"]
+
+
+class Failing(list):
+    """Examples that a helper fails to read."""
+
+    error: Exception
+
+    def __getitem__(self, index):
+        if multiprocessing.parent_process():
+            raise self.error
+        return super().__getitem__(index)
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (ValueError("something unforeseen"), "ValueError: something unforeseen"),
+        (RnngError("nothing to be read"), "nothing to be read"),
+        (OSError(28, "No space left on device"), "OSError: .*No space left on device"),
+        (MemoryError(), "MemoryError"),
+    ],
+)
+def test_what_goes_wrong_in_a_helper_is_said(sentences, tmp_path, error, says):
+    run = training(make_parser(sentences), sentences[:8], tmp_path / "m", batch_size=4, jobs=2)
+    run._updater.examples = Failing(run.examples)
+    run._updater.examples.error = error
+    run.create_folder()
+    with pytest.raises(RnngError, match=f"^training process 1: {says}; go on with --resume$"):
+        run.run()
+
+
+def test_a_helper_that_is_killed_is_said(sentences, tmp_path):
+    run = training(make_parser(sentences), sentences[:8], tmp_path / "m", batch_size=4, jobs=2)
+    run.create_folder()
+    replicas = Replicas(run._updater, run.folder, 2)
+    [process] = replicas._processes
+    process.kill()
+    with pytest.raises(RnngError, match=r"training process 1 ended with code -9 .* want of memory"):
+        replicas.update(range(4), 0, 0.1)
+    replicas.close()
