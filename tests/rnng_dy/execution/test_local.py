@@ -104,11 +104,11 @@ def test_ctrl_c_is_for_the_main_process_from_the_first_moment_of_the_others():
     assert not _blocked(0)
 
 
-def open_failing():
-    return _failing
+def open_failing_at_3():
+    return _failing_at_3
 
 
-def _failing(x):
+def _failing_at_3(x):
     if x == 3:
         raise RnngError("no more")
     time.sleep(0.1)
@@ -122,7 +122,7 @@ def test_only_processes_of_the_executor_are_ended_with_it():
     try:
         before = set(multiprocessing.active_children())
         with pytest.raises(RnngError, match="no more"):
-            list(local_executor(2).map(open_failing, range(100)))
+            list(local_executor(2).map(open_failing_at_3, range(100)))
         assert not other._popen.poll()
         assert other.is_alive()
         assert set(multiprocessing.active_children()) == before == {other}
