@@ -67,7 +67,7 @@ def test_csv_has_the_values_of_the_table_with_tabs(folder):
         assert list(csv.reader(stream, strict=True)) == with_tabs
     assert 'she read a " .' in [row[5] for row in with_tabs]
     names, only = csv.reader(printed.splitlines(), strict=True)
-    assert names == ["suite", "prediction", "right", "of", "accuracy", "left out"]
+    assert names == ["suite", "prediction", "right", "of", "accuracy", "left out", "unknown"]
     assert only[0] == "pairs" and len(only) == len(names)
 
 
