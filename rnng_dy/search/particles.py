@@ -162,6 +162,10 @@ class ParticleFilter:
             rounds,
             done,
             [weights[i] for i in left],
+            # by the probabilities that analyses have: by those that draws show it is too low where draws are few
+            log_sum(log_mass)
+            - math.log(self._runs)
+            - float(shares @ [h.score for h in hypotheses]),
         )
 
 
