@@ -43,6 +43,8 @@ class SearchOptions:
     threshold: float = 0.5
     """Particles are resampled where the effective sample size falls below this share of them."""
     seed: int = 1
+    max_length: int | None = None
+    """A sentence of more tokens is refused; None for any length."""
 
 
 DEFAULT_OPTIONS = SearchOptions()
@@ -106,7 +108,7 @@ def measure(
     """
     unkified = unkified or [None] * len(sentences)
     numbers = numbers or range(len(sentences))
-    words = [split_tokens(tokens)[0] for tokens in sentences]
+    words = [split_tokens(tokens, options.max_length)[0] for tokens in sentences]
     columns = list(zip(words, unkified, numbers, strict=True))
     together = side_by_side(options)
     for begin in range(0, len(columns), together):
