@@ -8,8 +8,8 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-class RnngError(Exception):
-    """Something the user can mend; the command line prints it without a traceback and exits with 2."""
+class RnngError(ValueError):
+    """Bad input of any kind, for the user to mend; the command line prints it without a traceback and exits with 2."""
 
 
 class InputError(RnngError):

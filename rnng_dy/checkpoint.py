@@ -233,7 +233,7 @@ def load_training(store: Store, folder: str | Path, optimizer: Store) -> dict[st
             parts[part][name] = values
         store.load(parts["parameter"])
         optimizer.load(parts["optimizer"])
-    except (KeyError, ValueError, RnngError) as error:
+    except (KeyError, ValueError) as error:
         raise InputError(f"not the training state of this model: {error}", path) from None
     return state
 
@@ -247,8 +247,9 @@ def remove_half_written(folder: str | Path) -> None:
 def training_state(folder: str | Path) -> dict[str, object]:
     """The JSON object of a training state. Raises InputError where the folder has none."""
     path = Path(folder) / TRAINING
+    arrays = read_arrays(path, ["state"])
     try:
-        return from_json(str(read_arrays(path, ["state"])["state"]))
+        return from_json(str(arrays["state"]))
     except (KeyError, ValueError) as error:
         raise InputError(f"not a training state: {error}", path) from None
 

@@ -140,6 +140,8 @@ def start(
         os.environ[VISIBLE] = visible_device(gpu, os.environ.get(VISIBLE))
     try:
         dy._load()
+    except RnngError:
+        raise
     except (RuntimeError, ValueError, MemoryError) as error:
         raise RnngError(
             f"DyNet does not start on {settings.device}: {error or 'out of memory'}"

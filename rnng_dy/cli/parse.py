@@ -59,7 +59,7 @@ PARSED_WORDS, SEARCHED_WORDS, SAMPLED_WORDS = 600, 100, 10_000
     "--line-buffered",
     is_flag=True,
     help="Answer each line of standard input, a sentence of words, of word_TAG or of --text, with its tree before the "
-    "next one is read; one that cannot be parsed with an empty line.",
+    "next one is read; one that cannot be parsed with an empty line, or with --format json with the error.",
 )
 @wanted_trees
 @search_options
@@ -100,7 +100,9 @@ def parse(
     writer = Writer(wanted.style, wanted.several, paper_of(output))
     if line_buffered:
         lines_of = _open_lines(how.open_trees, writer)
-        parse_line_by_line(model, lines_of, tagged, TagChoice(model, tags_from), text)
+        parse_line_by_line(
+            model, lines_of, tagged, TagChoice(model, tags_from), text, wanted.style == "json"
+        )
         return
     items = read_items(model, source, tagged, TagChoice(model, tags_from), text)
     sentences = [item.sentence for item in items]

@@ -101,7 +101,7 @@ _SEARCHES_OF = {
     "threshold": ["particles"],
 }
 """Which searches an option is for."""
-_NAMES = {field.name for field in fields(SearchOptions)} - {"seed", "sum_all"}
+_NAMES = {field.name for field in fields(SearchOptions)} - {"seed", "sum_all", "max_length"}
 
 
 def given_search_option() -> str | None:

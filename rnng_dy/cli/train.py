@@ -61,6 +61,7 @@ def discriminative(pos, no_tagger, pretrained, device, **options) -> None:
     _start(device, options)
     with training_data("discriminative", options, base) as data:
         words, vectors = _read_vectors(pretrained)
+        from rnng_dy.interop.vectors import covered_share
         from rnng_dy.models.discriminative import DiscriminativeParser, ParserSizes
         from rnng_dy.models.vocabulary import ParserVocabulary
         from rnng_dy.training.development import ParserEvaluation
@@ -74,6 +75,11 @@ def discriminative(pos, no_tagger, pretrained, device, **options) -> None:
             return DiscriminativeParser(vocabulary, sizes, vectors=vectors, **more)
 
         model = run.model(make)
+        if pretrained:
+            share = covered_share(model.vocabulary, data.train)
+            say(
+                f"{run.folder.name}: {pretrained} has vectors for {100 * share:.1f} % of the training words"
+            )
         _require_tags_as_said(run, model, pos, options["init"])
         evaluation = ParserEvaluation(model, run.data.dev, data.golds)
         reads_tags = model.vocabulary.tags is not None

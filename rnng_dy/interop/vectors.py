@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from oracle.encoding import encoded
 from oracle.errors import InputError
-from oracle.files import open_input
+from oracle.files import OracleSentence, open_input
+from rnng_dy.models.vocabulary import ParserVocabulary
 
 
 def read_vectors(path: str) -> tuple[list[str], np.ndarray]:
@@ -45,3 +49,11 @@ def read_vectors(path: str) -> tuple[list[str], np.ndarray]:
             f"the first line announces {announced} vectors, the file has {len(rows)}", path
         )
     return list(words), np.stack(rows)
+
+
+def covered_share(vocabulary: ParserVocabulary, sentences: Sequence[OracleSentence]) -> float:
+    """The share of the words of an oracle, each as often as it comes, for which a parser has pretrained vectors."""
+    oracle = encoded(sentences)
+    rows = vocabulary.pretrained_rows(oracle.symbols.words)
+    counts = oracle.counts("tokens")[: len(rows)]
+    return float(counts[[row is not None for row in rows]].sum() / counts.sum())

@@ -248,9 +248,9 @@ class DiscriminativeParser(Rnng, ParserI):
 
     # use
 
-    def _read(self, tokens: Sequence[Token]) -> tuple[list[str], Sequence[str] | None]:
+    def _read(self, tokens: Sequence[Token], max_length: int | None = None):
         """Words, and the tags that the model reads them with."""
-        words, tags = split_tokens(tokens)
+        words, tags = split_tokens(tokens, max_length)
         return words, self.tags_read(words, tags)
 
     def parse(self, tokens: Sequence[Token]) -> Iterator[nltk.Tree]:
@@ -285,18 +285,27 @@ class DiscriminativeParser(Rnng, ParserI):
         return self.transitions.tree_of(actions, words, tags or [NO_TAG] * len(words))
 
     def nbest(
-        self, tokens: Sequence[Token], k: int, beam: int | None = None
+        self,
+        tokens: Sequence[Token],
+        k: int,
+        beam: int | None = None,
+        max_length: int | None = None,
     ) -> list[tuple[nltk.Tree, float]]:
         """The k best trees that a beam, 20 or 2k wide, finds, best first, with log q in nats; see `nbest_batch`."""
-        words, tags = self._read(tokens)
+        words, tags = self._read(tokens, max_length)
         [found] = nbest_batch(self, [self.encode(words, tags)], k, beam)
         return [(self.tree_of(ids, words, tags), log_q) for ids, log_q in found]
 
     def sample(
-        self, tokens: Sequence[Token], n: int = 100, alpha: float = 0.8, seed: int = 1
+        self,
+        tokens: Sequence[Token],
+        n: int = 100,
+        alpha: float = 0.8,
+        seed: int = 1,
+        max_length: int | None = None,
     ) -> list[tuple[nltk.Tree, float]]:
-        """n trees drawn from q flattened by alpha, each with the log probability in nats it was drawn with."""
-        words, tags = self._read(tokens)
+        """n trees drawn from q flattened by alpha, each with log q; RnngError for over `max_length` tokens."""
+        words, tags = self._read(tokens, max_length)
         [drawn] = sample_batch(self, [self.encode(words, tags)], n, alpha, [[seed]])
         return [(self.tree_of(ids, words, tags), log_q) for ids, log_q in drawn]
 

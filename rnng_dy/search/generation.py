@@ -49,8 +49,12 @@ def until_drawn(
 
     Each result has a generator of its own, tied to the seed and its number, whatever is drawn beside it. Results come
     as they are drawn, some dozens at a time. Raises RnngError where hundreds in a row are thrown away, as of a model
-    that is hardly trained.
+    that is hardly trained, and for a negative number or seed, or a length below 1.
     """
+    if n < 0 or seed < 0 or max_length < 1:
+        raise RnngError(
+            f"{n} sentences of at most {max_length} words, seed {seed}: a length from 1 on, the others from 0 on"
+        )
     together = max(1, min(TOGETHER, TOGETHER_WORDS // max_length))
     for start in range(0, n, together):
         numbers = range(start, min(start + together, n))

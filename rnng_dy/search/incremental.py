@@ -92,6 +92,8 @@ class Reading:
     """Actions carried out for this word."""
     weights: Sequence = field(default=())
     """What a search keeps of each hypothesis."""
+    entropy: float | None = None
+    """Estimated of all analyses in nats; None where it is that of `shares`."""
 
     @property
     def mean_log_mass(self) -> float:

@@ -88,9 +88,10 @@ class ParticleFilter:
         seed: Sequence[int] = (1,),
     ):
         """Runs are independent. They are resampled where their effective sample size falls below `threshold` of all."""
-        if particles < 1 or runs < 1 or not 0 <= threshold <= 1:
+        if particles < 1 or runs < 1 or not 0 <= threshold <= 1 or min(seed) < 0:
             raise RnngError(
-                f"{particles} particles, {runs} runs, threshold {threshold}: from 1 on, and from 0 to 1"
+                f"{particles} particles, {runs} runs, threshold {threshold}, seed {seed[0]}: from 1 on, "
+                "from 0 to 1, and from 0 on"
             )
         self._system, self._particles, self._runs = system, particles, runs
         self._threshold = threshold
@@ -162,6 +163,10 @@ class ParticleFilter:
             rounds,
             done,
             [weights[i] for i in left],
+            # by the probabilities that analyses have: by those that draws show it is too low where draws are few
+            log_sum(log_mass)
+            - math.log(self._runs)
+            - float(shares @ [h.score for h in hypotheses]),
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -45,8 +45,8 @@ def sample_batch(
     one drawn from. Every sentence draws from its own seed, whatever sentences stand beside it. Raises RnngError for no
     samples or a negative alpha.
     """
-    if n < 1 or not 0 <= alpha < math.inf:
-        raise RnngError(f"{n} samples at alpha {alpha}: from 1 on, and from 0 on")
+    if n < 1 or not 0 <= alpha < math.inf or min(chain(*seeds), default=0) < 0:
+        raise RnngError(f"{n} samples at alpha {alpha}: from 1 on, and from 0 on, as seeds are")
     dy.renew_cg()
     randoms = [np.random.default_rng(seed) for seed in seeds]
     frontier = [Prefix(i, c, n, 0.0, None) for i, c in enumerate(parser.starts(sentences))]

@@ -43,6 +43,8 @@ class SearchOptions:
     threshold: float = 0.5
     """Particles are resampled where the effective sample size falls below this share of them."""
     seed: int = 1
+    max_length: int | None = None
+    """A sentence of more tokens is refused; None for any length."""
 
 
 DEFAULT_OPTIONS = SearchOptions()
@@ -106,7 +108,7 @@ def measure(
     """
     unkified = unkified or [None] * len(sentences)
     numbers = numbers or range(len(sentences))
-    words = [split_tokens(tokens)[0] for tokens in sentences]
+    words = [split_tokens(tokens, options.max_length)[0] for tokens in sentences]
     columns = list(zip(words, unkified, numbers, strict=True))
     together = side_by_side(options)
     for begin in range(0, len(columns), together):
@@ -190,7 +192,7 @@ def record(
     mass = before.mean_log_mass
     surprisal = _bits(mass - after.mean_log_mass)
     best = after.hypotheses[0]
-    entropy = _entropy(after.shares)
+    entropy = _entropy(after)
     last = best.configuration.state
     found = WordRecord(
         token,
@@ -202,7 +204,7 @@ def record(
         rounds=after.rounds,
         actions=after.actions,
         entropy=entropy,
-        entropy_delta=entropy - _entropy(before.shares),
+        entropy_delta=entropy - _entropy(before),
         open=(last if best.action is None else last.after(best.action)).open,
         beam=[analysis(model, h) for h in after.hypotheses],
     )
@@ -222,9 +224,11 @@ def _bits(nats: float) -> float:
     return nats / math.log(2) + 0.0
 
 
-def _entropy(shares: np.ndarray) -> float:
+def _entropy(reading: Reading) -> float:
     """In bits."""
-    positive = shares[shares > 0]
+    if reading.entropy is not None:
+        return _bits(reading.entropy)
+    positive = reading.shares[reading.shares > 0]
     return float(-(positive * np.log2(positive)).sum()) + 0.0
 
 

@@ -125,6 +125,8 @@ class Training:
             self.left_out = set(state.get("left_out", ()))
             if not self.left_out <= set(range(len(self.examples))):
                 raise ValueError("what it left out is not in the data")
+        except RnngError:
+            raise
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             place = self.folder / checkpoint.TRAINING
             raise InputError(f"damaged ({type(error).__name__}: {error})", place) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import threading
@@ -130,3 +131,16 @@ def test_options_that_do_not_fit(tmp_path, monkeypatch, options, message):
     assert message in refused.stderr.replace("\n", " ")
     assert refused.stdout == ""
     assert not list(tmp_path.iterdir())
+
+
+def test_in_json_an_answer_says_what_is_wrong_and_where_tokens_stand_in_the_line():
+    lines = ["  It  (slept). ", "", "It slept."]
+    options = ["--line-buffered", "--format", "json", "--text", "--beam", "5", "--word-beam", "2"]
+    model = DATA / "models-0.1.0" / "generator"
+    result = parse("".join(f"{line}\n" for line in lines), *options, model=model)
+    first, bad, last = map(json.loads, result.stdout.splitlines())
+    assert bad == {"sentence": 2, "line": 2, "error": "a line without words"}
+    assert (first["sentence"], last["sentence"]) == (1, 3)
+    stand = [lines[0][token["start"] : token["end"]] for token in first["tokens"]]
+    assert stand == ["It", "(", "slept", ")", "."]
+    assert result.stderr == "-:2: a line without words\n"

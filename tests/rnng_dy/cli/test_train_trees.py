@@ -335,3 +335,14 @@ def test_a_training_that_is_killed_while_it_encodes_begins_anew(monkeypatch):
     assert "begins anew" in result.stderr
     assert sorted(os.listdir()) == ["d.trees", "t.trees"]
     train("lstm-lm", *data)
+
+
+def test_the_share_of_words_that_pretrained_vectors_cover_is_printed():
+    write("five.trees", *[CLEAN] * 3, CLEAN.replace("cat", "dog"))
+    write("v.txt", "the 0.1 0.2", "cat 0.3 0.4", "zebra 0.5 0.6")
+    data = ["--trees", "five.trees", "--dev-trees", "d.trees", "--pretrained", "v.txt"]
+    # the 4 times and cat 3 times, of 16 words
+    assert (
+        "m: v.txt has vectors for 43.8 % of the training words"
+        in train("discriminative", *data).stderr
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import nltk
 import pytest
@@ -192,6 +193,35 @@ def test_tokens_that_are_none_are_refused_everywhere(parser, generator, lm, toke
         generator.reader().push("" if tokens is None else tokens)
     with pytest.raises(RnngError):
         KneserNey([["a"]], []).surprisals_of([tokens])
+
+
+def test_sentences_over_max_length_are_refused(parser, generator):
+    tokens, options = SENTENCES[0], SearchOptions(beam=8, fast_track=2, word_beam=3, max_length=2)
+    for ask in (
+        lambda n: parser.sample(tokens, n=1, max_length=n),
+        lambda n: parser.nbest(tokens, 1, max_length=n),
+        lambda n: generator.surprisals(tokens, replace(options, max_length=n)),
+        lambda n: generator.surprisals_of([tokens], replace(options, max_length=n)),
+    ):
+        assert ask(3) and ask(None)
+        with pytest.raises(RnngError, match="3 tokens, more than the max_length 2"):
+            ask(2)
+
+
+def test_every_bad_input_is_one_type_of_error(parser, generator, lm):
+    assert issubclass(rnng_dy.RnngError, ValueError) and rnng_dy.RnngError is RnngError
+    tokens = SENTENCES[0]
+    for ask in (
+        lambda: parser.sample(tokens, seed=-1),
+        lambda: generator.generate(-1),
+        lambda: generator.generate(2, seed=-1),
+        lambda: generator.generate(2, max_length=0),
+        lambda: lm.generate(2, seed=-1),
+        lambda: lm.generate(2, max_length=0),
+        lambda: generator.surprisals(tokens, SearchOptions("particles", seed=-1)),
+    ):
+        with pytest.raises(RnngError):
+            ask()
 
 
 def test_brackets_are_read_and_written_as_commands_do(parser, generator, lm):
