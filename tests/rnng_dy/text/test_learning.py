@@ -48,6 +48,7 @@ def one(segmenter, text):
         ("` Yes ' he said", "‘No’", "` No '"),
         ("long - term non-stop", "short-term", "short-term"),
         ("long long - term high - rise non-stop", "long-term", "long - term"),
+        ("long-run long - term high - rise", "long-term", "long - term"),
         (".", "Go.", "Go ."),
         ("[ a ] -LSB- b -RSB-", "[x]", "[ x ]"),
     ],
