@@ -32,7 +32,6 @@ CHANGING = {
     "report.json",
     "report.md",
     "report.html",
-    ".lock",
     "logs",
 }
 

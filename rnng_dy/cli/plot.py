@@ -16,6 +16,7 @@ from rnng_dy.cli.output_files import check_files
 from rnng_dy.cli.paths import FILE, FOLDER
 from rnng_dy.cli.quiet import say
 from rnng_dy.drawing.training_page import page
+from rnng_dy.folders import writing
 from rnng_dy.interop.tensorboard import EventFiles
 from rnng_dy.training.log import LOG
 from rnng_dy.training.runs import Run, read_runs
@@ -67,6 +68,8 @@ def plot(folders, output, watch, tensorboard) -> None:
     """
     files_of_models = [str(path) for folder in folders for path in Path(folder).glob("*")]
     check_files([output], files_of_models)
+    if tensorboard is not None:
+        click.get_current_context().with_resource(writing(tensorboard))
     if watch is not None and not is_replaced(output):
         raise click.UsageError("--watch writes the page again and again: name a file for it")
     pages = _Pages([Path(folder) for folder in folders], output, tensorboard)

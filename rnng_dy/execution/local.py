@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -116,6 +117,8 @@ class LocalProcesses(_Local):
         """See `Executor`."""
         context = _Spawning()
         workers = min(self.jobs, len(items)) or 1
+        # the pool would, with its first semaphore
+        _start_tracker()
         with ProcessPoolExecutor(workers, context, _prepare, (self.jobs, open_work)) as pool:
             try:
                 yield from _results(pool, items, ahead=4 * self.jobs)
@@ -192,7 +195,7 @@ def _keep_from_collection() -> None:
 def without_ctrl_c() -> Iterator[None]:
     """Processes that are started in the block never get Ctrl-C: it is for the main process, after the block."""
     # when it is started it lets Ctrl-C through again
-    resource_tracker.ensure_running()
+    _start_tracker()
     came: list[int] = []
     handler = signal.getsignal(signal.SIGINT)
     # the mask is for the processes; here another thread, of a library, may take the signal
@@ -208,6 +211,24 @@ def without_ctrl_c() -> Iterator[None]:
             signal.signal(signal.SIGINT, handler)
             if came:
                 handler(came[0], None)
+
+
+def _start_tracker() -> None:
+    """Have multiprocessing's tracker run, which removes the semaphores of a killed process, and say nothing.
+
+    After a kill it warns of them; after a kill of its own it raises KeyError for each that it does not know.
+    """
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        # the tracker has the standard error that it is started with
+        os.dup2(nowhere, 2)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            resource_tracker.ensure_running()
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def end_with_parent(number: int = signal.SIGKILL, parent: int | None = None) -> None:

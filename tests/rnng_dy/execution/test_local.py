@@ -363,3 +363,41 @@ def test_ctrl_c_waits_until_a_process_is_started():
         done.append("the rest of the block")
     assert done
     assert signal.getsignal(signal.SIGINT) is before
+
+
+KILLS_ONE = """
+import os, signal, sys
+from multiprocessing import resource_tracker
+from rnng_dy.execution.local import local_executor
+from tests.rnng_dy.execution.test_local import open_power
+from functools import partial
+if __name__ == "__main__":
+    results = local_executor(2).map(partial(open_power, 2), range(40))
+    print(next(results), flush=True)
+    os.kill({process}, signal.SIGKILL)
+    print(*results)
+    print("the end", file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize(
+    ("process", "code", "said"),
+    [("os.getpid()", -9, ""), ("resource_tracker._resource_tracker._pid", 0, "the end\n")],
+)
+def test_a_kill_is_not_followed_by_what_python_tells_of_semaphores(tmp_path, process, code, said):
+    (tmp_path / "kills.py").write_text(KILLS_ONE.format(process=process))
+    found = subprocess.run(
+        [sys.executable, tmp_path / "kills.py"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(CHECKOUT)},
+    )
+    assert (found.returncode, found.stderr) == (code, said)
+    assert found.stdout.startswith("0\n")
+
+
+def test_messages_come_through_after_a_process_is_started(capfd):
+    with without_ctrl_c():
+        print("within", file=sys.stderr, flush=True)
+    os.write(2, b"after")
+    assert capfd.readouterr().err == "within\nafter"
