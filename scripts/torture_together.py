@@ -127,18 +127,18 @@ def torture_scheduler(case: tuple, data: Path, folder: Path, book: Book) -> None
     (folder / "loop").symlink_to("loop")
     (folder / "empty.json").write_text("{}")
     (folder / "dead.json").write_text('{"address": "tcp://127.0.0.1:1"}')
-    with _served(place) as address:
+    with served(place) as address:
         arguments = [*command.split(), "--scheduler", address]
         ended = Started(arguments, folder).wait(AT_ONCE + LOADED)
     book.add_try(SCHEDULERS)
     name = place if isinstance(place, str) else place.__name__.strip("_")
-    if problem := _problem_of_dead(ended, folder):
+    if problem := problem_of_dead(ended, folder):
         shown = f"{command} --scheduler {address}"
         book.add_failure(SCHEDULERS, f"{name}: {problem}", shown, name, lambda example: None)
     shutil.rmtree(folder)
 
 
-def _problem_of_dead(ended: Ended, folder: Path) -> str | None:
+def problem_of_dead(ended: Ended, folder: Path) -> str | None:
     if "Traceback" in ended.stderr:
         return f"traceback: {last_exception(ended.stderr)}"
     if ended.code == -signal.SIGKILL:
@@ -150,7 +150,7 @@ def _problem_of_dead(ended: Ended, folder: Path) -> str | None:
 
 
 @contextmanager
-def _served(place) -> Iterator[str]:
+def served(place) -> Iterator[str]:
     """The address of a server that does so to all who come; what is an address already is given as it is."""
     if isinstance(place, str):
         yield place
