@@ -141,9 +141,11 @@ def _expected_lines(arguments: Sequence[str], folder: Path) -> int | None:
     # how many sentences a text has is for the command to say
     if count is None or arguments.count("-o") != 1 or {"--output", "--text"} & set(arguments):
         return None
-    inputs = [name for name in arguments[1:] if (folder / name).is_file()]
+    inputs = [folder / name for name in arguments[1:] if (folder / name).exists()]
+    read = next((path for path in inputs if not path.is_dir()), None)
     try:
-        return count(folder / inputs[0], arguments) if inputs else None
+        # what came through a pipe is gone
+        return count(read, arguments) if read and read.is_file() else None
     except (RnngError, RecursionError):
         return None
 
