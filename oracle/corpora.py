@@ -147,7 +147,8 @@ def _ctb_number(path: Path) -> int | None:
 
 
 def _ctb_encoding(path: str) -> str:
-    if path == "-":
+    # what was read of a pipe is gone
+    if not os.path.isfile(path):
         return "utf-8"
     try:
         for _ in read_lines(path):

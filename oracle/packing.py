@@ -12,9 +12,9 @@ from typing import IO
 from oracle.errors import InputError
 
 ENDINGS = (".gz", ".xz")
-MOST, UNCHECKED = 500, 1 << 24
+MOST, UNCHECKED = 500, 1 << 23
 """An archive may unpack to so many times its size, and in any case to so many bytes: text packs 3 to 50 times."""
-PART = 1 << 16
+PART = 1 << 13
 """Bytes of an archive that are read at a time."""
 
 

@@ -9,8 +9,9 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from pathlib import Path
 from random import Random
 from threading import Lock
@@ -19,7 +20,7 @@ from typing import TypeVar
 from scripts.torture_book import Book
 from scripts.torture_data import write_data
 from scripts.torture_inputs import DamagedInput, damaged_inputs, set_up, shows, try_input
-from scripts.torture_jobs import JOBS, REPRODUCTION, Straight, straight_run
+from scripts.torture_jobs import JOBS, REPRODUCTION, Job, Straight, straight_run
 from scripts.torture_judge import Problem
 from scripts.torture_kills import KINDS, torture_job
 from scripts.torture_minimize import minimized
@@ -27,13 +28,20 @@ from scripts.torture_mutations import TEXT
 from scripts.torture_streams import CASES, torture_streams
 from scripts.torture_structures import JSON
 from scripts.torture_targets import FORMATS, TARGETS
+from scripts.torture_together import (
+    LOCKS,
+    SCHEDULER_CASES,
+    SCHEDULERS,
+    torture_locks,
+    torture_scheduler,
+)
 from scripts.torture_workers import Limits, Worker
 
 T = TypeVar("T")
 STREAMS = "streams"
 REPRODUCTION_IN = 60
 """One kill in so many is of a reproduction, which takes as long as many other commands."""
-SHARES = {"inputs": 0.45, "streams": 0.15, "kills": 0.4}
+SHARES = {"inputs": 0.45, "streams": 0.1, SCHEDULERS: 0.05, LOCKS: 0.05, "kills": 0.35}
 """Of the minutes, for the parts that are asked for; what one leaves is the next one's."""
 
 
@@ -88,7 +96,7 @@ def _options() -> argparse.Namespace:
     return options
 
 
-KIND_NAMES = (*FORMATS, STREAMS, *KINDS)
+KIND_NAMES = (*FORMATS, STREAMS, SCHEDULERS, LOCKS, *KINDS)
 
 
 class Campaign:
@@ -99,6 +107,7 @@ class Campaign:
         self.data = folder / "data"
         self.book = Book(Path(options.output).absolute())
         self._begun, self._stopped = time.monotonic(), False
+        self._straight: dict[str, Straight] = {}
         self._targets = [target for target in TARGETS if target.format in options.only]
         self._kinds = [kind for kind in KINDS if kind in options.only]
 
@@ -111,9 +120,12 @@ class Campaign:
         write_data(self.data, worker, with_reproduction)
         worker.close()
         self._begun = time.monotonic()
+        only = self.options.only
         asked = {
             "inputs": self._torture_inputs if self._targets else None,
-            "streams": self._torture_streams if STREAMS in self.options.only else None,
+            "streams": self._torture_streams if STREAMS in only else None,
+            SCHEDULERS: self._torture_schedulers if SCHEDULERS in only else None,
+            LOCKS: self._torture_locks if LOCKS in only else None,
             "kills": self._torture_jobs if self._kinds else None,
         }
         parts = {name: work for name, work in asked.items() if work}
@@ -139,16 +151,39 @@ class Campaign:
         self._in_parallel(_first(inputs, self.options.inputs), until, lambda: _InputWorker(self))
 
     def _torture_streams(self, until: float) -> None:
-        cases = Random(self.options.seed).sample(CASES, len(CASES))
-        folders = (self.folder / f"streams-{n}" for n in range(len(cases)))
+        self._torture_cases(STREAMS, CASES, torture_streams, until)
+
+    def _torture_schedulers(self, until: float) -> None:
+        self._torture_cases(SCHEDULERS, SCHEDULER_CASES, torture_scheduler, until)
+
+    def _torture_cases(
+        self, kind: str, known: Sequence[T], torture: Callable, until: float
+    ) -> None:
+        """Each case once, in an order of its own for each seed."""
+        cases = Random(self.options.seed).sample(known, len(known))
+        folders = (self.folder / f"{kind}-{n}" for n in range(len(cases)))
 
         def work(item: tuple) -> None:
-            torture_streams(item[0], self.data, item[1], self.book)
+            torture(item[0], self.data, item[1], self.book)
 
         self._in_parallel(zip(cases, folders, strict=True), until, lambda: work)
 
+    def _torture_locks(self, until: float) -> None:
+        def work(n: int) -> None:
+            random = Random(f"{self.options.seed} lock {n}")
+            straight = self._straight_run(random.choice(JOBS), n)
+            torture_locks(straight, self.data, self.folder / f"lock-{n}", random, self.book)
+
+        most = self.options.kills
+        self._in_parallel(count() if most is None else range(most), until, lambda: work)
+
+    def _straight_run(self, job: Job, n: int) -> Straight:
+        """The uninterrupted run of a job, which is made once."""
+        if job.name not in self._straight:
+            self._straight[job.name] = straight_run(job, self.data, self.folder / f"straight-{n}")
+        return self._straight[job.name]
+
     def _torture_jobs(self, until: float) -> None:
-        straight: dict[str, Straight] = {}
         done = 0
 
         def work(n: int) -> None:
@@ -157,12 +192,8 @@ class Campaign:
             kind = random.choice(["kill"] * 5 + self._kinds) if "kill" in self._kinds else ""
             kind = kind or random.choice(self._kinds)
             job = random.choice(JOBS) if random.randrange(REPRODUCTION_IN) else REPRODUCTION
-            if job.name not in straight:
-                folder = self.folder / f"straight-{n}"
-                straight[job.name] = straight_run(job, self.data, folder)
-            done += torture_job(
-                kind, straight[job.name], self.data, self.folder / f"kill-{n}", random, self.book
-            )
+            straight, folder = self._straight_run(job, n), self.folder / f"kill-{n}"
+            done += torture_job(kind, straight, self.data, folder, random, self.book)
 
         most = self.options.kills
 

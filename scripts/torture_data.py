@@ -13,6 +13,8 @@ from pathlib import Path
 import oracle
 from oracle.treebank import read_trees
 from rnng_dy.evaluation.head_rules import COLLINS
+from scripts.torture_arrays import KEEP
+from scripts.torture_packed import ENDINGS, pack
 from scripts.torture_workers import CHECKOUT, ENVIRONMENT, Outcome, Worker
 
 TINY = Path(oracle.__file__).parent / "data" / "tiny.trees"
@@ -110,6 +112,10 @@ def write_data(folder: Path, worker: Worker, with_reproduction: bool = False) ->
         _require_sound(command, worker.run(command.split(), folder))
     samples = (folder / "test.props").read_text(encoding="utf-8").splitlines()
     _write(folder / "bare.trees", (line.split(" ||| ")[2] + "\n" for line in samples[::4]))
+    _run("train.gen.oracle", folder, KEEP)
+    for path in [path for path in folder.iterdir() if path.is_file()]:
+        for ending in ENDINGS:
+            path.with_name(path.name + ending).write_bytes(pack(path.read_bytes(), ending))
     # score that a kill ends right before its output gets its name
     unfinished = "score --model generator test.props -o test.scores"
     _run(unfinished, folder, DIE_BEFORE_THE_LAST_RENAME, expected=9)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 from collections.abc import Iterator, Sequence
@@ -9,12 +10,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
-from scripts.torture_judge import Problem, judge
+from scripts.torture_arrays import forge
+from scripts.torture_judge import Problem, judge, missing_lines
 from scripts.torture_options import change_option
+from scripts.torture_packed import ENDINGS, truth
+from scripts.torture_places import OTHERS, VICTIM, Put, fed, put_fed
 from scripts.torture_targets import OPTIONS, Target
 from scripts.torture_workers import Outcome, Worker
 
 MOST_MUTATIONS = 3
+WRITING: tuple[Put, ...] = (Path.write_bytes, forge)
+"""What puts a damaged content into its place, and not something else."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +31,8 @@ class DamagedInput:
     content: bytes
     mutations: tuple[str, ...]
     number: int = 0
+    put: Put = Path.write_bytes
+    """How it comes to its place."""
 
 
 def damaged_inputs(
@@ -43,11 +51,16 @@ def damaged_inputs(
         if target.format == OPTIONS:
             command, name = change_option(random, target.command)
             yield DamagedInput(target._replace(command=command), b"", (name,), number)
-        else:
-            sound = (data / target.file).read_bytes()
+            number += 1
+            continue
+        file, put = data / target.file, random.choice(target.puts)
+        content = sound = file.read_bytes() if file.is_file() else b""
+        names = []
+        if target.mutations and put in WRITING:
             content, names = _damaged(random, target, sound)
-            if content != sound:
-                yield DamagedInput(target, content, tuple(names), number)
+        if content != sound or put not in WRITING:
+            names += [] if put in WRITING else [put.__name__]
+            yield DamagedInput(target, content, tuple(names), number, put)
         number += 1
 
 
@@ -79,7 +92,10 @@ def set_up(damaged: DamagedInput, data: Path, folder: Path) -> list[str]:
         else:
             shutil.copyfile(source, folder / name)
     if target.file:
-        (folder / target.file).write_bytes(damaged.content)
+        place = folder / target.file
+        if os.path.lexists(place):
+            place.unlink()
+        damaged.put(place, damaged.content)
     return arguments
 
 
@@ -96,8 +112,35 @@ def try_input(
     """Run the command on the damaged file in a new folder, which is left as the command left it."""
     arguments = set_up(damaged, data, folder)
     before = {path.relative_to(folder) for path in folder.rglob("*")}
-    outcome = worker.run(arguments, folder)
-    return outcome, judge(arguments, folder, before, outcome, worker.limits)
+    with fed(folder / damaged.target.file, damaged.put, damaged.content):
+        outcome = worker.run(arguments, folder)
+    problem = judge(arguments, folder, before, outcome, worker.limits)
+    return outcome, problem or _not_whole(damaged, data, folder, arguments, outcome)
+
+
+def _not_whole(
+    damaged: DamagedInput, data: Path, folder: Path, arguments: Sequence[str], outcome: Outcome
+) -> Problem | None:
+    """Whether something of what a file holds, or a file of others, is lost."""
+    verb, file = arguments[0], damaged.target.file
+    if (folder / VICTIM).exists() and (folder / VICTIM).read_bytes() != OTHERS:
+        return Problem("a file of others was changed", f"{verb}: {Path(file).suffix}")
+    plain = Path(file).stem if file.endswith(ENDINGS) else file
+    if file.endswith(ENDINGS) and "bomb" not in damaged.mutations:
+        held = truth(damaged.content, Path(file).suffix)
+        if held is None and outcome.code == 0:
+            return Problem("an archive that is damaged was accepted", verb)
+        if held != (data / plain).read_bytes():
+            return None
+        if outcome.code != 0:
+            return Problem("a sound archive was refused", verb)
+    elif damaged.put is not put_fed:
+        return None
+    # what holds the same as a plain file must give as many lines
+    as_plain = [plain if word == file else word for word in arguments]
+    shutil.copyfile(data / plain, folder / "plain")
+    as_plain = ["plain" if word == plain else word for word in as_plain]
+    return missing_lines(as_plain, folder) if outcome.code == 0 else None
 
 
 def shows(

@@ -23,7 +23,9 @@ ANNOUNCED = re.compile(
     re.I,
 )
 # what a refused command may leave: the batches that --resume goes on with, a model folder that is complete
-KEPT = re.compile(r"\.part(\.key)?$|^new(/|$)|^(parser|generator|lm|results|out)/|^out$")
+KEPT = re.compile(
+    r"\.part(\.key)?$|^new(/|$)|^(parser|generator|lm|results|out)/|^out$|\.arrays(/|$)"
+)
 MODEL_FILES = ("config.json", "vocabulary.json", "parameters.npz")
 USING_MODELS = ("parse", "sample", "score", "generate", "perplexity", "attention")
 
@@ -84,9 +86,13 @@ def _refused(
         return Problem("exit code 2 without a message", verb)
     new = {path.relative_to(folder) for path in folder.rglob("*")} - before
     left = sorted(str(path) for path in new)
-    if "--json" in arguments:
-        # the first output is whole, and only the second one could not be written
-        left = [path for path in left if path != "out"]
+    outputs = [name for name in arguments if name.startswith("out")]
+    if len(outputs) > 1:
+        # one output is whole, and only another one could not be written
+        left = [path for path in left if path not in outputs]
+    if any(path.name.startswith("out.part") for path in before):
+        # what is in the place of a part is what was wrong
+        left = [path for path in left if not path.startswith("out.part")]
     if left and verb != "train":
         return Problem("left behind after exit code 2", f"{verb}: {_without_numbers(left[0])}")
     half = [path for path in left if not KEPT.search(path)]
@@ -108,12 +114,8 @@ def _is_complete(folder: Path) -> bool:
 def _accepted(arguments: Sequence[str], folder: Path, outcome: Outcome) -> Problem | None:
     """Success means: every line is there, and every number is finite unless standard error says otherwise."""
     verb = arguments[0]
-    expected = _expected_lines(arguments, folder)
-    if expected is not None:
-        output = folder / arguments[arguments.index("-o") + 1]
-        written = output.read_bytes().count(b"\n") if output.exists() else 0
-        if written != expected:
-            return Problem("lines missing", f"{verb}: {written} of {expected}")
+    if problem := missing_lines(arguments, folder):
+        return problem
     if ANNOUNCED.search(outcome.stderr):
         return None
     for place, number in _numbers(arguments, folder, outcome):
@@ -122,15 +124,28 @@ def _accepted(arguments: Sequence[str], folder: Path, outcome: Outcome) -> Probl
     return None
 
 
+def missing_lines(arguments: Sequence[str], folder: Path) -> Problem | None:
+    """Whether the output has another number of lines than the input says."""
+    expected = _expected_lines(arguments, folder)
+    if expected is None:
+        return None
+    output = folder / arguments[arguments.index("-o") + 1]
+    written = output.read_bytes().count(b"\n") if output.is_file() else 0
+    where = f"{arguments[0]}: {written} of {expected}"
+    return None if written == expected else Problem("lines missing", where)
+
+
 def _expected_lines(arguments: Sequence[str], folder: Path) -> int | None:
     """The lines that the command's output must have, where that can be told from its input."""
     count = COUNTS.get(arguments[0])
     # how many sentences a text has is for the command to say
     if count is None or arguments.count("-o") != 1 or {"--output", "--text"} & set(arguments):
         return None
-    inputs = [name for name in arguments[1:] if (folder / name).is_file()]
+    inputs = [folder / name for name in arguments[1:] if (folder / name).exists()]
+    read = next((path for path in inputs if not path.is_dir()), None)
     try:
-        return count(folder / inputs[0], arguments) if inputs else None
+        # what came through a pipe is gone
+        return count(read, arguments) if read and read.is_file() else None
     except (RnngError, RecursionError):
         return None
 
@@ -190,6 +205,8 @@ def _numbers_of_models(arguments: Sequence[str], folder: Path) -> Iterator[tuple
 
 def _sum_of_arrays(path: Path) -> float:
     """Not finite where one of the numbers is not; 0 where there are none, or none that can be read."""
+    if not path.is_file():
+        return 0.0
     try:
         with np.load(path, allow_pickle=False) as archive:
             # a member that is no array comes as bytes

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
+from scripts.torture_arrays import ENDING, FILES, PUTS, mutations_of
 from scripts.torture_data import (
     ADAM,
     GENERATIVE,
@@ -17,6 +19,8 @@ from scripts.torture_data import (
     SIZES,
 )
 from scripts.torture_mutations import TEXT, Mutation
+from scripts.torture_packed import ENDINGS, PACKED
+from scripts.torture_places import KEPT, READ, READ_AS_A_WHOLE, READ_TWICE, WRITTEN, Put
 from scripts.torture_structures import JSON, NPZ, TRAINING
 
 
@@ -29,6 +33,8 @@ class Target(NamedTuple):
     mutations: Sequence[Mutation]
     also: tuple[str, ...] = ()
     """Files that the command finds without being told."""
+    puts: Sequence[Put] = (Path.write_bytes,)
+    """What may come into the file's place."""
 
 
 OPTIONS = "options"
@@ -223,12 +229,60 @@ def _targets() -> list[Target]:
             found.append(Target(name, f"results/{name}", command, JSON))
     for model in ("parser-corrected-1", "lstm-1"):
         found.append(Target("log.jsonl", f"results/{model}/log.jsonl", REPORTS[1], TEXT))
+    found += [*_packed_targets(), *_places(), *_arrays_targets()]
     sound = [DISCRIMINATIVE, GENERATOR, LSTM_LM, IMPORT, IMPORT_GENERATIVE, COMPARE, REPRODUCE_ANEW]
     sound += [command for commands in USES.values() for command in commands]
     sound += [KNESER_NEY, KNESER_NEY_SURPRISAL, PARTICLES]
     sound += [command for pairs in (TEXTS["trees"], TEXTS["clusters"]) for _, command in pairs]
     found += [Target(OPTIONS, "", command, ()) for command in dict.fromkeys(sound)]
     return found
+
+
+def _packed_targets() -> Iterator[Target]:
+    """Every command that reads a file of text, with that file packed."""
+    for pairs in TEXTS.values():
+        for file, command in pairs:
+            # an archive of the original program is read as it is
+            if not file.endswith(".params") and "reproduce" not in command:
+                for ending in ENDINGS:
+                    words = [f"{file}{ending}" if w == file else w for w in command.split()]
+                    yield Target("packed", f"{file}{ending}", " ".join(words), PACKED)
+
+
+def _places() -> Iterator[Target]:
+    """Something else in the place of a file that is read, of a model's, of an output, of what an earlier run left."""
+    for pairs in TEXTS.values():
+        for file, command in pairs:
+            # what is read twice is no pipe
+            puts = READ if command.split().count(file) == 1 else READ_TWICE
+            puts = READ_AS_A_WHOLE if file.endswith(".params") else puts
+            yield Target("places", file, command, (), puts=puts)
+            if " -o out" in command:
+                yield Target("places", "out", command, (), puts=WRITTEN)
+    for model, commands in USES.items():
+        for command in (*commands, RESUMES[model]):
+            for name in (
+                "config.json",
+                "vocabulary.json",
+                "about.json",
+                "text.json",
+                "parameters.npz",
+            ):
+                yield Target("places", f"{model}/{name}", command, (), puts=READ_AS_A_WHOLE)
+        for name in ("training.npz", "log.jsonl"):
+            yield Target("places", f"{model}/{name}", RESUMES[model], (), puts=READ_AS_A_WHOLE)
+    for command in (PARSE, SAMPLE, SCORE):
+        for name in ("out.part", "out.part.key"):
+            for resume in ("", " --resume"):
+                yield Target("places", name, command + resume, (), puts=KEPT)
+
+
+def _arrays_targets() -> Iterator[Target]:
+    """The arrays of an oracle that is trained on."""
+    for name in FILES:
+        for command in (GENERATOR, LSTM_LM):
+            folder = f"train.gen.oracle{ENDING}"
+            yield Target("arrays", f"{folder}/{name}", command, mutations_of(name), (folder,), PUTS)
 
 
 TARGETS = _targets()

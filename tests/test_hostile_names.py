@@ -134,6 +134,34 @@ def test_a_pipe_is_read_as_the_file_would_be(data):
             assert straight.stdout and straight.stdout == piped.stdout
 
 
+PIPED = {
+    "prepare --from ctb {}": 0,
+    "prepare --from ptb {}": 0,
+    "clusters {}": 0,
+    "perplexity some.gen.oracle --kneser-ney {}": 0,
+    # what is read twice
+    "clusters {} -o out": 2,
+    "surprisal some.gen.oracle --kneser-ney {} -o out": 2,
+}
+
+
+@pytest.mark.parametrize(("command", "code"), PIPED.items())
+def test_what_is_read_twice_is_no_pipe_and_all_else_may_be(data, command, code):
+    name = "some.gen.oracle" if "kneser-ney" in command else "some.trees"
+    straight, piped = (
+        subprocess.run(
+            ["bash", "-c", f"{' '.join(COMMAND)} {command.format(given)}"],
+            cwd=data,
+            capture_output=True,
+            timeout=60,
+        )
+        for given in (name, f"<(cat {name})")
+    )
+    assert (straight.returncode, piped.returncode) == (0, code), piped.stderr
+    assert piped.stdout == (b"" if code else straight.stdout)
+    assert (b"a pipe or a device" in piped.stderr) is (code == 2)
+
+
 def names_of(command: click.Command):
     """The parameters of a command, or of those in a group, that are names of files."""
     if isinstance(command, click.Group):

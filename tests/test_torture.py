@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import socket
 import subprocess
 import sys
 from random import Random
@@ -14,15 +15,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scripts.torture_book import Book
 from scripts.torture_inputs import DamagedInput, damaged_inputs, set_up, try_input
+from scripts.torture_jobs import Ended, Job, straight_run
 from scripts.torture_judge import judge
 from scripts.torture_minimize import minimized
 from scripts.torture_mutations import TEXT
+from scripts.torture_packed import PACKED, bomb, pack, several_streams, truth
+from scripts.torture_places import put_link_to_others
 from scripts.torture_structures import change_json, change_member, change_number
 from scripts.torture_targets import FORMATS, TARGETS
+from scripts.torture_together import SERVERS, problem_of_dead, served, torture_locks
 from scripts.torture_workers import CHECKOUT, Limits, Outcome, Worker
 
 SEED, INPUTS = 1, 150
+WRITES_SLOWLY = """
+import time
+with open("out", "w") as stream:
+    stream.write("all")
+time.sleep(2)
+"""
 NO_PROBLEM = Outcome(0)
 
 
@@ -141,6 +153,107 @@ def test_a_worker_that_dies_or_takes_too_long_is_replaced(tmp_path):
     assert worker.run(["evalb", "pipe", "pipe"], tmp_path).where.startswith("overtime")
     assert worker.run(["--version"], tmp_path).code == 0
     worker.close()
+
+
+# archives, arrays, what is no file
+
+
+@given(st.integers(0, 2**32), st.sampled_from([".gz", ".xz"]), st.sampled_from(PACKED))
+@settings(deadline=None, max_examples=60)
+def test_the_campaign_knows_what_an_archive_holds(seed, ending, mutation):
+    text = b"a\nb\nc\n"
+    archive = pack(text, ending)
+    assert truth(archive, ending) == text
+    if mutation is not bomb:
+        held = truth(mutation(Random(seed), archive), ending)
+        assert held == text if mutation is several_streams else held is None or held in (text, b"")
+
+
+def packed_target():
+    command = "prepare --from trees test.trees.xz -o out"
+    return next(t for t in TARGETS if t.format == "packed" and t.command == command)
+
+
+@pytest.mark.parametrize(
+    ("archive", "code", "sort"),
+    [
+        (b"sound", 2, "a sound archive was refused"),
+        (b"cut", 0, "an archive that is damaged was accepted"),
+        (b"sound", 0, None),
+        (b"cut", 2, None),
+    ],
+)
+def test_an_archive_that_is_lost_or_refused_is_noticed(tmp_path, archive, code, sort):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/test.trees").write_bytes(b"(S (NN a))\n")
+    content = pack(b"(S (NN a))\n", ".xz")
+    (tmp_path / "data/test.trees.xz").write_bytes(content)
+    damaged = DamagedInput(packed_target(), content if archive == b"sound" else content[:-1], ())
+
+    class Stub:
+        limits = Limits()
+
+        def run(self, arguments, folder):
+            (folder / "out").write_bytes(b"(S (NN a))\n" if code == 0 else b"")
+            if code == 2:
+                (folder / "out").unlink()
+            return Outcome(code, stderr="Error: no\n" if code else "")
+
+    _, problem = try_input(damaged, tmp_path / "data", tmp_path / "work", Stub())
+    assert (problem and problem.sort) == sort
+
+
+def test_a_link_to_others_that_is_followed_is_noticed(tmp_path):
+    (tmp_path / "data").mkdir()
+    target = next(t for t in TARGETS if t.file == "out.part")
+
+    class Follows:
+        limits = Limits()
+
+        def run(self, arguments, folder):
+            (folder / "out.part").write_text("mine")
+            return Outcome(0)
+
+    damaged = DamagedInput(target, b"", (), put=put_link_to_others)
+    _, problem = try_input(damaged, tmp_path / "data", tmp_path / "work", Follows())
+    assert problem.sort == "a file of others was changed"
+
+
+def test_two_commands_that_both_write_are_noticed(tmp_path):
+    """Without a lock the second one ends with 0 beside the first, which is stopped."""
+    job = Job("write", "", "out", program=WRITES_SLOWLY)
+    (tmp_path / "data").mkdir()
+    straight = straight_run(job, tmp_path / "data", tmp_path / "straight")
+    book = Book(tmp_path / "book")
+    for n in range(20):
+        straight.seconds = 1.0
+        torture_locks(straight, tmp_path / "data", tmp_path / f"{n}", Random(n), book)
+        if book.failures:
+            break
+    assert any("while the first one wrote" in cause for cause in book.failures)
+
+
+@pytest.mark.parametrize(
+    ("ended", "problem"),
+    [
+        (Ended(2, "Error: no scheduler at tcp://x\n"), None),
+        (Ended(0, ""), "exit code 0: "),
+        (Ended(2, "Error: a\nError: b\n"), "exit code 2: Error: a\nError: b"),
+        (Ended(1, "Traceback\nOSError: no\n"), "traceback: OSError: no"),
+        (Ended(-9, ""), "not ended after 30 s"),
+    ],
+)
+def test_what_a_command_without_its_scheduler_does_is_noticed(tmp_path, ended, problem):
+    assert problem_of_dead(ended, tmp_path) == problem
+
+
+def test_each_kind_of_dead_server_has_an_address_and_is_gone_afterwards():
+    for place in SERVERS:
+        with served(place) as address:
+            port = int(address.rsplit(":", 1)[1])
+            socket.create_connection(("127.0.0.1", port), 5).close()
+        with pytest.raises(OSError):
+            socket.create_connection(("127.0.0.1", port), 5)
 
 
 def test_the_same_seed_gives_the_same_inputs(data):

@@ -21,6 +21,7 @@ from oracle.errors import RnngError
 from oracle.files import open_input, open_output
 from oracle.locks import locked
 from oracle.packing import is_packed
+from oracle.regular_files import read_regular
 from oracle.streams import is_replaced
 
 T = TypeVar("T")
@@ -33,7 +34,7 @@ def content_hash(*parts: object) -> str:
     digest = hashlib.sha256()
     for part in parts:
         if isinstance(part, Path):
-            content = part.read_bytes()
+            content = read_regular(part)
         elif isinstance(part, np.ndarray):
             content = np.ascontiguousarray(part).tobytes()
         else:
