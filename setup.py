@@ -11,19 +11,21 @@ from pathlib import Path
 from setuptools import find_packages, setup
 
 HERE = Path(__file__).resolve().parent
-DYNET = "2.1.2"
 CLUSTER = ["distributed", "mpi4py"]
-INSTALLED = "from importlib.metadata import version; print(version('dynet').partition('+')[0])"
+INSTALLED = "from importlib.metadata import version; print(version('dynet'))"
 
 
-def project_version() -> str:
-    """`__version__` of the package, read without importing it."""
-    text = (HERE / "rnng_dy" / "__init__.py").read_text(encoding="utf-8")
-    return re.search(r'^__version__ = "([^"]+)"', text, re.MULTILINE)[1]
+def value_of(name: str, module: str) -> str:
+    """A constant of a module of the package, which is not imported."""
+    text = (HERE / "rnng_dy" / module).read_text(encoding="utf-8")
+    return re.search(rf'^{name} = "([^"]+)"', text, re.MULTILINE)[1]
+
+
+DYNET, CUDA_BUILD = (value_of(name, "engine.py") for name in ("NEEDED", "CUDA_BUILD"))
 
 
 def require_dynet() -> None:
-    """Under pip, stop with a clear message where DyNet is missing.
+    """Under pip, stop with a clear message where DyNet is missing or another build.
 
     pip would fetch DyNet's source from the package index and fail after pages of output.
     """
@@ -34,7 +36,7 @@ def require_dynet() -> None:
     environ = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "PYTHONNOUSERSITE")}
     asked = [sys.executable, "-c", INSTALLED]
     found = subprocess.run(asked, env=environ, cwd="/", capture_output=True, text=True)
-    if found.stdout.strip() != DYNET:
+    if found.stdout.strip().removesuffix(CUDA_BUILD) != DYNET:
         raise SystemExit(
             f"rnng_dy needs DyNet {DYNET}, which pip cannot build by itself. Install it with\n"
             f"    {HERE / 'scripts' / 'install_dynet'} --python {sys.executable}\n"
@@ -45,7 +47,7 @@ def require_dynet() -> None:
 require_dynet()
 setup(
     name="rnng_dy",
-    version=project_version(),
+    version=value_of("__version__", "__init__.py"),
     description="Recurrent Neural Network Grammars on DyNet",
     license="Apache-2.0",
     python_requires=">=3.10,<3.14",
@@ -55,7 +57,8 @@ setup(
         "rnng_dy.drawing": ["*.html", "*.css", "*.js"],
         "rnng_dy.evaluation": ["data/*", "*.html", "*.css", "*.js"],
     },
-    install_requires=[f"dyNET=={DYNET}", "numpy>=1.22", "nltk", "click"],
+    # any build of it, such as one with CUDA
+    install_requires=[f"dyNET=={DYNET.partition('+')[0]}", "numpy>=1.22", "nltk", "click"],
     extras_require={
         "cluster": CLUSTER,
         "notebook": ["svgling"],

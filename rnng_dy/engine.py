@@ -26,6 +26,10 @@ T = TypeVar("T")
 
 CPU = "cpu"
 VISIBLE = "CUDA_VISIBLE_DEVICES"
+NEEDED = "2.1.2+rnng.1"
+"""The version of DyNet, and of our patches to it: the last one of scripts/dynet/versions.txt."""
+CUDA_BUILD = ".cu13"
+"""What the version of a build with the CUDA backend has at its end."""
 INSTALL_HINT = (
     "run `make setup`, or `scripts/install_dynet --python PYTHON` for a Python of your own"
 )
@@ -45,7 +49,7 @@ _started: Start | None = None
 
 
 def installed_version() -> str | None:
-    """The version of the installed DyNet (`+cu13` at its end: with the CUDA backend), or None."""
+    """The version of the installed DyNet (see NEEDED and CUDA_BUILD), or None."""
     if importlib.util.find_spec("_dynet") is None:
         return None
     # not every command that loads this module asks, and it takes a while to load
@@ -59,7 +63,18 @@ def installed_version() -> str | None:
 
 def has_cuda_build() -> bool:
     """Whether the installed DyNet has the CUDA backend."""
-    return "+cu" in (installed_version() or "")
+    return (installed_version() or "").endswith(CUDA_BUILD)
+
+
+def require_build() -> None:
+    """Raise RnngError where DyNet is missing, or is another build than this version of the package needs."""
+    version = installed_version()
+    if version is None:
+        raise RnngError(f"DyNet is not installed: {INSTALL_HINT}")
+    if version.removesuffix(CUDA_BUILD) != NEEDED:
+        raise RnngError(
+            f"DyNet {version} is installed, and this rnng_dy needs {NEEDED}: {INSTALL_HINT}"
+        )
 
 
 # cuInit reads CUDA_VISIBLE_DEVICES once for the process, so that nobody may ask the driver before it is set
@@ -123,8 +138,7 @@ def start(
         if settings != _started:
             raise RnngError(f"DyNet already runs with {_started}; it cannot change to {settings}")
         return
-    if installed_version() is None:
-        raise RnngError(f"DyNet is not installed: {INSTALL_HINT}")
+    require_build()
     gpu = _gpu_number(settings.device)
     import dynet_config
 
@@ -207,9 +221,6 @@ class _LazyDynet(types.ModuleType):
 
     def _load(self) -> None:
         module = _quietly_import("dynet")
-        # the youngest thing that the project's code needs
-        if not hasattr(module, "synchronize"):
-            raise RnngError(f"this DyNet is without the project's patches: {INSTALL_HINT}")
         self.__dict__.update({k: v for k, v in vars(module).items() if not k.startswith("__")})
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from oracle.errors import RnngError
+from rnng_dy import engine
 from scripts.dynet.installer import build, cache, command, environment, target
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -66,6 +67,19 @@ def test_every_file_of_the_recipe_is_in_the_key(name, tmp_path):
     file = next((tmp_path / "recipe").rglob(name))
     file.write_text(file.read_text() + "\n")
     assert cache.key(cache.inputs(CHAIN, tmp_path / "recipe")) != before
+
+
+def test_another_recipe_has_another_version():
+    """versions.txt: each version of the wheel, and the checksum of the recipe that it is built from."""
+    lines = (cache.RECIPE / "versions.txt").read_text().splitlines()
+    versions, checksums = zip(*map(str.split, lines), strict=True)
+    assert versions == tuple(f"2.1.2+rnng.{n}" for n in range(1, len(lines) + 1))
+    assert len(set(checksums)) == len(checksums)
+    files = cache.inputs(CHAIN)["files"]
+    del files["versions.txt"]
+    line = f"2.1.2+rnng.{len(lines) + 1} {cache.key(files)}"
+    assert checksums[-1] == cache.key(files), f"add this line to versions.txt: {line}"
+    assert versions[-1] == engine.NEEDED
 
 
 def write_wheel(work: Path, out: Path) -> None:
@@ -302,14 +316,30 @@ def test_what_setup_py_declares(monkeypatch):
     assert given["install_requires"] == ["dyNET==2.1.2", "numpy>=1.22", "nltk", "click"]
 
 
-@pytest.mark.parametrize("version", ["", "2.1.1"])
-def test_pip_is_stopped_where_dynet_is_missing(monkeypatch, tmp_path, version):
-    (tmp_path / "python").write_text(f"#!/bin/sh\necho {version}\n")
-    (tmp_path / "python").chmod(0o755)
+@pytest.fixture
+def with_dynet(monkeypatch, tmp_path):
+    """Has pip find a version of DyNet."""
+
+    def have(version):
+        (tmp_path / "python").write_text(f"#!/bin/sh\necho {version}\n")
+        (tmp_path / "python").chmod(0o755)
+
     monkeypatch.setenv("PIP_BUILD_TRACKER", str(tmp_path))
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
-    with pytest.raises(SystemExit, match="scripts/install_dynet --python"):
+    return have
+
+
+@pytest.mark.parametrize("version", ["", "2.1.1", "2.1.2", "2.1.2+rnng.0", f"{engine.NEEDED}0"])
+def test_pip_is_stopped_where_dynet_is_missing_or_another_build(monkeypatch, with_dynet, version):
+    with_dynet(version)
+    with pytest.raises(SystemExit, match=r"(?s)needs DyNet .*scripts/install_dynet --python"):
         run_setup(monkeypatch)
+
+
+@pytest.mark.parametrize("more", ["", ".cu13"])
+def test_pip_goes_on_where_the_build_is_there(monkeypatch, with_dynet, more):
+    with_dynet(engine.NEEDED + more)
+    assert run_setup(monkeypatch)["name"] == "rnng_dy"
 
 
 def test_make_alone_tells_what_there_is_to_make():

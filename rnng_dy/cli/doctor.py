@@ -32,8 +32,7 @@ def doctor(device: str) -> None:
     _print_versions()
     march = _march()
     _print_machine(march)
-    if engine.installed_version() is None:
-        raise RnngError(f"DyNet is not installed: {engine.INSTALL_HINT}")
+    engine.require_build()
     if not runs_here(march):
         raise RnngError(
             f"DyNet was built for {march} and this processor is {cpu_level()}: build it anew with "

@@ -47,7 +47,7 @@ def cards(driver, monkeypatch):
     """Four cards, and a DyNet that is said to be built for them."""
     monkeypatch.setenv("LD_LIBRARY_PATH", str(driver))
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    monkeypatch.setattr(engine, "installed_version", lambda: "2.1.2+cu13")
+    monkeypatch.setattr(engine, "installed_version", lambda: f"{engine.NEEDED}.cu13")
 
 
 def test_cards_are_counted_by_another_process(cards, monkeypatch):
@@ -65,7 +65,7 @@ def test_without_a_driver_there_are_no_cards(monkeypatch, tmp_path):
 STARTED = """
 import sys
 from rnng_dy import engine
-engine.installed_version = lambda: "2.1.2+cu13"
+engine.installed_version = lambda: f"{engine.NEEDED}.cu13"
 # DyNet is loaded last: what the driver would see by then
 engine.dy.__class__._load = lambda self: print(__import__("os").environ["CUDA_VISIBLE_DEVICES"])
 import types
@@ -104,7 +104,7 @@ import sys, types
 from oracle.errors import RnngError
 from rnng_dy import engine
 
-engine.installed_version = lambda: "2.1.2+cu13"
+engine.installed_version = lambda: f"{engine.NEEDED}.cu13"
 sys.modules["dynet_config"] = types.SimpleNamespace(set=lambda **settings: None)
 
 
@@ -130,3 +130,45 @@ def test_a_gpu_that_does_not_start_is_one_message(cards):
         "use --device cpu\n"
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+ANOTHER_BUILD = """
+import sys
+from oracle.errors import RnngError
+from rnng_dy import engine
+
+version = sys.argv[1].replace("NEEDED", engine.NEEDED)
+engine.installed_version = lambda: version
+try:
+    engine.start()
+except RnngError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("version", ["2.1.2", "2.1.2+cu13", "2.1.2+rnng.0", "NEEDED0", "unknown"])
+def test_another_build_of_dynet_is_refused(version):
+    command = [sys.executable, "-c", ANOTHER_BUILD, version]
+    done = subprocess.run(command, capture_output=True, text=True)
+    version = version.replace("NEEDED", engine.NEEDED)
+    assert done.stdout == (
+        f"DyNet {version} is installed, and this rnng_dy needs {engine.NEEDED}: {engine.INSTALL_HINT}\n"
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("version", ["NEEDED", "NEEDED.cu13"])
+def test_the_build_that_is_needed_starts_with_cuda_or_without(version):
+    command = [sys.executable, "-c", ANOTHER_BUILD, version]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_the_backend_is_in_the_version(monkeypatch):
+    for version, has_cuda in (
+        (engine.NEEDED, False),
+        (f"{engine.NEEDED}.cu13", True),
+        (None, False),
+    ):
+        monkeypatch.setattr(engine, "installed_version", lambda version=version: version)
+        assert engine.has_cuda_build() is has_cuda

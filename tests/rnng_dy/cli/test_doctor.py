@@ -44,8 +44,17 @@ def test_a_missing_dynet_is_told_with_how_to_install_it(monkeypatch):
     assert "scripts/install_dynet" in done.output
 
 
+def test_another_build_of_dynet_is_named_with_the_one_that_is_needed(monkeypatch):
+    monkeypatch.setattr(engine, "installed_version", lambda: "2.1.2+rnng.0")
+    done = CliRunner().invoke(main, ["doctor"])
+    assert done.exit_code == 2
+    assert "2.1.2+rnng.0 (CPU build" in done.output
+    assert f"this rnng_dy needs {engine.NEEDED}" in done.output
+    assert "scripts/install_dynet" in done.output
+
+
 def test_a_dynet_built_for_a_newer_processor_is_not_started(monkeypatch):
-    monkeypatch.setattr(engine, "installed_version", lambda: "2.1.2")
+    monkeypatch.setattr(engine, "installed_version", lambda: engine.NEEDED)
     monkeypatch.setattr(doctor, "_march", lambda: "x86-64-v3")
     monkeypatch.setattr(cpu_level, "cpu_level", lambda: "x86-64")
     done = CliRunner().invoke(main, ["doctor"])
