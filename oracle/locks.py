@@ -76,22 +76,23 @@ def _take(target: str, path: str) -> int | None:
                 raise
             # a folder may be written to where no file beside it can be
             return _without_lock(path, error)
+        is_held = False
         try:
             flock(lock, LOCK_EX | LOCK_NB)
             # else it was removed by the process that had it
-            if _is_at(lock, name):
-                _sign(lock, target)
-                return lock
+            is_held = _is_at(lock, name)
         except BlockingIOError:
             if time.monotonic() > last:
                 raise RnngError(_refusal(lock, path)) from None
         except OSError as error:
             os.unlink(name)
             return _without_lock(path, error)
-        except BaseException:
-            os.close(lock)
-            raise
-        os.close(lock)
+        finally:
+            if not is_held:
+                os.close(lock)
+        if is_held:
+            _sign(lock, target)
+            return lock
         time.sleep(0.02)
 
 
@@ -130,7 +131,9 @@ def _sign(lock: int, target: str) -> None:
     os.ftruncate(lock, 0)
     command = shlex.join(sys.orig_argv)
     who = f"{os.getpid()} {platform.node() or '?'} {command}\n"
-    os.pwrite(lock, who.encode("utf-8", "surrogateescape"), 0)
+    # on a full disk the lock is held all the same
+    with suppress(OSError):
+        os.pwrite(lock, who.encode("utf-8", "surrogateescape"), 0)
 
 
 def _remove(path: str) -> None:

@@ -19,8 +19,9 @@ from typing import Protocol
 import numpy as np
 
 from oracle.errors import InputError, RnngError
-from oracle.regular_files import open_regular, read_regular
+from oracle.regular_files import read_regular
 from oracle.streams import from_json, replacing
+from rnng_dy.arrays import read_arrays, write_arrays
 from rnng_dy.folders import add_missing, new_folder, put_back, replace_folder, writing
 
 FORMAT, VERSION = "rnng_dy model", 1
@@ -142,7 +143,7 @@ def _write_new(model: Model, folder: Path) -> None:
     _write_json(folder / CONFIG, config)
     _write_json(folder / VOCABULARY, model.vocabulary.to_json())
     for name in model.constants_of(model.vocabulary):
-        _write_arrays(folder / f"{name}.npz", {name: getattr(model, name)})
+        write_arrays(folder / f"{name}.npz", {name: getattr(model, name)})
     save_parameters(model, folder)
     model.write_companions(folder)
 
@@ -196,7 +197,7 @@ def kind_of(folder: str | Path) -> str:
 def save_parameters(model: Model, folder: str | Path) -> None:
     """Replace the parameters in an existing model folder, with the number of updates that they have had."""
     known = {} if model.updates is None else {UPDATES: np.array(model.updates)}
-    _write_arrays(Path(folder) / PARAMETERS, {**model.store.arrays(), **known})
+    write_arrays(Path(folder) / PARAMETERS, {**model.store.arrays(), **known})
 
 
 def take_updates(arrays: dict[str, np.ndarray]) -> int | None:
@@ -218,7 +219,7 @@ def save_training(
     """Replace the training state: the parameters now, what the optimizer remembers and a JSON object."""
     arrays = {f"parameter/{name}": values for name, values in store.arrays().items()}
     arrays |= {f"optimizer/{name}": values for name, values in optimizer.arrays().items()}
-    _write_arrays(Path(folder) / TRAINING, {"state": np.array(json.dumps(state)), **arrays})
+    write_arrays(Path(folder) / TRAINING, {"state": np.array(json.dumps(state)), **arrays})
 
 
 def load_training(store: Store, folder: str | Path, optimizer: Store) -> dict[str, object]:
@@ -303,30 +304,3 @@ def _damaged(path: Path, error: Exception) -> InputError:
 def _write_json(path: Path, content: Mapping[str, object]) -> None:
     with replacing(path) as stream:
         json.dump(content, stream, ensure_ascii=False, indent=1)
-
-
-def _write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
-    with replacing(path, binary=True) as stream:
-        np.savez(stream, **arrays)
-
-
-def read_arrays(path: Path, names: Sequence[str] | None = None) -> dict[str, np.ndarray]:
-    """The arrays of an .npz, or those of some names. Raises InputError for a missing or damaged file."""
-    try:
-        # opened once: a file that is replaced while it is read stays whole
-        stream = open_regular(path)
-    except FileNotFoundError:
-        raise InputError("missing: this model folder is not complete", path) from None
-    try:
-        with stream, np.load(stream, allow_pickle=False) as archive:
-            wanted = [name for name in archive.files if names is None or name in names]
-            arrays = {name: archive[name] for name in wanted}
-    except MemoryError:
-        raise
-    except Exception as error:
-        # zipfile and numpy raise a dozen kinds for what they do not understand
-        raise InputError(f"damaged or cut short ({error})", path) from None
-    for name, values in arrays.items():
-        if not isinstance(values, np.ndarray):
-            raise InputError(f"damaged: {name} is no array", path)
-    return arrays

@@ -51,12 +51,14 @@ def names(folder):
 
 def test_the_second_writer_of_an_output_is_refused_and_told_who_writes(tmp_path, writer):
     (tmp_path / "link").symlink_to("out")
+    opened = sorted(os.listdir("/proc/self/fd"))
     for name in ("out", "link"):
         with pytest.raises(RnngError) as refused, open_output(tmp_path / name):
             pass
         assert str(refused.value).startswith(f"{tmp_path / name} is being written by")
         assert f"process {writer.pid} on " in str(refused.value)
         assert "open_output" in str(refused.value)
+    assert sorted(os.listdir("/proc/self/fd")) == opened
     writer.communicate(b"\n")
     assert (tmp_path / "out").read_text() == "half"
     assert names(tmp_path) == ["link", "out"]

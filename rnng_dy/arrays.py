@@ -1,0 +1,40 @@
+"""Arrays by name in .npz files, without pickle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from oracle.errors import InputError
+from oracle.regular_files import open_regular
+from oracle.streams import replacing
+
+
+def write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write arrays by their names; the file is replaced when it is complete. Raises OSError naming `path`."""
+    with replacing(path, binary=True) as stream:
+        np.savez(stream, **arrays)
+
+
+def read_arrays(path: Path, names: Sequence[str] | None = None) -> dict[str, np.ndarray]:
+    """The arrays of an .npz, or those of some names. Raises InputError for a missing or damaged file."""
+    try:
+        # opened once: a file that is replaced while it is read stays whole
+        stream = open_regular(path)
+    except FileNotFoundError:
+        raise InputError("missing: this model folder is not complete", path) from None
+    try:
+        with stream, np.load(stream, allow_pickle=False) as archive:
+            wanted = [name for name in archive.files if names is None or name in names]
+            arrays = {name: archive[name] for name in wanted}
+    except MemoryError:
+        raise
+    except Exception as error:
+        # zipfile and numpy raise a dozen kinds for what they do not understand
+        raise InputError(f"damaged or cut short ({error})", path) from None
+    for name, values in arrays.items():
+        if not isinstance(values, np.ndarray):
+            raise InputError(f"damaged: {name} is no array", path)
+    return arrays
