@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from random import Random
@@ -277,7 +278,7 @@ class _InputWorker:
         if can_shrink and still_fails(content):
             content = minimized(content, still_fails)
         shutil.rmtree(again, ignore_errors=True)
-        smallest = DamagedInput(damaged.target, content, damaged.mutations, damaged.number)
+        smallest = replace(damaged, content=content)
         outcome, _ = try_input(smallest, campaign.data, again, self._worker)
         shutil.rmtree(again, ignore_errors=True)
         set_up(smallest, campaign.data, example / "folder")

@@ -66,7 +66,8 @@ def test_damaged_inputs_of_every_format(data, worker, tmp_path):
 
 def test_sound_inputs_are_no_failures(data, worker, tmp_path):
     # one target of each command
-    targets = {target.command: target for target in TARGETS if "results" not in target.command}
+    sound = [target for target in TARGETS if target.format not in ("packed", "places")]
+    targets = {target.command: target for target in sound if "results" not in target.command}
     for n, target in enumerate(targets.values()):
         content = (data / target.file).read_bytes() if target.file else b""
         outcome, problem = try_input(

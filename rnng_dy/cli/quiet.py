@@ -42,9 +42,9 @@ _CONTROLS = {
 
 
 def escaped(text: str) -> str:
-    """A text whose control characters, which the name of a file may have, do nothing to a terminal.
+    r"""A text whose control characters, which the name of a file may have, do nothing to a terminal.
 
     >>> print(escaped("\x1b[2Jold\rnew"))
-    \\x1b[2Jold\\rnew
+    \x1b[2Jold\rnew
     """
     return text.translate(_CONTROLS)
