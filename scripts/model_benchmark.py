@@ -8,6 +8,7 @@ import json
 import os
 import platform
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -117,6 +118,8 @@ def _train(options, folder: str, kind: str, batch_size: str, jobs: str, count: s
     engine.start(options.device)
     place = Path(folder)
     first = not (place / kind).exists()
+    # of another model
+    shutil.rmtree(place / "again", ignore_errors=True)
     model = new_model(kind, place)[0] if first else registry.load(place / kind)
     examples = examples_of(model, "train", place)[: int(count)]
     settings = replace(PRESETS["fast", kind], batch_size=int(batch_size), jobs=int(jobs), epochs=1)

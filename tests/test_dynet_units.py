@@ -27,7 +27,9 @@ def recipe(monkeypatch):
     }
     for name, attributes in stubs.items():
         monkeypatch.setitem(sys.modules, name, types.SimpleNamespace(**attributes))
-    return runpy.run_path(str(cache.RECIPE / "setup.py"))
+    # it is run in its own folder
+    monkeypatch.chdir(cache.RECIPE)
+    return runpy.run_path("setup.py")
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ import click
 
 from oracle.errors import InputError, RnngError
 from oracle.files import SourceSentence, read_sentences
+from rnng_dy.cli.quiet import say
 from rnng_dy.cli.raw_text import RawText
 from rnng_dy.cli.tag_choice import TagChoice
 from rnng_dy.execution.batches import batches
@@ -151,9 +152,8 @@ def report_unseen(unseen: Counter[str]) -> None:
 def report_unknown(unknown: Counter[str], words: int) -> None:
     """Say how many of so many words a model saw as UNK classes, or could not give at all."""
     if unknown:
-        click.echo(
-            f"words outside the model's vocabulary: {unknown.total()} of {words}, {shown_counts(unknown)}",
-            err=True,
+        say(
+            f"words outside the model's vocabulary: {unknown.total()} of {words}, {shown_counts(unknown)}"
         )
 
 

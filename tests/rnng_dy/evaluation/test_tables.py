@@ -43,7 +43,7 @@ def test_no_word_with_quotation_marks_costs_rows(style):
     # as README.md says: quoting=3
     as_documented = {"delimiter": "\t", "quoting": 3} if style == TSV else {}
     names, *rows = read(text, **as_documented)
-    assert names == ["sentence_id", "token_id", "token", "unk", "surprisal"]
+    assert names == ["sentence_id", "token_id", "token", "unk", "known", "surprisal"]
     escaped = [word.replace(" ", "\\x20") for word in WORDS]
     assert [cells[2] for cells in rows] == escaped
 

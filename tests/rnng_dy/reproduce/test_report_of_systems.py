@@ -19,6 +19,8 @@ from rnng_dy.reproduce.tables import WAYS
 from ..conftest import TINY
 
 # the first two have one parser, and so have the last two
+pytestmark = pytest.mark.slow
+
 NAMES = (
     "corrected",
     "corrected/stack",

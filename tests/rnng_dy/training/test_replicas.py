@@ -6,20 +6,26 @@ import multiprocessing
 import os
 import subprocess
 import sys
+from itertools import product
 
 import numpy as np
 import pytest
 
 from oracle.errors import RnngError
+from rnng_dy.models.composition import COMPOSITIONS
 from rnng_dy.training.replicas import Replicas
 
 from ...conftest import CHECKOUT
 from ..conftest import make_parser
 from .test_mpi import OPEN_MPI, mpirun  # noqa: F401
 from .test_training import training
-from .updates_of_replicas import SYSTEMS
+
+pytestmark = pytest.mark.slow
 
 PROGRAM = f"{__package__}.updates_of_replicas"
+# the last is the program's own: to import it here would have every other test know it
+NAMES = [*COMPOSITIONS, "own tables"]
+SYSTEMS = list(product(("parser", "generator"), NAMES, ("adam", "sgd")))
 TABLES = {"open_nonterminal", "nonterminal", "query_nonterminal", "action", "word", "tag"}
 OWN = {"counts", "whole"}
 
