@@ -304,7 +304,7 @@ def require_possible(settings: object, place: object) -> None:
         try:
             # an integer of hundreds of digits is one, too
             is_possible = kind.convert(value, None, None) == value and len(str(value)) < 40
-        except (click.BadParameter, TypeError, OverflowError):
+        except (click.BadParameter, AttributeError, TypeError, OverflowError):
             is_possible = False
         if not is_possible:
             raise InputError(f"damaged: the setting {name} cannot be {value!r:.40}", place)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from oracle.errors import RnngError
+from rnng_dy.checkpoint import LARGEST
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.execution.batches import as_fits
 from rnng_dy.parameters import ParameterStore
@@ -80,6 +81,10 @@ class Adam:
     def load(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Take up what `arrays` gave. Raises ValueError where it is not of this model."""
         moments = [arrays[f"moment/{i}"] for i in range(len(arrays) - 1)]
+        for i, moment in enumerate(moments):
+            # first and second moments in turn
+            if not (np.abs(moment) <= LARGEST).all() or (i % 2 and (moment < 0).any()):
+                raise ValueError(f"moment {i} has values that Adam cannot have computed")
         self._trainer.set_state(int(arrays["updates"]), moments)
 
 

@@ -332,6 +332,8 @@ IMPOSSIBLE = [
     ("settings", "learning_rate", float("nan"), "the setting learning_rate cannot be nan"),
     ("settings", "checkpoint_every", 10**400, "the setting checkpoint_every cannot be 1000"),
     ("settings", "clip", "5", "the setting clip cannot be '5'"),
+    ("settings", "bucket", 1e999, "the setting bucket cannot be inf"),
+    ("settings", "bucket", 0.5, "the setting bucket cannot be 0.5"),
     ("left_out", None, [1, "a"], "training.npz: damaged"),
 ]
 
