@@ -192,25 +192,29 @@ def _keep_from_collection() -> None:
 
 
 @contextmanager
-def without_ctrl_c() -> Iterator[None]:
-    """Processes that are started in the block never get Ctrl-C: it is for the main process, after the block."""
+def without_ctrl_c(*others: int) -> Iterator[None]:
+    """Processes that are started in the block never get Ctrl-C: it is for the main process, after the block.
+
+    So are the signals `others`.
+    """
     # when it is started it lets Ctrl-C through again
     _start_tracker()
-    came: list[int] = []
-    handler = signal.getsignal(signal.SIGINT)
+    numbers, came = (signal.SIGINT, *others), []
+    in_main = threading.current_thread() is threading.main_thread()
+    found = {number: signal.getsignal(number) for number in numbers if in_main}
     # the mask is for the processes; here another thread, of a library, may take the signal
-    in_main = threading.current_thread() is threading.main_thread() and callable(handler)
-    if in_main:
-        signal.signal(signal.SIGINT, lambda number, _: came.append(number))
-    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    handlers = {number: handler for number, handler in found.items() if callable(handler)}
+    for number in handlers:
+        signal.signal(number, lambda number, _: came.append(number))
+    signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
-        if in_main:
-            signal.signal(signal.SIGINT, handler)
-            if came:
-                handler(came[0], None)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, numbers)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        if came:
+            handlers[came[0]](came[0], None)
 
 
 def _start_tracker() -> None:
