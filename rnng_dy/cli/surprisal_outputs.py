@@ -95,8 +95,8 @@ def write_at_once(outputs: Outputs, what: Written) -> Iterator[Callable[[Sequenc
                 opened.append((output, stream))
 
         def write(sentences: Sequence[str]) -> None:
-            for number, text in zip(numbers, sentences, strict=False):
-                measured = MeasuredSentence.from_json(text)
+            for text in sentences:
+                number, measured = next(numbers), MeasuredSentence.from_json(text)
                 for output, stream in opened:
                     stream.writelines(f"{line}\n" for line in output.lines_of(number, measured))
                     stream.flush()

@@ -140,7 +140,8 @@ class Replicas:
             args=(theirs, str(folder), u.model.kind, u.examples, u.settings, place),
             daemon=True,
         )
-        with without_ctrl_c():
+        # signals that end training are for this process, without which a helper has nothing to do
+        with without_ctrl_c(signal.SIGTERM):
             process.start()
         theirs.close()
         self._connections.append(ours)
@@ -208,8 +209,6 @@ def _help(connection: Connection, folder: str, kind: str, examples, settings, pl
 
     Tells what goes wrong, with its traceback on standard error unless it is the user's to mend.
     """
-    # signals that end training are for the main process, without which there is nothing to do
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     end_with_parent()
     try:
         _make_updates(connection, folder, kind, examples, settings, place)
