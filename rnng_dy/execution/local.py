@@ -117,7 +117,7 @@ class LocalProcesses(_Local):
         """See `Executor`."""
         context = _Spawning()
         workers = min(self.jobs, len(items)) or 1
-        # the pool would, with its first semaphore
+        # the pool would start it with its first semaphore, and it would speak
         _start_tracker()
         with ProcessPoolExecutor(workers, context, _prepare, (self.jobs, open_work)) as pool:
             try:
@@ -197,7 +197,7 @@ def without_ctrl_c(*others: int) -> Iterator[None]:
 
     So are the signals `others`.
     """
-    # when it is started it lets Ctrl-C through again
+    # what starts the tracker lets signals through again
     _start_tracker()
     numbers, came = (signal.SIGINT, *others), []
     in_main = threading.current_thread() is threading.main_thread()
@@ -218,10 +218,15 @@ def without_ctrl_c(*others: int) -> Iterator[None]:
 
 
 def _start_tracker() -> None:
-    """Have multiprocessing's tracker run, which removes the semaphores of a killed process, and say nothing.
+    """Have multiprocessing's tracker run, which removes the semaphores of a killed process, and have it say nothing.
 
-    After a kill it warns of them; after a kill of its own it raises KeyError for each that it does not know.
+    It would warn of those semaphores. A tracker that replaces a killed one would print a KeyError for each semaphore
+    that it does not know.
     """
+    tracker = resource_tracker._resource_tracker
+    if tracker._fd is not None and tracker._check_alive():
+        # what other threads write to standard error meanwhile would be lost
+        return
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
         # the tracker has the standard error that it is started with
