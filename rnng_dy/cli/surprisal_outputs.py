@@ -61,7 +61,7 @@ class Written(NamedTuple):
     """The lines whose words are rows."""
     raw_path: str | None
     style: str
-    """Of the table: TSV or CSV."""
+    """The format of the table: TSV or CSV."""
 
 
 class LineOutput(NamedTuple):
@@ -118,7 +118,7 @@ def write_outputs(outputs: Outputs, what: Written, found: Measured, only_files: 
 
 
 def _line_outputs(outputs: Outputs, what: Written) -> list[LineOutput]:
-    """The wanted ones, the table last."""
+    """The outputs of lines that are wanted, the table last."""
     columns, transitions = what.columns, what.transitions
 
     def beams(number: int, measured: MeasuredSentence) -> Iterable[str]:

@@ -31,8 +31,8 @@ CPU = "cpu"
 PROCESS_BYTES = 120_000_000
 """What a process takes at the least, with Python, numpy and DyNet in it."""
 
-LEAST_REFUSED, PROCESSES_EACH = 64, 16
-"""Processes that any machine may have, and that each of its processors may."""
+ALWAYS_ALLOWED, PROCESSES_EACH = 64, 16
+"""Processes that are allowed on any machine, and for each of its processors."""
 
 _open_work: Callable[[], Callable] | None = None
 _work: Callable | None = None
@@ -56,7 +56,7 @@ def require_room(processes: int, what: str) -> None:
     """Raise RnngError for more processes than memory can hold, or than the processors have a use for."""
     require_memory(processes * PROCESS_BYTES, what, "use fewer")
     processors = os.cpu_count() or 1
-    most = max(LEAST_REFUSED, PROCESSES_EACH * processors)
+    most = max(ALWAYS_ALLOWED, PROCESSES_EACH * processors)
     if processes > most:
         raise RnngError(
             f"{what} is more than {processors} processors have a use for: use {most} at most"

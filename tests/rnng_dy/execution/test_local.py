@@ -375,6 +375,8 @@ if __name__ == "__main__":
     results = local_executor(2).map(partial(open_power, 2), range(40))
     print(next(results), flush=True)
     os.kill({process}, signal.SIGKILL)
+    # a kill takes its time
+    os.waitid(os.P_PID, {process}, os.WEXITED | os.WNOWAIT)
     print(*results)
     print("the end", file=sys.stderr)
 """
