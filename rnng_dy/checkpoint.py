@@ -60,8 +60,6 @@ class Model(Protocol):
     updates: int | None
     config_defaults: Mapping[str, object]
     """See `read`."""
-    companions: frozenset[str]
-    """Names of what `write_companions` may write."""
 
     def config(self) -> dict[str, object]:
         """The content of config.json, `kind` and `sizes` among it."""
@@ -71,6 +69,9 @@ class Model(Protocol):
 
     def write_companions(self, folder: Path) -> None:
         """Write what else belongs to the model into a folder that is being made."""
+
+    def companions_in(self, folder: Path) -> set[str]:
+        """Names of what an earlier `write_companions` has written into a folder."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ def save(
             add(new)
             if folder.exists():
                 _require_same_training(model, folder, new)
-                add_missing(folder, new, model.companions)
+                add_missing(folder, new, model.companions_in(folder))
                 replace_folder(new, folder)
             else:
                 new.rename(folder)

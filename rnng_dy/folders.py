@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -69,7 +69,7 @@ def put_back(folder: str | Path) -> None:
                 _aside(folder).rename(folder)
 
 
-def add_missing(old: Path, new: Path, left_out: frozenset[str]) -> None:
+def add_missing(old: Path, new: Path, left_out: Collection[str]) -> None:
     """Have `new` hold, as the same files if the file system can link them, all that `old` holds beyond it."""
     for path in old.iterdir():
         target = new / path.name

@@ -40,8 +40,6 @@ class SavedModel:
     kind: ClassVar[str]
     config_defaults: ClassVar[Mapping[str, object]] = {}
     """Keys of config.json besides kind and sizes, with the values of folders that are older than they."""
-    companions: ClassVar[frozenset[str]] = frozenset({TAGGER, TEXT, model_card.ABOUT})
-    """Files and folders that belong to a model if it has them."""
     sizes_type: ClassVar[type]
     vocabulary_type: ClassVar[type]
     store: ParameterStore
@@ -185,6 +183,12 @@ class SavedModel:
             model_card.write(folder, self.about)
         if self._segmenter is not None:
             write_segmenter(self._segmenter, folder / TEXT)
+
+    @staticmethod
+    def companions_in(folder: Path) -> set[str]:
+        """The names in a model folder of what `write_companions` may have written: without about.json no card."""
+        card = {model_card.CARD} if (folder / model_card.ABOUT).exists() else set()
+        return {TAGGER, TEXT, model_card.ABOUT} | card
 
     def read_companions(self, folder: Path) -> None:
         """Take up what `write_companions` wrote; what an older folder has not stays as it is.

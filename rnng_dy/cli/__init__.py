@@ -111,7 +111,7 @@ def told() -> Iterator[None]:
         raise
     except ImportError as error:
         # numpy says in twenty lines what may be wrong, and last what is
-        reason = str(error).strip().splitlines()[-1]
+        reason = (str(error).strip() or "a library cannot be loaded").splitlines()[-1]
         fail(f"{reason}: install it, or let the process have more memory (ulimit -v)")
     except KeyboardInterrupt as stop:
         click.echo(f"\n{escaped(str(stop)) or 'stopped'}", err=True)

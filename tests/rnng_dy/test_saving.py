@@ -109,6 +109,19 @@ def test_what_the_new_model_has_not_is_not_left_from_the_old_one(trained, senten
     }
 
 
+@pytest.mark.parametrize("made_by_us", [True, False])
+def test_the_card_of_an_old_model_goes_and_a_users_page_stays(sentences, tmp_path, made_by_us):
+    folder, model = tmp_path / "m", make_parser(sentences)
+    if made_by_us:
+        model.about = {"data": {}}
+    model.save(folder)
+    if not made_by_us:
+        (folder / "README.md").write_text("a user's own")
+    assert (folder / "README.md").exists()
+    make_parser(sentences).save(folder)
+    assert (folder / "README.md").exists() is not made_by_us
+
+
 def test_an_older_folder_is_of_the_same_model(trained):
     config = checkpoint.read_config(trained)
     for key in ("composition", "transitions", "state"):
