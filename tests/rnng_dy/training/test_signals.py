@@ -6,15 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from rnng_dy import checkpoint
-from rnng_dy.cli import main
+from tests.commands import invoke, started, until
 
 from ..conftest import TINY
 
@@ -41,8 +39,7 @@ if __name__ == "__main__":
 
 
 def train(*arguments):
-    result = CliRunner().invoke(main, [*TRAIN.split(), *arguments])
-    assert result.exit_code == 0, result.output
+    invoke(*TRAIN.split(), *arguments)
 
 
 @pytest.fixture(scope="module")
@@ -61,16 +58,9 @@ def straight(tmp_path_factory):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_to_the_group_ends_training_after_an_update_and_resume_goes_on(straight, number):
     model = number.name
-    with subprocess.Popen(
-        [sys.executable, "slow.py", *TRAIN.split(), model],
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    ) as process:
-        deadline = time.monotonic() + 60
-        while not Path(model, "log.jsonl").exists() and time.monotonic() < deadline:
-            assert process.poll() is None
-            time.sleep(0.02)
+    command = (sys.executable, "slow.py", *TRAIN.split(), model)
+    with started(*command, stderr=subprocess.PIPE, text=True) as process:
+        until(Path(model, "log.jsonl").exists)
         os.killpg(process.pid, number)
         _, said = process.communicate(timeout=60)
     assert process.returncode == 128 + number, said
