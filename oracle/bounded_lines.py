@@ -33,7 +33,7 @@ class _Lines(io.RawIOBase):
         self._size += len(content) if first < 0 else first
         if self._size > LONGEST_LINE:
             raise InputError(
-                f"a line of more than {LONGEST_LINE:,} bytes: no text, or one whose lines must be divided",
+                f"a line of more than {LONGEST_LINE:,} bytes: the file is no text, or its lines must be divided",
                 self._path,
                 self._line,
             )

@@ -22,9 +22,9 @@ SYMBOLS_OF = {
     "actions": "actions",
     "systems": "systems",
 }
-"""Of each column that has numbers of symbols, which."""
+"""The kind of symbols that the numbers of a column stand for, by the column."""
 FILES = {SYMBOLS, *(f"{name}.npy" for name in COLUMNS)}
-"""Of a folder of arrays, besides its header."""
+"""The files of a folder of arrays, besides its header."""
 
 
 class Symbols(NamedTuple):

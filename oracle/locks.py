@@ -19,7 +19,7 @@ from oracle.errors import RnngError
 PATIENCE = 0.5
 """Seconds in which a process that is about to end may let go of a lock."""
 SHOWN = 300
-"""Characters of a command that a message has."""
+"""A message shows so many characters of a command at most."""
 
 _held: dict[str, tuple[int, int]] = {}
 """Process and thread that hold a lock, by what is locked."""

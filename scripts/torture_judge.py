@@ -138,8 +138,9 @@ def missing_lines(arguments: Sequence[str], folder: Path) -> Problem | None:
 def _expected_lines(arguments: Sequence[str], folder: Path) -> int | None:
     """The lines that the command's output must have, where that can be told from its input."""
     count = COUNTS.get(arguments[0])
-    # how many sentences a text has is for the command to say
-    if count is None or arguments.count("-o") != 1 or {"--output", "--text"} & set(arguments):
+    # how many sentences a text has, and how many trees a sentence, is for the command to say
+    said_otherwise = {"--output", "--text", "--nbest"} & set(arguments)
+    if count is None or arguments.count("-o") != 1 or said_otherwise:
         return None
     inputs = [folder / name for name in arguments[1:] if (folder / name).exists()]
     read = next((path for path in inputs if not path.is_dir()), None)

@@ -15,7 +15,7 @@ from rnng_dy.execution.memory import require_memory
 from rnng_dy.search.words import WordRecord
 
 START, END = "<s> ", "</s> "
-"""Before and after a sentence. No token has a blank, so that none is one of them."""
+"""These stand before and after a sentence. No token can be one of them, since tokens have no blanks."""
 NGRAM_BYTES = 250
 """Of an n-gram's tuple, its count and its place in two tables."""
 MAX_COUNT = 3

@@ -172,7 +172,7 @@ def _print_figures(
 
 
 def _print_perplexity(names: Sequence[str], samples: Sequence[Samples], sentences: int) -> None:
-    """Of the sentences that have samples and p > 0 by every system. Raises InputError where there are none."""
+    """Perplexity of the sentences that have samples and p > 0 by every system. Raises InputError where none has."""
     systems = [{s.index: s for s in read_sampled(*files)} for files in samples]
     indices = sorted(set(systems[0]).intersection(*systems))
     lengths = [systems[0][i].words for i in indices]

@@ -33,7 +33,7 @@ def say(line: str) -> None:
         click.echo(escaped(line), err=True)
 
 
-# those of a terminal, and those that turn the direction of what is read
+# characters that control a terminal, and those that change the direction of a text
 _CONTROLS = {
     number: chr(number).encode("unicode_escape").decode()
     for number in (*range(32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A))

@@ -61,7 +61,7 @@ class Written(NamedTuple):
     """The lines whose words are rows."""
     raw_path: str | None
     style: str
-    """Of the table: TSV or CSV."""
+    """The format of the table: TSV or CSV."""
 
 
 class LineOutput(NamedTuple):
@@ -95,8 +95,8 @@ def write_at_once(outputs: Outputs, what: Written) -> Iterator[Callable[[Sequenc
                 opened.append((output, stream))
 
         def write(sentences: Sequence[str]) -> None:
-            for number, text in zip(numbers, sentences, strict=False):
-                measured = MeasuredSentence.from_json(text)
+            for text in sentences:
+                number, measured = next(numbers), MeasuredSentence.from_json(text)
                 for output, stream in opened:
                     stream.writelines(f"{line}\n" for line in output.lines_of(number, measured))
                     stream.flush()
@@ -118,7 +118,7 @@ def write_outputs(outputs: Outputs, what: Written, found: Measured, only_files: 
 
 
 def _line_outputs(outputs: Outputs, what: Written) -> list[LineOutput]:
-    """The wanted ones, the table last."""
+    """The outputs of lines that are wanted, the table last."""
     columns, transitions = what.columns, what.transitions
 
     def beams(number: int, measured: MeasuredSentence) -> Iterable[str]:

@@ -48,11 +48,11 @@ class CommonSentences:
     """0-based, among all sentences."""
     golds: tuple[nltk.Tree, ...]
     trees: tuple[tuple[nltk.Tree, ...], ...]
-    """Of each system."""
+    """The trees of each system."""
     scores: tuple[Scores, ...]
-    """Of each system."""
+    """The scores of each system."""
     lacking: tuple[tuple[int, ...], ...]
-    """Indices of the sentences that cannot be scored for each system."""
+    """For each system the indices of the sentences that cannot be scored."""
 
 
 def on_common_sentences(
@@ -60,7 +60,7 @@ def on_common_sentences(
     systems: Sequence[Sequence[nltk.Tree]],
     scores: Sequence[Scores],
 ) -> CommonSentences:
-    """From all trees of some systems, and their scores."""
+    """The sentences that all systems have, given the trees and scores of all sentences."""
     lacking = [
         tuple(i for i, s in enumerate(of_system.per_sentence) if s.status != SCORED)
         for of_system in scores

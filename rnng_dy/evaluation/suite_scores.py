@@ -41,7 +41,7 @@ class Accuracy(NamedTuple):
     left_out: int
     """Items that do not: infinity is compared with infinity, or a sentence has no surprisals."""
     unknown: int
-    """Items of those that decide it in which it compares a region with a word that the model does not know."""
+    """Those of the deciding items in which the prediction compares a region with a word unknown to the model."""
 
     @property
     def share(self) -> float:
@@ -161,7 +161,7 @@ def region_values(
 
 
 def _accuracy(outcomes: Iterable[tuple[bool | None, bool]]) -> Accuracy:
-    """Of outcomes, each with whether unknown words are compared."""
+    """The accuracy of outcomes; each comes with whether unknown words are compared."""
     found = list(outcomes)
     decided = [pair for pair in found if pair[0] is not None]
     right, unknown = (sum(part) for part in zip(*decided, strict=True)) if decided else (0, 0)

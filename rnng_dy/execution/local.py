@@ -31,8 +31,8 @@ CPU = "cpu"
 PROCESS_BYTES = 120_000_000
 """What a process takes at the least, with Python, numpy and DyNet in it."""
 
-LEAST_REFUSED, PROCESSES_EACH = 64, 16
-"""Processes that any machine may have, and that each of its processors may."""
+ALWAYS_ALLOWED, PROCESSES_EACH = 64, 16
+"""Processes that are allowed on any machine, and for each of its processors."""
 
 _open_work: Callable[[], Callable] | None = None
 _work: Callable | None = None
@@ -56,7 +56,7 @@ def require_room(processes: int, what: str) -> None:
     """Raise RnngError for more processes than memory can hold, or than the processors have a use for."""
     require_memory(processes * PROCESS_BYTES, what, "use fewer")
     processors = os.cpu_count() or 1
-    most = max(LEAST_REFUSED, PROCESSES_EACH * processors)
+    most = max(ALWAYS_ALLOWED, PROCESSES_EACH * processors)
     if processes > most:
         raise RnngError(
             f"{what} is more than {processors} processors have a use for: use {most} at most"
@@ -117,7 +117,7 @@ class LocalProcesses(_Local):
         """See `Executor`."""
         context = _Spawning()
         workers = min(self.jobs, len(items)) or 1
-        # the pool would, with its first semaphore
+        # the pool would start it with its first semaphore, and it would speak
         _start_tracker()
         with ProcessPoolExecutor(workers, context, _prepare, (self.jobs, open_work)) as pool:
             try:
@@ -192,32 +192,41 @@ def _keep_from_collection() -> None:
 
 
 @contextmanager
-def without_ctrl_c() -> Iterator[None]:
-    """Processes that are started in the block never get Ctrl-C: it is for the main process, after the block."""
-    # when it is started it lets Ctrl-C through again
+def without_ctrl_c(*others: int) -> Iterator[None]:
+    """Processes that are started in the block never get Ctrl-C: it is for the main process, after the block.
+
+    So are the signals `others`.
+    """
+    # what starts the tracker lets signals through again
     _start_tracker()
-    came: list[int] = []
-    handler = signal.getsignal(signal.SIGINT)
+    numbers, came = (signal.SIGINT, *others), []
+    in_main = threading.current_thread() is threading.main_thread()
+    found = {number: signal.getsignal(number) for number in numbers if in_main}
     # the mask is for the processes; here another thread, of a library, may take the signal
-    in_main = threading.current_thread() is threading.main_thread() and callable(handler)
-    if in_main:
-        signal.signal(signal.SIGINT, lambda number, _: came.append(number))
-    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    handlers = {number: handler for number, handler in found.items() if callable(handler)}
+    for number in handlers:
+        signal.signal(number, lambda number, _: came.append(number))
+    signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
-        if in_main:
-            signal.signal(signal.SIGINT, handler)
-            if came:
-                handler(came[0], None)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, numbers)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        if came:
+            handlers[came[0]](came[0], None)
 
 
 def _start_tracker() -> None:
-    """Have multiprocessing's tracker run, which removes the semaphores of a killed process, and say nothing.
+    """Have multiprocessing's tracker run, which removes the semaphores of a killed process, and have it say nothing.
 
-    After a kill it warns of them; after a kill of its own it raises KeyError for each that it does not know.
+    It would warn of those semaphores. A tracker that replaces a killed one would print a KeyError for each semaphore
+    that it does not know.
     """
+    tracker = resource_tracker._resource_tracker
+    if tracker._fd is not None and tracker._check_alive():
+        # what other threads write to standard error meanwhile would be lost
+        return
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
         # the tracker has the standard error that it is started with

@@ -304,7 +304,10 @@ class DiscriminativeParser(Rnng, ParserI):
         seed: int = 1,
         max_length: int | None = None,
     ) -> list[tuple[nltk.Tree, float]]:
-        """n trees drawn from q flattened by alpha, each with log q; RnngError for over `max_length` tokens."""
+        """n trees drawn from q flattened by alpha, each with the log probability in nats it was drawn with.
+
+        Raises RnngError for more than `max_length` tokens.
+        """
         words, tags = self._read(tokens, max_length)
         [drawn] = sample_batch(self, [self.encode(words, tags)], n, alpha, [[seed]])
         return [(self.tree_of(ids, words, tags), log_q) for ids, log_q in drawn]

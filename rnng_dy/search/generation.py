@@ -53,7 +53,7 @@ def until_drawn(
     """
     if n < 0 or seed < 0 or max_length < 1:
         raise RnngError(
-            f"{n} sentences of at most {max_length} words, seed {seed}: a length from 1 on, the others from 0 on"
+            f"{n} sentences of at most {max_length} words, seed {seed}: length from 1 on, number and seed from 0 on"
         )
     together = max(1, min(TOGETHER, TOGETHER_WORDS // max_length))
     for start in range(0, n, together):

@@ -93,7 +93,7 @@ class Reading:
     weights: Sequence = field(default=())
     """What a search keeps of each hypothesis."""
     entropy: float | None = None
-    """Estimated of all analyses in nats; None where it is that of `shares`."""
+    """An estimate of the entropy of all analyses, in nats; None where the entropy of `shares` is it."""
 
     @property
     def mean_log_mass(self) -> float:

@@ -90,8 +90,8 @@ class ParticleFilter:
         """Runs are independent. They are resampled where their effective sample size falls below `threshold` of all."""
         if particles < 1 or runs < 1 or not 0 <= threshold <= 1 or min(seed) < 0:
             raise RnngError(
-                f"{particles} particles, {runs} runs, threshold {threshold}, seed {seed[0]}: from 1 on, "
-                "from 0 to 1, and from 0 on"
+                f"{particles} particles, {runs} runs, threshold {threshold}, seed {seed[0]}: particles and runs "
+                "are from 1 on, the threshold from 0 to 1, the seed from 0 on"
             )
         self._system, self._particles, self._runs = system, particles, runs
         self._threshold = threshold
@@ -163,7 +163,7 @@ class ParticleFilter:
             rounds,
             done,
             [weights[i] for i in left],
-            # by the probabilities that analyses have: by those that draws show it is too low where draws are few
+            # probabilities of analyses estimate the entropy; their shares among few draws would make it too low
             log_sum(log_mass)
             - math.log(self._runs)
             - float(shares @ [h.score for h in hypotheses]),

@@ -46,7 +46,9 @@ def sample_batch(
     samples or a negative alpha.
     """
     if n < 1 or not 0 <= alpha < math.inf or min(chain(*seeds), default=0) < 0:
-        raise RnngError(f"{n} samples at alpha {alpha}: from 1 on, and from 0 on, as seeds are")
+        raise RnngError(
+            f"{n} samples at alpha {alpha}: samples are from 1 on, alpha and seeds from 0 on"
+        )
     dy.renew_cg()
     randoms = [np.random.default_rng(seed) for seed in seeds]
     frontier = [Prefix(i, c, n, 0.0, None) for i, c in enumerate(parser.starts(sentences))]

@@ -44,7 +44,7 @@ class WordRecord:
     actions: int | None = None
     """Actions carried out until the word."""
     entropy: float | None = None
-    """Of the analyses in the word beam; of particles, an estimate of that of all analyses."""
+    """Of the analyses in the word beam; with particles, an estimate for all analyses."""
     entropy_delta: float | None = None
     """Its change; 0 before the first word."""
     open: int | None = None

@@ -3,9 +3,9 @@
 Every replica adds up the same gradients in the same order and makes the same step with its own optimizer, so that
 parameters are never sent, all replicas stay equal to the last bit, and a run can be repeated.
 
-Gradients go through a file that all replicas map into memory: a slot for each replica. Each says which lookup rows its
-graphs have used; all write those that any has used; when all have written, they read. A slot is written anew
-only after all have told of the next gradient, and so have read this one.
+Gradients go through a file that all replicas map into memory, with a slot for each replica. Each replica says which
+lookup rows its graphs have used. All write those that any has used; when all have written, they read. A replica
+writes its slot anew only after all have told of the next gradient, and so have read this one.
 """
 
 from __future__ import annotations
@@ -140,7 +140,8 @@ class Replicas:
             args=(theirs, str(folder), u.model.kind, u.examples, u.settings, place),
             daemon=True,
         )
-        with without_ctrl_c():
+        # signals that end training are for this process, without which a helper has nothing to do
+        with without_ctrl_c(signal.SIGTERM):
             process.start()
         theirs.close()
         self._connections.append(ours)
@@ -206,10 +207,8 @@ class Replicas:
 def _help(connection: Connection, folder: str, kind: str, examples, settings, place) -> None:
     """A helper: makes the updates that it is told until the other end of the connection is gone.
 
-    Tells what goes wrong, with its traceback on standard error unless it is the user's to mend.
+    It tells the main process what goes wrong. Standard error gets the traceback of what is not the user's to mend.
     """
-    # signals that end training are for the main process, without which there is nothing to do
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     end_with_parent()
     try:
         _make_updates(connection, folder, kind, examples, settings, place)

@@ -83,7 +83,9 @@ class Adam:
         moments = [arrays[f"moment/{i}"] for i in range(len(arrays) - 1)]
         for i, moment in enumerate(moments):
             # first and second moments in turn
-            if not (np.abs(moment) <= LARGEST).all() or (i % 2 and (moment < 0).any()):
+            least = 0 if i % 2 else -LARGEST
+            are_numbers = np.issubdtype(moment.dtype, np.floating)
+            if not (are_numbers and ((least <= moment) & (moment <= LARGEST)).all()):
                 raise ValueError(f"moment {i} has values that Adam cannot have computed")
         self._trainer.set_state(int(arrays["updates"]), moments)
 

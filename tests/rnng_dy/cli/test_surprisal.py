@@ -554,6 +554,12 @@ def test_the_number_of_jobs_changes_no_byte(kind):
         assert read(f"j1.{name}") == read(f"j2.{name}"), name
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_goes_to_standard_output_has_the_bytes_of_a_file(kind):
+    run(*KINDS[kind], "many.txt", "--end", "-o", "many.tsv")
+    assert run(*KINDS[kind], "many.txt", "--end").stdout == read("many.tsv").decode()
+
+
 KILLED = """
 import os, signal
 from rnng_dy.{module} import {owner} as owner

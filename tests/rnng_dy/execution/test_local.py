@@ -350,6 +350,8 @@ if __name__ == "__main__":
     results = local_executor(2).map(partial(open_power, 2), range(40))
     print(next(results), flush=True)
     os.kill({process}, signal.SIGKILL)
+    # a kill takes its time
+    os.waitid(os.P_PID, {process}, os.WEXITED | os.WNOWAIT)
     print(*results)
     print("the end", file=sys.stderr)
 """
@@ -371,3 +373,14 @@ def test_messages_come_through_after_a_process_is_started(capfd):
         print("within", file=sys.stderr, flush=True)
     os.write(2, b"after")
     assert capfd.readouterr().err == "within\nafter"
+
+
+def test_standard_error_stays_where_it_is_while_more_processes_are_started(monkeypatch):
+    """It is that of all threads: what another one says meanwhile would be lost."""
+    moved, move = [], os.dup2
+    with without_ctrl_c():
+        pass
+    monkeypatch.setattr(os, "dup2", lambda *files: moved.append(files) or move(*files))
+    with without_ctrl_c():
+        pass
+    assert not moved

@@ -36,6 +36,16 @@ Updater._gradient = slow
 if __name__ == "__main__":
     main()
 """
+# the helper runs this file before it knows what it is to do
+EARLY = """
+import os, signal
+from rnng_dy.__main__ import main
+
+if __name__ == "__main__":
+    main()
+else:
+    os.killpg(0, signal.{})
+"""
 
 
 def train(*arguments):
@@ -55,6 +65,14 @@ def straight(tmp_path_factory):
         yield folder
 
 
+def require_straight(model):
+    """Go on with a stopped training, which ends as if it had not been stopped."""
+    train(model, "--resume")
+    expected = checkpoint.read_arrays(Path("straight", "parameters.npz"))
+    for name, values in checkpoint.read_arrays(Path(model, "parameters.npz")).items():
+        assert np.array_equal(values, expected[name]), name
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_to_the_group_ends_training_after_an_update_and_resume_goes_on(straight, number):
     model = number.name
@@ -65,7 +83,17 @@ def test_a_signal_to_the_group_ends_training_after_an_update_and_resume_goes_on(
         _, said = process.communicate(timeout=60)
     assert process.returncode == 128 + number, said
     assert f"--resume goes on in {model}" in said
-    train(model, "--resume")
-    expected = checkpoint.read_arrays(straight / "straight" / "parameters.npz")
-    for name, values in checkpoint.read_arrays(Path(model, "parameters.npz")).items():
-        assert np.array_equal(values, expected[name]), name
+    require_straight(model)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_the_helper_starts_is_for_the_main_process_alone(straight, number):
+    model = f"early-{number.name}"
+    Path("early.py").write_text(EARLY.format(number.name), encoding="utf-8")
+    command = [sys.executable, "early.py", *TRAIN.split(), model]
+    done = subprocess.run(
+        command, stderr=subprocess.PIPE, text=True, start_new_session=True, timeout=60
+    )
+    assert done.returncode == 128 + number, done.stderr
+    assert f"--resume goes on in {model}" in done.stderr
+    require_straight(model)
