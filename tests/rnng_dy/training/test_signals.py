@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from rnng_dy import checkpoint
-from tests.commands import invoke, started, until
+from tests.commands import invoke, run, started, until
 
 from ..conftest import TINY
 
@@ -90,10 +90,7 @@ def test_a_signal_to_the_group_ends_training_after_an_update_and_resume_goes_on(
 def test_a_signal_while_the_helper_starts_is_for_the_main_process_alone(straight, number):
     model = f"early-{number.name}"
     Path("early.py").write_text(EARLY.format(number.name), encoding="utf-8")
-    command = [sys.executable, "early.py", *TRAIN.split(), model]
-    done = subprocess.run(
-        command, stderr=subprocess.PIPE, text=True, start_new_session=True, timeout=60
-    )
-    assert done.returncode == 128 + number, done.stderr
+    early = {"command": (sys.executable, "early.py"), "start_new_session": True, "timeout": 60}
+    done = run(None, *TRAIN.split(), model, code=128 + number, **early)
     assert f"--resume goes on in {model}" in done.stderr
     require_straight(model)
