@@ -1,4 +1,4 @@
-"""Commands in processes of their own: none is waited for without a bound, and none is left when its test ends."""
+"""Commands, in processes of their own, of which none is left when its test ends, and in this one."""
 
 from __future__ import annotations
 
@@ -11,24 +11,42 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from click.testing import CliRunner, Result
+
+from rnng_dy.cli import main
+
 COMMAND = (sys.executable, "-m", "rnng_dy")
+PYTHON = (sys.executable, "-c")
+SHELL = ("bash", "-c")
+IN_SHELL = " ".join(COMMAND)
+"""`rnng-dy` in a line for the shell."""
 
 
 def run(
-    folder: Path, *arguments: object, code: int = 0, **options: object
-) -> subprocess.CompletedProcess[str]:
-    """`rnng-dy` in a folder, with the exit code that is expected and without a traceback."""
-    command = [*COMMAND, *map(str, arguments)]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, **options)
-    assert "Traceback" not in done.stderr, done.stderr
-    assert done.returncode == code, (done.returncode, done.stderr)
+    folder: Path | None,
+    *arguments: object,
+    code: int | None = 0,
+    command: tuple[object, ...] = COMMAND,
+    **options: object,
+) -> subprocess.CompletedProcess:
+    """A command in a folder, with the exit code that is expected, if one is, and without a traceback."""
+    given = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **options}
+    done = subprocess.run([*map(str, (*command, *arguments))], cwd=folder, **given)
+    assert "Traceback" not in str(done.stderr), done.stderr
+    assert code in (None, done.returncode), (done.returncode, done.stdout, done.stderr)
     return done
 
 
+def workers_of(process: subprocess.Popen) -> list[int]:
+    """The numbers of the processes that a process has started to share its work."""
+    command = ("pgrep", "-P", process.pid, "-f", "spawn_main")
+    return [*map(int, run(None, code=None, command=command).stdout.split())]
+
+
 @contextmanager
-def started(*command: str, **options: object) -> Iterator[subprocess.Popen]:
+def started(*command: object, **options: object) -> Iterator[subprocess.Popen]:
     """A process that is ended with the body, and all that it has started in its session."""
-    with subprocess.Popen(command, start_new_session=True, **options) as process:
+    with subprocess.Popen([*map(str, command)], start_new_session=True, **options) as process:
         try:
             yield process
         finally:
@@ -43,3 +61,22 @@ def until(holds: Callable[[], object], seconds: float = 60.0) -> None:
             return
         time.sleep(0.05)
     raise AssertionError("it does not come about")
+
+
+def invoke(*arguments: object, code: int = 0, **options: object) -> Result:
+    """`rnng-dy` in this process, with the exit code that is expected and no other exception."""
+    result = CliRunner().invoke(main, [*map(str, arguments)], **options)
+    assert result.exit_code == code, result.output
+    assert isinstance(result.exception, SystemExit | None), result.exception
+    assert "Traceback" not in result.output
+    return result
+
+
+def refused(folder: Path, *arguments: object) -> str:
+    """What a command in this process, in a folder, says that is refused."""
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        return invoke(*arguments, code=2).stderr
+    finally:
+        os.chdir(before)

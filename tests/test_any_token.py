@@ -8,12 +8,11 @@ from pathlib import Path
 
 import nltk
 import pytest
-from click.testing import CliRunner
 
 import rnng_dy
 from oracle.treebank import parse_line, words
 from rnng_dy.baselines.kneser_ney import KneserNey
-from rnng_dy.cli import main
+from tests.commands import invoke
 
 TOKENS = {
     "start": "<s>",
@@ -37,12 +36,6 @@ KINDS = ("discriminative", "generative", "lstm-lm")
 SMALL = ["--hidden", "8", "--lstm-input", "9", "--epochs", "1", "--first-evaluation", "10"]
 
 
-def run(*arguments: object) -> str:
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert result.exit_code == 0, result.output
-    return result.stdout
-
-
 def written(token: str) -> str:
     """As trees and tokenised text have it."""
     return "-LRB-" if token == "(" else token
@@ -64,8 +57,8 @@ def folder(tmp_path_factory):
         path.write_text("".join(f"{tree}\n" for tree in trees), encoding="utf-8")
         for kind in KINDS:
             data = ["--trees", path, "--dev-trees", path, "--model", folder / f"{name}.{kind}"]
-            run("train", kind, *data, *SMALL)
-        run("oracle", "--train", path, path, "--generative", "-o", folder / f"{name}.oracle")
+            invoke("train", kind, *data, *SMALL)
+        invoke("oracle", "--train", path, path, "--generative", "-o", folder / f"{name}.oracle")
     return folder
 
 
@@ -81,7 +74,7 @@ def token(request, model):
     Path("s.txt").write_text(f"the {request.param} saw {request.param} .\n", encoding="utf-8")
     Path("test.trees").write_text(f"{tree_of(request.param)}\n", encoding="utf-8")
     arguments = ["oracle", "--train", f"{model}.trees", "test.trees", "--generative"]
-    run(*arguments, "-o", "test.oracle")
+    invoke(*arguments, "-o", "test.oracle")
     return request.param
 
 
@@ -91,16 +84,17 @@ def sentence(token: str) -> list[str]:
 
 @pytest.mark.parametrize("kind", KINDS[:2])
 def test_it_is_parsed(model, token, kind):
-    [line] = run("parse", "--model", f"{model}.{kind}", "s.txt").removesuffix("\n").split("\n")
+    found = invoke("parse", "--model", f"{model}.{kind}", "s.txt").stdout
+    [line] = found.removesuffix("\n").split("\n")
     assert words(parse_line(line)) == sentence(token)
 
 
 def test_its_trees_are_sampled_scored_and_reranked(model, token):
-    run("sample", "--model", f"{model}.discriminative", "--samples", 3, "s.txt", "-o", "props")
-    run("score", "--model", f"{model}.generative", "props", "-o", "likelihoods")
-    run("score", "--model", f"{model}.generative", "test.trees", "-o", "of_tree")
+    invoke("sample", "--model", f"{model}.discriminative", "--samples", 3, "s.txt", "-o", "props")
+    invoke("score", "--model", f"{model}.generative", "props", "-o", "likelihoods")
+    invoke("score", "--model", f"{model}.generative", "test.trees", "-o", "of_tree")
     assert math.isfinite(float(Path("of_tree").read_text().split("\t")[1]))
-    run("rerank", "props", "likelihoods", "-o", "map.trees", "--oracle", "test.oracle")
+    invoke("rerank", "props", "likelihoods", "-o", "map.trees", "--oracle", "test.oracle")
     [line] = Path("map.trees").read_text(encoding="utf-8").removesuffix("\n").split("\n")
     assert words(parse_line(line)) == sentence(token)
 
@@ -110,14 +104,14 @@ def test_it_has_a_surprisal_and_a_perplexity(model, token, scorer):
     named = ["--model", f"{model}.{scorer}"]
     if scorer == "n-grams":
         named = ["--kneser-ney", f"{model}.oracle"]
-    run("surprisal", *named, "s.txt", "--end", "--json", "s.json", "-o", "s.tsv")
+    invoke("surprisal", *named, "s.txt", "--end", "--json", "s.json", "-o", "s.tsv")
     [records] = (json.loads(line)["words"] for line in Path("s.json").read_text().splitlines())
     assert [record["token"] for record in records] == [*sentence(token), None]
     if model == "with":
         assert [record["unk"] for record in records] == [*sentence(token), None]
     if model == "with" or scorer != "n-grams":
         assert not any(record.get("infinite") for record in records)
-        found = run("perplexity", *named, "test.oracle")
+        found = invoke("perplexity", *named, "test.oracle").stdout
         assert "sentences=1 of 1\n" in found and math.isfinite(float(found.rsplit("=", 1)[1]))
     assert Path("s.tsv").read_text(encoding="utf-8").count("\n") == 1 + len(records)
 
@@ -140,9 +134,11 @@ def test_it_goes_through_the_api(model, token):
 def test_drawn_sentences_have_them_too(folder):
     """The models are hardly trained: nearly all words are as probable."""
     for kind in KINDS[1:]:
-        lines = run("generate", "--model", folder / f"with.{kind}", "-n", 60, "--words")
+        lines = invoke("generate", "--model", folder / f"with.{kind}", "-n", 60, "--words").stdout
         assert "<s>" in lines.replace("\n", " ").split(" ")
-        without = run("generate", "--model", folder / f"without.{kind}", "-n", 60, "--words")
+        without = invoke(
+            "generate", "--model", folder / f"without.{kind}", "-n", 60, "--words"
+        ).stdout
         assert "<s>" not in without
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner
 
 import oracle
 from rnng_dy.cli import main
+from tests.commands import invoke
 from tests.rnng_dy.conftest import make_generator, make_parser, sentences_of
 
 TINY = Path(oracle.__file__).parent / "data" / "tiny.trees"
@@ -224,10 +224,7 @@ def test_bad_input(good, tmp_path, monkeypatch, content, command, says):
     monkeypatch.chdir(folder)
     prepare(folder, content)
     before = sorted(path.relative_to(folder) for path in folder.rglob("*"))
-    result = CliRunner().invoke(main, command.split())
-    assert result.exit_code == 2, result.output
-    assert isinstance(result.exception, SystemExit)
-    assert "Traceback" not in result.output
+    result = invoke(*command.split(), code=2)
     messages = [line for line in result.stderr.splitlines() if line.startswith("Error")]
     assert len(messages) == 1
     assert says in messages[0]

@@ -14,30 +14,29 @@ import pytest
 from scripts import gpu_campaign, gpu_relinking
 from scripts.gpu_numbers import difference
 
+from .commands import run
+
 CHECKOUT = Path(__file__).resolve().parent.parent
 SPEEDS = ("discriminative, batches of 2", "generative, batches of 2")
 
 
-def gpu_check(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    script = [sys.executable, str(CHECKOUT / "scripts" / "gpu_check"), "--device", "cpu"]
+def gpu_check(folder: Path, *arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    script = (sys.executable, CHECKOUT / "scripts" / "gpu_check", "--device", "cpu")
     environment = {"PATH": "/usr/bin:/bin", "NLTK_DATA": str(folder)}
-    return subprocess.run(
-        [*script, *arguments], cwd=folder, env=environment, capture_output=True, text=True
-    )
+    return run(folder, *arguments, code=code, command=script, env=environment)
 
 
 @pytest.fixture(scope="module")
 def references(tmp_path_factory) -> Path:
     """Made on the CPU, once."""
     folder = tmp_path_factory.mktemp("references")
-    done = gpu_check(folder, "--make-references", "references.npz")
-    assert done.returncode == 0, done.stdout
+    gpu_check(folder, "--make-references", "references.npz")
     return folder / "references.npz"
 
 
 def test_every_step_is_done_on_the_cpu_and_has_a_log(references, tmp_path):
     done = gpu_check(tmp_path, "--quick", "--references", str(references))
-    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    assert done.stderr == "", done.stdout
     verdicts = [line.split()[:2] for line in done.stdout.splitlines() if line[0] != " "]
     assert verdicts[:-1] == [[name, "ok"] for name in gpu_campaign.STEPS]
     assert all(f"{speed}: " in done.stdout for speed in SPEEDS)
@@ -52,12 +51,11 @@ def test_a_wrong_number_a_missing_one_and_a_step_that_takes_too_long_fail(refere
     arrays["sgd-generative/new"] = np.zeros(3)
     np.savez(tmp_path / "wrong.npz", **arrays)
     steps = ("scores", "sgd-generative", "start")
-    done = gpu_check(tmp_path, "--references", "wrong.npz", "--only", *steps)
-    assert done.returncode == 1
+    done = gpu_check(tmp_path, "--references", "wrong.npz", "--only", *steps, code=1)
     assert "2 failed: scores, sgd-generative;" in done.stdout
     assert "log p" in done.stdout and "inf new" in done.stdout
-    late = gpu_check(tmp_path, "--references", "wrong.npz", "--only", "start", "--seconds", "0.1")
-    assert late.returncode == 1
+    given = ("--references", "wrong.npz", "--only", "start", "--seconds", "0.1")
+    late = gpu_check(tmp_path, *given, code=1)
     assert "over 0 s" in late.stdout
 
 

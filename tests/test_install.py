@@ -6,7 +6,6 @@ import dataclasses
 import os
 import runpy
 import shutil
-import subprocess
 import sys
 import threading
 import types
@@ -18,6 +17,8 @@ import pytest
 from oracle.errors import RnngError
 from rnng_dy import engine
 from scripts.dynet.installer import build, cache, command, environment, target
+
+from .commands import run
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 PYTHON = target.Python(
@@ -165,15 +166,14 @@ def test_the_cache_lies_where_the_user_says(monkeypatch, tmp_path):
     assert cache.cache_folder() == tmp_path / "own"
 
 
-def install_dynet(*arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
-    script = [sys.executable, str(CHECKOUT / "scripts" / "install_dynet"), *arguments]
-    return subprocess.run(script, env={**os.environ, **environ}, capture_output=True, text=True)
+def install_dynet(*arguments: object, **environ: str) -> str:
+    """What the script says that refuses."""
+    script = (sys.executable, CHECKOUT / "scripts" / "install_dynet")
+    return run(None, *arguments, code=2, command=script, env={**os.environ, **environ}).stderr
 
 
 def test_a_missing_compiler_is_named_with_its_package(tmp_path):
-    done = install_dynet("--cache", str(tmp_path), PATH=str(tmp_path), CXX="")
-    assert done.returncode == 2
-    assert done.stderr == (
+    assert install_dynet("--cache", tmp_path, PATH=str(tmp_path), CXX="") == (
         "install_dynet: error: no C++ compiler (g++): install the Debian package g++\n"
     )
 
@@ -204,9 +204,8 @@ def test_missing_headers_are_named_with_their_package(tmp_path):
 
 def test_a_missing_cuda_compiler_is_named(tmp_path):
     places = {"PATH": str(tmp_path), "CUDA_HOME": str(tmp_path), "NVCC": "", "CXX": ""}
-    done = install_dynet("--cuda", "--cache", str(tmp_path), **places)
-    assert done.returncode == 2
-    assert "no CUDA compiler (nvcc): install the CUDA 13 toolkit" in done.stderr
+    said = install_dynet("--cuda", "--cache", tmp_path, **places)
+    assert "no CUDA compiler (nvcc): install the CUDA 13 toolkit" in said
 
 
 def test_cuda_12_is_refused(tmp_path, monkeypatch):
@@ -241,9 +240,7 @@ def test_the_same_cards_in_another_order_are_the_same(tmp_path, monkeypatch):
 
 
 def test_a_python_that_is_none(tmp_path):
-    done = install_dynet("--python", str(tmp_path / "python3"))
-    assert done.returncode == 2
-    assert "is not a Python that runs" in done.stderr
+    assert "is not a Python that runs" in install_dynet("--python", tmp_path / "python3")
 
 
 def test_a_python_may_be_named_relative_to_the_working_folder(tmp_path, monkeypatch):
@@ -343,6 +340,6 @@ def test_pip_goes_on_where_the_build_is_there(monkeypatch, with_dynet, more):
 
 
 def test_make_alone_tells_what_there_is_to_make():
-    done = subprocess.run(["make", "-C", str(CHECKOUT)], capture_output=True, text=True)
+    done = run(None, command=("make", "-C", CHECKOUT))
     for goal in ("setup", "test", "demo", "cuda-build", "gpu-check", "gpu-bundle", "lint", "clean"):
         assert f"make {goal} " in done.stdout

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,15 +12,14 @@ import oracle
 from oracle.files import open_output, write_oracle
 from oracle.treebank import read_trees
 from rnng_dy.checkpoint import read_arrays
+from tests.commands import PYTHON, run
 from tests.rnng_dy.conftest import sentences_of
 
-CHECKOUT = Path(__file__).resolve().parent.parent
 TINY = Path(oracle.__file__).parent / "data" / "tiny.trees"
 DATA = ["--train", "train.oracle", "--dev", "dev.oracle", "--dev-trees", "dev.trees", "--pos"]
 SIZES = ["--lstm-input", "12", "--hidden", "12", "--epochs", "4"]
 SCHEDULE = ["--first-evaluation", "40", "--evaluate-every", "90", "--checkpoint-every", "25"]
 OPTIONS = ["train", "discriminative", *DATA, *SIZES, *SCHEDULE, "--resume", "--model"]
-RUN = "from rnng_dy.cli import main; main()"
 # dies at a random moment of its n-th update or soon after it, in whatever it does then
 RUN_AND_DIE_IN_TRAINING = """
 import os, signal, threading
@@ -65,27 +62,8 @@ def folder(tmp_path):
     return tmp_path
 
 
-def start(folder, model, program=RUN):
-    command = [sys.executable, "-c", program, *OPTIONS, model]
-    environment = {"PYTHONPATH": str(CHECKOUT), "PATH": "/usr/bin:/bin"}
-    return subprocess.Popen(
-        command,
-        cwd=folder,
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def finish(folder, model):
-    process = start(folder, model)
-    _, messages = process.communicate()
-    assert process.returncode == 0, messages
-
-
 def test_ten_random_kills_and_two_in_a_checkpoint(folder):
-    finish(folder, "straight")
+    run(folder, *OPTIONS, "straight")
     moment = random.Random(9)
     programs = [
         RUN_AND_DIE_IN_TRAINING.format(n=moment.randint(1, 40), delay=moment.uniform(0, 0.02))
@@ -94,11 +72,9 @@ def test_ten_random_kills_and_two_in_a_checkpoint(folder):
     programs.insert(4, RUN_AND_DIE_IN_A_CHECKPOINT.format(n=2, before=True))
     programs.insert(9, RUN_AND_DIE_IN_A_CHECKPOINT.format(n=3, before=False))
     for program in programs:
-        process = start(folder, "killed", program)
-        _, messages = process.communicate()
-        assert process.returncode == -9, messages
+        run(folder, program, *OPTIONS, "killed", code=-9, command=PYTHON)
         assert (folder / "killed/config.json").exists(), "the model folder is complete or not there"
-    finish(folder, "killed")
+    run(folder, *OPTIONS, "killed")
     for name in ("parameters.npz", "training.npz"):
         expected, ours = (
             read_arrays(folder / "straight" / name),

@@ -8,12 +8,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from oracle.files import read_likelihoods
 from oracle.treebank import read_trees
 from rnng_dy import DiscriminativeParser
-from rnng_dy.cli import main
+from tests.commands import invoke
 
 from .conftest import DATA, TINY
 
@@ -23,12 +22,6 @@ EXPECTED = json.loads((MODELS / "expected.json").read_text(encoding="utf-8"))
 PARTS = {"train": slice(0, 40), "dev": slice(40, 60), "test": slice(60, 63)}
 # float32, summed in another order: values moved by 1e-7 before 40 updates leave the losses within 2.5e-7
 TOLERANCE = 1e-5
-
-
-def run(*arguments: object) -> Result:
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert result.exit_code == 0, result.output
-    return result
 
 
 def approximately(values: object) -> object:
@@ -44,13 +37,13 @@ def data(tmp_path_factory) -> Path:
         trees = folder / f"{name}.trees"
         trees.write_bytes(b"".join(lines[part]))
         make = ["oracle", "--train", folder / "train.trees", trees]
-        run(*make, "-o", folder / f"{name}.oracle")
-        run(*make, "--generative", "-o", folder / f"{name}.gen.oracle")
+        invoke(*make, "-o", folder / f"{name}.oracle")
+        invoke(*make, "--generative", "-o", folder / f"{name}.gen.oracle")
     return folder
 
 
 def test_an_older_parser_parses(data):
-    result = run("parse", "--model", MODELS / "parser", data / "test.trees")
+    result = invoke("parse", "--model", MODELS / "parser", data / "test.trees")
     assert result.stdout.splitlines() == EXPECTED["parse"]
 
 
@@ -62,7 +55,7 @@ def test_an_older_parser_gives_the_same_log_q(data):
 
 def test_an_older_generative_model_scores(data, tmp_path):
     output = tmp_path / "likelihoods"
-    run("score", "--model", MODELS / "generator", data / "test.trees", "-o", output)
+    invoke("score", "--model", MODELS / "generator", data / "test.trees", "-o", output)
     lengths, values = zip(*read_likelihoods(output), strict=True)
     expected_lengths, expected_values = zip(*EXPECTED["score"], strict=True)
     assert lengths == expected_lengths
@@ -70,7 +63,7 @@ def test_an_older_generative_model_scores(data, tmp_path):
 
 
 def test_an_older_language_model_has_the_same_perplexity(data):
-    result = run("perplexity", "--model", MODELS / "lm", data / "test.gen.oracle")
+    result = invoke("perplexity", "--model", MODELS / "lm", data / "test.gen.oracle")
     found = dict(re.findall(r"^(LLH|PPL)=(\S+)$", result.stdout, re.MULTILINE))
     assert {k: float(v) for k, v in found.items()} == approximately(EXPECTED["perplexity"])
 
@@ -82,12 +75,12 @@ def test_an_older_training_goes_on_to_the_same_numbers(data, tmp_path):
     before = log.read_text(encoding="utf-8")
     files = ["--train", data / "train.oracle", "--dev", data / "dev.oracle"]
     files += ["--dev-trees", data / "dev.trees", "--model", tmp_path / "parser"]
-    run("train", "discriminative", *files, "--pos", "--resume", "--epochs", 2)
+    invoke("train", "discriminative", *files, "--pos", "--resume", "--epochs", 2)
     after = log.read_text(encoding="utf-8")
     assert after.startswith(before)
     records = [json.loads(line) for line in after.removeprefix(before).splitlines()]
     assert [r.pop("event") for r in records] == ["progress", "progress", "evaluation"]
     for record, expected in zip(records, EXPECTED["resumed"], strict=True):
         assert {name: record[name] for name in expected} == approximately(expected)
-    result = run("parse", "--model", tmp_path / "parser", data / "test.trees")
+    result = invoke("parse", "--model", tmp_path / "parser", data / "test.trees")
     assert result.stdout.splitlines() == EXPECTED["resumed_parse"]

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from .commands import run
+
 pytestmark = pytest.mark.slow
 SCRIPTS = Path(__file__).resolve().parent.parent / "scripts"
 
 
-def run(script, *arguments, folder):
-    command = [sys.executable, str(SCRIPTS / script), *arguments]
+def lines_of(folder, script, *arguments):
     environment = {"PATH": "/usr/bin:/bin", "NLTK_DATA": str(folder)}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    command = (sys.executable, SCRIPTS / script)
+    return run(folder, *arguments, command=command, env=environment).stdout.splitlines()
 
 
 def test_profile(tmp_path):
     arguments = ("generative", "--sentences", "6", "--batch-size", "3")
-    lines = run("profile", *arguments, folder=tmp_path).splitlines()
+    lines = lines_of(tmp_path, "profile", *arguments)
     shares = [float(line.split()[-1][:-1]) for line in lines[2:9]]
     assert abs(sum(shares[:-1]) - 100) < 0.5
     assert shares[-1] == 100
@@ -33,20 +32,20 @@ def test_profile(tmp_path):
 def test_bench_measures_everything_and_compares(tmp_path):
     old = {"parse": {"per_second": 2.0}, "gone": {"per_second": 1.0}}
     (tmp_path / "old.json").write_text(json.dumps({"rows": old}))
-    output = run("bench", "--tiny", "--compare", "old.json", folder=tmp_path)
+    lines = lines_of(tmp_path, "bench", "--tiny", "--compare", "old.json")
     rows = json.loads((tmp_path / "bench.json").read_text())["rows"]
     assert {name.split()[0] for name in rows} == {"train", "parse", "sample", "surprisal,", "score"}
     for row in rows.values():
         assert set(row) == {"per_second", "us_per_state", "peak_mb"}
         assert all(value > 0 for value in row.values())
-    [parse] = (line.split() for line in output.splitlines() if line.startswith("parse "))
+    [parse] = (line.split() for line in lines if line.startswith("parse "))
     assert float(parse[-1]) == pytest.approx(rows["parse"]["per_second"] / 2, abs=0.006)
-    assert len(output.splitlines()) == 2 + len(rows)
+    assert len(lines) == 2 + len(rows)
 
 
 @pytest.mark.parametrize("kind", ["discriminative", "generative"])
 def test_bench_systems_has_a_row_for_each_part_of_a_system(tmp_path, kind):
-    rows = run("bench_systems", kind, "--turns", "1", folder=tmp_path).splitlines()[2:]
+    rows = lines_of(tmp_path, "bench_systems", kind, "--turns", "1")[2:]
     names = [row[:40].split(", ") for row in rows]
     assert len(names) == 8 and len(names[0]) == 3
     assert rows[0].startswith("corrected, full, top-down ") and rows[0].split()[4] == "1.00"
@@ -56,7 +55,7 @@ def test_bench_systems_has_a_row_for_each_part_of_a_system(tmp_path, kind):
 
 
 def test_bench_mpi_measures_ranks_and_predicts_more(tmp_path):
-    lines = run("bench_mpi", "--tiny", "--rounds", "1", folder=tmp_path).splitlines()
+    lines = lines_of(tmp_path, "bench_mpi", "--tiny", "--rounds", "1")
     [ranks] = (line for line in lines if line.startswith("  2 ranks, TCP"))
     assert all(float(figure) > 0 for figure in ranks.split()[3:])
     speeds = [float(line.split()[2]) for line in lines if "sentences/s, " in line and "%" in line]

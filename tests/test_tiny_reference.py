@@ -11,13 +11,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 
 from oracle.files import Sample, format_sample, read_likelihoods, read_oracle, read_samples
 from oracle.transitions import TOP_DOWN
 from oracle.treebank import format_tree, read_trees, with_words, words
 from rnng_dy import DiscriminativeParser, GenerativeModel
-from rnng_dy.cli import main
+from tests.commands import invoke
 
 from .rnng_dy import conftest
 
@@ -32,12 +31,6 @@ TRAIN_ORACLE = "0611c2ef5f0a2cb266ee8de1e8e65d605c827a33c5421cbf5f70f05d5e95a4d9
 TRAIN_GENERATIVE_ORACLE = "bdc856ff06772294986dbdf5be261966060bd2339bf51a9986dace1dfb53df51"
 
 
-def run(*arguments: object) -> Result:
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert result.exit_code == 0, result.output
-    return result
-
-
 @pytest.fixture(scope="module")
 def made(tiny_reference, tmp_path_factory) -> Path:
     """What our commands make: oracles, clusters, the imported models."""
@@ -45,18 +38,20 @@ def made(tiny_reference, tmp_path_factory) -> Path:
     lines = (tiny_reference / "test.trees").read_bytes().splitlines(keepends=True)
     (folder / "test20.trees").write_bytes(b"".join(lines[:SENTENCES]))
     for name, trees in (("train", train), ("test20", folder / "test20.trees")):
-        run("oracle", "--train", train, trees, "-o", folder / f"{name}.oracle")
-        run("oracle", "--train", train, trees, "--generative", "-o", folder / f"{name}.gen.oracle")
-    run("clusters", folder / "train.gen.oracle", "-c", 12, "-o", folder / "clusters.paths")
+        invoke("oracle", "--train", train, trees, "-o", folder / f"{name}.oracle")
+        invoke(
+            "oracle", "--train", train, trees, "--generative", "-o", folder / f"{name}.gen.oracle"
+        )
+    invoke("clusters", folder / "train.gen.oracle", "-c", 12, "-o", folder / "clusters.paths")
     oracle = ["--train-oracle", folder / "train.oracle"]
     params = tiny_reference / "corrected/disc.params"
-    run("import-clab", "discriminative", params, *oracle, "--pos", "--model", folder / "parser")
+    invoke("import-clab", "discriminative", params, *oracle, "--pos", "--model", folder / "parser")
     oracle = ["--train-oracle", folder / "train.gen.oracle"]
     params = tiny_reference / "corrected/gen.params"
     for name in COMPOSITIONS:
         options = ["--composition", name, "--clusters", tiny_reference / "clusters.paths"]
         options += ["--model", folder / f"generator-{name}"]
-        run("import-clab", "generative", params, *oracle, *options)
+        invoke("import-clab", "generative", params, *oracle, *options)
     return folder
 
 
@@ -164,7 +159,7 @@ def first_samples(tiny_reference: Path, alpha: float) -> list[Sample]:
 
 
 def test_greedy_trees_of_the_original(tiny_reference, made):
-    run("parse", "--model", made / "parser", made / "test20.oracle", "-o", made / "greedy.trees")
+    invoke("parse", "--model", made / "parser", made / "test20.oracle", "-o", made / "greedy.trees")
     ours = [located.tree for located in read_trees(made / "greedy.trees")]
     theirs = [
         located.tree for located in read_trees(tiny_reference / "corrected/disc.greedy.trees")
@@ -184,7 +179,7 @@ def joint_differences(
     """Of our joint likelihoods with one composition from what the original printed with one."""
     output = made / f"{composition}.likelihoods"
     samples = tiny_reference / "corrected/disc.samples.alpha0.8.props"
-    run("score", "--model", made / f"generator-{composition}", samples, "-o", output)
+    invoke("score", "--model", made / f"generator-{composition}", samples, "-o", output)
     ours = read_likelihoods(output)
     theirs = read_likelihoods(tiny_reference / printed / "gen.likelihoods")
     assert [n for n, _ in ours] == [n for n, _ in theirs]
@@ -215,7 +210,7 @@ def test_perplexity_and_map_trees_follow_from_the_originals_files(
     log_p, lengths = -scores[:, :, 1], scores[:, 0, 0]
     log_q_drawn = np.array([[sample.log_q for sample in samples] for samples in groups])
     llh = np.log(np.exp(log_p - log_q_drawn).mean(axis=1)).sum()
-    result = run("rerank", props, likelihoods, "-o", tmp_path / "map")
+    result = invoke("rerank", props, likelihoods, "-o", tmp_path / "map")
     found = dict(re.findall(r"^(LLH|PPL|len)=(\S+)", result.stdout, re.MULTILINE))
     assert int(found["len"]) == lengths.sum()
     assert float(found["LLH"]) == pytest.approx(llh, rel=1e-12)

@@ -6,7 +6,6 @@ import io
 import json
 import os
 import socket
-import subprocess
 import sys
 from random import Random
 
@@ -27,6 +26,8 @@ from scripts.torture_structures import change_json, change_member, change_number
 from scripts.torture_targets import FORMATS, TARGETS
 from scripts.torture_together import SERVERS, problem_of_dead, served, torture_locks
 from scripts.torture_workers import CHECKOUT, Limits, Outcome, Worker
+
+from .commands import run
 
 SEED, INPUTS = 1, 150
 WRITES_SLOWLY = """
@@ -78,9 +79,8 @@ def test_sound_inputs_are_no_failures(data, worker, tmp_path):
 
 def test_a_campaign_from_the_command_line(tmp_path):
     arguments = ["--inputs", "4", "--kills", "1", "--only", "trees,samples,terminate"]
-    command = [sys.executable, str(CHECKOUT / "scripts/torture"), *arguments, "--output", "out"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
+    torture = (sys.executable, CHECKOUT / "scripts/torture")
+    run(tmp_path, *arguments, "--output", "out", command=torture)
     report = json.loads((tmp_path / "out/report.json").read_text())
     assert report["tried"]["trees"] + report["tried"]["samples"] == 4
     assert report["failures"] == []

@@ -6,62 +6,33 @@ import os
 import resource
 import signal
 import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from nltk import Tree
 
 from oracle.errors import RnngError
-from oracle.files import open_output, write_oracle
 from rnng_dy import DiscriminativeParser
-from rnng_dy.cli import main
 from rnng_dy.execution import memory
 from rnng_dy.execution.outputs import PartialFile
 from rnng_dy.parameters import ParameterStore
 
-from .commands import COMMAND, run
-from .rnng_dy.conftest import (  # noqa: F401
-    TINY,
-    generative_sentences,
-    make_generator,
-    make_parser,
-    sentences,
-    sentences_of,
-    trees,
-)
+from .commands import COMMAND, IN_SHELL, PYTHON, SHELL, refused, run, started, until, workers_of
+from .rnng_dy.conftest import TINY, trees, write_untrained  # noqa: F401
+
+TRAIN = "train discriminative --train some.oracle --dev some.oracle --dev-trees some.trees --model"
 
 
 @pytest.fixture(scope="module")
 def data(trees, tmp_path_factory):  # noqa: F811
     """A folder with untrained models, an oracle and trees."""
     folder = tmp_path_factory.mktemp("data")
-    few = trees[:12]
-    for name, generative in (("some.oracle", False), ("some.gen.oracle", True)):
-        with open_output(folder / name) as stream:
-            write_oracle(sentences_of(few, generative), stream)
-    (folder / "some.trees").write_text("".join(t.text + "\n" for t in few), encoding="utf-8")
-    make_parser(sentences_of(trees, False)).save(folder / "parser")
-    make_generator(sentences_of(trees, True)).save(folder / "generator")
+    write_untrained(folder, trees)
     run(folder, "sample", "--model", "parser", "--samples", "2", "some.oracle", "-o", "some.props")
     return folder
-
-
-def refused(folder, *arguments):
-    """What a command in this process says that is refused."""
-    before = Path.cwd()
-    os.chdir(folder)
-    try:
-        result = CliRunner().invoke(main, list(map(str, arguments)))
-    finally:
-        os.chdir(before)
-    assert result.exit_code == 2, result.output
-    assert isinstance(result.exception, SystemExit)
-    return result.stderr
 
 
 # outputs
@@ -80,10 +51,7 @@ def test_what_standard_output_is_redirected_to_is_written_to_and_not_replaced(da
             stream.write("before\n")
             stream.flush()
             number = os.fstat(stream.fileno()).st_ino
-            done = subprocess.run(
-                [*COMMAND, *command, "-o", name], cwd=data, stdout=stream, stderr=subprocess.PIPE
-            )
-        assert done.returncode == 0, done.stderr
+            run(data, *command, "-o", name, stdout=stream)
         assert target.stat().st_ino == number
         lines = target.read_text(encoding="utf-8").splitlines()
         assert lines[0] == "before" and len(lines) == 13
@@ -127,11 +95,8 @@ def test_an_output_that_is_the_input_is_refused(data, command):
 )
 def test_a_full_disk_behind_standard_output_ends_with_two(data, command):
     with open("/dev/full", "w") as full:
-        done = subprocess.run(
-            [*COMMAND, *command.split()], cwd=data, stdout=full, stderr=subprocess.PIPE, text=True
-        )
-    assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr, done.stderr
-    assert done.returncode == 2
+        done = run(data, *command.split(), code=2, stdout=full)
+    assert "Exception ignored" not in done.stderr
     assert "No space left" in done.stderr
 
 
@@ -156,15 +121,7 @@ def small_disk():
     ],
 )
 def test_a_full_disk_leaves_nothing_under_the_final_name(data, command, output):
-    done = subprocess.run(
-        [*COMMAND, *command.split()],
-        cwd=data,
-        capture_output=True,
-        text=True,
-        preexec_fn=small_disk,
-    )
-    assert "Traceback" not in done.stderr, done.stderr
-    assert done.returncode == 2
+    done = run(data, *command.split(), code=2, preexec_fn=small_disk)
     assert "File too large" in done.stderr
     assert not (data / output).exists()
 
@@ -186,10 +143,8 @@ def test_closed_standard_streams_are_no_traceback(data, closed, evalb, says):
         ("evalb some.trees some.trees", evalb),
         ("prepare --from trees -", 2),
     ):
-        line = f"{' '.join(COMMAND)} {command} </dev/null {closed}"
-        done = subprocess.run(["bash", "-c", line], cwd=data, capture_output=True, text=True)
-        assert "Traceback" not in done.stderr
-        assert done.returncode == code, (command, done.stderr)
+        line = f"{IN_SHELL} {command} </dev/null {closed}"
+        done = run(data, line, code=code, command=SHELL)
     assert done.stderr == (f"Error: {says}\n" if says else "")
     assert len((data / "closed.trees").read_text(encoding="utf-8").splitlines()) == 12
 
@@ -199,9 +154,8 @@ def test_a_printed_result_that_nobody_can_get_is_an_error_and_one_that_nobody_re
     data, command
 ):
     for redirected, code in ((">&-", 2), ("| true", 0)):
-        line = f"{' '.join(COMMAND)} {command} {redirected}; exit ${{PIPESTATUS[0]}}"
-        done = subprocess.run(["bash", "-c", line], cwd=data, capture_output=True, text=True)
-        assert done.returncode == code
+        line = f"{IN_SHELL} {command} {redirected}; exit ${{PIPESTATUS[0]}}"
+        done = run(data, line, code=code, command=SHELL)
         assert done.stderr == ("Error: Bad file descriptor\n" if code else "")
 
 
@@ -224,34 +178,14 @@ def test_an_alpha_that_is_none_is_refused(data, value):
     "option", ["clip", "unknown-probability", "learning-rate", "l2", "decay", "dropout"]
 )
 def test_training_options_that_are_no_numbers_are_refused_by_name(data, option):
-    files = [
-        "--train",
-        "some.oracle",
-        "--dev",
-        "some.oracle",
-        "--dev-trees",
-        "some.trees",
-        "--model",
-        "x",
-    ]
-    said = refused(data, "train", "discriminative", *files, f"--{option}", "nan")
+    said = refused(data, *TRAIN.split(), "x", f"--{option}", "nan")
     assert f"--{option}" in said and "no finite number" in said
 
 
 @pytest.mark.parametrize("value", ["nan", "inf"])
 def test_vectors_that_are_no_numbers_are_refused(data, value):
     (data / "v.w2v").write_text(f"the 1 2\na 1 {value}\n")
-    files = [
-        "--train",
-        "some.oracle",
-        "--dev",
-        "some.oracle",
-        "--dev-trees",
-        "some.trees",
-        "--model",
-        "x",
-    ]
-    said = refused(data, "train", "discriminative", *files, "--pretrained", "v.w2v")
+    said = refused(data, *TRAIN.split(), "x", "--pretrained", "v.w2v")
     assert "v.w2v:2: " in said and "not finite" in said
 
 
@@ -319,28 +253,8 @@ def test_a_tree_five_thousand_deep_is_tagged(data):
 def test_an_untrained_model_says_so(data):
     done = run(data, "parse", "--model", "parser", "some.oracle", "-o", "x.trees")
     assert "parser: the model is not trained" in done.stderr
-    files = [
-        "--train",
-        "some.oracle",
-        "--dev",
-        "some.oracle",
-        "--dev-trees",
-        "some.trees",
-        "--model",
-        "trained",
-    ]
-    run(
-        data,
-        "train",
-        "discriminative",
-        *files,
-        "--hidden",
-        "8",
-        "--lstm-input",
-        "8",
-        "--epochs",
-        "1",
-    )
+    small = ("--hidden", 8, "--lstm-input", 8, "--epochs", 1)
+    run(data, *TRAIN.split(), "trained", *small)
     done = run(data, "parse", "--model", "trained", "some.oracle", "-o", "x.trees")
     assert "not trained" not in done.stderr
     assert DiscriminativeParser.load(data / "trained").updates == 12
@@ -396,10 +310,7 @@ print(resident() - before)
 
 def test_deleted_models_give_their_memory_back():
     """Twenty times 16 MB, of which nothing stays."""
-    done = subprocess.run(
-        [sys.executable, "-c", MEMORY], capture_output=True, text=True, check=True
-    )
-    assert int(done.stdout) < 40e6
+    assert int(run(None, MEMORY, command=PYTHON).stdout) < 40e6
 
 
 @pytest.mark.parametrize(
@@ -429,23 +340,14 @@ def test_ctrl_c_ends_jackknifing_processes_at_once(tmp_path):
     lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)
     (tmp_path / "many.trees").write_text("".join(lines * 40), encoding="utf-8")
     command = [*COMMAND, "tag", "many.trees", "--jackknife", "10", "--jobs", "2", "-o", "out"]
-    process = subprocess.Popen(
-        command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
-    deadline = time.monotonic() + 90
-    while time.monotonic() < deadline:
-        listing = subprocess.run(
-            ["pgrep", "-P", str(process.pid), "-f", "spawn_main"], capture_output=True, text=True
-        )
-        if len(listing.stdout.split()) >= 2:
-            break
-        time.sleep(0.1)
-    # they train by now, or are about to
-    time.sleep(2)
-    begin = time.monotonic()
-    # as a terminal does: to all of them
-    os.killpg(process.pid, signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    with started(*command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+        until(lambda: len(workers_of(process)) >= 2)
+        # they train by now, or are about to
+        time.sleep(2)
+        begin = time.monotonic()
+        # as a terminal does: to all of them
+        os.killpg(process.pid, signal.SIGINT)
+        _, said = process.communicate(timeout=60)
     assert process.returncode == 130, said
     assert "Traceback" not in said
     assert time.monotonic() - begin < 30

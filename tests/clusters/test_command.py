@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +16,7 @@ from clusters.exchanges import Exchanges
 from clusters.files import read_clusters
 from rnng_dy.cli import clusters as command
 from rnng_dy.cli import main
+from tests import commands
 
 
 def run(*arguments, stdin: str | bytes | None = None):
@@ -296,6 +295,5 @@ def test_clusters_need_no_dynet(corpus):
         "import sys; sys.modules['dynet'] = sys.modules['_dynet'] = None\n"
         f"from rnng_dy.cli import main; main(['clusters', {str(corpus)!r}, '-c', '4'])"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True)
-    assert done.returncode == 0
-    assert done.stdout.decode() == run(corpus, "-c", 4).stdout
+    done = commands.run(None, program, command=commands.PYTHON)
+    assert done.stdout == run(corpus, "-c", 4).stdout

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 from click.testing import CliRunner
 
 from rnng_dy.cli import main
+from tests import commands
 
 TREES = "(S (NP (DT The) (NN cat)) (VBZ sleeps))\n(S (NP (DT The) (NN cat)) (VBZ eats))\n"
 
@@ -171,4 +169,4 @@ def test_the_commands_do_not_load_dynet():
         "assert r.exit_code == 0, r.output;"
         "assert not {'dynet', '_dynet'} & set(sys.modules)"
     )
-    subprocess.run([sys.executable, "-c", program], check=True)
+    commands.run(None, program, command=commands.PYTHON)

@@ -25,6 +25,7 @@ from oracle.errors import InputError, RnngError
 from oracle.streams import file_hash, open_output
 from oracle.treebank import read_trees, words
 from oracle.unknown import UnknownWords, known_words
+from tests.commands import PYTHON, run
 
 from ..conftest import TINY
 
@@ -212,8 +213,7 @@ def test_what_a_kill_leaves_is_removed(path):
         "encoding.write_header = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
         "encoding.read_encoded(sys.argv[1])\n"
     )
-    killed = subprocess.run([sys.executable, "-c", code, path])
-    assert killed.returncode == -9
+    run(None, code, path, code=-9, command=PYTHON)
     assert len(names(path)) == 2
     assert "train.oracle.arrays" not in names(path)
     read(path)

@@ -9,14 +9,13 @@ import lzma
 import os
 
 import pytest
-from click.testing import CliRunner
 
 from oracle import packing
 from oracle.errors import InputError
 from oracle.packing import UNCHECKED, unpacked
 from oracle.streams import file_hash, open_input, open_output, read_lines
 from oracle.treebank import read_ptb, read_trees
-from rnng_dy.cli import main
+from tests.commands import invoke
 
 UNPACK = {".gz": gzip.decompress, ".xz": lzma.decompress}
 TREES = "(S (NP (DT The) (NN cat)) (VP (VBZ sleeps)))\n(S (NP (DT The) (NN dog)) (VP (VBZ runs)))\n"
@@ -34,12 +33,6 @@ def path(tmp_path, ending):
     with open_output(path) as stream:
         stream.write(TREES)
     return path
-
-
-def run(*arguments):
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert result.exit_code == 0, result.output
-    return result.stdout
 
 
 def test_what_is_written_is_packed_as_its_name_says(path, ending):
@@ -111,16 +104,18 @@ def test_folders_of_packed_treebank_files_are_read(tmp_path, ending):
 
 def test_commands_give_the_same_with_packed_files(path, tmp_path, ending):
     plain, oracle = tmp_path / "plain.trees", tmp_path / f"two.oracle{ending}"
-    assert run("prepare", "--from", "trees", path) == TREES
-    run("prepare", "--from", "trees", path, "-o", plain)
-    run("oracle", "--train", path, path, "-o", oracle)
+    assert invoke("prepare", "--from", "trees", path).stdout == TREES
+    invoke("prepare", "--from", "trees", path, "-o", plain)
+    invoke("oracle", "--train", path, path, "-o", oracle)
     text = UNPACK[ending](oracle.read_bytes()).decode()
-    assert text == run("oracle", "--train", plain, plain)
-    assert run("clusters", oracle) == run("clusters", plain, "--format", "trees")
-    assert run("evalb", path, plain) == run("evalb", plain, plain)
+    assert text == invoke("oracle", "--train", plain, plain).stdout
+    assert (
+        invoke("clusters", oracle).stdout == invoke("clusters", plain, "--format", "trees").stdout
+    )
+    assert invoke("evalb", path, plain).stdout == invoke("evalb", plain, plain).stdout
     tagged = tmp_path / f"tagged.trees{ending}"
-    run("tag", path, "--train", plain, "-o", tagged)
-    assert run("evalb", tagged, plain) == run("evalb", plain, plain)
+    invoke("tag", path, "--train", plain, "-o", tagged)
+    assert invoke("evalb", tagged, plain).stdout == invoke("evalb", plain, plain).stdout
 
 
 # archives as other programs make them

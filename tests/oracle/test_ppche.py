@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from click.testing import CliRunner
 
 from oracle.ppche import is_no_text, without_lemma
 from oracle.treebank import clean, format_tree, parse_line
-from rnng_dy.cli import main
+from tests.commands import invoke
 
 ICELANDIC = """\
 ( (CODE {COM:a_page_is_torn}))
@@ -41,9 +40,7 @@ ENGLISH = """\
 
 def prepare(path, text, *options):
     path.write_text(text, encoding="utf-8")
-    result = CliRunner().invoke(main, ["prepare", str(path), *options])
-    assert result.exit_code == 0, result.output
-    return result
+    return invoke("prepare", path, *options)
 
 
 @pytest.mark.parametrize(
@@ -61,11 +58,10 @@ def test_a_folder_gives_its_psd_files_by_name(tmp_path):
     (tmp_path / "notes.txt").write_text("no tree")
     (tmp_path / "b.psd").write_text("( (IP (N b-b)) (ID 2))")
     prepare(tmp_path / "a.psd", "( (IP (N a-a)) (ID 1))", "--from", "icepahc")
-    result = CliRunner().invoke(main, ["prepare", str(tmp_path), "--from", "icepahc"])
+    result = invoke("prepare", tmp_path, "--from", "icepahc")
     assert result.stdout == "(IP (N a))\n(IP (N b))\n"
     (tmp_path / "none").mkdir()
-    refused = CliRunner().invoke(main, ["prepare", str(tmp_path / "none"), "--from", "icepahc"])
-    assert refused.exit_code == 2
+    refused = invoke("prepare", tmp_path / "none", "--from", "icepahc", code=2)
     assert ".psd (IcePaHC)" in refused.stderr
 
 

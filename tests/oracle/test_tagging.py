@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 
 import pytest
 from click.testing import CliRunner
@@ -14,6 +12,7 @@ from oracle import tagging
 from oracle.tagger_files import FILES
 from oracle.treebank import tags, with_tags, words
 from rnng_dy.cli import main
+from tests.commands import PYTHON, run
 from tests.conftest import TINY
 
 SENTENCES = [[("the", "DT"), (f"thing{i}", "NN"), ("runs", "VBZ")] for i in range(20)]
@@ -44,8 +43,8 @@ tagger_files.save_tagger(tagging.tagger_of_training(sentences, seed=3), argv[2])
 
 def test_a_seed_gives_the_same_files_whatever_order_sets_have(tmp_path):
     for hashes in ("0", "1"):
-        command = [sys.executable, "-c", SAVED, str(TINY), str(tmp_path / hashes)]
-        subprocess.run(command, env={**os.environ, "PYTHONHASHSEED": hashes}, check=True)
+        environment = {**os.environ, "PYTHONHASHSEED": hashes}
+        run(None, SAVED, TINY, tmp_path / hashes, command=PYTHON, env=environment)
     for name in FILES.values():
         assert (tmp_path / "0" / name).read_bytes() == (tmp_path / "1" / name).read_bytes()
 

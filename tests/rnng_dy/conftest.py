@@ -9,7 +9,7 @@ import pytest
 
 import oracle
 from clusters.files import ClusteredWord
-from oracle.files import make_oracle
+from oracle.files import make_oracle, open_output, write_oracle
 from oracle.tagging import tagger_of_training
 from oracle.transitions import DEFAULT, SYSTEMS, unlimited
 from oracle.treebank import read_trees, words
@@ -78,6 +78,17 @@ def make_generator(sentences, composition="corrected", seed=1, state="full"):
     return GenerativeModel(
         vocabulary, GENERATOR_SIZES, composition, seed, transitions=system, state=state
     )
+
+
+def write_untrained(folder, trees):
+    """Untrained models of the trees, and of the first 12 `some.trees` and oracles."""
+    few = trees[:12]
+    for name, generative in (("some.oracle", False), ("some.gen.oracle", True)):
+        with open_output(folder / name) as stream:
+            write_oracle(sentences_of(few, generative), stream)
+    (folder / "some.trees").write_text("".join(t.text + "\n" for t in few), encoding="utf-8")
+    make_parser(sentences_of(trees, False)).save(folder / "parser")
+    make_generator(sentences_of(trees, True)).save(folder / "generator")
 
 
 def log_q(parser, tokens, sequences, alpha=1.0):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import resource
-import subprocess
 import sys
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pytest
 
 from rnng_dy.engine import dy
 from rnng_dy.parameters import LSTM_PARTS
+from tests.commands import PYTHON, run
 
 INPUTS, HIDDEN = 7, 5
 
@@ -272,14 +272,9 @@ def test_derivatives_of_a_cell_are_not_asked_for_twice():
 
 
 def test_weights_that_are_stacked_as_for_gpus_compute_the_same():
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", __file__]
-    run = subprocess.run(
-        [*command, "-k", "cell or forest or derivatives_of_weights"],
-        env={**os.environ, "DYNET_STACKED_LSTM": "1"},
-        capture_output=True,
-        text=True,
-    )
-    assert run.returncode == 0, run.stdout
+    command = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", __file__)
+    chosen = ("-k", "cell or forest or derivatives_of_weights")
+    run(None, *chosen, command=command, env={**os.environ, "DYNET_STACKED_LSTM": "1"})
 
 
 @pytest.mark.parametrize(
@@ -438,9 +433,7 @@ for length in (5, 500, 5, 100, 5):
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit is Linux's")
 def test_a_graph_that_does_not_fit_raises_and_leaves_room_for_the_next():
     assert resource.getrlimit(resource.RLIMIT_DATA)[1] == resource.RLIM_INFINITY
-    done = subprocess.run(
-        [sys.executable, "-c", OUT_OF_MEMORY], capture_output=True, text=True, check=True
-    )
+    done = run(None, OUT_OF_MEMORY, command=PYTHON)
     assert done.stdout.splitlines() == ["fits", "too large", "fits", "too large", "fits"]
 
 
@@ -455,8 +448,7 @@ except MemoryError:
 
 
 def test_a_start_that_fails_raises():
-    done = subprocess.run([sys.executable, "-c", START], capture_output=True, text=True, check=True)
-    assert done.stdout == "no memory\n"
+    assert run(None, START, command=PYTHON).stdout == "no memory\n"
 
 
 def test_values_that_cannot_be_read_raise():

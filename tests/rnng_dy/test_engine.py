@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from oracle.errors import RnngError
 from rnng_dy import engine
+from tests.commands import PYTHON, run
 
 # as the real one: the variable is read when cuInit is called, once for the process
 DRIVER = """
@@ -86,9 +86,8 @@ engine.start(sys.argv[1])
 )
 def test_a_number_counts_in_the_users_list(cards, device, visible, expected):
     environment = os.environ | ({} if visible is None else {"CUDA_VISIBLE_DEVICES": visible})
-    command = [sys.executable, "-c", STARTED, device]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert (done.returncode, done.stdout.strip()) == (0, expected), done.stderr
+    done = run(None, STARTED, device, command=PYTHON, env=environment)
+    assert done.stdout.strip() == expected
 
 
 @pytest.mark.parametrize("visible", ["3,1", ""])
@@ -124,12 +123,12 @@ except RnngError as error:
 
 
 def test_a_gpu_that_does_not_start_is_one_message(cards):
-    done = subprocess.run([sys.executable, "-c", FAILING], capture_output=True, text=True)
+    done = run(None, FAILING, command=PYTHON)
     assert done.stdout == (
         "DyNet does not start on cuda:0: cudaGetDeviceCount(&nDevices): system not yet initialized; "
         "use --device cpu\n"
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stderr == ""
 
 
 ANOTHER_BUILD = """
@@ -148,20 +147,18 @@ except RnngError as error:
 
 @pytest.mark.parametrize("version", ["2.1.2", "2.1.2+cu13", "2.1.2+rnng.0", "NEEDED0", "unknown"])
 def test_another_build_of_dynet_is_refused(version):
-    command = [sys.executable, "-c", ANOTHER_BUILD, version]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = run(None, ANOTHER_BUILD, version, command=PYTHON)
     version = version.replace("NEEDED", engine.NEEDED)
     assert done.stdout == (
         f"DyNet {version} is installed, and this rnng_dy needs {engine.NEEDED}: {engine.INSTALL_HINT}\n"
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stderr == ""
 
 
 @pytest.mark.parametrize("version", ["NEEDED", "NEEDED.cu13"])
 def test_the_build_that_is_needed_starts_with_cuda_or_without(version):
-    command = [sys.executable, "-c", ANOTHER_BUILD, version]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    done = run(None, ANOTHER_BUILD, version, command=PYTHON)
+    assert (done.stdout, done.stderr) == ("", "")
 
 
 def test_the_backend_is_in_the_version(monkeypatch):

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import copy
 import multiprocessing
-import os
 import pickle
-import subprocess
 import sys
 import threading
 import warnings
@@ -22,6 +20,7 @@ from rnng_dy import DiscriminativeParser, checkpoint
 from rnng_dy.models.discriminative import ParserSizes
 from rnng_dy.search.surprisal import SearchOptions
 from rnng_dy.text.segmenter import Segmenter
+from tests.commands import PYTHON, run
 
 from .conftest import make_generator, make_parser
 
@@ -245,11 +244,4 @@ def test_models_that_are_loaded_and_copied_give_their_memory_back(sentences, tmp
     model = DiscriminativeParser(vocabulary, ParserSizes(hidden=150, lstm_input=150))
     assert model.store.count() * 8 > 5e6
     model.save(tmp_path / "m")
-    done = subprocess.run(
-        [sys.executable, "-c", LOADS, str(tmp_path / "m")],
-        capture_output=True,
-        text=True,
-        check=True,
-        env=os.environ,
-    )
-    assert int(done.stdout) < 40e6
+    assert int(run(None, LOADS, tmp_path / "m", command=PYTHON).stdout) < 40e6

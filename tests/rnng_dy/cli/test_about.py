@@ -7,12 +7,11 @@ import json
 import shutil
 
 import pytest
-from click.testing import CliRunner
 
 from oracle.files import open_output, write_oracle
 from oracle.treebank import format_tree
 from rnng_dy import checkpoint, load, model_card
-from rnng_dy.cli import main
+from tests.commands import invoke
 
 from ..conftest import make_parser
 
@@ -32,12 +31,6 @@ DATA = ["--train", "train.oracle", "--dev", "dev.oracle", "--dev-trees", "dev.tr
 TRAIN = ["train", "discriminative", *DATA, "--pos", "--no-tagger"]
 
 
-def run(*arguments, code=0):
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert result.exit_code == code, result.output
-    return result
-
-
 @pytest.fixture
 def data(trees, sentences, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -55,7 +48,7 @@ def log(folder):
 
 
 def test_training_writes_a_card_with_its_best_score(data):
-    run(*TRAIN, *SMALL, "--model", "m d")
+    invoke(*TRAIN, *SMALL, "--model", "m d")
     about, records = model_card.read("m d"), log(data / "m d")
     best = [r for r in records if r.get("is_best")][-1]
     scores = about["scores"]
@@ -84,7 +77,7 @@ def without_times(about):
 
 
 def test_a_run_that_is_gone_on_with_has_the_card_of_one_that_was_not_stopped(data, monkeypatch):
-    run(*TRAIN, *SMALL, "--epochs", "2", "--model", "straight")
+    invoke(*TRAIN, *SMALL, "--epochs", "2", "--model", "straight")
     save, left = checkpoint.save_training, [3]
 
     def killed(*arguments):
@@ -95,12 +88,12 @@ def test_a_run_that_is_gone_on_with_has_the_card_of_one_that_was_not_stopped(dat
         save(*arguments)
 
     monkeypatch.setattr(checkpoint, "save_training", killed)
-    run(*TRAIN, *SMALL, "--epochs", "2", "--model", "killed", code=130)
+    invoke(*TRAIN, *SMALL, "--epochs", "2", "--model", "killed", code=130)
     about = model_card.read("killed")
     assert about["training"]["finished"] is False
     assert about["scores"]["updates"] == load("killed").updates
     monkeypatch.setattr(checkpoint, "save_training", save)
-    run(*TRAIN, *SMALL, "--epochs", "2", "--model", "killed", "--resume")
+    invoke(*TRAIN, *SMALL, "--epochs", "2", "--model", "killed", "--resume")
     straight, resumed = map(model_card.read, ("straight", "killed"))
     assert without_times(resumed) == without_times(straight)
     assert resumed["made"]["command"] == about["made"]["command"]
@@ -108,17 +101,17 @@ def test_a_run_that_is_gone_on_with_has_the_card_of_one_that_was_not_stopped(dat
 
 
 def test_an_older_folder_gets_a_card_when_it_is_gone_on_with(data):
-    run(*TRAIN, *SMALL, "--model", "m")
+    invoke(*TRAIN, *SMALL, "--model", "m")
     for name in ("about.json", "README.md"):
         (data / "m" / name).unlink()
-    run(*TRAIN, *SMALL, "--model", "m", "--epochs", "2", "--resume")
+    invoke(*TRAIN, *SMALL, "--model", "m", "--epochs", "2", "--resume")
     assert model_card.read("m")["corpus"]["sentences"] == 40
     assert (data / "m" / "README.md").is_file()
 
 
 def test_a_model_that_begins_as_another_says_as_which(data):
-    run(*TRAIN, *SMALL, "--model", "one")
-    run(*TRAIN[:-2], "--no-tagger", "--init", "one", "--epochs", "1", "--model", "two")
+    invoke(*TRAIN, *SMALL, "--model", "one")
+    invoke(*TRAIN[:-2], "--no-tagger", "--init", "one", "--epochs", "1", "--model", "two")
     one, two = map(model_card.read, ("one", "two"))
     digest = hashlib.sha256((data / "one" / "parameters.npz").read_bytes()).hexdigest()
     assert two["origin"] == {
@@ -133,26 +126,26 @@ def test_a_model_that_begins_as_another_says_as_which(data):
 
 
 def test_about_prints_the_model_and_its_card(data):
-    run(*TRAIN, *SMALL, "--model", "m")
-    printed = run("about", "m")
+    invoke(*TRAIN, *SMALL, "--model", "m")
+    printed = invoke("about", "m")
     assert printed.stdout == f"{load('m')!r}\n\n{(data / 'm' / 'README.md').read_text()}"
 
 
 def test_about_a_model_without_a_card_says_so(data, sentences):
     make_parser(sentences).save("m")
-    assert "no about.json" in run("about", "m").stdout
+    assert "no about.json" in invoke("about", "m").stdout
 
 
 def test_about_what_is_no_model_ends_with_2(data):
     (data / "empty").mkdir()
-    assert "there is no folder none: name one" in run("about", "none", code=2).stderr
+    assert "there is no folder none: name one" in invoke("about", "none", code=2).stderr
     assert (
         "train.trees is a file, and a model is a folder"
-        in run("about", "train.trees", code=2).stderr
+        in invoke("about", "train.trees", code=2).stderr
     )
     assert (
         "empty is no model folder, since it has no config.json"
-        in run("about", "empty", code=2).stderr
+        in invoke("about", "empty", code=2).stderr
     )
 
 
@@ -160,9 +153,9 @@ def test_an_imported_model_says_where_it_comes_from(tiny_reference, tmp_path, mo
     monkeypatch.chdir(tmp_path)
     shutil.copy(tiny_reference / "corrected" / "disc.params", "disc.params")
     trees = tiny_reference / "train.trees"
-    run("oracle", "--train", trees, trees, "-o", "train.oracle")
+    invoke("oracle", "--train", trees, trees, "-o", "train.oracle")
     data = ["--train-oracle", "train.oracle", "--pos"]
-    run("import-clab", "discriminative", "disc.params", *data, "--model", "m")
+    invoke("import-clab", "discriminative", "disc.params", *data, "--model", "m")
     about = model_card.read("m")
     digest = hashlib.sha256((tmp_path / "disc.params").read_bytes()).hexdigest()
     origin = {"program": "clab/rnng", "checkpoint": "disc.params", "sha256": digest}

@@ -8,11 +8,10 @@ import re
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from oracle.treebank import format_tree, words
-from rnng_dy.cli import main
 from rnng_dy.models.generative import GenerativeModel
+from tests.commands import invoke
 
 from ..conftest import make_generator, make_parser
 
@@ -41,9 +40,7 @@ def place(tmp_path_factory, trees, sentences, generative_sentences):
 
 def run(place, *arguments, code=0):
     options = [str(place / a) if (place / a).exists() or "/" in a else a for a in arguments]
-    result = CliRunner().invoke(main, ["attention", *options])
-    assert result.exit_code == code, result.output
-    return result
+    return invoke("attention", *options, code=code)
 
 
 @pytest.mark.parametrize("kind", ["generator", "parser"])

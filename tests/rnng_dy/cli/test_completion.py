@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 
 import pytest
+
+from tests.commands import PYTHON, run
 
 PROGRAM = """
 import sys
@@ -21,17 +21,18 @@ finally:
 NEVER, NOT_FOR_COMMANDS = {"dynet", "nltk"}, {"dynet", "nltk", "numpy"}
 
 
+def asked(loaded, **variables):
+    """What the program answers a shell that asks by variables."""
+    program = PROGRAM.format(loaded=loaded)
+    return run(None, program, command=PYTHON, env=os.environ | variables)
+
+
 def complete(line, loaded=NEVER):
     """What bash is given for a line with its cursor at the end: type and value of each completion."""
     words = line.split(" ")
-    asked = {
-        "_RNNG_DY_COMPLETE": "bash_complete",
-        "COMP_WORDS": line,
-        "COMP_CWORD": str(len(words) - 1),
-    }
-    command = [sys.executable, "-c", PROGRAM.format(loaded=loaded)]
-    done = subprocess.run(command, env=os.environ | asked, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
+    cursor = {"COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
+    done = asked(loaded, _RNNG_DY_COMPLETE="bash_complete", **cursor)
+    assert done.stderr == ""
     return [tuple(row.split(",", 1)) for row in done.stdout.split("\n") if row]
 
 
@@ -88,11 +89,9 @@ def test_files_and_folders_are_left_to_the_shell(line, completion):
 
 @pytest.mark.parametrize(("shell", "checks"), [("bash", "bash -n"), ("zsh", ""), ("fish", "")])
 def test_the_script_for_a_shell(shell, checks, tmp_path):
-    asked = {"_RNNG_DY_COMPLETE": f"{shell}_source"}
-    command = [sys.executable, "-c", PROGRAM.format(loaded=NOT_FOR_COMMANDS)]
-    done = subprocess.run(command, env=os.environ | asked, capture_output=True, text=True)
-    assert done.returncode == 0 and "rnng-dy" in done.stdout
+    done = asked(NOT_FOR_COMMANDS, _RNNG_DY_COMPLETE=f"{shell}_source")
+    assert "rnng-dy" in done.stdout
     if checks and shutil.which(shell):
         script = tmp_path / "completion"
         script.write_text(done.stdout)
-        assert subprocess.run([*checks.split(), script]).returncode == 0
+        run(None, script, command=checks.split())

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from rnng_dy import cpu_level, engine, selfcheck
-from rnng_dy.cli import doctor, main
+from rnng_dy.cli import doctor
+from tests.commands import invoke, run
 
 needs_dynet = pytest.mark.skipif(engine.installed_version() is None, reason="DyNet is missing")
 V3 = "flags : fpu sse2 avx avx2 bmi1 bmi2 f16c fma abm movbe xsave\n"
@@ -19,9 +16,8 @@ V4 = V3.replace("\n", " avx512f avx512bw avx512cd avx512dq avx512vl\n")
 
 @needs_dynet
 def test_a_sound_set_up_passes():
-    code = "from rnng_dy.cli import main; main(['doctor'])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
+    done = run(None, "doctor")
+    assert done.stderr == ""
     for name in ("rnng_dy", "Python", "dynet", "numpy", "nltk", "click", "CPU", "GPUs", "memory"):
         assert f"\n{name} " in "\n" + done.stdout
     assert done.stdout.count(" ok ") == 5
@@ -31,23 +27,20 @@ def test_a_sound_set_up_passes():
 def test_a_wrong_number_ends_with_one(monkeypatch):
     monkeypatch.setattr(selfcheck, "autobatching_difference", lambda: 1e-3)
     monkeypatch.setattr(selfcheck, "growth_difference", lambda: 0.0)
-    done = CliRunner().invoke(main, ["doctor"])
-    assert done.exit_code == 1
+    done = invoke("doctor", code=1)
     assert "FAILED  largest relative difference 1.0e-03" in done.output
 
 
 def test_a_missing_dynet_is_told_with_how_to_install_it(monkeypatch):
     monkeypatch.setattr(engine, "installed_version", lambda: None)
-    done = CliRunner().invoke(main, ["doctor"])
-    assert done.exit_code == 2
+    done = invoke("doctor", code=2)
     assert "not installed" in done.output
     assert "scripts/install_dynet" in done.output
 
 
 def test_another_build_of_dynet_is_named_with_the_one_that_is_needed(monkeypatch):
     monkeypatch.setattr(engine, "installed_version", lambda: "2.1.2+rnng.0")
-    done = CliRunner().invoke(main, ["doctor"])
-    assert done.exit_code == 2
+    done = invoke("doctor", code=2)
     assert "2.1.2+rnng.0 (CPU build" in done.output
     assert f"this rnng_dy needs {engine.NEEDED}" in done.output
     assert "scripts/install_dynet" in done.output
@@ -57,15 +50,13 @@ def test_a_dynet_built_for_a_newer_processor_is_not_started(monkeypatch):
     monkeypatch.setattr(engine, "installed_version", lambda: engine.NEEDED)
     monkeypatch.setattr(doctor, "_march", lambda: "x86-64-v3")
     monkeypatch.setattr(cpu_level, "cpu_level", lambda: "x86-64")
-    done = CliRunner().invoke(main, ["doctor"])
-    assert done.exit_code == 2
+    done = invoke("doctor", code=2)
     assert "DyNet was built for x86-64-v3" in done.output
 
 
 @needs_dynet
 def test_an_unknown_device():
-    done = CliRunner().invoke(main, ["doctor", "--device", "tpu"])
-    assert done.exit_code == 2
+    done = invoke("doctor", "--device", "tpu", code=2)
     assert "tpu" in done.output
 
 
@@ -96,8 +87,7 @@ def test_a_wrong_lstm_cell_is_noticed(monkeypatch, broken, row):
     monkeypatch.setattr(engine.dy, "RightCell", vars(engine.dy)["CoupledLSTMCell"], raising=False)
     monkeypatch.setitem(vars(engine.dy), "CoupledLSTMCell", broken)
     monkeypatch.setattr(selfcheck, "growth_difference", lambda: 0.0)
-    done = CliRunner().invoke(main, ["doctor"])
-    assert done.exit_code == 1
+    done = invoke("doctor", code=1)
     assert any(row in line and "FAILED" in line for line in done.output.splitlines())
 
 

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from click.testing import CliRunner
 
-from rnng_dy.cli import main
+from tests.commands import invoke
 from tests.conftest import DATA
 
 MODELS = DATA / "models-0.1.0"
 
 
 def generated(model, *options):
-    arguments = ["generate", "--model", str(MODELS / model), *map(str, options)]
-    result = CliRunner().invoke(main, arguments)
-    assert result.exit_code == 0, result.output
-    return result.stdout.splitlines()
+    return invoke("generate", "--model", MODELS / model, *options).stdout.splitlines()
 
 
 @pytest.mark.parametrize("options", [("generator",), ("generator", "--words"), ("lm",)])

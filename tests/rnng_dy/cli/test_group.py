@@ -7,12 +7,7 @@ from click.testing import CliRunner
 
 from rnng_dy import __version__
 from rnng_dy.cli import main
-
-
-def run(*arguments, code=0):
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert result.exit_code == code, result.output
-    return result
+from tests.commands import invoke
 
 
 @pytest.mark.parametrize(
@@ -28,19 +23,19 @@ def run(*arguments, code=0):
     ],
 )
 def test_a_mistyped_command_suggests_the_right_one(typed, meant):
-    result = run(*typed.split(), code=2)
+    result = invoke(*typed.split(), code=2)
     last = typed.split()[-1]
     assert result.stderr.endswith(f"Error: No such command {last!r}. Did you mean {meant!r}?\n")
 
 
 @pytest.mark.parametrize("typed", ["cook", "train cook"])
 def test_a_command_that_is_like_none_suggests_nothing(typed):
-    assert run(*typed.split(), code=2).stderr.endswith("Error: No such command 'cook'.\n")
+    assert invoke(*typed.split(), code=2).stderr.endswith("Error: No such command 'cook'.\n")
 
 
 @pytest.mark.parametrize("flag", ["-V", "--version"])
 def test_the_version(flag):
-    assert run(flag).stdout.strip().endswith(f"version {__version__}")
+    assert invoke(flag).stdout.strip().endswith(f"version {__version__}")
 
 
 def test_the_shell_completes_nothing_after_a_mistyped_command(monkeypatch):

@@ -5,27 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from rnng_dy import DiscriminativeParser
-from rnng_dy.cli import main
 from rnng_dy.search.sampling import sample_batch
+from tests.commands import invoke
 from tests.conftest import DATA
 
 PARSER = DATA / "models-0.1.0" / "parser"
 FIRST, SECOND = "the_DT dog_NN ran_VBD ._.", "a_DT cat_NN slept_VBD ._."
 
 
-def run(*arguments, code=0):
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert result.exit_code == code, result.output
-    return result
-
-
 def infer(command, text, *options, code=0):
     """The command on a text; progress is not shown."""
     Path("in.txt").write_text(text, encoding="utf-8")
-    return run("-q", command, "--model", PARSER, "in.txt", *options, code=code)
+    return invoke("-q", command, "--model", PARSER, "in.txt", *options, code=code)
 
 
 @pytest.fixture(autouse=True)

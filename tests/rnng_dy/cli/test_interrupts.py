@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from rnng_dy.cli import evalb, main
+from rnng_dy.cli import evalb
 
-from ...commands import COMMAND, started, until
+from ...commands import COMMAND, PYTHON, invoke, run, started, until
 
 
 @pytest.mark.parametrize("said", ["", "stopped; what is done is in x.part, --resume goes on"])
@@ -22,8 +20,7 @@ def test_an_interrupt_in_a_command_ends_with_130(monkeypatch, tmp_path, said):
         raise KeyboardInterrupt(*filter(None, [said]))
 
     monkeypatch.setattr(evalb, "score_files", interrupted)
-    result = CliRunner().invoke(main, ["evalb", "a", "b"])
-    assert result.exit_code == 130
+    result = invoke("evalb", "a", "b", code=130)
     assert result.stderr == f"\n{said or 'stopped'}\n"
 
 
@@ -57,9 +54,7 @@ main()
 @pytest.mark.parametrize(("arguments", "code"), [(["--version"], 0), (["evalb", "a", "b"], 2)])
 def test_ctrl_c_while_python_ends_leaves_the_exit_code(tmp_path, arguments, code):
     program = ENDS_SLOWLY.format(arguments=arguments)
-    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True)
-    assert done.returncode == code, done.stderr
-    assert b"Traceback" not in done.stderr
+    run(tmp_path, program, code=code, command=PYTHON)
 
 
 LOADS = """
@@ -85,5 +80,5 @@ main()
 
 
 def test_ctrl_c_in_a_destructor_of_what_is_being_loaded_is_not_lost():
-    done = subprocess.run([sys.executable, "-c", LOADS], capture_output=True, text=True)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+    done = run(None, LOADS, code=130, command=PYTHON)
+    assert (done.stdout, done.stderr) == ("", "")

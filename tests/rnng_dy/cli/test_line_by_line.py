@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
-import threading
-from contextlib import contextmanager
 
 import pytest
-from click.testing import CliRunner
 
-from rnng_dy.cli import main
+from tests.commands import COMMAND, invoke, started
 from tests.conftest import DATA
 from tests.rnng_dy.conftest import make_parser
 
 PARSER = DATA / "models-0.1.0" / "parser"
-COMMAND = [sys.executable, "-c", "from rnng_dy.cli import main; main()", "parse", "--line-buffered"]
 SENTENCES = ["the_DT dog_NN ran_VBD ._.", "a_DT (_NN cat_NN slept_VBD", "Oslo_NNP"]
 BAD = {
     b"\n": "-:2: a line without words",
@@ -26,23 +21,10 @@ BAD = {
 }
 
 
-@contextmanager
 def parser_beside_us():
-    """The command with pipes at its three ends; it is ended where it does not answer."""
-    process = subprocess.Popen(
-        [*COMMAND, "--model", str(PARSER), "-"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    timer = threading.Timer(60, process.kill)
-    timer.start()
-    try:
-        yield process
-    finally:
-        timer.cancel()
-        process.kill()
-        process.communicate()
+    """The command with pipes at its three ends."""
+    command = (*COMMAND, "parse", "--line-buffered", "--model", PARSER, "-")
+    return started(*command, **dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE))
 
 
 def ask(process, line):
@@ -53,10 +35,7 @@ def ask(process, line):
 
 
 def parse(text, *options, model=PARSER, code=0):
-    arguments = ["-q", "parse", "--model", str(model), *options, "-"]
-    result = CliRunner().invoke(main, arguments, input=text)
-    assert result.exit_code == code, result.output
-    return result
+    return invoke("-q", "parse", "--model", model, *options, "-", code=code, input=text)
 
 
 def test_each_line_is_answered_before_the_next_one_is_written():

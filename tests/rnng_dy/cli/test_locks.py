@@ -5,25 +5,21 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import threading
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from oracle.locks import locked
-from rnng_dy.cli import main
+from tests.commands import COMMAND, invoke, run, started, until
 
 from ..conftest import make_parser
-from .test_train_command import TINY, run
+from .test_train_command import TINY
 from .test_train_trees import SMALL
 
 TREES = ["--trees", "t.trees", "--hold-out", "0.1", "--model", "m"]
 TRAIN = ["train", "discriminative", "--pos", *SMALL, *TREES]
-COMMAND = [sys.executable, "-c", "from rnng_dy.cli import main; main()"]
 
 
 @pytest.fixture(autouse=True)
@@ -58,9 +54,8 @@ def busy(path):
 def refused(path, *command):
     with busy(path):
         before = sorted(Path().rglob("*"))
-        result = CliRunner().invoke(main, command)
+        result = invoke(*command, code=2)
         assert sorted(Path().rglob("*")) == before
-    assert result.exit_code == 2, result.output
     assert result.stderr.count("\n") == 1
     assert result.stderr.startswith(f"Error: {path} is being written by process {os.getpid()} on ")
     return result
@@ -101,52 +96,38 @@ def test_a_parser_is_given_no_tagger_while_it_is_trained(sentences):
 def test_two_trainings_of_one_folder(tmp_path):
     """The second is refused, whatever it is; the first is not disturbed, nor are those that come after its kill."""
     train = [*TRAIN, "--epochs", "1000", "--evaluate-every", "30"]
-    first = subprocess.Popen([*COMMAND, *train], stderr=subprocess.DEVNULL)
-    try:
-        while not Path(".m.data").exists() and not Path("m").exists():
-            assert first.poll() is None
-            time.sleep(0.02)
+    with started(*COMMAND, *train, stderr=subprocess.DEVNULL) as first:
+        until(lambda: Path(".m.data").exists() or Path("m").exists())
         for more in ([], ["--resume"]):
-            second = subprocess.run([*COMMAND, *TRAIN, *more], capture_output=True, text=True)
-            assert second.returncode == 2
+            second = run(None, *TRAIN, *more, code=2)
             assert f"m is being written by process {first.pid} on" in second.stderr
             assert "train discriminative" in second.stderr
-        while not Path("m").exists():
-            assert first.poll() is None
-            time.sleep(0.02)
-        second = subprocess.run([*COMMAND, *TRAIN, "--resume"], capture_output=True, text=True)
-        assert second.returncode == 2
+        until(Path("m").exists)
+        run(None, *TRAIN, "--resume", code=2)
         assert first.poll() is None
-    finally:
-        first.send_signal(signal.SIGKILL)
-        first.wait()
     assert Path(".m.lock").exists()
-    run(*train, "--resume", "--patience", "1")
+    invoke(*train, "--resume", "--patience", "1")
     assert sorted(os.listdir()) == ["m", "s.txt", "t.trees"]
 
 
 def test_ctrl_c_leaves_no_lock():
-    process = subprocess.Popen([*COMMAND, *TRAIN, "--epochs", "1000"], stderr=subprocess.DEVNULL)
-    while not Path("m").exists():
-        assert process.poll() is None
-        time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    assert process.wait(60) == 130
+    with started(*COMMAND, *TRAIN, "--epochs", 1000, stderr=subprocess.DEVNULL) as process:
+        until(Path("m").exists)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 130
     assert sorted(os.listdir()) == ["m", "s.txt", "t.trees"]
 
 
 def test_a_new_folder_that_nothing_was_written_to_is_taken_away():
-    result = CliRunner().invoke(main, [*TRAIN[:-1], "new/er/m", "--init", "nothing"])
-    assert result.exit_code == 2
+    invoke(*TRAIN[:-1], "new/er/m", "--init", "nothing", code=2)
     Path("t.trees").write_text("(S")
-    result = CliRunner().invoke(main, [*TRAIN[:-1], "new/er/m"])
-    assert result.exit_code == 2
+    invoke(*TRAIN[:-1], "new/er/m", code=2)
     assert not Path("new").exists()
 
 
 def test_a_folder_beside_which_nothing_can_be_written_is_trained_all_the_same(monkeypatch):
     """As where a container has only the model folder mounted; root may write everywhere, so it is made up."""
-    run(*TRAIN)
+    invoke(*TRAIN)
     real = os.open
 
     def read_only(path, *arguments, **options):
@@ -155,5 +136,5 @@ def test_a_folder_beside_which_nothing_can_be_written_is_trained_all_the_same(mo
         return real(path, *arguments, **options)
 
     monkeypatch.setattr(os, "open", read_only)
-    result = run(*TRAIN, "--resume", "--epochs", "2")
+    result = invoke(*TRAIN, "--resume", "--epochs", "2")
     assert "m cannot be locked (Permission denied)" in result.stderr

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner
 
 from rnng_dy.cli import COMMANDS, main
 from rnng_dy.cli.clusters import show
+from tests.commands import invoke
 from tests.conftest import DATA, TINY
 
 from .test_quiet import all_commands
@@ -41,7 +41,7 @@ LEAVES = [names for names in EVERY if not isinstance(command_of(names), click.Gr
 
 
 def test_the_list_of_commands_needs_no_command():
-    listed = CliRunner().invoke(main, ["--help"]).stdout
+    listed = invoke("--help").stdout
     for name, place in COMMANDS.items():
         assert re.search(rf"^  {name} +{re.escape(place.summary)}$", listed, re.MULTILINE)
         assert SENTENCE.fullmatch(place.summary)
@@ -110,7 +110,6 @@ def test_what_takes_files_says_so(names):
 def test_what_is_wrong_names_what_is_right(typed, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("some.trees").write_text(TINY.read_text(encoding="utf-8").split("\n")[0], encoding="utf-8")
-    result = CliRunner().invoke(main, shlex.split(typed.replace("M/", f"{MODELS}/")))
-    assert result.exit_code == 2 and isinstance(result.exception, SystemExit), result.output
+    result = invoke(*shlex.split(typed.replace("M/", f"{MODELS}/")), code=2)
     # click makes the lines of a long message as wide as a terminal
     assert said in " ".join(result.stderr.split())

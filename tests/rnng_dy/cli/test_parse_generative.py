@@ -6,11 +6,10 @@ from pathlib import Path
 
 import nltk
 import pytest
-from click.testing import CliRunner
 
 from oracle.treebank import tags, words
 from rnng_dy import registry
-from rnng_dy.cli import main
+from tests.commands import invoke
 from tests.conftest import DATA
 
 MODEL = DATA / "models-0.1.0" / "generator"
@@ -18,15 +17,9 @@ PARSER = DATA / "models-0.1.0" / "parser"
 SMALL = ("--beam", 10, "--fast-track", 1, "--word-beam", 4)
 
 
-def run(*arguments, code=0, text=None):
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments], input=text)
-    assert result.exit_code == code, result.output
-    return result
-
-
 def parse(text, *options, code=0, model=MODEL):
     Path("in.txt").write_text(text, encoding="utf-8")
-    return run("-q", "parse", "--model", model, "in.txt", *SMALL, *options, code=code)
+    return invoke("-q", "parse", "--model", model, "in.txt", *SMALL, *options, code=code)
 
 
 @pytest.fixture(autouse=True)
@@ -64,8 +57,8 @@ def test_the_best_trees_have_their_joint_log_probabilities_best_first():
 
 
 def test_lines_are_answered_one_by_one():
-    result = run(
-        "-q", "parse", "--model", MODEL, "-", "--line-buffered", *SMALL, text="the dog ran .\n"
+    result = invoke(
+        "-q", "parse", "--model", MODEL, "-", "--line-buffered", *SMALL, input="the dog ran .\n"
     )
     assert words(nltk.Tree.fromstring(result.stdout)) == ["the", "dog", "ran", "."]
 

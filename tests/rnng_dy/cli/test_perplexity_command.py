@@ -8,14 +8,13 @@ import re
 from dataclasses import replace
 
 import pytest
-from click.testing import CliRunner
 
 from oracle.files import open_output, read_likelihoods, write_oracle
 from oracle.treebank import read_trees, words
-from rnng_dy.cli import main
 from rnng_dy.evaluation.perplexity import gap
 from rnng_dy.search.importance import read_sampled
 from rnng_dy.search.surprisal import SearchOptions, measure
+from tests.commands import invoke
 
 from ..conftest import make_generator, make_parser
 
@@ -36,15 +35,8 @@ def folder(tmp_path, monkeypatch, sentences, generative_sentences):
     return tmp_path
 
 
-def run(*arguments, code=0):
-    result = CliRunner().invoke(main, [*arguments])
-    assert result.exit_code == code, result.output
-    assert "Traceback" not in result.output
-    return result
-
-
 def perplexity(*more, code=0, source="test.gen.oracle"):
-    return run("perplexity", source, "--model", "generator", *SEARCH, *more, code=code)
+    return invoke("perplexity", source, "--model", "generator", *SEARCH, *more, code=code)
 
 
 def value(name, text):
@@ -77,7 +69,7 @@ def test_likelihood_and_trees_are_those_of_the_search(folder, generator, generat
     assert best == [list(m.trees[0].actions) for m in expected]
     assert not list(folder.glob("*.sentences*"))
     # `parse` finds the same
-    run("parse", "--model", "generator", *SEARCH, "test.gen.oracle", "-o", "parsed")
+    invoke("parse", "--model", "generator", *SEARCH, "test.gen.oracle", "-o", "parsed")
     assert (folder / "parsed").read_text() == (folder / "trees").read_text()
 
 
@@ -86,8 +78,8 @@ def test_jobs_change_nothing_for_any_search(folder, search):
     sizes = {"beam": SEARCH, "particles": ["--runs", "2", "--particles", "20"]}
     given = ("--search", search, *sizes.get(search, ["--particles", "20"]), "--seed", "3")
     command = ("perplexity", "test.gen.oracle", "--model", "generator", *given)
-    run(*command, "-o", "one")
-    run(*command, "-o", "two", "--jobs", "2", "--resume")
+    invoke(*command, "-o", "one")
+    invoke(*command, "-o", "two", "--jobs", "2", "--resume")
     assert (folder / "one").read_bytes() == (folder / "two").read_bytes()
 
 
@@ -100,8 +92,8 @@ def test_only_the_word_beam_reaches_the_end(folder):
 
 
 def test_importance_sampling_stands_beside_it(folder):
-    run("sample", "--model", "parser", "--samples", "5", "test.oracle", "-o", "props")
-    run("score", "--model", "generator", "props", "-o", "scores")
+    invoke("sample", "--model", "parser", "--samples", "5", "test.oracle", "-o", "props")
+    invoke("score", "--model", "generator", "props", "-o", "scores")
     given = ("--samples", "props", "--likelihoods", "scores")
     said = perplexity(*given, "-o", "one", "--json", "json").stdout
     searched = [-negative for _, negative in read_likelihoods("one")]
@@ -156,4 +148,4 @@ def test_what_does_not_fit_is_refused(folder, given, says):
 @pytest.mark.parametrize("option", ["--samples props --likelihoods scores", "--trees trees"])
 def test_other_models_have_neither_samples_nor_trees(folder, option):
     given = ("--kneser-ney", "test.gen.oracle", *option.split())
-    assert "generative model" in run("perplexity", "test.gen.oracle", *given, code=2).output
+    assert "generative model" in invoke("perplexity", "test.gen.oracle", *given, code=2).output

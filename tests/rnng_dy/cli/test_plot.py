@@ -11,29 +11,22 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from rnng_dy import registry
-from rnng_dy.cli import main
 from rnng_dy.drawing.training_page import KINDS
 from rnng_dy.interop.tensorboard import EventFiles
 from rnng_dy.training.runs import read_runs
-from tests.commands import COMMAND, started
+from tests.commands import COMMAND, invoke, started
 from tests.conftest import DATA, browse
 
 MODELS = DATA / "models-0.1.0"
-
-
-def run(*arguments, code=0):
-    result = CliRunner().invoke(main, ["plot", *map(str, arguments)])
-    assert result.exit_code == code, result.output
-    assert code or not result.exception
-    return result
+run = partial(invoke, "plot")
 
 
 @pytest.fixture

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import pty
-import subprocess
-import sys
 
 import pytest
 
 from rnng_dy.cli.progress import Progress
+from tests.commands import PYTHON, run, started
 
 # a clock that a test need not wait for: 11 seconds pass between any two looks at it
 PROGRAM = """
@@ -34,9 +33,7 @@ def shown_on_a_terminal(**variables):
     """What the program writes to standard error where that is a terminal."""
     inherited = {k: v for k, v in os.environ.items() if k not in ("TERM", "NO_COLOR")}
     master, slave = pty.openpty()
-    with subprocess.Popen(
-        [sys.executable, "-c", PROGRAM], stderr=slave, env=inherited | variables
-    ) as process:
+    with started(*PYTHON, PROGRAM, stderr=slave, env=inherited | variables) as process:
         os.close(slave)
         shown = b""
         # Linux ends a terminal that nobody writes to any more with an error
@@ -45,6 +42,7 @@ def shown_on_a_terminal(**variables):
                 shown += part
         except OSError:
             pass
+        process.wait()
     os.close(master)
     assert process.returncode == 0
     return shown.decode()
@@ -64,13 +62,7 @@ def test_no_escapes_on_a_dumb_terminal_or_where_nobody_wants_them(variables):
 
 
 def test_plain_lines_where_there_is_no_terminal():
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        stderr=subprocess.PIPE,
-        env=os.environ | {"TERM": "xterm"},
-        check=True,
-        text=True,
-    )
+    done = run(None, PROGRAM, command=PYTHON, env=os.environ | {"TERM": "xterm"})
     assert done.stderr.splitlines() == LINES
 
 

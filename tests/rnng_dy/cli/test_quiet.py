@@ -9,9 +9,9 @@ from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner
 
 from rnng_dy.cli import main
+from tests.commands import invoke
 from tests.conftest import DATA, TINY
 
 MODELS = DATA / "models-0.1.0"
@@ -20,12 +20,6 @@ TRAIN = (
     "train generative --train gen.oracle --dev gen.oracle --model {} --hidden 6 --lstm-input 6"
     " --epochs 1 --report-every 5 --first-evaluation 10"
 )
-
-
-def run(*arguments):
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert result.exit_code == 0, result.output
-    return result
 
 
 def all_commands(command, *names):
@@ -49,12 +43,12 @@ def data(tmp_path, monkeypatch):
     Path("few.trees").write_text("".join(lines[:2]), encoding="utf-8")
     for name in ("few", "gen"):
         trees = "few.trees" if name == "few" else "some.trees"
-        run("oracle", "--train", "some.trees", trees, "--generative", "-o", f"{name}.oracle")
+        invoke("oracle", "--train", "some.trees", trees, "--generative", "-o", f"{name}.oracle")
 
 
 @pytest.mark.parametrize("names", [*all_commands(main), ("clusters", "show")], ids=" ".join)
 def test_every_command_takes_it(names):
-    assert "-q, --quiet" in run(*names, "--help").stdout
+    assert "-q, --quiet" in invoke(*names, "--help").stdout
 
 
 SAYS_MORE = f"""
@@ -100,9 +94,9 @@ class OneStage:
 def test_nothing_but_the_result_is_printed(data, command, monkeypatch):
     monkeypatch.setattr("rnng_dy.cli.reproduce.Runner", OneStage)
     words = command.split()
-    loud = run(*words)
+    loud = invoke(*words)
     for flagged in (["--quiet", *words], [*words, "-q"]):
-        quiet = run(*flagged)
+        quiet = invoke(*flagged)
         assert CHANGING.sub("", quiet.stdout) == CHANGING.sub("", loud.stdout)
         assert quiet.stderr == ""
     assert bool(loud.stderr) == (command in SAYS_MORE)
@@ -116,7 +110,7 @@ def test_no_command_is_left_out():
 
 
 def test_training_prints_its_result_and_keeps_its_log(data):
-    loud, quiet = run(*TRAIN.format("a").split()), run("-q", *TRAIN.format("b").split())
+    loud, quiet = invoke(*TRAIN.format("a").split()), invoke("-q", *TRAIN.format("b").split())
     assert "making Brown clusters" in loud.stderr
     assert "nats/word" in loud.stderr
     assert "dev perplexity" in loud.stderr
@@ -124,22 +118,22 @@ def test_training_prints_its_result_and_keeps_its_log(data):
     assert quiet.stdout == loud.stdout.replace("a: ", "b: ", 1)
     events = [json.loads(line)["event"] for line in Path("b/log.jsonl").read_text().splitlines()]
     assert {"progress", "evaluation"} <= set(events)
-    again = run(*TRAIN.format("b").split(), "--resume", "--epochs", 2, "--quiet")
+    again = invoke(*TRAIN.format("b").split(), "--resume", "--epochs", 2, "--quiet")
     assert again.stderr == ""
 
 
 def test_warnings_stay(data):
     Path("in.txt").write_text("the_DT dog_NN ran_VBD ._ODD\n")
-    quiet = run("-q", "parse", "--model", MODELS / "parser", "in.txt")
+    quiet = invoke("-q", "parse", "--model", MODELS / "parser", "in.txt")
     assert quiet.stderr == "POS tags unseen in training, taken for an average tag: ODD (1)\n"
     shutil.copy("gen.oracle", "train.oracle")
     with Path("train.oracle").open("a") as stream:
         stream.write("# (S (NN a))\na\na\n" + "NT(S)\n" * 102 + "SHIFT\n" + "REDUCE\n" * 102 + "\n")
-    trained = run("-q", *TRAIN.format("c").replace("gen.oracle", "train.oracle", 1).split())
+    trained = invoke("-q", *TRAIN.format("c").replace("gen.oracle", "train.oracle", 1).split())
     assert "1 of 21 training sentences left out" in trained.stderr
     assert "nats/word" not in trained.stderr
 
 
 def test_one_command_does_not_quieten_the_next(data):
-    run("-q", "prepare", "--from", "trees", "some.trees")
-    assert "20 trees read" in run("prepare", "--from", "trees", "some.trees").stderr
+    invoke("-q", "prepare", "--from", "trees", "some.trees")
+    assert "20 trees read" in invoke("prepare", "--from", "trees", "some.trees").stderr

@@ -5,25 +5,26 @@ from __future__ import annotations
 import csv
 import json
 import shutil
+from functools import partial
 from pathlib import Path
 
 import nltk
 import pytest
-from click.testing import CliRunner
 
 from oracle.files import open_output, write_oracle
 from oracle.tagging import train_tagger
 from oracle.treebank import parse_line, words
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
-from rnng_dy.cli import main
 from rnng_dy.models.vocabulary import GeneratorVocabulary
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.text_files import read_segmenter
+from tests.commands import invoke
 from tests.rnng_dy.conftest import make_generator, make_parser, simple_clusters
 
 TEXT = 'The dog ran (fast).  "Stop!"\n\nHe didn\'t.\n'
 TOKENS = ["The dog ran -LRB- fast -RRB- .", "`` Stop ! ''", "He did n't ."]
 BEAM = ["--beam", "5", "--fast-track", "1", "--word-beam", "2"]
+run = partial(invoke, "-q")
 
 
 @pytest.fixture
@@ -41,12 +42,6 @@ def folder(tmp_path, monkeypatch, sentences):
     return tmp_path
 
 
-def run(*arguments, code=0, given=None):
-    result = CliRunner().invoke(main, ["-q", *arguments], input=given)
-    assert result.exit_code == code, result.output
-    return result
-
-
 def parse(*arguments, **how):
     return run("parse", "--model", "parser", "--text", *arguments, **how)
 
@@ -60,7 +55,7 @@ def test_a_text_becomes_a_tree_for_each_sentence(folder):
 
 
 def test_standard_input_is_a_text_too(folder):
-    assert words_of(parse("-", given=TEXT).stdout) == TOKENS
+    assert words_of(parse("-", input=TEXT).stdout) == TOKENS
 
 
 def test_lines_are_sentences_and_keep_their_places(folder):
@@ -77,7 +72,7 @@ def test_trees_of_a_text_are_those_of_its_tokens(folder):
 
 def test_each_line_is_answered_with_one_tree(folder):
     given = 'He ran. She didn\'t (yet).\n \n"Stop!"'
-    result = parse("--line-buffered", "-", given=given)
+    result = parse("--line-buffered", "-", input=given)
     assert words_of(result.stdout) == ["He ran . She did n't -LRB- yet -RRB- .", "", TOKENS[1]]
     assert result.stderr == "-:2: a line without words\n"
 
@@ -117,7 +112,7 @@ def test_a_generative_model_parses_a_text(scorers, generative_sentences):
     # other words have p = 0 in so small a model
     tokens = " ".join(generative_sentences[0].tokens)
     options = ["--one-per-line", "--text", "-"]
-    assert words_of(run("parse", *scorers[0], *options, given=tokens).stdout) == [tokens]
+    assert words_of(run("parse", *scorers[0], *options, input=tokens).stdout) == [tokens]
 
 
 def test_surprisals_of_the_written_words_of_lines(scorers):
@@ -156,32 +151,32 @@ def test_an_empty_text_is_an_error(folder, text):
     for options in ([], ["--one-per-line"]):
         result = parse(*options, "empty.txt", code=2)
         assert result.stderr == "Error: empty.txt: no sentence in this text\n"
-    assert parse("--line-buffered", "-", given=text.rstrip("\n")).stdout.strip() == ""
+    assert parse("--line-buffered", "-", input=text.rstrip("\n")).stdout.strip() == ""
 
 
 def test_punctuation_alone_has_a_tree(folder):
-    assert words_of(parse("-", given="?! ...\n\n(\n").stdout) == ["? !", "...", "-LRB-"]
+    assert words_of(parse("-", input="?! ...\n\n(\n").stdout) == ["? !", "...", "-LRB-"]
 
 
 def test_a_long_word_has_its_place(folder):
     word = "a" * 10_000
-    assert words_of(parse("-", given=f"A {word} ran.").stdout) == [f"A {word} ran ."]
+    assert words_of(parse("-", input=f"A {word} ran.").stdout) == [f"A {word} ran ."]
 
 
 def test_a_long_sentence_is_named_and_the_rest_is_parsed(folder):
     text = f"He ran.\n\n{'a ' * 2000}\n\nShe ran."
-    result = parse("-", given=text)
+    result = parse("-", input=text)
     assert words_of(result.stdout) == ["He ran .", "", "She ran ."]
     assert result.stderr == "-:3: left out: a sentence of 2000 tokens, more than --max-length 500\n"
-    whole = parse("--max-length", "2000", "-", given=text)
+    whole = parse("--max-length", "2000", "-", input=text)
     assert len(words_of(whole.stdout)[1]) == 2 * 2000 - 1
-    short = parse("--max-length", "3", "--line-buffered", "-", given=text)
+    short = parse("--max-length", "3", "--line-buffered", "-", input=text)
     assert words_of(short.stdout) == ["He ran .", "", "", "", "She ran ."]
 
 
 def test_a_long_sentence_has_no_surprisals(scorers):
     result = run(
-        "surprisal", *scorers[1], "--max-length", "3", "--text", "-", given="He ran.\n\nHe ran on."
+        "surprisal", *scorers[1], "--max-length", "3", "--text", "-", input="He ran.\n\nHe ran on."
     )
     assert {row["sentence_id"] for row in rows(result.stdout)} == {"1"}
     assert "-:3: left out: a sentence of 4 tokens" in result.stderr
@@ -191,7 +186,7 @@ def test_bytes_that_are_not_utf_8_are_located(folder):
     Path("bad.txt").write_bytes(b"One.\n\nCaf\xe9.\n")
     result = parse("bad.txt", code=2)
     assert result.stderr.startswith("Error: bad.txt:3: not utf-8 at bytes e9")
-    lines = parse("--line-buffered", "-", given=b"Caf\xe9.\nOne.\n")
+    lines = parse("--line-buffered", "-", input=b"Caf\xe9.\nOne.\n")
     assert words_of(lines.stdout) == ["", "One ."]
 
 
@@ -204,7 +199,7 @@ def test_bytes_that_are_not_utf_8_are_located(folder):
     ],
 )
 def test_odd_characters_stand_in_trees(folder, text, tokens):
-    assert " ".join(words_of(parse("-", given=text).stdout)) == tokens
+    assert " ".join(words_of(parse("-", input=text).stdout)) == tokens
 
 
 def test_a_damaged_text_json_is_named(folder):
@@ -220,10 +215,10 @@ def test_chinese_that_cannot_be_told_apart_is_located(folder, sentences):
     parser.segmenter = Segmenter.of_training([["嘉珍", "和", "我", "。"]])
     parser.updates = None
     parser.save("chinese")
-    result = run("parse", "--model", "chinese", "--text", "-", code=2, given="\n嘉珍和我。\n")
+    result = run("parse", "--model", "chinese", "--text", "-", code=2, input="\n嘉珍和我。\n")
     assert result.stderr.startswith("Error: -:2: no blank tells where the words of '嘉珍和我' end")
     lines = ["--model", "chinese", "--text", "--line-buffered"]
-    result = run("parse", *lines, "-", given="嘉珍 和 我。\n嘉珍和我。\n")
+    result = run("parse", *lines, "-", input="嘉珍 和 我。\n嘉珍和我。\n")
     assert words_of(result.stdout) == ["嘉珍 和 我 。", ""]
     assert result.stderr.startswith("-:2: no blank tells")
 

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 import pytest
-from click.testing import CliRunner
 
-from rnng_dy.cli import main
 from rnng_dy.evaluation.evalb_files import score_files
+from tests.commands import invoke
 
-
-def run(*arguments, code=0):
-    result = CliRunner().invoke(main, ["rerank", *map(str, arguments)])
-    assert result.exit_code == code, result.output
-    return result
+run = partial(invoke, "rerank")
 
 
 @pytest.mark.parametrize("composition", ["corrected", "buggy"])

@@ -11,9 +11,9 @@ import pytest
 from oracle.files import open_output, write_oracle
 from rnng_dy import checkpoint
 from rnng_dy.cli import output
+from tests.commands import invoke
 
 from ..conftest import make_generator, make_parser
-from .test_train_command import run
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def key_of(folder, monkeypatch):
     monkeypatch.chdir(folder)
 
     def key_of(command):
-        run(*command.split(), "-o", "out", code=130)
+        invoke(*command.split(), "-o", "out", code=130)
         return found.pop()
 
     return key_of

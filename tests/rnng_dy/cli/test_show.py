@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 import pty
-import subprocess
-import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from rnng_dy.cli import main
+from tests.commands import invoke, run
 
 GOLD = "(S (NP (DT The) (NN cat)) (VP (VBD sat)) (. .))"
 WORSE = "(S (NP (DT The) (NN cat)) (VBD sat) (. .))"
@@ -20,10 +17,7 @@ SAMPLE = "(S (NP The UNK) (VP sat) .)"
 
 
 def show(*arguments, code=0, text=None):
-    result = CliRunner().invoke(main, ["show", *map(str, arguments)], input=text)
-    assert result.exit_code == code, result.output
-    assert result.exception is None or isinstance(result.exception, SystemExit)
-    return result
+    return invoke("show", *arguments, code=code, input=text)
 
 
 @pytest.fixture(autouse=True)
@@ -175,9 +169,8 @@ def on_terminal(**variables):
     """What the command writes to a terminal 40 columns wide."""
     ours, its = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "40", "NO_COLOR": "", **variables}
-    command = [sys.executable, "-m", "rnng_dy", "show", "system", "--gold", "gold"]
     try:
-        subprocess.run(command, stdout=its, env=environment, check=True, timeout=60)
+        run(None, "show", "system", "--gold", "gold", stdout=its, env=environment, timeout=60)
         return os.read(ours, 100_000).decode()
     finally:
         os.close(its)

@@ -5,17 +5,18 @@ from __future__ import annotations
 import csv
 import json
 import math
+from functools import partial
 
 import pytest
-from click.testing import CliRunner
 
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
-from rnng_dy.cli import main
 from rnng_dy.models.vocabulary import GeneratorVocabulary
+from tests.commands import invoke
 
 from ..conftest import make_parser, simple_clusters
 
 PAIRS = "the train slept .\tthe train the .\nshe read a letter .\tread she letter a .\n"
+run = partial(invoke, "suite")
 
 
 @pytest.fixture
@@ -32,13 +33,6 @@ def folder(model, tmp_path, monkeypatch):
     model.save("lm")
     (tmp_path / "pairs.tsv").write_text(PAIRS, encoding="utf-8")
     return tmp_path
-
-
-def run(*arguments, code=0):
-    result = CliRunner().invoke(main, ["suite", *arguments])
-    assert result.exit_code == code, result.output
-    assert "Traceback" not in result.output
-    return result
 
 
 def test_the_sums_are_the_models_and_the_accuracy_is_theirs(folder, model):

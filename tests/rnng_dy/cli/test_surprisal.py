@@ -7,22 +7,20 @@ import io
 import json
 import math
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from oracle.files import open_output, write_oracle
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
-from rnng_dy.cli import main, word_scorers
+from rnng_dy.cli import word_scorers
 from rnng_dy.models.vocabulary import GeneratorVocabulary
 from rnng_dy.search.surprisal import SearchOptions
+from tests import commands
 
 from ..conftest import make_generator, make_parser, simple_clusters
 
-CHECKOUT = Path(__file__).resolve().parents[3]
 COLUMNS = [
     "sentence_id",
     "token_id",
@@ -78,9 +76,7 @@ def inside(folder, monkeypatch):
 
 
 def run(*arguments, code=0, stdin=None):
-    result = CliRunner().invoke(main, ["surprisal", *arguments], input=stdin)
-    assert result.exit_code == code, result.output
-    assert "Traceback" not in result.output
+    result = commands.invoke("surprisal", *arguments, code=code, input=stdin)
     if code:
         assert not result.stdout
         assert len([x for x in result.stderr.splitlines() if x.startswith("Error: ")]) == 1
@@ -541,13 +537,9 @@ def test_what_was_found_is_not_lost_where_an_output_cannot_be_written(folder, mo
 
 
 def test_standard_output_may_be_named():
-    program = "from rnng_dy.cli import main; main()"
-    command = [sys.executable, "-c", program, "surprisal", *KINDS["n-grams"], "s.txt", "-q", "-o"]
-    environment = {"PYTHONPATH": str(CHECKOUT), "PATH": "/usr/bin:/bin"}
-    done = subprocess.run(
-        [*command, "/dev/stdout"], env=environment, capture_output=True, text=True
-    )
-    assert (done.returncode, done.stdout) == (0, run(*KINDS["n-grams"], "s.txt").stdout)
+    arguments = [*KINDS["n-grams"], "s.txt"]
+    done = commands.run(None, "surprisal", *arguments, "-q", "-o", "/dev/stdout")
+    assert done.stdout == run(*arguments).stdout
     assert done.stderr.splitlines() == ["s.txt: empty lines, whose places stay empty: 2 (1 in all)"]
 
 
@@ -585,10 +577,9 @@ IN_THE_WORK = {"module": "execution.outputs", "owner": "PartialFile", "name": "w
 IN_THE_OUTPUT = {"module": "cli", "owner": "surprisal_outputs", "name": "_tree", "n": 1}
 
 
-def start(program, *arguments):
-    environment = {"PYTHONPATH": str(CHECKOUT), "PATH": "/usr/bin:/bin"}
-    command = [sys.executable, "-c", program, "surprisal", *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True)
+def run_and_die(program, *arguments, code):
+    given = (program, "surprisal", *arguments)
+    return commands.run(None, *given, code=code, command=commands.PYTHON)
 
 
 @pytest.mark.parametrize("place", [IN_THE_WORK, IN_THE_OUTPUT], ids=["work", "output"])
@@ -597,7 +588,7 @@ def test_a_kill_loses_nothing(folder, place):
     run(*arguments, "-o", "whole", "--trees", "whole.trees")
     outputs = ["-o", "cut", "--trees", "cut.trees"]
     program = KILLED.format(signal="SIGKILL", **place)
-    assert start(program, *arguments, *outputs).returncode == -signal.SIGKILL
+    run_and_die(program, *arguments, *outputs, code=-signal.SIGKILL)
     assert not (folder / "cut").exists()
     result = run(*arguments, *outputs, "--resume")
     assert f"surprisal: {4 if place is IN_THE_WORK else 0} sentences in" in result.stderr
@@ -608,8 +599,7 @@ def test_a_kill_loses_nothing(folder, place):
 
 def test_ctrl_c_says_where_what_is_done_is(folder):
     arguments = [*KINDS["generator"], "many.txt", "-o", "cut"]
-    stopped = start(KILLED.format(signal="SIGINT", **IN_THE_WORK), *arguments)
-    assert stopped.returncode == 130
+    stopped = run_and_die(KILLED.format(signal="SIGINT", **IN_THE_WORK), *arguments, code=130)
     part = folder.resolve() / "cut.part"
     assert (
         stopped.stderr.splitlines()[-1] == f"stopped; what is done is in {part}, --resume goes on"
@@ -619,7 +609,7 @@ def test_ctrl_c_says_where_what_is_done_is(folder):
 
 def test_a_part_of_other_options_is_not_gone_on_with(folder):
     arguments = ["--model", "generator", "many.txt", "-o", "cut"]
-    start(KILLED.format(signal="SIGINT", **IN_THE_WORK), *arguments, *SMALL)
+    run_and_die(KILLED.format(signal="SIGINT", **IN_THE_WORK), *arguments, *SMALL, code=130)
     for changed in (["--json", "j"], ["--end"], ["--sum", "all"]):
         part = {path: read(path) for path in folder.glob("cut.part*")}
         assert part

@@ -7,13 +7,12 @@ import shutil
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from oracle.files import open_output, write_oracle
 from oracle.tagger_files import FILES, load_tagger
 from oracle.tagging import tags_by
 from oracle.treebank import format_tree, read_trees
-from rnng_dy.cli import main
+from tests.commands import invoke
 
 from ..conftest import make_generator, make_parser, sentences_of
 
@@ -24,8 +23,7 @@ TRAIN += "--hidden 8 --lstm-input 9 --epochs 1"
 
 def run(command, text="", code=0):
     """A command, its arguments separated by blanks."""
-    result = CliRunner().invoke(main, command.split(), input=text)
-    assert result.exit_code == code, result.output
+    result = invoke(*command.split(), code=code, input=text)
     assert code == 0 or result.stdout == ""
     return result
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import oracle
 from clusters.files import read_clusters
@@ -17,10 +16,10 @@ from oracle.files import open_output, read_oracle, write_oracle
 from oracle.transitions import SYSTEMS, TopDown
 from oracle.treebank import read_trees
 from rnng_dy import DiscriminativeParser, GenerativeModel, checkpoint, engine, registry
-from rnng_dy.cli import main
 from rnng_dy.cli.options import PARSER_SIZES, SETTINGS, SIZES
 from rnng_dy.models.generative import GeneratorSizes
 from rnng_dy.training.presets import FITS, NAMES, Fit, saved_settings, settings_for
+from tests.commands import invoke
 
 from ..conftest import sentences_of
 
@@ -49,12 +48,6 @@ def data(tmp_path, monkeypatch):
         with open_output(name) as stream:
             write_oracle(sentences_of(list(read_trees("good.trees")), generative), stream)
     return tmp_path
-
-
-def run(*arguments, code=0):
-    result = CliRunner().invoke(main, list(arguments))
-    assert result.exit_code == code, result.output
-    return result
 
 
 # a value for every number option that no preset has, and where it must arrive
@@ -91,7 +84,7 @@ def test_every_number_option_arrives(data):
     assert VALUES.keys() == {name for name, _, _ in SETTINGS + SIZES + PARSER_SIZES}
     options = [x for k, v in VALUES.items() for x in ("--" + k.replace("_", "-"), str(v))]
     options.remove("True")
-    run(*PARSER, "--pos", "--model", "m", *options)
+    invoke(*PARSER, "--pos", "--model", "m", *options)
     model = DiscriminativeParser.load("m")
     settings = saved_settings(checkpoint.training_state("m"), "m")
     for name, value in VALUES.items():
@@ -108,7 +101,7 @@ def test_patience_ends_training_and_says_so(data):
     """A learning rate so small that no score changes: the first evaluation is the best one."""
     patience = ["--patience", "2", "--learning-rate", "1e-30", "--evaluate-every", "5"]
     still = ["--l2", "0", "--first-evaluation", "5", "--epochs", "3", "--model", "m"]
-    result = run(*PARSER, *SMALL[:4], *patience, *still)
+    result = invoke(*PARSER, *SMALL[:4], *patience, *still)
     says = "15 sentences: no new best in 2 evaluations: training ends here (--patience)"
     assert says in result.stderr
     assert json.loads(result.stdout.partition(": ")[2])["sentences"] == 5
@@ -116,7 +109,7 @@ def test_patience_ends_training_and_says_so(data):
 
 @pytest.mark.parametrize("composition", ["corrected", "buggy"])
 def test_composition_and_records(data, composition):
-    run(*PARSER, *SMALL, "--composition", composition)
+    invoke(*PARSER, *SMALL, "--composition", composition)
     assert DiscriminativeParser.load("m").compose.name == composition
     records = [json.loads(line) for line in Path("m/log.jsonl").read_text().splitlines()]
     assert records[-1]["event"] == "evaluation"
@@ -135,14 +128,14 @@ def test_gated_attention_and_a_state_are_trained_by_processes_and_kept(data, com
         "--evaluate-every",
         "15",
     ]
-    run(*command, *SMALL, *few, "--composition", "gated-attention", "--state", state)
+    invoke(*command, *SMALL, *few, "--composition", "gated-attention", "--state", state)
     config = json.loads(Path("m/config.json").read_text(encoding="utf-8"))
     assert (config["composition"], config["state"]) == ("gated-attention", state)
     assert registry.load("m").state.name == state
 
 
 def test_clusters_are_made_and_kept_where_none_are_given(data):
-    result = run(*GENERATOR, *SMALL)
+    result = invoke(*GENERATOR, *SMALL)
     assert "Brown clusters" in result.stderr
     kept = read_clusters("m/clusters.paths")
     model = GenerativeModel.load("m")
@@ -155,19 +148,19 @@ def test_a_model_folder_has_its_clusters_from_the_first_moment(data, monkeypatch
         raise KeyboardInterrupt
 
     monkeypatch.setattr("clusters.files.write_clusters", stopped)
-    run(*GENERATOR, *SMALL, code=130)
+    invoke(*GENERATOR, *SMALL, code=130)
     assert not Path("m").exists()
 
 
 def test_resume_starts_what_is_not_there(data):
-    run(*PARSER, *SMALL, "--resume")
+    invoke(*PARSER, *SMALL, "--resume")
     assert DiscriminativeParser.load("m")
 
 
 @pytest.mark.parametrize("preset", ["fast", "quick"])
 def test_a_preset_is_fitted_to_the_treebank_and_resumed_as_it_was(data, preset, monkeypatch):
     small = [*GENERATOR, *SMALL, "--jobs", "1"]
-    run(*small, "--preset", preset)
+    invoke(*small, "--preset", preset)
     fitted = replace(settings_for(preset, "generative", 30), epochs=1, jobs=1)
     assert fitted.batch_size == 4
     state = checkpoint.training_state("m")
@@ -175,7 +168,7 @@ def test_a_preset_is_fitted_to_the_treebank_and_resumed_as_it_was(data, preset, 
     assert state["progress"]["updates"] == 8
     # a rule that another version of the program has
     monkeypatch.setitem(FITS, (preset, "generative"), Fit(least_updates=100))
-    run(*small, "--preset", preset, "--resume")
+    invoke(*small, "--preset", preset, "--resume")
     assert saved_settings(checkpoint.training_state("m"), "m") == fitted
 
 
@@ -183,18 +176,18 @@ def test_quick_models_are_small_unless_sizes_are_given(data, monkeypatch):
     fit = replace(FITS["quick", "generative"], sizes_from=30)
     monkeypatch.setitem(FITS, ("quick", "generative"), fit)
     quick = [*GENERATOR, "--preset", "quick", "--epochs", "1", "--jobs", "1"]
-    run(*quick, "--model", "small")
+    invoke(*quick, "--model", "small")
     assert asdict(GenerativeModel.load("small").sizes) == {
         **asdict(GeneratorSizes()),
         **FITS["quick", "generative"].sizes,
     }
-    run(*quick, "--model", "smaller", "--hidden", "8")
+    invoke(*quick, "--model", "smaller", "--hidden", "8")
     assert GenerativeModel.load("smaller").sizes.hidden == 8
 
 
 def test_resume_takes_more_epochs_and_keeps_the_other_settings(data):
-    run(*PARSER, *SMALL, "--dropout", "0.1")
-    run(*PARSER, *SMALL[:4], "--model", "m", "--resume", "--epochs", "3")
+    invoke(*PARSER, *SMALL, "--dropout", "0.1")
+    invoke(*PARSER, *SMALL[:4], "--model", "m", "--resume", "--epochs", "3")
     state = checkpoint.training_state("m")
     assert state["settings"]["dropout"] == 0.1
     assert state["progress"]["sentences"] == 90
@@ -211,8 +204,8 @@ def test_resume_takes_more_epochs_and_keeps_the_other_settings(data):
     ],
 )
 def test_resume_with_other_options_is_refused(data, options, says):
-    run(*PARSER, *SMALL)
-    result = run(*PARSER, "--model", "m", "--resume", *options, code=2)
+    invoke(*PARSER, *SMALL)
+    result = invoke(*PARSER, "--model", "m", "--resume", *options, code=2)
     assert says in result.stderr
 
 
@@ -239,7 +232,7 @@ def test_trees_deeper_than_101_are_left_out_of_training_named_and_counted(data):
             stream.write(block(words, 102) + block(words, 101))
     line = read_oracle("good.gen.oracle")[30].line
     small = [*SMALL[:-2], "--first-evaluation", "1"]
-    result = run(*GENERATOR, *small, "--model", "g", "--evaluate-from-epoch", "0")
+    result = invoke(*GENERATOR, *small, "--model", "g", "--evaluate-from-epoch", "0")
     reason = "left out: action 102, 'NT(S)', opens one constituent more than the 101 that can be"
     # of the training and of the development part, which are the same file
     assert result.stderr.count(f"good.gen.oracle:{line}: {reason}") == 2
@@ -250,18 +243,18 @@ def test_trees_deeper_than_101_are_left_out_of_training_named_and_counted(data):
     with open("good.trees", "a", encoding="utf-8") as stream:
         for depth in (102, 101):
             stream.write(deep_block(words, depth).partition("\n")[0][2:] + "\n")
-    result = run(*PARSER, *SMALL)
+    result = invoke(*PARSER, *SMALL)
     assert "1 of 32 training sentences left out" in result.stderr
 
 
 def test_trees_deeper_than_101_are_scored_as_impossible(data):
-    run(*GENERATOR, *SMALL)
+    invoke(*GENERATOR, *SMALL)
     words = read_oracle("good.gen.oracle")[0].tokens[:2]
     trees = "".join(
         f"0 ||| -1 ||| {'(S ' * depth}{' '.join(words)}{')' * depth}\n" for depth in (102, 101)
     )
     Path("deep.props").write_text(trees)
-    result = run("score", "--model", "m", "deep.props", "-o", "-")
+    result = invoke("score", "--model", "m", "deep.props", "-o", "-")
     assert result.stdout.startswith("2\tinf\n2\t")
     assert "inf" not in result.stdout.splitlines()[1]
     assert "sentence 0: p = 0, action 102, 'NT(S)', opens one constituent more" in result.stderr
@@ -290,15 +283,15 @@ def test_resume_with_other_data_names_what_changed(data, command, change, says):
         kind = ".gen.oracle" if command is GENERATOR else ".oracle"
         Path(f"{part}.oracle").write_bytes(Path(f"good{kind}").read_bytes())
     Path("v.w2v").write_text("a 1 2\nthe 3 4\n")
-    run("clusters", "good.gen.oracle", "-c", "6", "-o", "c.paths")
+    invoke("clusters", "good.gen.oracle", "-c", "6", "-o", "c.paths")
     command = [*command[:2], "--train", "train.oracle", "--dev", "dev.oracle", *command[6:]]
     command += (
         ["--pretrained", "v.w2v"] if "discriminative" in command else ["--clusters", "c.paths"]
     )
-    run(*command, *SMALL)
+    invoke(*command, *SMALL)
     before = Path("m/training.npz").read_bytes()
     change()
-    result = run(*command, "--model", "m", "--resume", "--epochs", "2", code=2)
+    result = invoke(*command, "--model", "m", "--resume", "--epochs", "2", code=2)
     assert says in result.stderr
     assert Path("m/training.npz").read_bytes() == before
 
@@ -311,10 +304,10 @@ def swap_clusters(path):
 
 
 def test_resume_without_pos_is_refused_where_the_model_has_tags(data):
-    run(*PARSER, *SMALL, "--pos")
-    result = run(*PARSER, "--model", "m", "--resume", "--epochs", "2", code=2)
+    invoke(*PARSER, *SMALL, "--pos")
+    result = invoke(*PARSER, "--model", "m", "--resume", "--epochs", "2", code=2)
     assert "m was trained with --pos" in result.stderr
-    run(*PARSER, "--model", "m", "--resume", "--epochs", "2", "--pos")
+    invoke(*PARSER, "--model", "m", "--resume", "--epochs", "2", "--pos")
 
 
 IMPOSSIBLE = [
@@ -339,7 +332,7 @@ IMPOSSIBLE = [
 
 
 def test_a_training_state_that_no_run_can_have_left_is_refused(data):
-    run(*PARSER, *SMALL)
+    invoke(*PARSER, *SMALL)
     arrays = checkpoint.read_arrays(data / "m/training.npz")
     for part, name, value, says in IMPOSSIBLE:
         state = json.loads(str(arrays["state"]))
@@ -348,17 +341,17 @@ def test_a_training_state_that_no_run_can_have_left_is_refused(data):
         else:
             state[part][name] = value
         np.savez("m/training.npz", **arrays | {"state": np.array(json.dumps(state))})
-        result = run(*PARSER, "--model", "m", "--resume", "--epochs", "2", code=2)
+        result = invoke(*PARSER, "--model", "m", "--resume", "--epochs", "2", code=2)
         assert says in result.stderr, (part, name, value)
 
 
 def test_options_that_the_run_did_not_have_are_other_data_too(data):
-    run(*GENERATOR, *SMALL)
-    run("clusters", "good.gen.oracle", "-c", "6", "-o", "c.paths")
+    invoke(*GENERATOR, *SMALL)
+    invoke("clusters", "good.gen.oracle", "-c", "6", "-o", "c.paths")
     more = ["--model", "m", "--resume", "--epochs", "2"]
-    result = run(*GENERATOR, *more, "--clusters", "c.paths", code=2)
+    result = invoke(*GENERATOR, *more, "--clusters", "c.paths", code=2)
     assert "other data (--clusters)" in result.stderr
-    run(*GENERATOR, *more)
+    invoke(*GENERATOR, *more)
 
 
 def test_resume_with_other_development_data_of_the_same_words_is_refused(data):
@@ -366,28 +359,28 @@ def test_resume_with_other_development_data_of_the_same_words_is_refused(data):
     Path("dev.oracle").write_bytes(Path("good.oracle").read_bytes())
     Path("dev.trees").write_bytes(Path("good.trees").read_bytes())
     command = [*PARSER[:5], "dev.oracle", *PARSER[6:7], "dev.trees"]
-    run(*command, *SMALL)
+    invoke(*command, *SMALL)
     text = Path("dev.oracle").read_text(encoding="utf-8")
     Path("dev.oracle").write_text(text.replace("# (S ", "#  (S ", 1), encoding="utf-8")
-    result = run(*command, "--model", "m", "--resume", "--epochs", "2", code=2)
+    result = invoke(*command, "--model", "m", "--resume", "--epochs", "2", code=2)
     assert "other data (--dev)" in result.stderr
     Path("dev.oracle").write_text(text, encoding="utf-8")
     lines = Path("dev.trees").read_text(encoding="utf-8").replace("(NP ", "(XP ", 1)
     Path("dev.trees").write_text(lines, encoding="utf-8")
-    result = run(*command, "--model", "m", "--resume", "--epochs", "2", code=2)
+    result = invoke(*command, "--model", "m", "--resume", "--epochs", "2", code=2)
     assert "other data (--dev-trees)" in result.stderr
 
 
 def test_what_cannot_be_trained_on_or_judged_by_is_named(data):
-    result = run(*PARSER[:3], "good.gen.oracle", *PARSER[4:], *SMALL, code=2)
+    result = invoke(*PARSER[:3], "good.gen.oracle", *PARSER[4:], *SMALL, code=2)
     assert "good.gen.oracle:1: this is a generative oracle" in result.stderr
     Path("bad.gen.oracle").write_text(deep_block(["xyzzy", "plugh"], 2), encoding="utf-8")
-    result = run(*GENERATOR[:-1], "bad.gen.oracle", *SMALL, code=2)
+    result = invoke(*GENERATOR[:-1], "bad.gen.oracle", *SMALL, code=2)
     assert "bad.gen.oracle: every sentence has p = 0" in result.stderr
     Path("deep.gen.oracle").write_text(deep_block(["xyzzy", "plugh"], 102), encoding="utf-8")
     Path("flat.gen.oracle").write_text(deep_block(["xyzzy", "plugh"], 1), encoding="utf-8")
     both = ["--train", "deep.gen.oracle", "--dev", "flat.gen.oracle"]
-    result = run("train", "generative", *both, *SMALL, code=2)
+    result = invoke("train", "generative", *both, *SMALL, code=2)
     assert "deep.gen.oracle: no sentence to train on: action 102" in result.stderr
 
 
@@ -409,52 +402,56 @@ def bracketed(monkeypatch):
 def test_a_registered_transition_system_goes_through_all_commands(data, bracketed):
     """One entry in the registry: oracle, train, parse, sample, score know it, and a model keeps it."""
     common = ["--train", "good.trees", "good.trees", "--transitions", "bracketed"]
-    run("oracle", *common, "-o", "o.oracle")
-    run("oracle", *common, "--generative", "-o", "g.oracle")
+    invoke("oracle", *common, "-o", "o.oracle")
+    invoke("oracle", *common, "--generative", "-o", "g.oracle")
     text = Path("o.oracle").read_text(encoding="utf-8")
     assert "OPEN(S)\n" in text and "WORD\n" in text and "NT(S)\n" not in text
-    run(*PARSER[:2], "--train", "o.oracle", "--dev", "o.oracle", *PARSER[6:], *SMALL)
-    run("train", "generative", "--train", "g.oracle", "--dev", "g.oracle", *SMALL[:-1], "g")
+    invoke(*PARSER[:2], "--train", "o.oracle", "--dev", "o.oracle", *PARSER[6:], *SMALL)
+    invoke("train", "generative", "--train", "g.oracle", "--dev", "g.oracle", *SMALL[:-1], "g")
     for model in ("m", "g"):
         assert json.loads(Path(model, "config.json").read_text())["transitions"] == "bracketed"
-    run("parse", "--model", "m", "o.oracle", "-o", "parsed.trees")
-    run("sample", "--model", "m", "--samples", "2", "o.oracle", "-o", "o.props")
-    run("score", "--model", "g", "o.props", "-o", "o.likelihoods")
+    invoke("parse", "--model", "m", "o.oracle", "-o", "parsed.trees")
+    invoke("sample", "--model", "m", "--samples", "2", "o.oracle", "-o", "o.props")
+    invoke("score", "--model", "g", "o.props", "-o", "o.likelihoods")
     assert len(Path("parsed.trees").read_text(encoding="utf-8").splitlines()) == 30
     assert len(Path("o.likelihoods").read_text().splitlines()) == 60
     # another system's oracle is told, and so is another system at --resume
-    result = run(*PARSER, "--model", "m", "--resume", "--transitions", "top-down", code=2)
+    result = invoke(*PARSER, "--model", "m", "--resume", "--transitions", "top-down", code=2)
     assert "another transitions" in result.stderr
     with open("mixed.oracle", "w", encoding="utf-8") as stream:
         stream.write(text + Path("good.oracle").read_text(encoding="utf-8"))
     mixed = [*PARSER[:2], "--train", "mixed.oracle", *PARSER[4:], *SMALL[:-1], "x"]
-    assert "several transition systems: bracketed, top-down" in run(*mixed, code=2).stderr
+    assert "several transition systems: bracketed, top-down" in invoke(*mixed, code=2).stderr
 
 
 def test_in_order_models_go_through_all_commands(data):
     """Parse, its n best, sample, score, rerank, surprisal, perplexity, generate; and with --trees."""
     common = ["--train", "good.trees", "good.trees", "--transitions", "in-order"]
-    run("oracle", *common, "-o", "o.oracle")
-    run("oracle", *common, "--generative", "-o", "o.gen.oracle")
-    run(*PARSER[:2], "--train", "o.oracle", "--dev", "o.oracle", *PARSER[6:], *SMALL)
+    invoke("oracle", *common, "-o", "o.oracle")
+    invoke("oracle", *common, "--generative", "-o", "o.gen.oracle")
+    invoke(*PARSER[:2], "--train", "o.oracle", "--dev", "o.oracle", *PARSER[6:], *SMALL)
     given = ["--trees", "good.trees", "--dev-trees", "good.trees", "--transitions", "in-order"]
-    run("train", "generative", *given, *SMALL[:-1], "g")
+    invoke("train", "generative", *given, *SMALL[:-1], "g")
     for model in ("m", "g"):
         assert json.loads(Path(model, "config.json").read_text())["transitions"] == "in-order"
-    run("parse", "--model", "m", "o.oracle", "-o", "parsed.trees")
-    run("parse", "--model", "m", "--nbest", "2", "o.oracle", "-o", "two.trees")
-    run("sample", "--model", "m", "--samples", "3", "o.oracle", "-o", "o.props")
-    run("score", "--model", "g", "o.props", "-o", "o.likelihoods")
-    run("rerank", "o.props", "o.likelihoods", "--oracle", "o.oracle", "-o", "best.trees")
+    invoke("parse", "--model", "m", "o.oracle", "-o", "parsed.trees")
+    invoke("parse", "--model", "m", "--nbest", "2", "o.oracle", "-o", "two.trees")
+    invoke("sample", "--model", "m", "--samples", "3", "o.oracle", "-o", "o.props")
+    invoke("score", "--model", "g", "o.props", "-o", "o.likelihoods")
+    invoke("rerank", "o.props", "o.likelihoods", "--oracle", "o.oracle", "-o", "best.trees")
     sizes = ["--beam", "10", "--fast-track", "1", "--word-beam", "3"]
-    run("surprisal", "--model", "g", "good.trees", *sizes, "--trees", "found.trees", "-o", "o.tsv")
-    run("perplexity", "good.gen.oracle", "--model", "g", "--search", "beam", *sizes, "-o", "o.ppl")
-    run("generate", "--model", "g", "-n", "2", "--or-none", "-o", "drawn.trees")
+    invoke(
+        "surprisal", "--model", "g", "good.trees", *sizes, "--trees", "found.trees", "-o", "o.tsv"
+    )
+    invoke(
+        "perplexity", "good.gen.oracle", "--model", "g", "--search", "beam", *sizes, "-o", "o.ppl"
+    )
+    invoke("generate", "--model", "g", "-n", "2", "--or-none", "-o", "drawn.trees")
     for name in ("parsed.trees", "best.trees", "found.trees"):
         assert Path(name).read_text(encoding="utf-8").count("\n") == 30, name
-        run("evalb", "good.trees", name)
+        invoke("evalb", "good.trees", name)
     # the oracle of another system has the same words
-    run("parse", "--model", "m", "good.oracle", "-o", "again.trees")
+    invoke("parse", "--model", "m", "good.oracle", "-o", "again.trees")
     assert Path("again.trees").read_bytes() == Path("parsed.trees").read_bytes()
 
 
@@ -469,16 +466,16 @@ def test_a_system_that_writes_as_another_one_does_trains_and_names_what_it_bars(
 
     monkeypatch.setitem(SYSTEMS, "shallow", Shallow)
     common = ["--train", "good.trees", "good.trees", "--transitions", "shallow"]
-    run("oracle", *common, "--generative", "-o", "s.oracle")
+    invoke("oracle", *common, "--generative", "-o", "s.oracle")
     given = ["--train", "s.oracle", "--dev", "s.oracle", "--transitions", "shallow"]
-    result = run("train", "generative", *given, *SMALL)
+    result = invoke("train", "generative", *given, *SMALL)
     assert json.loads(Path("m", "config.json").read_text())["transitions"] == "shallow"
     assert "opens one constituent more than the 3 that can be open" in result.stderr
     assert "training sentences left out" in result.stderr
 
 
 def test_an_oracle_of_other_transitions_than_the_models_is_named(data):
-    run("oracle", "--train", "good.trees", "good.trees", "--generative", "--transitions", "in-order",
+    invoke("oracle", "--train", "good.trees", "good.trees", "--generative", "--transitions", "in-order",
         "-o", "o.gen.oracle")  # fmt: skip
     message = ": the model's transitions are {}, these {}: make the oracle with --transitions {}"
     for train, dev, transitions, wrong in (
@@ -487,7 +484,7 @@ def test_an_oracle_of_other_transitions_than_the_models_is_named(data):
         ("good.gen.oracle", "o.gen.oracle", "in-order", "good.gen.oracle"),
     ):
         given = ["--train", train, "--dev", dev, "--transitions", transitions]
-        result = run("train", "generative", *given, *SMALL, code=2)
+        result = invoke("train", "generative", *given, *SMALL, code=2)
         other = "top-down" if transitions == "in-order" else "in-order"
         assert wrong + message.format(transitions, other, transitions) in result.stderr
         assert not Path("m").exists()
@@ -499,7 +496,7 @@ def test_an_unknown_system_or_composition_is_refused_with_those_that_there_are(d
         ("--composition", "corrected, buggy"),
         ("--state", "full, stack, no-stack, no-history, no-buffer"),
     ):
-        result = run(*PARSER, *SMALL, option, "sideways", code=2)
+        result = invoke(*PARSER, *SMALL, option, "sideways", code=2)
         assert f"'sideways' is none of {known}" in result.stderr
 
 
@@ -511,7 +508,7 @@ def test_an_unknown_system_or_composition_is_refused_with_those_that_there_are(d
     ],
 )
 def test_training_says_that_its_f1_is_with_gold_tags(data, options, said):
-    result = run(*PARSER, *SMALL, *options, "--no-tagger")
+    result = invoke(*PARSER, *SMALL, *options, "--no-tagger")
     assert re.search(rf" dev F1 \d+\.\d\d \({said}\)", result.output)
     assert "(scored with gold tags)" in Path("m/README.md").read_text(encoding="utf-8")
 
@@ -523,7 +520,7 @@ def test_training_by_a_taggers_tags_does_not_say_that_it_parses_with_gold_tags(d
     with open_output("good.oracle") as stream:
         write_oracle(other, stream)
     assert Path("good.oracle").read_text(encoding="utf-8") != text
-    result = run(*PARSER, *SMALL, "--pos", "--no-tagger")
+    result = invoke(*PARSER, *SMALL, "--pos", "--no-tagger")
     assert re.search(r" dev F1 \d+\.\d\d \(scored with gold tags\)", result.output)
 
 
@@ -540,7 +537,7 @@ def gpu(monkeypatch):
 def test_every_preset_trains_on_a_gpu_in_one_process(data, gpu, preset, kind):
     of_kind = PARSER if kind == "discriminative" else GENERATOR
     command = ["train", kind, *of_kind[2:], *SMALL, "--preset", preset, "--device", "cuda"]
-    run(*command)
+    invoke(*command)
     saved = saved_settings(checkpoint.training_state("m"), "m")
     assert saved.jobs == 1
 
@@ -557,7 +554,7 @@ def test_several_processes_on_a_gpu_are_refused_before_anything_is_made(data, gp
     before = sorted(data.rglob("*"))
     for kind in ("discriminative", "generative", "lstm-lm"):
         command = ["train", kind, *trees, *SMALL, "--device", "cuda", *option]
-        result = run(*command, code=2)
+        result = invoke(*command, code=2)
         assert says in result.stderr
         # no oracles, no clusters
         assert result.stderr.count("\n") == 1
@@ -567,12 +564,12 @@ def test_several_processes_on_a_gpu_are_refused_before_anything_is_made(data, gp
 def test_a_device_that_is_not_there_is_refused_before_oracles_are_made(data):
     trees = ["--trees", "good.trees", "--hold-out", "0.2"]
     for kind in ("discriminative", "generative", "lstm-lm"):
-        result = run("train", kind, *trees, *SMALL, "--device", "cuda:77", code=2)
+        result = invoke("train", kind, *trees, *SMALL, "--device", "cuda:77", code=2)
         assert result.stderr.startswith("Error: ") and result.stderr.count("\n") == 1
 
 
 def test_a_training_of_two_processes_is_resumed_on_a_gpu_by_one(data, monkeypatch):
-    run(*PARSER, *SMALL, "--preset", "paper", "--jobs", "2")
+    invoke(*PARSER, *SMALL, "--preset", "paper", "--jobs", "2")
     monkeypatch.setattr(engine, "device", lambda: "cuda:0")
-    run(*PARSER, *SMALL, "--preset", "paper", "--resume", "--epochs", "2")
+    invoke(*PARSER, *SMALL, "--preset", "paper", "--resume", "--epochs", "2")
     assert saved_settings(checkpoint.training_state("m"), "m").jobs == 1

@@ -12,8 +12,9 @@ import pytest
 from clusters.files import read_clusters
 from oracle.treebank import read_trees
 from rnng_dy import checkpoint, registry
+from tests.commands import invoke
 
-from .test_train_command import TINY, run
+from .test_train_command import TINY
 from .test_train_trees import KINDS, arrays, assert_same_bits, write
 
 NEW = "(SX (QP (ZZ xyzzy) (NN cat)) (VP (VBD sat) (QP (ZZ xyzzy))) (. .))"
@@ -33,7 +34,7 @@ def made(tmp_path_factory):
     trees = ["--trees", str(folder / "old.trees"), "--hold-out", "0.1"]
     for kind in KINDS:
         pos = ["--pos"] if kind == "discriminative" else []
-        run("train", kind, *trees, *pos, *SMALL, *SIZES, "--model", str(folder / kind))
+        invoke("train", kind, *trees, *pos, *SMALL, *SIZES, "--model", str(folder / kind))
     return folder
 
 
@@ -46,7 +47,7 @@ def data(made, tmp_path, monkeypatch):
 
 def go_on(kind, *options, code=0, model="m", trees="more.trees"):
     options = ["--trees", trees, "--hold-out", "0.2", *options]
-    return run("train", kind, "--init", kind, *SMALL, "--model", model, *options, code=code)
+    return invoke("train", kind, "--init", kind, *SMALL, "--model", model, *options, code=code)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -86,9 +87,9 @@ def test_a_resumed_run_reaches_the_same_bits_though_the_first_model_is_gone(kind
 def test_resume_needs_the_same_initial_model():
     go_on("generative")
     command = ["--trees", "more.trees", "--hold-out", "0.2", "--resume", "--model", "m"]
-    result = run("train", "generative", *command, "--init", "lstm-lm", code=2)
+    result = invoke("train", "generative", *command, "--init", "lstm-lm", code=2)
     assert "m was trained with other data (--init)" in result.stderr
-    result = run("train", "generative", *command, code=2)
+    result = invoke("train", "generative", *command, code=2)
     assert "m was trained with other data (--init)" in result.stderr
 
 
@@ -126,12 +127,12 @@ def test_new_symbols_are_named_or_added(kind):
 
 
 def test_given_oracles_do_as_well_as_trees():
-    run("oracle", "--train", "more.trees", "more.trees", "-o", "more.oracle")
+    invoke("oracle", "--train", "more.trees", "more.trees", "-o", "more.oracle")
     more = ["--train", "more.oracle", "--dev", "more.oracle", "--dev-trees", "more.trees"]
     common = ["--init", "discriminative", *SMALL]
-    run("train", "discriminative", *more, *common, "--model", "m")
+    invoke("train", "discriminative", *more, *common, "--model", "m")
     trees = ["--trees", "more.trees", "--dev-trees", "more.trees"]
-    run("train", "discriminative", *trees, *common, "--model", "by-trees")
+    invoke("train", "discriminative", *trees, *common, "--model", "by-trees")
     assert_same_bits("m", "by-trees")
 
 
@@ -172,7 +173,7 @@ def test_what_does_not_fit_is_refused(kind, options, says):
 
 def test_tags_cannot_be_added_to_a_parser_of_words_alone():
     trees = ["--trees", "old.trees", "--hold-out", "0.1"]
-    run("train", "discriminative", *trees, *SMALL, *SIZES, "--model", "words")
+    invoke("train", "discriminative", *trees, *SMALL, *SIZES, "--model", "words")
     result = go_on("discriminative", "--init", "words", "--pos", code=2)
     assert "words was trained without --pos" in result.stderr
     go_on("discriminative", "--init", "words")
@@ -181,5 +182,5 @@ def test_tags_cannot_be_added_to_a_parser_of_words_alone():
 
 def test_extend_alone_is_refused():
     trees = ["--trees", "more.trees", "--hold-out", "0.2", "--model", "m"]
-    result = run("train", "generative", *trees, "--extend", code=2)
+    result = invoke("train", "generative", *trees, "--extend", code=2)
     assert "--extend adds to the model of --init" in result.stderr

@@ -6,22 +6,19 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from clusters.files import read_clusters
 from oracle import encoding
 from oracle.files import read_oracle
 from oracle.treebank import read_trees
 from rnng_dy import checkpoint, registry
-from rnng_dy.cli import main
+from tests.commands import COMMAND, invoke, started, until
 
-from .test_train_command import TINY, run
+from .test_train_command import TINY
 
 SMALL = ["--hidden", "8", "--lstm-input", "9", "--epochs", "1", "--first-evaluation", "10"]
 KINDS = ["discriminative", "generative", "lstm-lm"]
@@ -42,7 +39,7 @@ def write(name, *lines):
 
 
 def train(kind, *options, model="m", code=0):
-    return run("train", kind, *SMALL, "--model", model, *options, code=code)
+    return invoke("train", kind, *SMALL, "--model", model, *options, code=code)
 
 
 def arrays(folder, name="parameters.npz"):
@@ -61,7 +58,7 @@ def oracles(generative, train="t.trees", dev="d.trees", options=()):
     """What a user would give instead of --trees and --dev-trees."""
     options = [*options, "--generative"] if generative else options
     for trees in (train, dev):
-        run("oracle", "--train", train, trees, *options, "-o", f"{trees}.oracle")
+        invoke("oracle", "--train", train, trees, *options, "-o", f"{trees}.oracle")
     return ["--train", f"{train}.oracle", "--dev", f"{dev}.oracle"]
 
 
@@ -98,8 +95,8 @@ def test_a_held_out_part_is_kept_to_evaluate_on():
     lines = Path("t.trees").read_text(encoding="utf-8").splitlines(keepends=True)
     assert Path("m/data/dev.trees").read_text(encoding="utf-8") == "".join(lines[9::10])
     assert "epoch 1.00, 27 sentences" in result.stderr
-    run("parse", "--model", "m", "m/data/dev.trees", "-o", "parsed.trees")
-    run("evalb", "m/data/dev.trees", "parsed.trees")
+    invoke("parse", "--model", "m", "m/data/dev.trees", "-o", "parsed.trees")
+    invoke("evalb", "m/data/dev.trees", "parsed.trees")
 
 
 def test_trees_are_cleaned_and_that_is_said():
@@ -265,35 +262,33 @@ def test_ctrl_c_while_the_data_is_made_leaves_nothing(monkeypatch, where):
 
 def test_a_kill_while_the_data_is_made_leaves_no_model():
     """SIGTERM removes what is half-made, after SIGKILL the next run does."""
-    command = [sys.executable, "-m", "rnng_dy", "train", "lstm-lm", "--trees", "-"]
-    command += ["--hold-out", "0.1", "--model", "m", *SMALL]
+    command = ["train", "lstm-lm", "--trees", "-", "--hold-out", "0.1", "--model", "m"]
+    made = Path(".m.data")
     for number, code in ((signal.SIGTERM, 143), (signal.SIGKILL, -9)):
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE}
+        with started(*COMMAND, *command, *SMALL, **pipes) as process:
             # nobody writes: it waits for the first tree
-            while not Path(".m.data/train.trees").exists() and not list(Path().glob(".m.data/.*")):
-                assert process.poll() is None
-                time.sleep(0.02)
+            until(lambda: (made / "train.trees").exists() or list(made.glob(".*")))
             os.kill(process.pid, number)
             assert process.wait(60) == code
         assert not Path("m").exists()
-        assert Path(".m.data").exists() == (number == signal.SIGKILL)
+        assert made.exists() == (number == signal.SIGKILL)
     train("lstm-lm", "--trees", "t.trees", "--hold-out", "0.1")
-    assert not Path(".m.data").exists()
+    assert not made.exists()
 
 
 def test_trees_come_from_standard_input():
     text = Path("t.trees").read_text(encoding="utf-8")
     command = ["train", "lstm-lm", *SMALL, "--model", "m", "--trees", "-", "--hold-out", "0.1"]
     for more in ([], ["--resume", "--epochs", "2"]):
-        result = CliRunner().invoke(main, [*command, *more], input=text)
-        assert result.exit_code == 0, result.output
-    result = CliRunner().invoke(main, [*command, "--resume"], input=text + text)
+        invoke(*command, *more, input=text)
+    result = invoke(*command, "--resume", code=2, input=text + text)
     assert "other data (--trees)" in result.stderr
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_help_has_sections_and_says_what_is_a_file(kind):
-    text = run("train", kind, "--help").stdout
+    text = invoke("train", kind, "--help").stdout
     titles = ["Data:", "Model:", "Training:", "Run:", "Other:"]
     assert [line for line in text.splitlines() if line in titles] == titles
     for option in ("--trees", "--dev-trees", "--train", "--dev"):

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import nltk
 import pytest
-from click.testing import CliRunner
 
 from oracle.treebank import words
 from rnng_dy import registry
-from rnng_dy.cli import main
+from tests.commands import IN_SHELL, invoke, run
 from tests.conftest import DATA
 
 PARSER = DATA / "models-0.1.0" / "parser"
@@ -25,10 +22,7 @@ FORMATS = ["brackets", "pretty", "json", "svg", "html"]
 
 def parse(*options, text=TEXT, model=PARSER, code=0):
     Path("in.txt").write_text(text, encoding="utf-8")
-    arguments = ["-q", "parse", "--model", model, "in.txt", *options]
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert result.exit_code == code, result.output
-    return result
+    return invoke("-q", "parse", "--model", model, "in.txt", *options, code=code)
 
 
 @pytest.fixture(autouse=True)
@@ -103,18 +97,7 @@ def test_words_without_tags_and_of_any_bytes_are_json():
     tree = "(S (NP caf\udce9\x85) (VP ran))"
     oracle = f"# {tree}\nNN VB\ncaf\udce9\x85 ran\ncaf\udce9\x85 ran\nUNK ran\nNT(S)\nSHIFT\nSHIFT\nREDUCE\n\n"
     Path("in.oracle").write_bytes(oracle.encode("utf-8", "surrogateescape"))
-    arguments = [
-        "-q",
-        "parse",
-        "--model",
-        str(PARSER),
-        "in.oracle",
-        "--format",
-        "json",
-        "-o",
-        "out",
-    ]
-    assert CliRunner().invoke(main, arguments).exit_code == 0
+    invoke("-q", "parse", "--model", PARSER, "in.oracle", "--format", "json", "-o", "out")
     [line] = Path("out").read_text(encoding="utf-8").splitlines()
     assert json.loads(line)["tokens"][0]["token"] == "caf\udce9\x85"
 
@@ -212,31 +195,25 @@ def test_what_cannot_be_is_refused(options, message):
 
 @pytest.mark.parametrize("options", [("--format", "pretty"), ("--format", "svg"), ("--nbest", "2")])
 def test_answers_line_by_line_are_lines(options):
-    arguments = ["-q", "parse", "--model", str(PARSER), "-", "--line-buffered", *options]
-    refused = CliRunner().invoke(main, arguments, input="the_DT\n")
-    assert refused.exit_code == 2
+    arguments = ["-q", "parse", "--model", PARSER, "-", "--line-buffered", *options]
+    refused = invoke(*arguments, code=2, input="the_DT\n")
     assert "--line-buffered answers with one line" in " ".join(refused.stderr.split())
 
 
 def test_a_line_is_answered_with_a_json_object_of_the_best_trees():
     arguments = ["-q", "parse", "--model", str(PARSER), "-", "--line-buffered"]
     options = ["--format", "json", "--nbest", "3"]
-    found = CliRunner().invoke(main, [*arguments, *options], input="the_DT dog_NN\na_DT\n").stdout
+    found = invoke(*arguments, *options, input="the_DT dog_NN\na_DT\n").stdout
     rows = [json.loads(line) for line in found.splitlines()]
     assert [(row["sentence"], len(row["trees"]) > 0) for row in rows] == [(1, True), (2, True)]
     assert words(nltk.Tree.fromstring(rows[0]["trees"][0]["tree"])) == ["the", "dog"]
 
 
 def test_a_reader_that_goes_away_is_no_error():
-    command = f"{sys.executable} -m rnng_dy -q parse --model {PARSER} - --format pretty | head -n 1"
-    result = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", command],
-        input=TEXT.replace("\n\n", "\n") * 50,
-        capture_output=True,
-        text=True,
-        cwd=Path(__file__).parents[3],
-    )
-    assert (result.returncode, result.stderr) == (0, "")
+    line = f"{IN_SHELL} -q parse --model {PARSER} - --format pretty | head -n 1"
+    text = TEXT.replace("\n\n", "\n") * 50
+    result = run(None, line, command=("bash", "-o", "pipefail", "-c"), input=text)
+    assert result.stderr == ""
     assert result.stdout.strip() == "S"
 
 

@@ -14,12 +14,11 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from oracle.errors import RnngError
 from oracle.files import open_output, write_oracle
-from rnng_dy.cli import main
 from rnng_dy.execution.work import ModelFolder
+from tests.commands import COMMAND, PYTHON, invoke, run, started, until
 
 from ..conftest import TINY, make_generator, make_parser
 from .dask_processes import (
@@ -33,7 +32,6 @@ from .dask_processes import (
     open_where,
     requires_dask,
     small_disk,
-    until,
 )
 
 requires_dask()
@@ -41,7 +39,6 @@ requires_dask()
 from rnng_dy.execution.cluster import DaskWorkers  # noqa: E402
 
 pytestmark = pytest.mark.slow
-COMMAND = [sys.executable, "-m", "rnng_dy"]
 SQUARES = [x * x for x in range(40)]
 
 
@@ -85,12 +82,6 @@ def left_of(two):
     return [path for path in two.local.rglob("rnng_dy-*") if path.is_dir()]
 
 
-def run(*arguments):
-    result = CliRunner().invoke(main, list(map(str, arguments)))
-    assert result.exit_code == 0, result.output
-    return result
-
-
 def test_results_come_in_order_and_all_workers_work(workers):
     assert squares_of(workers) == SQUARES
     assert list(workers.map(open_square, [])) == []
@@ -113,7 +104,7 @@ def test_output_is_that_of_one_process(two, models, monkeypatch, command, argume
     monkeypatch.chdir(models)
     Path("some.trees").write_text("".join(TINY.read_text().splitlines(True)[:24]))
     for out, where in (("here", []), ("there", ["--scheduler", two.file])):
-        run(command, *arguments.format(out=out).split(), "-o", out, *where)
+        invoke(command, *arguments.format(out=out).split(), "-o", out, *where)
     assert Path("here").read_bytes() == Path("there").read_bytes() != b""
     if "--trees" in arguments:
         assert Path("here.trees").read_bytes() == Path("there.trees").read_bytes() != b""
@@ -121,12 +112,12 @@ def test_output_is_that_of_one_process(two, models, monkeypatch, command, argume
 
 def test_workers_that_are_started_here_leave_nothing_but_the_output(models):
     """Standard error is as without them; what they read does not lie in the folder that it came from."""
-    command = [*COMMAND, "parse", "--model", "parser", "some.oracle", "--scheduler"]
-    done = subprocess.run([*command, "local:2"], cwd=models, capture_output=True, text=True)
-    alone = run("parse", "--model", models / "parser", models / "some.oracle")
-    assert (done.returncode, done.stdout) == (0, alone.stdout)
+    command = "parse --model parser some.oracle --scheduler local:2"
+    done = run(models, *command.split())
+    alone = invoke("parse", "--model", models / "parser", models / "some.oracle")
+    assert done.stdout == alone.stdout
     first, *_, last = done.stderr.splitlines()
-    assert "distributed" not in done.stderr and "Traceback" not in done.stderr
+    assert "distributed" not in done.stderr
     assert "not trained" in first and last.startswith("parse: 24 sentences in")
 
 
@@ -209,19 +200,19 @@ def test_a_scheduler_that_goes_away_ends_the_command_and_resume_goes_on(models, 
     sample = ("sample", "--model", models / "parser", models / "some.oracle", "--samples", "10")
     out = tmp_path / "props"
     with cluster(tmp_path / "dask", workers=1) as made:
-        command = [*COMMAND, *map(str, sample), "-o", str(out), "--scheduler", made.address]
-        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        command = [*COMMAND, *sample, "-o", out, "--scheduler", made.address]
         part = tmp_path / "props.part"
-        until(lambda: part.exists() and part.stat().st_size)
-        made.scheduler.kill()
-        # seconds, unless all waits for the machine
-        _, said = process.communicate(timeout=60)
+        with started(*command, stderr=subprocess.PIPE, text=True) as process:
+            until(lambda: part.exists() and part.stat().st_size)
+            made.scheduler.kill()
+            # seconds, unless all waits for the machine
+            _, said = process.communicate(timeout=60)
     assert process.returncode == 2
     assert said.splitlines()[-1].startswith(f"Error: the Dask scheduler at {made.address} is gone")
     assert "--resume" in said and "Traceback" not in said
     assert 0 < part.read_bytes().count(b"\n") < 24 * 10
-    run(*sample, "-o", out, "--resume")
-    run(*sample, "-o", tmp_path / "alone")
+    invoke(*sample, "-o", out, "--resume")
+    invoke(*sample, "-o", tmp_path / "alone")
     assert out.read_bytes() == (tmp_path / "alone").read_bytes()
 
 
@@ -285,9 +276,7 @@ def test_what_cannot_be_is_refused(models, tmp_path, monkeypatch, options, messa
     damaged = tmp_path / "damaged"
     damaged.write_text('{"address": 5')
     given = [option.format(damaged=damaged) for option in options]
-    parse = ["parse", "--model", str(models / "parser"), str(models / "some.oracle")]
-    result = CliRunner().invoke(main, [*parse, *given])
-    assert result.exit_code == 2
+    result = invoke("parse", "--model", models / "parser", models / "some.oracle", *given, code=2)
     assert message in result.output
 
 
@@ -342,11 +331,9 @@ def server(request):
 )
 def test_a_server_that_is_no_scheduler_is_told_in_one_sentence(models, server, message, capfd):
     """In a process of its own, since Dask says more when a process ends."""
-    command = [sys.executable, "-c", SOON, "parse", "--model", "parser", "some.oracle"]
-    done = subprocess.run(
-        [*command, "--scheduler", server], cwd=models, capture_output=True, text=True, timeout=60
-    )
-    assert (done.returncode, done.stdout) == (2, "")
+    arguments = ["parse", "--model", "parser", "some.oracle", "--scheduler", server]
+    done = run(models, SOON, *arguments, code=2, command=PYTHON, timeout=60)
+    assert done.stdout == ""
     # an allocation of 1 TB may be granted, and then nothing comes
     granted = "no Dask scheduler answers at {}"
     beginnings = {f"Error: {each.format(server)}" for each in (message, granted)}

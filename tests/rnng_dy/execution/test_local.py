@@ -13,16 +13,15 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from oracle.errors import RnngError
 from oracle.files import open_output, write_oracle
-from rnng_dy.cli import main
 from rnng_dy.execution import memory
 from rnng_dy.execution.batches import as_fits
 from rnng_dy.execution.executor import Command
 from rnng_dy.execution.local import local_executor, without_ctrl_c
 from rnng_dy.execution.work import ModelFolder, forget_model
+from tests.commands import PYTHON, invoke, run, started, until, workers_of
 
 from ..conftest import make_generator, make_parser
 
@@ -164,22 +163,14 @@ time.sleep(float(sys.argv[2]))
 def test_a_command_ends_with_its_parent(tmp_path, after):
     """Also where the parent is gone before the command has begun."""
     os.mkfifo(tmp_path / "pipe")
-    process = subprocess.Popen(
-        [sys.executable, "-c", COMMAND_PARENT, str(tmp_path), str(after)],
-        cwd=CHECKOUT,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    pid = int(process.stdout.readline())
-    if after:
-        time.sleep(1.0)
-        process.kill()
-    process.wait()
-    deadline = time.monotonic() + 60
-    while Path("/proc", str(pid)).exists():
-        assert time.monotonic() < deadline, "the command lives on"
-        time.sleep(0.1)
-    process.stdout.close()
+    parent = (*PYTHON, COMMAND_PARENT, tmp_path, after)
+    with started(*parent, cwd=CHECKOUT, stdout=subprocess.PIPE, text=True) as process:
+        pid = int(process.stdout.readline())
+        if after:
+            time.sleep(1.0)
+            process.kill()
+        process.wait()
+        until(lambda: not Path("/proc", str(pid)).exists())
 
 
 @pytest.mark.parametrize("given", ["jobs", "workers"])
@@ -214,23 +205,13 @@ def _sleep(x):
 
 
 def test_workers_end_with_a_killed_parent():
-    process = subprocess.Popen([sys.executable, "-c", PARENT], cwd=CHECKOUT)
-    workers = []
-    deadline = time.monotonic() + 60
-    while len(workers) < 2 and time.monotonic() < deadline:
-        time.sleep(0.2)
-        listing = subprocess.run(
-            ["pgrep", "-P", str(process.pid), "-f", "spawn_main"], capture_output=True, text=True
-        )
-        workers = listing.stdout.split()
-    time.sleep(2)
-    process.kill()
-    process.wait()
-    deadline = time.monotonic() + 60
-    while any(Path("/proc", worker).exists() for worker in workers):
-        assert time.monotonic() < deadline, "a worker lives on"
-        time.sleep(0.1)
-    assert len(workers) == 2
+    with started(*PYTHON, PARENT, cwd=CHECKOUT) as process:
+        until(lambda: len(workers_of(process)) == 2)
+        workers = workers_of(process)
+        time.sleep(2)
+        process.kill()
+        process.wait()
+        until(lambda: not any(Path("/proc", str(worker)).exists() for worker in workers))
 
 
 def test_batches_are_halved_until_they_fit():
@@ -268,21 +249,15 @@ def models(sentences, generative_sentences, tmp_path_factory):
     return folder
 
 
-def run(*arguments):
-    result = CliRunner().invoke(main, list(map(str, arguments)))
-    assert result.exit_code == 0, result.output
-    return result
-
-
 def test_output_does_not_depend_on_the_number_of_processes(models):
     for jobs in (1, 3):
         out = models / f"jobs{jobs}"
         common = ("--jobs", jobs)
         parser = ("--model", models / "parser", models / "some.oracle", *common)
-        run("parse", *parser, "-o", f"{out}.trees")
-        run("sample", *parser, "--samples", 7, "-o", f"{out}.props")
+        invoke("parse", *parser, "-o", f"{out}.trees")
+        invoke("sample", *parser, "--samples", 7, "-o", f"{out}.props")
         scored = ("--model", models / "generator", f"{out}.props", *common)
-        run("score", *scored, "-o", f"{out}.likelihoods")
+        invoke("score", *scored, "-o", f"{out}.likelihoods")
     for suffix in ("trees", "props", "likelihoods"):
         one, three = (Path(f"{models}/jobs{jobs}.{suffix}").read_bytes() for jobs in (1, 3))
         assert one == three and one.count(b"\n") >= 25
@@ -303,14 +278,14 @@ def test_sentences_that_do_not_fit_are_named_and_the_others_done(models, monkeyp
 
     monkeypatch.setattr(work, "as_fits", limited)
     parser = ("--model", models / "parser", models / "some.oracle")
-    result = run("parse", *parser, "-o", models / "left.trees")
+    result = invoke("parse", *parser, "-o", models / "left.trees")
     lines = (models / "left.trees").read_text().splitlines()
     assert [i for i, line in enumerate(lines) if not line] == [3, 11]
     assert len(lines) == 25
     assert "2 sentences left out" in result.stderr
     for item in longest:
         assert f"some.oracle:{item.sentence.line}: left out" in result.stderr
-    run("sample", *parser, "--samples", 5, "-o", models / "left.props")
+    invoke("sample", *parser, "--samples", 5, "-o", models / "left.props")
     text = (models / "left.props").read_text()
     assert text.count("\n") == 5 * 23
     assert not any(line.startswith(("3 ", "11 ")) for line in text.splitlines())
@@ -388,13 +363,8 @@ if __name__ == "__main__":
 )
 def test_a_kill_is_not_followed_by_what_python_tells_of_semaphores(tmp_path, process, code, said):
     (tmp_path / "kills.py").write_text(KILLS_ONE.format(process=process))
-    found = subprocess.run(
-        [sys.executable, tmp_path / "kills.py"],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(CHECKOUT)},
-    )
-    assert (found.returncode, found.stderr) == (code, said)
+    found = run(None, tmp_path / "kills.py", code=code, command=(sys.executable,))
+    assert found.stderr == said
     assert found.stdout.startswith("0\n")
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gc
-import subprocess
-import sys
 import weakref
 from pathlib import Path
 
@@ -12,6 +10,7 @@ import pytest
 
 from rnng_dy.execution import memory
 from rnng_dy.execution.work import ModelFolder, forget_model
+from tests.commands import PYTHON, run
 
 from ..conftest import make_parser
 
@@ -65,11 +64,7 @@ print(peak_memory())
 @pytest.mark.parametrize("generative", [False, True])
 def test_a_sentence_of_300_words_trains_and_samples(generative):
     program = PROGRAM.format(generative=generative)
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=CHECKOUT, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    assert int(done.stdout) < 2.5e9
+    assert int(run(CHECKOUT, program, command=PYTHON).stdout) < 2.5e9
 
 
 def test_a_model_that_is_forgotten_leaves_memory(sentences, tmp_path):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import replace
 
 import nltk
@@ -18,6 +16,7 @@ from rnng_dy.baselines.lstm_lm import LanguageModelSizes
 from rnng_dy.models import discriminative
 from rnng_dy.search import surprisal
 from rnng_dy.search.surprisal import SearchOptions, measure
+from tests.commands import PYTHON, run
 
 from ..conftest import make_parser
 
@@ -308,9 +307,7 @@ print("_dynet" in sys.modules)
 
 
 def test_dynet_is_not_loaded_for_a_folder_without_a_model(tmp_path):
-    command = [sys.executable, "-c", WHERE, str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    said, loaded = done.stdout.splitlines()
+    said, loaded = run(None, WHERE, tmp_path, command=PYTHON).stdout.splitlines()
     assert "has no config.json: name one that `rnng-dy train`" in said
     assert loaded == "False"
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from click.testing import CliRunner
 
-from rnng_dy.cli import main
 from rnng_dy.reproduce import estimate
 from rnng_dy.reproduce.plan import Experiment, stages
 from rnng_dy.reproduce.systems import System, parse
 from rnng_dy.training.presets import NAMES
+from tests.commands import invoke
 
 from ..conftest import TINY
 
@@ -60,8 +59,7 @@ def test_every_preset_is_one_of_reproductions_with_its_dimensions(tmp_path, monk
     command = ["reproduce", "trees", "--preset", preset, "--hidden", "7", "--dry-run"]
     for part in ("train", "dev", "test"):
         command += [f"--{part}", str(TINY)]
-    result = CliRunner().invoke(main, [*command, "-o", str(tmp_path / "out")])
-    assert result.exit_code == 0, result.output
+    result = invoke(*command, "-o", tmp_path / "out")
     assert result.stdout.count(f" --preset {preset} ") == 5
     of_preset = {"lstm_input": 128} if preset == "quick" else {}
     assert measured == {

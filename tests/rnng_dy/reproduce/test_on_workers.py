@@ -7,17 +7,15 @@ import os
 import re
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from oracle.errors import RnngError
-from rnng_dy.cli import main
+from tests.commands import PYTHON, invoke, started, until
 
 from ..conftest import TINY
-from ..execution.dask_processes import cluster, requires_dask, until
+from ..execution.dask_processes import cluster, requires_dask
 from .runs import write_parts
 
 requires_dask()
@@ -48,12 +46,9 @@ def test_stages_run_side_by_side_and_it_is_said_where(two, workers, tmp_path):
     write_parts(tmp_path, TINY.read_text(encoding="utf-8").splitlines(True), (30, 6, 6))
     parts = [x for p in ("train", "dev", "test") for x in (f"--{p}", str(tmp_path / f"{p}.trees"))]
     command = ["reproduce", "trees", *parts, "--tags", "gold", "--stages", "data"]
-    result = CliRunner().invoke(
-        main, [*command, "--scheduler", str(two.file), "-o", str(tmp_path / "there")]
-    )
-    assert result.exit_code == 0, result.output
+    result = invoke(*command, "--scheduler", two.file, "-o", tmp_path / "there")
     lines = result.stderr.splitlines()
-    assert CliRunner().invoke(main, [*command, "-o", str(tmp_path / "here")]).exit_code == 0
+    invoke(*command, "-o", tmp_path / "here")
     for path in (tmp_path / "here").glob("*.*"):
         if path.suffix != ".json":
             assert path.read_bytes() == (tmp_path / "there" / path.name).read_bytes()
@@ -121,12 +116,11 @@ time.sleep(600)
 
 def test_a_command_ends_when_the_one_that_started_it_is_killed(two, tmp_path):
     command, state = slow_training(tmp_path)
-    given = [two.address, str(tmp_path), *command.arguments]
-    starting = subprocess.Popen([sys.executable, "-c", STARTS, *given])
-    until(state.exists)
-    starting.kill()
-    starting.wait()
-    until(lambda: not processes_of(tmp_path))
+    with started(*PYTHON, STARTS, two.address, tmp_path, *command.arguments) as starting:
+        until(state.exists)
+        starting.kill()
+        starting.wait()
+        until(lambda: not processes_of(tmp_path))
 
 
 def test_a_folder_that_workers_do_not_see_is_told(workers, tmp_path):

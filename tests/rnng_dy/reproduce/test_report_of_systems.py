@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 
 import pytest
-from click.testing import CliRunner
 
 from oracle.transitions import SYSTEMS
-from rnng_dy.cli import main
 from rnng_dy.models.composition import COMPOSITIONS
 from rnng_dy.models.parser_state import PARSER_STATES
 from rnng_dy.reproduce.alone import SEARCHES, process_seconds
 from rnng_dy.reproduce.plan import Experiment, stages
 from rnng_dy.reproduce.systems import every, parse
 from rnng_dy.reproduce.tables import WAYS
+from tests.commands import invoke
 
 from ..conftest import TINY
 
@@ -42,10 +41,7 @@ def out(tmp_path_factory):
         path = folder / f"{part}.trees"
         path.write_text("".join(of_part), encoding="utf-8")
         command += [f"--{part}", str(path)]
-    result = CliRunner().invoke(
-        main, [*command, "--systems", ",".join(NAMES), "-o", str(folder / "out")]
-    )
-    assert result.exit_code == 0, result.output
+    invoke(*command, "--systems", ",".join(NAMES), "-o", folder / "out")
     return folder / "out"
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import select
 import subprocess
-import sys
 from collections import Counter
 from itertools import islice
 
@@ -15,6 +13,7 @@ from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.engine import dy
 from rnng_dy.models.generative import GenerativeModel
 from rnng_dy.search import generation
+from tests.commands import COMMAND, started
 from tests.conftest import DATA
 
 
@@ -75,11 +74,7 @@ def test_any_number_can_be_asked_for():
 
 @pytest.mark.parametrize("model", ["generator", "lm"])
 def test_the_command_prints_sentences_before_all_are_drawn(model):
-    command = [sys.executable, "-m", "rnng_dy", "generate", "-n", str(10**9)]
-    command += ["--model", str(DATA / "models-0.1.0" / model)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env=dict(os.environ)) as process:
-        try:
-            assert select.select([process.stdout], [], [], 120)[0]
-            assert process.stdout.readline().endswith(b"\n")
-        finally:
-            process.kill()
+    command = [*COMMAND, "generate", "-n", 10**9, "--model", DATA / "models-0.1.0" / model]
+    with started(*command, stdout=subprocess.PIPE) as process:
+        assert select.select([process.stdout], [], [], 120)[0]
+        assert process.stdout.readline().endswith(b"\n")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -16,6 +14,7 @@ from oracle.treebank import format_tree
 from rnng_dy.text.segmenter import Segmenter
 from scripts.detokenised import detokenised
 from scripts.raw_text_figures import Gold, brackets, segmentation_figures, tree_figures
+from tests.commands import run
 from tests.conftest import CHECKOUT
 from tests.rnng_dy.conftest import make_parser
 
@@ -90,11 +89,8 @@ def test_trees_from_text_are_scored_beside_those_from_gold_tokens(parser, trees)
 
 def test_the_script_prints_and_writes_figures(tmp_path, trees, parser):
     Path(tmp_path, "test.trees").write_text("".join(f"{format_tree(t.tree)}\n" for t in trees[:3]))
-    command = [sys.executable, str(SCRIPT), "test.trees", "--model", parser, "--json", "f.json"]
-    done = subprocess.run(
-        [*command, "--text", "t.txt"], cwd=tmp_path, capture_output=True, text=True, env=os.environ
-    )
-    assert done.returncode == 0, done.stderr
+    arguments = ["test.trees", "--model", parser, "--json", "f.json", "--text", "t.txt"]
+    done = run(tmp_path, *arguments, command=(sys.executable, SCRIPT))
     figures = json.loads(Path(tmp_path, "f.json").read_text())
     assert len(done.stdout.splitlines()) == len(figures) == 19
     assert len(Path(tmp_path, "t.txt").read_text().splitlines()) == 3

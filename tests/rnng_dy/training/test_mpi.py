@@ -14,13 +14,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import oracle
 from rnng_dy import checkpoint
-from rnng_dy.cli import main
 
-from ...commands import started, until
+from ...commands import invoke, started, until
 from ...conftest import absent
 
 pytestmark = pytest.mark.slow
@@ -79,7 +77,7 @@ def straight(tmp_path_factory):
     write_trees(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        locally(*PARSER, "--model", "m", "--jobs", "2")
+        invoke(*PARSER, "--model", "m", "--jobs", "2")
     return folder / "m"
 
 
@@ -103,13 +101,6 @@ def run(mpirun, ranks, *arguments, code=0, **how):
     assert code is None or process.returncode == code, err
     assert code is not None or process.returncode > 0, err
     return out, err
-
-
-def locally(*arguments, code=0):
-    """The command in this process and its helpers."""
-    result = CliRunner().invoke(main, list(arguments))
-    assert result.exit_code == code, result.output
-    return result
 
 
 def contents(folder):
@@ -145,7 +136,7 @@ def test_ranks_make_the_updates_of_as_many_processes_bit_for_bit(
     out, err = run(mpirun, ranks, *command, "--model", "ranks", "--mpi", **environment)
     assert out.count("\n") == err.count(f"MPI: ranks {ranks}") == 1
     assert json.loads(out.removeprefix("ranks: "))
-    locally(*command, "--model", "processes", "--jobs", str(ranks))
+    invoke(*command, "--model", "processes", "--jobs", str(ranks))
     assert_same("ranks", "processes")
     assert {path.name for path in data.iterdir()} == {"t.trees", "ranks", "processes"}
 
@@ -216,10 +207,10 @@ def test_ctrl_c_keeps_what_is_done(mpirun, data, straight):
 
 def test_resume_goes_on_with_other_numbers_of_ranks_and_processes(mpirun, data):
     command = [*PARSER, "--schedule", "inverse", "--model", "m"]
-    locally(*command, "--epochs", "1", "--jobs", "1")
+    invoke(*command, "--epochs", "1", "--jobs", "1")
     run(mpirun, 2, *command, "--mpi", "--resume", "--epochs", "2")
     assert contents("m")[2]["settings"]["jobs"] == 2
-    locally(*command, "--resume", "--epochs", "3", "--jobs", "1")
+    invoke(*command, "--resume", "--epochs", "3", "--jobs", "1")
     state = contents("m")[2]
     assert (state["settings"]["jobs"], state["progress"]["sentences"]) == (1, 3 * 24)
 
@@ -254,7 +245,7 @@ def alone(*arguments, **environment):
 
 def test_one_rank_is_one_process(mpirun, data):
     assert alone(*PARSER, "--model", "m", "--mpi").returncode == 0
-    locally(*PARSER, "--model", "one")
+    invoke(*PARSER, "--model", "one")
     assert_same("m", "one")
 
 
@@ -276,5 +267,5 @@ def test_without_an_mpi_it_is_said_what_to_install(mpirun, data, tmp_path):
 def test_without_mpi4py_it_is_said_what_to_install(data, monkeypatch):
     monkeypatch.setitem(sys.modules, "mpi4py", None)
     monkeypatch.delitem(sys.modules, "rnng_dy.training.mpi", raising=False)
-    result = locally(*PARSER, "--model", "m", "--mpi", code=2)
+    result = invoke(*PARSER, "--model", "m", "--mpi", code=2)
     assert "pip install '.[cluster]'" in result.stderr

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import subprocess
 import sys
 from itertools import product
 
@@ -15,6 +14,7 @@ from oracle.errors import RnngError
 from rnng_dy.models.composition import COMPOSITIONS
 from rnng_dy.training.replicas import Replicas
 
+from ...commands import run
 from ...conftest import CHECKOUT
 from ..conftest import make_parser
 from .test_mpi import OPEN_MPI, mpirun  # noqa: F401
@@ -35,19 +35,16 @@ def results(tmp_path_factory):
     """What the program leads to: called with HOW and the command that starts it, by rank."""
     found = {}
 
-    def run(how, *start):
+    def led_to(how, *start):
         if how not in found:
             folder = tmp_path_factory.mktemp(how)
-            command = [*start, sys.executable, "-m", PROGRAM, str(folder), how]
+            command = (*start, sys.executable, "-m", PROGRAM)
             environment = {**os.environ, **OPEN_MPI}
-            done = subprocess.run(
-                command, cwd=CHECKOUT, env=environment, capture_output=True, text=True, timeout=300
-            )
-            assert done.returncode == 0, done.stderr
+            run(CHECKOUT, folder, how, command=command, env=environment, timeout=300)
             found[how] = [dict(np.load(path)) for path in sorted(folder.glob("*.npz"))]
         return found[how]
 
-    return run
+    return led_to
 
 
 def of_system(arrays, system):

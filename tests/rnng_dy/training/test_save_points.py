@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +15,7 @@ from rnng_dy.engine import dy
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.training.loop import Training
 from rnng_dy.training.presets import Settings
+from tests import commands
 
 from ..conftest import sentences_of
 
@@ -88,7 +87,7 @@ def test_a_run_that_goes_on_from_a_save_point_ends_with_the_same_bits(trees, tmp
 
     for point in SAVE_POINTS:
         given = json.dumps([str(tmp_path / str(point)), str(tmp_path / "data.oracle"), settings])
-        subprocess.run([sys.executable, "-c", program, given], cwd=CHECKOUT, check=True)
+        commands.run(CHECKOUT, program, given, command=commands.PYTHON)
         found = checkpoint.read_arrays(tmp_path / str(point) / "training.npz")
         assert found.keys() == expected.keys()
         for array in found.keys() - {"state"}:

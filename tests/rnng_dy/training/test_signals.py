@@ -6,15 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from rnng_dy import checkpoint
-from rnng_dy.cli import main
+from tests.commands import invoke, run, started, until
 
 from ..conftest import TINY
 
@@ -51,8 +49,7 @@ else:
 
 
 def train(*arguments):
-    result = CliRunner().invoke(main, [*TRAIN.split(), *arguments])
-    assert result.exit_code == 0, result.output
+    invoke(*TRAIN.split(), *arguments)
 
 
 @pytest.fixture(scope="module")
@@ -79,16 +76,9 @@ def require_straight(model):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_to_the_group_ends_training_after_an_update_and_resume_goes_on(straight, number):
     model = number.name
-    with subprocess.Popen(
-        [sys.executable, "slow.py", *TRAIN.split(), model],
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    ) as process:
-        deadline = time.monotonic() + 60
-        while not Path(model, "log.jsonl").exists() and time.monotonic() < deadline:
-            assert process.poll() is None
-            time.sleep(0.02)
+    command = (sys.executable, "slow.py", *TRAIN.split(), model)
+    with started(*command, stderr=subprocess.PIPE, text=True) as process:
+        until(Path(model, "log.jsonl").exists)
         os.killpg(process.pid, number)
         _, said = process.communicate(timeout=60)
     assert process.returncode == 128 + number, said
@@ -100,10 +90,7 @@ def test_a_signal_to_the_group_ends_training_after_an_update_and_resume_goes_on(
 def test_a_signal_while_the_helper_starts_is_for_the_main_process_alone(straight, number):
     model = f"early-{number.name}"
     Path("early.py").write_text(EARLY.format(number.name), encoding="utf-8")
-    command = [sys.executable, "early.py", *TRAIN.split(), model]
-    done = subprocess.run(
-        command, stderr=subprocess.PIPE, text=True, start_new_session=True, timeout=60
-    )
-    assert done.returncode == 128 + number, done.stderr
+    early = {"command": (sys.executable, "early.py"), "start_new_session": True, "timeout": 60}
+    done = run(None, *TRAIN.split(), model, code=128 + number, **early)
     assert f"--resume goes on in {model}" in done.stderr
     require_straight(model)
