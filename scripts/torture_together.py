@@ -34,7 +34,9 @@ def torture_locks(straight: Straight, data: Path, folder: Path, random: Random, 
     moment = random.uniform(0, straight.seconds)
     time.sleep(moment)
     first.signal(signal.SIGSTOP, all_of_them=True)
-    writes = first.process.poll() is None and names != {path.name for path in folder.iterdir()}
+    has_begun = names != {path.name for path in folder.iterdir()}
+    # one that has written all may have let go, and be about to end
+    writes = first.process.poll() is None and has_begun and bool(difference(straight, folder))
     resume = random.random() < 0.5
     second = Started(arguments_of(job, data, resume), folder, job.program).wait(
         AT_ONCE + LOADED if writes else PATIENCE

@@ -33,8 +33,10 @@ SEED, INPUTS = 1, 150
 WRITES_SLOWLY = """
 import time
 with open("out", "w") as stream:
-    stream.write("all")
-time.sleep(2)
+    stream.write("ha")
+    stream.flush()
+    time.sleep(2)
+    stream.write("lf")
 """
 NO_PROBLEM = Outcome(0)
 
