@@ -68,9 +68,15 @@ def open_output(path: str | os.PathLike) -> Iterator[TextIO]:
         opened = _in_place(path)
     else:
         opened = _locked_file(path)
+    with naming(path), opened as stream:
+        yield stream
+
+
+@contextmanager
+def naming(path: str) -> Iterator[None]:
+    """Have an OSError of writing an output name it."""
     try:
-        with opened as stream:
-            yield stream
+        yield
     except OSError as error:
         # a full disk has no name, a missing folder that of the temporary file
         if error.filename in (None, temporary_name(os.path.realpath(path))):

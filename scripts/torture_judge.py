@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -161,7 +162,8 @@ COUNTS: dict[str, Callable[[Path, Sequence[str]], int]] = {
     "parse": lambda path, arguments: len(read_sentences(path)),
     "sample": lambda path, arguments: (
         # an empty line has no samples
-        int(arguments[arguments.index("--samples") + 1])
+        # the last one counts
+        int([after for name, after in pairwise(arguments) if name == "--samples"][-1])
         * sum(bool(sentence.tokens) for sentence in read_sentences(path))
     ),
     "score": _count_scored,

@@ -282,7 +282,7 @@ table_format_option = click.option(
     type=click.Choice([TSV, CSV]),
     default=TSV,
     show_default=True,
-    help="Tables with tabs and without quoting, or CSV as in RFC 4180, which spreadsheets and pandas read as it is.",
+    help="Tables with tabs and without quoting, or CSV as in RFC 4180, for spreadsheets.",
 )
 model_option = click.option("--model", "folder", type=FOLDER, required=True, help="Model folder.")
 output_option = click.option(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from oracle.errors import RnngError
 from oracle.files import open_output
-from oracle.streams import descriptor_of, is_replaced
+from oracle.streams import descriptor_of, is_replaced, naming
 from oracle.transitions import TransitionSystem
 from oracle.treebank import NO_TAG, format_tree
 from rnng_dy.cli.output_files import check_files
@@ -98,8 +98,9 @@ def write_at_once(outputs: Outputs, what: Written) -> Iterator[Callable[[Sequenc
             for text in sentences:
                 number, measured = next(numbers), MeasuredSentence.from_json(text)
                 for output, stream in opened:
-                    stream.writelines(f"{line}\n" for line in output.lines_of(number, measured))
-                    stream.flush()
+                    with naming(output.path):
+                        stream.writelines(f"{s}\n" for s in output.lines_of(number, measured))
+                        stream.flush()
 
         yield write
 

@@ -16,6 +16,7 @@ STATUS = Path("/proc/self/status")
 CGROUPS = Path("/proc/self/cgroup")
 CGROUP_ROOT = Path("/sys/fs/cgroup")
 GIGABYTE = 10**9
+LARGEST_SHOWN = 10**30
 
 
 def total_memory() -> int:
@@ -36,6 +37,8 @@ def require_memory(needed: float, what: str, remedy: str) -> None:
     except OSError:
         return
     if needed > available:
+        # a whole number of hundreds of digits is no float
+        needed = min(needed, LARGEST_SHOWN)
         raise RnngError(
             f"{what} needs {needed / GIGABYTE:,.1f} GB of memory, and {available / GIGABYTE:,.1f} GB are there: "
             f"{remedy}"

@@ -57,6 +57,8 @@ class Standing:
             raise ValueError("its counts are none")
         if standing.position >= examples or standing.sentences > LARGE:
             raise ValueError("its place is not in the data")
+        if max(counts) > LARGE:
+            raise ValueError("its counts are too large")
         if not (abs(loss) < LARGE and 0 <= standing.seconds < LARGE):
             raise ValueError("its loss or its time is no number")
         if not (standing.best is None or standing.best == float(standing.best)):

@@ -555,6 +555,13 @@ def test_the_number_of_jobs_changes_no_byte(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_a_full_standard_output_is_named(kind):
+    with open("/dev/full", "w") as full:
+        done = commands.run(None, "surprisal", *KINDS[kind], "many.txt", code=2, stdout=full)
+    assert done.stderr.endswith("Error: standard output: No space left on device\n")
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_what_goes_to_standard_output_has_the_bytes_of_a_file(kind):
     run(*KINDS[kind], "many.txt", "--end", "-o", "many.tsv")
     assert run(*KINDS[kind], "many.txt", "--end").stdout == read("many.tsv").decode()

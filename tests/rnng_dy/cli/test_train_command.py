@@ -318,6 +318,8 @@ IMPOSSIBLE = [
     ("progress", "window", [float("inf"), 1, 1, 1], "its loss or its time is no number"),
     ("progress", "window", [1.0, 1], "its counts are none"),
     ("progress", "stale", -1, "its counts are none"),
+    ("progress", "window", [1.0, 1, 1, 10**400], "its counts are too large"),
+    ("progress", "updates", 10**400, "its counts are too large"),
     ("settings", "patience", -1, "the setting patience cannot be -1"),
     ("progress", "best", float("nan"), "its best score is no number"),
     ("settings", "optimizer", ["sgd"], "the setting optimizer cannot be ['sgd']"),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from oracle.errors import RnngError
 from rnng_dy.execution import memory
 from rnng_dy.execution.work import ModelFolder, forget_model
 from tests.commands import PYTHON, run
@@ -121,3 +122,9 @@ def test_without_control_groups_the_system_says_what_is_left(tmp_path, monkeypat
     (tmp_path / "meminfo").write_text("MemAvailable: 1000 kB\n")
     monkeypatch.setattr(memory, "MEMINFO", tmp_path / "meminfo")
     assert memory.available_memory() == 1_024_000
+
+
+@pytest.mark.parametrize("needed", [1e18, 10**400])
+def test_more_memory_than_any_machine_has_is_refused_in_a_sentence(needed):
+    with pytest.raises(RnngError, match=r"a model needs [\d,]+\.\d GB of memory.*: use less"):
+        memory.require_memory(needed, "a model", "use less")
