@@ -80,7 +80,8 @@ def something_behind(random: Random, archive: bytes) -> bytes:
 
 def bomb(random: Random, archive: bytes) -> bytes:
     """Some kilobytes that unpack to hundreds of megabytes, alone or behind the content."""
-    line = random.choice([b"\0", b"\n", b"a\n", b"(S (NN a))\n", b"("])
+    # what packs less well may be a sound archive, which is read to its end
+    line = random.choice([b"\0", b"\n", b"a\n", b"("])
     packed = _bomb(line, _ending(archive))
     return packed if random.random() < 0.5 else archive + packed
 
