@@ -11,6 +11,19 @@ from oracle.errors import InputError
 from oracle.regular_files import open_regular
 from oracle.streams import replacing
 
+LARGEST = 1e9
+"""Of the numbers of a model: products of some that are larger would be no float32 any more."""
+
+
+def are_usable(values: np.ndarray) -> bool:
+    """Whether an array holds floats that a model can compute with: finite, and not over LARGEST."""
+    # in float16 LARGEST is infinite, and no infinity is over it
+    return (
+        np.issubdtype(values.dtype, np.floating)
+        and bool(np.isfinite(values).all())
+        and bool((np.abs(values) <= LARGEST).all())
+    )
+
 
 def write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
     """Write arrays by their names; the file is replaced when it is complete. Raises OSError naming `path`."""

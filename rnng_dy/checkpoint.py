@@ -21,7 +21,7 @@ import numpy as np
 from oracle.errors import InputError, RnngError
 from oracle.regular_files import read_regular
 from oracle.streams import from_json, replacing
-from rnng_dy.arrays import read_arrays, write_arrays
+from rnng_dy.arrays import LARGEST, are_usable, read_arrays, write_arrays
 from rnng_dy.folders import add_missing, new_folder, put_back, replace_folder, writing
 
 FORMAT, VERSION = "rnng_dy model", 1
@@ -29,8 +29,6 @@ CONFIG, VOCABULARY = "config.json", "vocabulary.json"
 PARAMETERS, TRAINING = "parameters.npz", "training.npz"
 UPDATES = "updates"
 """Beside the parameters in their file."""
-LARGEST = 1e9
-"""Of the numbers of a model: products of some that are larger would be no float32 any more."""
 ALWAYS = {"format", "version", "kind", "sizes"}
 """Keys of every config.json."""
 
@@ -88,7 +86,7 @@ class Contents:
         arrays = read_arrays(path)
         if arrays.keys() != {name} or not np.issubdtype(arrays[name].dtype, np.floating):
             raise InputError(f"damaged: it needs numbers called {name} and nothing else", path)
-        if not (np.abs(arrays[name]) <= LARGEST).all():
+        if not are_usable(arrays[name]):
             raise InputError(
                 f"damaged: it holds NaN or infinity, or numbers over {LARGEST:g}", path
             )

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from oracle.errors import RnngError
-from rnng_dy.checkpoint import LARGEST
+from rnng_dy.arrays import LARGEST
 from rnng_dy.engine import dy
 from rnng_dy.execution.memory import require_memory
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from oracle.errors import RnngError
-from rnng_dy.checkpoint import LARGEST
+from rnng_dy.arrays import are_usable
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.execution.batches import as_fits
 from rnng_dy.parameters import ParameterStore
@@ -83,9 +83,7 @@ class Adam:
         moments = [arrays[f"moment/{i}"] for i in range(len(arrays) - 1)]
         for i, moment in enumerate(moments):
             # first and second moments in turn
-            least = 0 if i % 2 else -LARGEST
-            are_numbers = np.issubdtype(moment.dtype, np.floating)
-            if not (are_numbers and ((least <= moment) & (moment <= LARGEST)).all()):
+            if not are_usable(moment) or (i % 2 and (moment < 0).any()):
                 raise ValueError(f"moment {i} has values that Adam cannot have computed")
         self._trainer.set_state(int(arrays["updates"]), moments)
 
