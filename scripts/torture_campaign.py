@@ -178,10 +178,11 @@ class Campaign:
         most = self.options.kills
         self._in_parallel(count() if most is None else range(most), until, lambda: work)
 
-    def _straight_run(self, job: Job, n: int) -> Straight:
+    def _straight_run(self, job: Job) -> Straight:
         """The uninterrupted run of a job, which is made once."""
         if job.name not in self._straight:
-            self._straight[job.name] = straight_run(job, self.data, self.folder / f"straight-{n}")
+            folder = self.folder / f"straight {job.name}"
+            self._straight[job.name] = straight_run(job, self.data, folder)
         return self._straight[job.name]
 
     def _torture_jobs(self, until: float) -> None:
@@ -193,7 +194,7 @@ class Campaign:
             kind = random.choice(["kill"] * 5 + self._kinds) if "kill" in self._kinds else ""
             kind = kind or random.choice(self._kinds)
             job = random.choice(JOBS) if random.randrange(REPRODUCTION_IN) else REPRODUCTION
-            straight, folder = self._straight_run(job, n), self.folder / f"kill-{n}"
+            straight, folder = self._straight_run(job), self.folder / f"kill-{n}"
             done += torture_job(kind, straight, self.data, folder, random, self.book)
 
         most = self.options.kills
