@@ -172,7 +172,7 @@ class Campaign:
     def _torture_locks(self, until: float) -> None:
         def work(n: int) -> None:
             random = Random(f"{self.options.seed} lock {n}")
-            straight = self._straight_run(random.choice(JOBS), n)
+            straight = self._straight_run(random.choice(JOBS))
             torture_locks(straight, self.data, self.folder / f"lock-{n}", random, self.book)
 
         most = self.options.kills
