@@ -92,11 +92,15 @@ class ParserVocabulary:
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> ParserVocabulary:
         """What `to_json` gave. Raises KeyError, TypeError or ValueError for anything else."""
+        tags, counts = data["tags"], tuple(data["tag_counts"])
+        are_counts = all(type(n) is int and 0 <= n < 1 << 62 for n in counts)
+        if len(counts) != len(tags or ()) or not are_counts or (tags and not any(counts)):
+            raise ValueError("tag_counts are not how often each of the tags came")
         return cls(
             **_shared_fields(data),
             singletons=frozenset(data["singletons"]),
-            tags=None if data["tags"] is None else Vocabulary(data["tags"]),
-            tag_counts=tuple(data["tag_counts"]),
+            tags=None if tags is None else Vocabulary(tags),
+            tag_counts=counts,
             pretrained=None if data["pretrained"] is None else Vocabulary(data["pretrained"]),
         )
 

@@ -140,6 +140,15 @@ def test_a_vocabulary_with_what_is_no_text_is_refused(folder, key):
         DiscriminativeParser.load(folder)
 
 
+@pytest.mark.parametrize(
+    "change", [list.clear, list.pop, lambda c: c.insert(0, 0.5), lambda c: c.append(-1)]
+)
+def test_counts_of_tags_that_no_treebank_gives_are_refused(folder, change):
+    change_vocabulary(folder, lambda v: change(v["tag_counts"]))
+    with pytest.raises(InputError, match=r"vocabulary.json: damaged .*how often each of the tags"):
+        DiscriminativeParser.load(folder)
+
+
 def test_a_generators_vocabulary_begins_with_the_beginning(generative_sentences, tmp_path):
     make_generator(generative_sentences).save(tmp_path / "g")
     change_vocabulary(tmp_path / "g", lambda v: v["words"].reverse())
