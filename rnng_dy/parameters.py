@@ -33,6 +33,8 @@ class ParameterStore:
         self.collection = dy.ParameterCollection()
         self.dense: dict[str, dy.Parameters] = {}
         self.lookups: dict[str, dy.LookupParameters] = {}
+        self.noted: dict[str, dict[int, object]] = {}
+        """Rows of lookup tables that were noted, whether a graph has computed them or not, by table (see `LookupTable`)."""
         self._groups: list[tuple[dy.Parameters, ...]] = []
         self._group_of: dict[tuple[str, int], int] = {}
         self._bytes = 0
@@ -148,6 +150,15 @@ class ParameterStore:
     def rows_with_gradient(self) -> dict[str, set[int]]:
         """The rows of lookup tables that graphs of gradients have used since the last update: asked of DyNet."""
         return {name: set(table.touched()) for name, table in self.lookups.items()}
+
+    def noted_rows(self) -> dict[str, set[int]]:
+        """The rows of lookup tables that have been noted since `forget_noted`, by table."""
+        return {name: set(rows) for name, rows in self.noted.items()}
+
+    def forget_noted(self) -> None:
+        """Forget which rows have been noted."""
+        for rows in self.noted.values():
+            rows.clear()
 
     def gradient_norm(self) -> float:
         """The Euclidean norm of all gradients together."""

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from rnng_dy.engine import Start, dy
-from rnng_dy.models.lstm import Lstm
+from rnng_dy.models.lstm import Lstm, LstmState
+from rnng_dy.models.vectors import Embedding, SingleVector
 from rnng_dy.parameters import LSTM_PARTS, ParameterStore
 
 TOLERANCE = 1e-4
@@ -97,10 +99,10 @@ def cell_differences(seed: int = 1) -> tuple[float, float]:
     xs = rng.normal(size=(3, inputs)).astype(np.float32)
     weights = rng.normal(size=(3, hidden))
     dy.renew_cg()
-    state, outputs = lstm.start(), []
+    state, outputs = lstm.start, []
     for x in xs:
-        state = lstm.step(state, dy.inputTensor(x))
-        outputs.append(lstm.output(state))
+        state = LstmState(state, Embedding(SingleVector(partial(dy.inputTensor, x))))
+        outputs.append(lstm.outputs([state]))
     loss = dy.esum(
         [dy.dot_product(h, dy.inputTensor(w)) for h, w in zip(outputs, weights, strict=True)]
     )
@@ -164,7 +166,7 @@ class _Tagger:
 
     def __init__(self, seed: int):
         self.store = store = ParameterStore(seed)
-        self.lstm = Lstm(store, "lstm", 2, self.SIZE, self.SIZE)
+        self.cells = [store.lstm_cell(f"lstm.{i}", self.SIZE, self.SIZE) for i in range(2)]
         self.words = store.lookup("word", self.WORDS, self.SIZE)
         self.hidden = store.matrix("hidden", self.SIZE, self.SIZE)
         self.hidden_bias = store.vector("hidden_bias", self.SIZE)
@@ -175,10 +177,12 @@ class _Tagger:
         """The negative log likelihood of tag 0 everywhere."""
         losses = []
         for sentence, mask in zip(sentences, masks, strict=True):
-            state = self.lstm.start()
+            state = [None] * len(self.cells)
             for word, barred in zip(sentence, mask, strict=True):
-                state = self.lstm.step(state, dy.lookup(self.words, int(word)))
-                summary = self.lstm.output(state)
+                x = dy.lookup(self.words, int(word))
+                for layer, cell in enumerate(self.cells):
+                    x = state[layer] = cell.step(x, state[layer])
+                summary = dy.pick_range(x, 0, self.SIZE)
                 inner = dy.affine_transform([self.hidden_bias, self.hidden, summary])
                 logits = dy.affine_transform([self.output_bias, self.output, dy.rectify(inner)])
                 losses.append(dy.pickneglogsoftmax(logits + dy.inputVector(barred), 0))

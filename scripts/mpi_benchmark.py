@@ -198,7 +198,8 @@ def _update(folder: str, kind: str, world) -> tuple[int, float]:
     engine.start()
     model = registry.load(Path(folder) / kind)
     examples = examples_of(model, "train", Path(folder))[:BATCH]
-    rows, gradients = model.touched_rows(examples), Gradients(model.store)
+    model.walk(map(model.derived, examples))
+    rows, gradients = model.store.noted_rows(), Gradients(model.store)
     numbers = gradients.count(rows)
     row = np.zeros(gradients.most, np.float32)
 

@@ -62,6 +62,7 @@ def _measure(options: argparse.Namespace, folder: Path) -> None:
         batch = [examples[i] for i in order[start : start + options.batch_size]]
         times = [time.perf_counter()]
         dy.renew_cg()
+        model.store.forget_noted()
         loss = model.training_loss(batch, settings.dropout)
         times.append(time.perf_counter())
         loss.value()
@@ -71,7 +72,7 @@ def _measure(options: argparse.Namespace, folder: Path) -> None:
         dy.synchronize()
         times.append(time.perf_counter())
         norm = model.store.gradient_norm()
-        updater.optimizer.step(0.01, norm, model.touched_rows(batch))
+        updater.optimizer.step(0.01, norm, model.store.noted_rows())
         dy.synchronize()
         times.append(time.perf_counter())
         for name, spent in zip(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -13,12 +13,11 @@ from oracle.files import OracleSentence
 from oracle.tokens import split_tokens
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.execution.batches import as_fits, batches
-from rnng_dy.models.derivations import Forest
-from rnng_dy.models.lstm import Lstm
+from rnng_dy.models.lstm import Lstm, LstmState
+from rnng_dy.models.vectors import LookupTable, keep
 from rnng_dy.models.vocabulary import GeneratorVocabulary
 from rnng_dy.models.word_softmax import ClassFactoredSoftmax
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.rows import numbered
 from rnng_dy.saved import SavedModel
 from rnng_dy.search.generation import draw, until_drawn
 from rnng_dy.search.words import WordRecord
@@ -64,7 +63,7 @@ class LstmLanguageModel(SavedModel):
         self.store, self.vocabulary, self.sizes = store, vocabulary, sizes
         self._end = len(vocabulary.words)
         self._lstm = Lstm(store, "words", sizes.layers, sizes.lstm_input, sizes.hidden)
-        self._word_table = store.lookup("word", len(vocabulary.words), sizes.lstm_input)
+        self._words = LookupTable(store, "word", len(vocabulary.words), sizes.lstm_input)
         clusters = [*vocabulary.clusters, (self._end,)]
         self._softmax = ClassFactoredSoftmax(store, sizes.hidden, clusters)
 
@@ -80,14 +79,12 @@ class LstmLanguageModel(SavedModel):
         self, examples: Sequence[LanguageModelExample], dropout: float
     ) -> tuple[list[dy.Expression], np.ndarray]:
         """See `ClassFactoredSoftmax.negative_log_probs`, for the words and ends of all examples in order."""
-        forest, read, targets = Forest(), [], []
+        states, targets = [], []
         for example in examples:
             # <s> has id 0
-            read += forest.add_chain((0, *example.words))
+            states += self._lstm.read(map(self._words.__getitem__, (0, *example.words)))
             targets += (*example.words, self._end)
-        words = list(dict.fromkeys(forest.inputs))
-        vectors = numbered(words, dy.lookup_batch(self._word_table, words))
-        u = self._lstm.outputs(self._lstm.states(forest, read, vectors, dropout))
+        u = self._lstm.outputs(states, dropout)
         return self._softmax.negative_log_probs(dy.dropout(u, dropout) if dropout else u, targets)
 
     # training
@@ -109,10 +106,6 @@ class LstmLanguageModel(SavedModel):
     def length(example: LanguageModelExample) -> int:
         """Words of an example."""
         return len(example.words)
-
-    def touched_rows(self, examples: Iterable[LanguageModelExample]) -> Mapping[str, set[int]]:
-        """The lookup rows of these examples."""
-        return {"word": {0} | {word for e in examples for word in e.words}}
 
     # use
 
@@ -203,19 +196,18 @@ class LstmLanguageModel(SavedModel):
     def _generate(self, random: np.random.Generator, max_length: int) -> list[int] | None:
         dy.renew_cg()
         words: list[int] = []
-        state = self._lstm.step(self._lstm.start(), dy.lookup(self._word_table, 0))
+        state = LstmState(self._lstm.start, self._words[0])
         while len(words) <= max_length:
-            [log_probs] = self._softmax.every_log_prob(self._lstm.output(state))
+            [log_probs] = self._softmax.every_log_prob(self._lstm.outputs([state]))
             word = draw(log_probs, random)
             if word == self._end:
                 # an empty sentence is none
                 return words or None
             words.append(word)
             # the next word has a graph of its own, so that long sentences need no more memory
-            values = [layer.npvalue() for layer in state]
+            keep([state])
             dy.renew_cg()
-            state = tuple(map(dy.inputTensor, values))
-            state = self._lstm.step(state, dy.lookup(self._word_table, word))
+            state = LstmState(state, self._words[word])
         return None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
@@ -21,13 +21,13 @@ from oracle.treebank import tags as tags_of
 from oracle.treebank import words as words_of
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.execution.batches import as_fits
-from rnng_dy.models.configurations import Configuration
-from rnng_dy.models.lstm import Lstm
-from rnng_dy.models.parser_state import PARSER_STATES
-from rnng_dy.models.rnng import Rnng, Sizes
+from rnng_dy.models.configuration import Configuration, WordPrefix
+from rnng_dy.models.lstm import Lstm, LstmState
+from rnng_dy.models.network import Rnng, Sizes
+from rnng_dy.models.parser_state import PARSER_STATES, WORDS
+from rnng_dy.models.vectors import Embedding, LookupTable, SingleVector, value_of
 from rnng_dy.models.vocabulary import ParserVocabulary
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.rows import join
 from rnng_dy.search.found import TOO_LONG, Found
 from rnng_dy.search.greedy import BATCH_SIZE, parse_batch
 from rnng_dy.search.model import Derived
@@ -64,6 +64,58 @@ class ParserExample(NamedTuple):
     actions: Sequence[int]
 
 
+class InputLayer:
+    """Words as stack and buffer read them: relu(bias + W word + T tag + V pretrained vector)."""
+
+    def __init__(
+        self,
+        store: ParameterStore,
+        sizes: ParserSizes,
+        vocabulary: ParserVocabulary,
+        vectors: np.ndarray | None,
+    ):
+        size, self._counts = sizes.lstm_input, vocabulary.tag_counts
+        self._words = LookupTable(store, "word", len(vocabulary.words), sizes.word)
+        self._bias = store.vector("input_bias", size)
+        self._word_weights = store.matrix("input_word", size, sizes.word)
+        self._tags = self._vectors = None
+        if vocabulary.tags is not None:
+            self._tags = LookupTable(store, "tag", len(vocabulary.tags), sizes.tag)
+            self._tag_weights = store.matrix("input_tag", size, sizes.tag)
+            self._unknown_tag = Embedding(SingleVector(self._mean_tag))
+        if vectors is not None:
+            # a word without a vector has one of zeros, after the others
+            self._vectors = store.constant(vectors, len(vocabulary.pretrained), blank=True)
+            self._blank = len(vectors)
+            self._vector_weights = store.matrix("input_vector", size, vectors.shape[1])
+
+    def _mean_tag(self) -> dy.Expression:
+        """What an unseen tag counts as: the mean of the tags' embeddings, weighted by how often training has them."""
+        counts = np.array(self._counts, np.float32)
+        return dy.inputVector(counts / counts.sum() @ self._tags.parameters.as_array())
+
+    def read(self, tokens: Tokens) -> list[Embedding]:
+        """The words of a sentence."""
+        words = [self._words[word] for word in tokens.words]
+        tags = vectors = [None] * len(words)
+        if self._tags is not None:
+            tags = [self._unknown_tag if tag is None else self._tags[tag] for tag in tokens.tags]
+        if self._vectors is not None:
+            vectors = [self._blank if row is None else row for row in tokens.vectors]
+        return [Embedding(self, row) for row in zip(words, tags, vectors, strict=True)]
+
+    def vectors(self, rows: Sequence[tuple]) -> dy.Expression:
+        """See `Source`: shape (lstm_input,)."""
+        words, tags, vectors = zip(*rows, strict=True)
+        terms = [self._bias, self._word_weights, value_of(words)]
+        if self._tags is not None:
+            terms += [self._tag_weights, value_of(tags)]
+        if self._vectors is not None:
+            looked_up = dy.lookup_batch(self._vectors, vectors, update=False)
+            terms += [self._vector_weights, looked_up]
+        return dy.rectify(dy.affine_transform(terms))
+
+
 class DiscriminativeParser(Rnng, ParserI):
     """A parser: `parse`, `sample` and `log_prob` for users, the rest for training and search.
 
@@ -75,7 +127,6 @@ class DiscriminativeParser(Rnng, ParserI):
     sizes_type = ParserSizes
     vocabulary_type = ParserVocabulary
     states = PARSER_STATES
-    _reads_backwards = True
 
     def __init__(
         self,
@@ -94,18 +145,9 @@ class DiscriminativeParser(Rnng, ParserI):
         )
         self.vocabulary = vocabulary
         self.vectors = vectors
-        self._context_lstm = Lstm(store, "buffer", sizes.layers, sizes.lstm_input, sizes.hidden)
-        self._buffer_guard = store.vector("buffer_guard", sizes.lstm_input)
-        self._word_table = store.lookup("word", len(vocabulary.words), sizes.word)
-        self._input_bias = store.vector("input_bias", sizes.lstm_input)
-        self._input_word = store.matrix("input_word", sizes.lstm_input, sizes.word)
-        if vocabulary.tags is not None:
-            self._tag_table = store.lookup("tag", len(vocabulary.tags), sizes.tag)
-            self._input_tag = store.matrix("input_tag", sizes.lstm_input, sizes.tag)
-        if vectors is not None:
-            # a word without a vector has one of zeros, after the others
-            self._vector_table = store.constant(vectors, len(vocabulary.pretrained), blank=True)
-            self._input_vector = store.matrix("input_vector", sizes.lstm_input, vectors.shape[1])
+        self._lstms[WORDS] = Lstm(store, "buffer", sizes.layers, sizes.lstm_input, sizes.hidden)
+        self._buffer_guard = Embedding.of_parameter(store.vector("buffer_guard", sizes.lstm_input))
+        self._input = InputLayer(store, sizes, vocabulary, vectors)
 
     @staticmethod
     def constants_of(vocabulary: ParserVocabulary) -> tuple[str, ...]:
@@ -174,43 +216,16 @@ class DiscriminativeParser(Rnng, ParserI):
 
     # graphs
 
-    def _unknown_tag(self) -> dy.Expression:
-        """What an unseen tag counts as: the mean of the tags' embeddings, weighted by how often training has them."""
-        counts = np.array(self.vocabulary.tag_counts, np.float32)
-        return dy.inputVector(counts / counts.sum() @ self._tag_table.as_array())
-
-    def _word_vectors(self, sentences: Sequence[Tokens]) -> dy.Expression:
-        """What the words are to stack and buffer: shape (input,), one batch element each."""
-        words, tags, vectors = (
-            [number for tokens in sentences for number in tokens[k] or ()] for k in range(3)
-        )
-        terms = [self._input_bias, self._input_word, dy.lookup_batch(self._word_table, words)]
-        if self.vocabulary.tags is not None:
-            terms += [self._input_tag, self._tag_vectors(tags)]
-        if self.vectors is not None:
-            rows = [len(self.vectors) if row is None else row for row in vectors]
-            looked_up = dy.lookup_batch(self._vector_table, rows, update=False)
-            terms += [self._input_vector, looked_up]
-        return dy.rectify(dy.affine_transform(terms))
-
-    def _tag_vectors(self, tags: Sequence[int | None]) -> dy.Expression:
-        known = [tag for tag in tags if tag is not None]
-        looked_up = [dy.lookup_batch(self._tag_table, known)] if known else []
-        if len(known) == len(tags):
-            return looked_up[0]
-        # those that are not known come last
-        places = iter(range(len(known)))
-        rows = [len(known) if tag is None else next(places) for tag in tags]
-        return dy.pick_batch_elems(join([*looked_up, self._unknown_tag()]), rows)
-
-    def start(self, tokens: Tokens, dropout: float = 0.0) -> Configuration:
-        """The configuration before the first action of a sentence, in the current graph."""
-        return self.starts([tokens], dropout)[0]
-
-    def starts(self, sentences: Iterable[Tokens], dropout: float = 0.0) -> list[Configuration]:
-        """The same for several sentences, computed together."""
-        trees = [Derived(tokens, len(tokens.words), (), None) for tokens in sentences]
-        return self._roots(trees, {}, dropout)
+    def start(self, tokens: Tokens) -> Configuration:
+        """The configuration before the first action over a sentence."""
+        read = self._input.read(tokens)
+        states = [LstmState(self._lstms[WORDS].start, self._buffer_guard)]
+        for vector in reversed(read):
+            states.append(LstmState(states[-1], vector))
+        root = last = WordPrefix(0, states.pop(), None)
+        for position, vector in enumerate(read, 1):
+            last.following[None] = last = WordPrefix(position, states.pop(), vector)
+        return self._root(root, len(read))
 
     # training
 
@@ -227,24 +242,12 @@ class DiscriminativeParser(Rnng, ParserI):
 
     def derived(self, example: ParserExample) -> Derived:
         """The tree of a training example."""
-        return Derived(example.tokens, len(example.classes), [example.actions], None)
-
-    def _context_start(self) -> dy.Expression:
-        return self._buffer_guard
+        return Derived(example.tokens, [example.actions], None)
 
     @staticmethod
     def length(example: ParserExample) -> int:
         """Words of an example."""
         return len(example.classes)
-
-    def touched_rows(self, examples: Iterable[ParserExample]) -> Mapping[str, set[int]]:
-        """The lookup rows that the original looks up for these examples."""
-        examples = list(examples)
-        rows = {**super().touched_rows(examples)}
-        rows["word"] = {word for e in examples for word in e.tokens.words}
-        if self.vocabulary.tags is not None:
-            rows["tag"] = {tag for e in examples for tag in e.tokens.tags if tag is not None}
-        return rows
 
     # use
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,15 +15,14 @@ from oracle.tokens import Token, split_tokens
 from oracle.transitions import DEFAULT, SHIFT
 from oracle.treebank import words as words_of
 from rnng_dy.engine import dy
-from rnng_dy.models.configurations import Configuration, SentenceGraph, Words
-from rnng_dy.models.derivations import Choice
-from rnng_dy.models.lstm import Lstm
+from rnng_dy.models.configuration import Configuration, Decision, WordPrefix
+from rnng_dy.models.lstm import Lstm, LstmState
+from rnng_dy.models.network import Rnng, Sizes, Step
 from rnng_dy.models.parser_state import GENERATOR_STATES, WORDS
-from rnng_dy.models.rnng import Rnng, Sizes, Step
+from rnng_dy.models.vectors import LookupTable
 from rnng_dy.models.vocabulary import GeneratorVocabulary
 from rnng_dy.models.word_softmax import ClassFactoredSoftmax
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.rows import Block, Row
 from rnng_dy.search.found import Found
 from rnng_dy.search.generation import generate_trees
 from rnng_dy.search.model import Derived
@@ -79,7 +78,6 @@ class GenerativeModel(Rnng):
     sizes_type = GeneratorSizes
     vocabulary_type = GeneratorVocabulary
     states = GENERATOR_STATES
-    _reads_backwards = False
 
     def __init__(
         self,
@@ -93,8 +91,8 @@ class GenerativeModel(Rnng):
         store = ParameterStore(seed)
         super().__init__(store, sizes, vocabulary.nonterminals, composition, 1, transitions, state)
         self.vocabulary = vocabulary
-        self._context_lstm = Lstm(store, "terms", sizes.layers, sizes.lstm_input, sizes.hidden)
-        self._word_table = store.lookup("word", len(vocabulary.words), sizes.lstm_input)
+        self._lstms[WORDS] = Lstm(store, "terms", sizes.layers, sizes.lstm_input, sizes.hidden)
+        self._word_table = LookupTable(store, "word", len(vocabulary.words), sizes.lstm_input)
         self.softmax = ClassFactoredSoftmax(store, sizes.hidden, vocabulary.clusters)
 
     # sentences as ids
@@ -130,45 +128,29 @@ class GenerativeModel(Rnng):
 
     # graphs
 
-    def start(self, dropout: float = 0.0) -> Configuration:
-        """The configuration before the first action, in the current graph."""
-        graph = SentenceGraph()
-        context = self.state.first(WORDS, self._context_lstm, self._context_start(), dropout)
-        words = Words(0, context, None, graph.new_name())
-        root = Configuration(graph, self.transitions.start(None), *self._first(dropout), words)
-        return self._with_u([root], dropout)[0]
+    def start(self, sentence: object = None) -> Configuration:
+        """The configuration before the first action, whatever sentence is to be generated."""
+        context = LstmState(self._lstms[WORDS].start, self._word_table[0])
+        return self._root(WordPrefix(0, context, None), None)
 
-    def _next_words(
-        self, configurations: Sequence[Configuration], words: Sequence[int], dropout: float
-    ) -> list[Words]:
-        fresh = {}
-        for c, word in zip(configurations, words, strict=True):
-            known = c.words.following.get(word)
-            if known is None or not known.is_usable:
-                fresh[c.words, word] = c.graph
-        if fresh:
-            vectors = dy.lookup_batch(self._word_table, [word for _, word in fresh])
-            rows = self.state.after(
-                WORDS, self._context_lstm, [read.context for read, _ in fresh], vectors, dropout
-            )
-            embedded = Block([vectors], len(fresh))
-            for k, ((read, word), graph) in enumerate(fresh.items()):
-                read.following[word] = Words(
-                    read.position + 1, rows[k], Row(embedded, k), graph.new_name()
-                )
-        return super()._next_words(configurations, words, dropout)
+    def _next_word(self, words: WordPrefix, word: int) -> WordPrefix:
+        if word not in words.following:
+            vector = self._word_table.occurrence(word)
+            context = LstmState(words.context, vector)
+            words.following[word] = WordPrefix(words.position + 1, context, vector)
+        return words.following[word]
 
     def step(self, configurations: Sequence[Configuration]) -> GeneratorStep:
         """What comes next in each configuration."""
         return GeneratorStep(self, configurations)
 
-    def _choice_losses(
-        self, u: dy.Expression, choices: Sequence[Choice]
+    def _decision_losses(
+        self, u: dy.Expression, decisions: Sequence[Decision]
     ) -> tuple[list[dy.Expression], np.ndarray]:
-        losses, owners = super()._choice_losses(u, choices)
-        shifts = [i for i, choice in enumerate(choices) if choice.action == SHIFT]
+        losses, owners = super()._decision_losses(u, decisions)
+        shifts = [i for i, decision in enumerate(decisions) if decision.action == SHIFT]
         if shifts:
-            words = [choices[i].word for i in shifts]
+            words = [decisions[i].word for i in shifts]
             word_losses, of_shift = self.softmax.negative_log_probs(
                 dy.pick_batch_elems(u, shifts), words
             )
@@ -178,13 +160,7 @@ class GenerativeModel(Rnng):
 
     def derived(self, example: GeneratorExample) -> Derived:
         """The tree of a training example."""
-        return Derived(example.words, len(example.words), [example.actions], example.words)
-
-    def _word_vectors(self, sentences: Sequence[Sequence[int]]) -> dy.Expression:
-        return dy.lookup_batch(self._word_table, [word for words in sentences for word in words])
-
-    def _context_start(self) -> dy.Expression:
-        return dy.lookup(self._word_table, 0)
+        return Derived(None, [example.actions], example.words)
 
     # training
 
@@ -192,12 +168,6 @@ class GenerativeModel(Rnng):
     def length(example: GeneratorExample) -> int:
         """Words of an example."""
         return len(example.words)
-
-    def touched_rows(self, examples: Iterable[GeneratorExample]) -> Mapping[str, set[int]]:
-        """The lookup rows that the original looks up for these examples."""
-        examples = list(examples)
-        words = {0} | {word for e in examples for word in e.words}
-        return {**super().touched_rows(examples), "word": words}
 
     # use
 

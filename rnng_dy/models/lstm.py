@@ -1,16 +1,28 @@
-"""The LSTM of the original."""
+"""The LSTM of the original, over states that are noted first and computed later."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+
+import numpy as np
 
 from rnng_dy.engine import dy
-from rnng_dy.models.derivations import Forest
+from rnng_dy.models.vectors import KEPT, LAST, NOWHERE, BatchedVectors, Vector, gather, place
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.rows import LAST, Block, Row, gather
 
-LstmState = tuple
-"""[h; c] of each layer, bottom first, None before the first input; any number of states can follow one."""
+
+class LstmState(Vector):
+    """The state after reading one more vector; batched vectors are [h; c] of each layer, bottom first."""
+
+    __slots__ = ("before", "reads")
+
+    def __init__(self, before: LstmState | None, reads: Vector | None):
+        self.batch, self.before, self.reads = NOWHERE, before, reads
+
+
+Schedule = list[list[LstmState]]
+"""States by level: those of the first go on from computed ones, others from states of the levels before."""
 
 
 class Lstm:
@@ -26,41 +38,67 @@ class Lstm:
             store.lstm_cell(f"{name}.{i}", inputs if i == 0 else hidden, hidden)
             for i in range(layers)
         ]
+        self.start = LstmState(None, None)
+        """The state before the first input: h = c = 0."""
+        zeros = np.zeros((1, 2 * hidden), np.float32)
+        self.start.batch, self.start.index = BatchedVectors((), 1, [zeros] * layers), 0
 
-    def start(self) -> LstmState:
-        """The state before the first input."""
-        return (None,) * len(self._cells)
+    def read(self, vectors: Iterable[Vector]) -> list[LstmState]:
+        """Note the states after each vector of a sequence."""
+        states, state = [], self.start
+        for vector in vectors:
+            state = LstmState(state, vector)
+            states.append(state)
+        return states
 
-    def step(self, state: LstmState, x: dy.Expression, dropout: float = 0.0) -> LstmState:
-        """The state after reading x; both may have a batch element for each of several sequences."""
-        after = []
-        for cell, before in zip(self._cells, state, strict=True):
-            # a layer reads the h of the state below it
-            x = cell.step(x, before, dropout)
-            after.append(x)
-        return tuple(after)
+    @staticmethod
+    def schedule(states: Iterable[LstmState]) -> Schedule:
+        """The states that the current graph lacks, among these and those that they go on from."""
+        usable = (dy.cg_version(), KEPT)
+        levels: Schedule = []
+        level_of: dict[LstmState, int] = {}
+        for state in states:
+            chain = []
+            while state.batch.graph not in usable and state not in level_of:
+                chain.append(state)
+                state = state.before
+            level = level_of.get(state, -1)
+            for later in reversed(chain):
+                level += 1
+                level_of[later] = level
+                if level == len(levels):
+                    levels.append([])
+                levels[level].append(later)
+        return levels
 
-    def states(
-        self,
-        forest: Forest,
-        numbers: Iterable[int],
-        vectors: Mapping[int, Row],
-        dropout: float = 0.0,
-    ) -> list[Row]:
-        """Some states of sequences that are known in advance, by number; all of them read `vectors` by theirs."""
-        levels = forest.by_level()
-        [x] = gather([vectors[number] for number in levels.inputs])
+    def compute(self, schedule: Schedule, dropout: float = 0.0) -> None:
+        """Compute states, one node of the graph for each layer."""
+        if not schedule:
+            return
+        states = [state for level in schedule for state in level]
+        first = [state.before for state in schedule[0]]
+        # what begins needs no products with h = c = 0
+        begins = all(state is self.start for state in first)
+        before = [None] * len(self._cells) if begins else gather(first)
+        [x] = gather([state.reads for state in states])
+        for index, state in enumerate(states):
+            state.index = index
+        parents = [-1] * len(first) + [state.before.index for state in states[len(first) :]]
+        ends = list(accumulate(map(len, schedule)))
         layers = []
-        for cell in self._cells:
-            x = cell.forest(x, levels.parents, levels.ends, dropout)
+        for cell, given in zip(self._cells, before, strict=True):
+            # a layer reads the h of the state below it
+            if len(schedule) == 1:
+                x = cell.step(x, given, dropout)
+            else:
+                x = cell.forest(x, parents, ends, dropout, given)
             layers.append(x)
-        block = Block(layers, len(levels.inputs))
-        return [Row(block, levels.places[number]) for number in numbers]
+        place(states, layers)
 
-    def outputs(self, states: Sequence[Row]) -> dy.Expression:
-        """The top layer's h of rows that hold states: shape (hidden,), one batch element each."""
+    def outputs(self, states: Sequence[LstmState], dropout: float = 0.0) -> dy.Expression:
+        """The top layer's h of states: shape (hidden,), one batch element each; computes what is missing.
+
+        `dropout` is that of the LSTM's inputs; h itself is as it is.
+        """
+        self.compute(self.schedule(states), dropout)
         return gather(states, LAST, self._hidden)[0]
-
-    def output(self, state: LstmState) -> dy.Expression:
-        """The top layer's h, shape (hidden,); batched as the state is."""
-        return dy.pick_range(state[-1], 0, self._hidden)

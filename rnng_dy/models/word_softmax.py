@@ -9,8 +9,8 @@ import numpy as np
 
 from rnng_dy.engine import dy
 from rnng_dy.models.distributions import log_softmax
+from rnng_dy.models.vectors import as_rows
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.rows import as_rows
 
 
 class ClassFactoredSoftmax:

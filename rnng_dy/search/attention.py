@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice
+from itertools import chain
 
 import numpy as np
 
@@ -37,10 +37,13 @@ def attention_weights(model, examples: Sequence) -> list[list[Attended] | None]:
 @one_graph
 def _in_one_graph(model, examples: Sequence) -> list[list[Attended]]:
     dy.renew_cg()
-    decisions, paths = model.walked(map(model.derived, examples))
-    closed = [
-        [decisions[i].configuration for i in path if decisions[i].action == REDUCE]
+    decisions, paths = model.walk(map(model.derived, examples))
+    trees = [
+        [decisions[i].after.stack.reads for i in path if decisions[i].action == REDUCE]
         for path in paths
     ]
-    weights = iter(model.constituents.weights([c for of_tree in closed for c in of_tree]))
-    return [list(islice(weights, len(of_tree))) for of_tree in closed]
+    constituents = sorted(chain(*trees), key=lambda constituent: len(constituent.children))
+    model.compute([constituent.configuration for constituent in constituents])
+    weights = dict(zip(constituents, model.compose.weights(constituents), strict=True))
+    labels = model.transitions.nonterminals
+    return [[(labels[c.label], weights[c]) for c in of_tree] for of_tree in trees]

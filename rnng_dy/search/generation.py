@@ -117,14 +117,11 @@ def _generate(
                 d.words.append(word)
                 log_p += float(of_words[b][word])
             d.actions.append(action)
-            taken = d._replace(log_p=log_p)
-            if d.configuration.state.after(action).is_finished:
+            c = model.advance(d.configuration, action, word)
+            taken = d._replace(configuration=c, log_p=log_p)
+            if c.state.is_finished:
                 finished[d.index] = taken
             elif len(d.words) <= max_length and len(d.actions) <= 10 * max_length:
-                grown.append((taken, action, word))
-        frontier = []
-        if grown:
-            drawn, actions, generated = zip(*grown, strict=True)
-            advanced = model.advance([d.configuration for d in drawn], actions, generated)
-            frontier = [d._replace(configuration=c) for d, c in zip(drawn, advanced, strict=True)]
+                grown.append(taken)
+        frontier = grown
     return finished

@@ -19,24 +19,20 @@ Parsed = tuple[list[int], float]
 def parse_batch(parser: Model, sentences: Sequence) -> list[Parsed]:
     """The greedy parse of each sentence, given as the parser's ids; all in one graph."""
     dy.renew_cg()
-    configurations = dict(enumerate(parser.starts(sentences)))
+    configurations = list(map(parser.start, sentences))
     results: list[Parsed] = [([], 0.0) for _ in sentences]
     unfinished = list(range(len(sentences)))
     while unfinished:
         table = parser.step([configurations[i] for i in unfinished]).action_log_probs()
-        going_on, actions_of = [], []
+        going_on = []
         for i, row, action in zip(unfinished, table, table.argmax(axis=1).tolist(), strict=True):
             actions, log_q = results[i]
             actions.append(action)
             results[i] = (actions, log_q + row[action])
-            if not configurations[i].state.after(action).is_finished:
+            configurations[i] = parser.advance(configurations[i], action)
+            if not configurations[i].state.is_finished:
                 going_on.append(i)
-                actions_of.append(action)
         unfinished = going_on
-        if unfinished:
-            before = [configurations[i] for i in unfinished]
-            advanced = parser.advance(before, actions_of)
-            configurations.update(zip(unfinished, advanced, strict=True))
     return results
 
 

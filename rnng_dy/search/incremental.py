@@ -210,7 +210,10 @@ def keep(model: Model, hypotheses: Iterable[Hypothesis]) -> None:
 def expand(model: Model, requests: Sequence[Request]) -> list[Expanded]:
     """The answers to all requests, from one batch."""
     hypotheses = [h for request in requests for h in request.hypotheses]
-    configurations = carry_out(model, hypotheses)
+    configurations = [
+        h.configuration if h.action is None else model.advance(h.configuration, h.action, h.word)
+        for h in hypotheses
+    ]
     system = model.transitions
     valid = system.masks[[system.mask_number(c.state) for c in configurations]]
     words = [request.word for request in requests for _ in request.hypotheses]
@@ -227,18 +230,3 @@ def expand(model: Model, requests: Sequence[Request]) -> list[Expanded]:
         answers.append(Expanded(configurations[part], table[part], of_word[part]))
         begin = part.stop
     return answers
-
-
-def carry_out(model: Model, hypotheses: Sequence[Hypothesis]) -> list[Configuration]:
-    """The configurations that hypotheses lead to."""
-    moving = [h for h in hypotheses if h.action is not None]
-    if not moving:
-        return [h.configuration for h in hypotheses]
-    advanced = iter(
-        model.advance(
-            [h.configuration for h in moving],
-            [h.action for h in moving],
-            [h.word for h in moving],
-        )
-    )
-    return [h.configuration if h.action is None else next(advanced) for h in hypotheses]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -38,9 +38,7 @@ class Derived(NamedTuple):
     """A sentence with the ids of actions over it."""
 
     sentence: object
-    """What `start` of a parser takes, the words of a generator."""
-    length: int
-    """Words."""
+    """What `start` takes."""
     sequences: Sequence[Sequence[int]]
     generated: Sequence[int] | None
     """Ids of the words that a generator's SHIFTs generate, in order."""
@@ -62,24 +60,14 @@ class Model(Protocol):
 
     transitions: TransitionSystem
 
-    def start(self, *sentence: object) -> Configuration:
-        """Before the first action; a parser is given the ids of a sentence."""
-
-    def starts(self, sentences: Sequence[object]) -> list[Configuration]:
-        """A parser's before the first actions of several sentences, all computed together."""
+    def start(self, sentence: object = None) -> Configuration:
+        """Before the first action; a parser needs the ids of a sentence."""
 
     def step(self, configurations: Sequence[Configuration], alpha: float = 1.0) -> Step:
         """What comes next in each configuration, all computed together."""
 
-    def advance(
-        self,
-        configurations: Sequence[Configuration],
-        actions: Sequence[int],
-        words: Sequence[int | None] | None = None,
-        dropout: float = 0.0,
-        histories: Sequence[object] | None = None,
-    ) -> list[Configuration]:
-        """What a valid action of each leads to, all computed together; a generator's SHIFT needs the id of its word.
+    def advance(self, c: Configuration, action: int, word: int | None = None) -> Configuration:
+        """What a valid action leads to, which computes nothing; a generator's SHIFT needs the id of its word."""
 
-        `histories` are what the model makes of the actions so far, where it knows them in advance.
-        """
+    def keep(self, configurations: Iterable[Configuration]) -> None:
+        """Let configurations outlive the current graph, with what they go on from."""

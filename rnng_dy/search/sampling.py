@@ -51,7 +51,7 @@ def sample_batch(
         )
     dy.renew_cg()
     randoms = [np.random.default_rng(seed) for seed in seeds]
-    frontier = [Prefix(i, c, n, 0.0, None) for i, c in enumerate(parser.starts(sentences))]
+    frontier = [Prefix(i, c, n, 0.0, None) for i, c in enumerate(map(parser.start, sentences))]
     drawn: list[list[Drawn]] = [[] for _ in sentences]
     states = 0
     while frontier:
@@ -63,12 +63,12 @@ def sample_batch(
         table = parser.step([p.configuration for p in frontier], alpha).action_log_probs()
         grown = []
         for prefix, action, count, log_q in _taken(frontier, table, randoms):
-            if prefix.configuration.state.after(action).is_finished:
-                actions = _unlink((prefix.actions, action))
-                drawn[prefix.sentence] += [(actions, log_q)] * count
+            c, actions = parser.advance(prefix.configuration, action), (prefix.actions, action)
+            if c.state.is_finished:
+                drawn[prefix.sentence] += [(_unlink(actions), log_q)] * count
             else:
-                grown.append((prefix, action, count, log_q))
-        frontier = _advanced(parser, grown)
+                grown.append(Prefix(prefix.sentence, c, count, log_q, actions))
+        frontier = grown
     # the samples of one prefix stand together: shuffled, so that the first k are k independent draws
     return [
         [samples[i] for i in random.permutation(n)]
@@ -93,20 +93,6 @@ def _taken(
     columns = (actions, counts[rows, actions], log_qs)
     prefixes = map(frontier.__getitem__, rows.tolist())
     return zip(prefixes, *(column.tolist() for column in columns), strict=True)
-
-
-def _advanced(parser: Model, grown: Sequence[tuple[Prefix, int, int, float]]) -> list[Prefix]:
-    """The prefixes after actions that end no tree."""
-    if not grown:
-        return []
-    prefixes, actions, counts, log_qs = zip(*grown, strict=True)
-    configurations = parser.advance([prefix.configuration for prefix in prefixes], actions)
-    return [
-        Prefix(prefix.sentence, configuration, count, log_q, (prefix.actions, action))
-        for prefix, configuration, count, log_q, action in zip(
-            prefixes, configurations, counts, log_qs, actions, strict=True
-        )
-    ]
 
 
 def _unlink(actions: tuple | None) -> list[int]:

@@ -24,7 +24,7 @@ def joint_log_probs(
     values = []
     for part in batches(sequences, len, MAX_STATES):
         dy.renew_cg()
-        values.append(log_probs(model, [Derived(words, len(words), part, words)]))
+        values.append(log_probs(model, [Derived(None, part, words)]))
     return np.concatenate(values)
 
 

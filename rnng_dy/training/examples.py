@@ -13,7 +13,7 @@ from oracle.transitions import SYSTEMS
 from rnng_dy.baselines.lstm_lm import LanguageModelExample
 from rnng_dy.models.discriminative import DiscriminativeParser, ParserExample, Tokens
 from rnng_dy.models.generative import GeneratorExample
-from rnng_dy.models.rnng import Rnng
+from rnng_dy.models.network import Rnng
 from rnng_dy.models.vocabulary import UNK
 from rnng_dy.saved import SavedModel
 

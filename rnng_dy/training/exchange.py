@@ -31,7 +31,9 @@ class Share(NamedTuple):
     left_out: tuple[int, ...]
     """Indices of examples whose graphs do not fit into memory; they have no part in loss and gradient."""
     rows: Rows
-    """Lookup rows that its graphs have used."""
+    """Lookup rows that have a gradient."""
+    noted: Rows
+    """Lookup rows that its graphs have noted: the original looks them up, so they decay, with a gradient or without."""
 
 
 class Update(NamedTuple):
@@ -114,4 +116,5 @@ def add_in_order(parts: np.ndarray, out: np.ndarray) -> None:
 def total_share(shares: Sequence[Share]) -> Share:
     """The shares of all replicas, in the order of their ranks, as one."""
     left_out = sum((s.left_out for s in shares), ())
-    return Share(sum(s.loss for s in shares), left_out, union(s.rows for s in shares))
+    rows, noted = union(s.rows for s in shares), union(s.noted for s in shares)
+    return Share(sum(s.loss for s in shares), left_out, rows, noted)

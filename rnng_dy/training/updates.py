@@ -130,18 +130,17 @@ class Updater:
                 f"training diverged at update {number}: loss {share.loss}, gradient norm {norm}; "
                 "use a lower --learning-rate"
             )
-        of_original = self.model.touched_rows(batch.values())
-        self.optimizer.step(rate, norm, union([share.rows, of_original]))
+        self.optimizer.step(rate, norm, union([share.rows, share.noted]))
         return Update(share.loss, norm > self.settings.clip, share.left_out)
 
     def _gradient(self, batch: Mapping[int, object]) -> Share:
         """Add the gradient of the batch to the store; in smaller graphs where one does not fit into memory."""
-        if not batch:
-            return Share(0.0, (), {})
+        store = self.model.store
+        store.forget_noted()
         losses = as_fits(self._losses, list(batch.values()))
         left_out = tuple(i for i, loss in zip(batch, losses, strict=True) if loss is None)
         loss = sum(loss for loss in losses if loss is not None)
-        return Share(loss, left_out, self.model.store.rows_with_gradient())
+        return Share(loss, left_out, store.rows_with_gradient(), store.noted_rows())
 
     def _losses(self, examples: Sequence) -> list[float]:
         """Add the gradient of the examples; their loss in nats stands with the first of them."""

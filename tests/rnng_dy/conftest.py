@@ -18,7 +18,7 @@ from rnng_dy.engine import dy
 from rnng_dy.models.discriminative import DiscriminativeParser, ParserSizes
 from rnng_dy.models.generative import GenerativeModel, GeneratorSizes
 from rnng_dy.models.vocabulary import GeneratorVocabulary, ParserVocabulary
-from rnng_dy.search.trace import Walk, trace
+from rnng_dy.search.model import Derived
 
 TINY = Path(oracle.__file__).parent / "data" / "tiny.trees"
 
@@ -94,7 +94,7 @@ def write_untrained(folder, trees):
 def log_q(parser, tokens, sequences, alpha=1.0):
     """log q in nats of the action sequences of a sentence, flattened by alpha, from the steps of a search."""
     dy.renew_cg()
-    found = trace(parser, [Walk(parser.start(tokens), sequences)])
+    found = parser.walk([Derived(tokens, sequences, None)])
     step = parser.step([d.configuration for d in found.decisions], alpha)
     table = step.action_log_probs()
     of_decision = table[np.arange(len(table)), [d.action for d in found.decisions]]

@@ -198,10 +198,13 @@ string CoupledLSTMForest::as_string(const vector<string>& arg_names) const {
 
 Dim CoupledLSTMForest::dim_forward(const vector<Dim>& xs) const {
   using namespace coupled_lstm;
-  DYNET_ARG_CHECK(xs.size() == X + 1, "CoupledLSTMForest has 2 arguments, not " << xs.size());
+  DYNET_ARG_CHECK(xs.size() == X + 1 || xs.size() == STATE + 1, "CoupledLSTMForest has 2 or 3 arguments, not " << xs.size());
   check_input(xs[X], w.input);
   DYNET_ARG_CHECK(parents.size() == xs[X].bd && !level_ends.empty() && level_ends.back() == xs[X].bd,
                   "CoupledLSTMForest: " << parents.size() << " parents for x " << xs[X]);
+  if (xs.size() > STATE)
+    DYNET_ARG_CHECK(xs[STATE].rows() == 2 * w.hidden && xs[STATE].cols() == 1 && xs[STATE].bd == level_ends[0],
+                    "CoupledLSTMForest: bad state " << xs[STATE] << " for " << level_ends[0] << " first states");
   for (size_t level = 0; level < level_ends.size(); ++level) {
     const unsigned begin = level ? level_ends[level - 1] : 0;
     DYNET_ARG_CHECK(begin < level_ends[level], "CoupledLSTMForest: level " << level << " has no states");
@@ -301,17 +304,18 @@ namespace coupled_lstm {
 
 // The layout of a forest: the states before are put side by side in the auxiliary memory.
 struct ForestLayout : Layout {
-  ForestLayout(const CoupledLSTMWeights& w, bool dropped, const Tensor& x_arg, const Tensor& fx, void* aux)
-      : Layout(w, dropped, x_arg, fx, aux) {
+  ForestLayout(const CoupledLSTMWeights& w, bool dropped, const vector<const Tensor*>& xs, const Tensor& fx, void* aux)
+      : Layout(w, dropped, *xs[X], fx, aux), is_given(xs.size() > STATE) {
     go_on_from(take(2 * hidden));
     room_of_parents = next;
   }
   // a level as steps side by side
   Layout level(unsigned begin, unsigned end) const {
     Layout part = columns(begin, end - begin);
-    part.has_state = begin > 0;
+    part.has_state = begin > 0 || is_given;
     return part;
   }
+  bool is_given;  // what the first level goes on from
   float* room_of_parents;
 };
 
@@ -321,13 +325,14 @@ template <class MyDevice>
 void CoupledLSTMForest::forward_dev_impl(const MyDevice& dev, const vector<const Tensor*>& xs, Tensor& fx) const {
   using namespace coupled_lstm;
   is_differentiated = false;
-  const ForestLayout l(w, p > 0, *xs[X], fx, aux_mem);
+  const ForestLayout l(w, p > 0, xs, fx, aux_mem);
   const int* before = place(dev, parents, l.room_of_parents);
   read_input(dev, w, p, fx.device, l);
   unsigned begin = 0;
   for (unsigned end : level_ends) {
     const Layout s = l.level(begin, end);
-    if (s.has_state) copy_columns(dev, before + begin, block(fx), s.before);
+    if (begin > 0) copy_columns(dev, before + begin, block(fx), s.before);
+    else if (l.is_given) copy(dev, block(*xs[STATE]), s.before);
     step(dev, w, s);
     begin = end;
   }
@@ -341,12 +346,17 @@ void CoupledLSTMForest::backward_dev_impl(const MyDevice& dev,
                                           unsigned i,
                                           Tensor& dEdxi) const {
   using namespace coupled_lstm;
-  const ForestLayout l(w, p > 0, *xs[X], fx, aux_mem);
+  const ForestLayout l(w, p > 0, xs, fx, aux_mem);
   if (i == X) {
     add_input_gradient(dev, w, p, l, {dEdxi.v, w.input, l.n, dEdxi.d.rows()});
     return;
   }
-  // the weights are always asked for, and first: x finds the derivatives of the logits ready
+  if (i == STATE) {
+    const Layout s = l.level(0, level_ends[0]);
+    add(dev, both(s.i, s.g), block(dEdxi));
+    return;
+  }
+  // the weights are always asked for, and first: x and the states given find the derivatives of the logits ready
   differentiate_once(is_differentiated);
   const int* before = place(dev, parents, l.room_of_parents);
   const Block dh = l.half(dEdf, 0), dc = l.half(dEdf, 1);
@@ -356,9 +366,9 @@ void CoupledLSTMForest::backward_dev_impl(const MyDevice& dev,
     differentiate(dev, w, s, dh.columns(begin, count), dc.columns(begin, count));
     if (!s.has_state) continue;
     add_state_gradient(dev, w, s, s.i, s.g);
-    add_to_columns(dev, before + begin, both(s.i, s.g), block(dEdf));
+    if (level > 0) add_to_columns(dev, before + begin, both(s.i, s.g), block(dEdf));
   }
-  w.differentiated.push_back(l.differentiated(level_ends[0]));
+  w.differentiated.push_back(l.differentiated(l.is_given ? 0 : level_ends[0]));
 }
 DYNET_NODE_INST_DEV_IMPL(CoupledLSTMForest)
 

@@ -78,9 +78,10 @@ struct CoupledLSTMStep : public Node {
 
 // A layer of CoupledLSTMBuilder over sequences that are known in advance, and over trees of them: state k goes on from
 // state parents[k], so that beginnings that are alike are computed once. States are sorted into levels: those of the
-// first go on from nothing, those of every other one from states of the levels before.
+// first go on from nothing or from a batch of states, those of every other one from states of the levels before.
 //
-// args: the weights, then x, with an element in the batch for each state. What it gives has one, too.
+// args: the weights, then x, with an element in the batch for each state, then those that the first level goes on from
+// (absent at the start: h = c = 0). What it gives has an element for each state, too.
 struct CoupledLSTMForest : public Node {
   explicit CoupledLSTMForest(const std::vector<VariableIndex>& a, const CoupledLSTMWeights& w, real p,
                              const std::vector<int>& parents, const std::vector<unsigned>& level_ends)

@@ -10,7 +10,7 @@ from rnng_dy.engine import dy
 from rnng_dy.models.composition import COMPOSITIONS
 from rnng_dy.models.lstm import Lstm
 from rnng_dy.models.parser_state import GENERATOR_STATES
-from rnng_dy.rows import gather
+from rnng_dy.models.vectors import value_of
 from rnng_dy.search.scoring import joint_log_probs
 from rnng_dy.training.presets import PRESETS
 from rnng_dy.training.updates import Updater
@@ -23,7 +23,7 @@ NT = 2
 def walk(model, root, steps):
     """The configuration after (action, word) pairs."""
     for action, word in steps:
-        [root] = model.advance([root], [action], [word])
+        root = model.advance(root, action, word)
     return root
 
 
@@ -54,10 +54,10 @@ def test_branches_that_generate_different_words_at_one_position_differ(generator
 def test_branches_share_what_is_equal(generator):
     dy.renew_cg()
     root = walk(generator, generator.start(), [(NT, None)])
-    first, again, other = generator.advance([root] * 3, [SHIFT] * 3, [3, 3, 4])
+    first, again, other = (generator.advance(root, SHIFT, word) for word in (3, 3, 4))
     assert first.words is again.words is not other.words
-    closed = generator.advance([first, again, other], [REDUCE] * 3)
-    assert closed[0].stack.vector == closed[1].stack.vector != closed[2].stack.vector
+    closed = [generator.advance(c, REDUCE).stack.reads for c in (first, again, other)]
+    assert closed[0] is closed[1] is not closed[2]
 
 
 def test_a_configuration_is_not_changed_by_what_follows_it(generator):
@@ -71,7 +71,7 @@ def test_a_configuration_is_not_changed_by_what_follows_it(generator):
         assert np.array_equal(a, b)
 
 
-def test_a_word_of_a_graph_that_is_gone_is_read_anew_though_a_stack_keeps_its_vector(generator):
+def test_a_word_of_a_graph_that_is_gone_is_read_anew(generator):
     dy.renew_cg()
     root = walk(generator, generator.start(), [(NT, None)])
     generator.keep([root])
@@ -111,9 +111,10 @@ def test_a_constituent_is_shared_unless_its_composition_looks_below_it(generativ
         for actions in trees_with_an_equal_constituent():
             steps = [(a, 3 if a == SHIFT else None) for a in actions]
             closed = walk(model, root, steps[: actions.index(REDUCE) + 1])
-            vectors.append(closed.stack.vector)
-        assert (vectors[0] == vectors[1]) == shared
-        one, other = (gather([vector])[0].npvalue() for vector in vectors)
+            model.compute([closed])
+            vectors.append(closed.stack.reads)
+        assert (vectors[0] is vectors[1]) == shared
+        one, other = (value_of([vector]).npvalue() for vector in vectors)
         assert np.allclose(one, other) == shared
 
 
@@ -130,10 +131,15 @@ def test_the_state_that_a_composition_sees_is_the_one_that_the_reduce_came_from(
     """One u a configuration, dropout masks included; and it trains."""
     model = make_parser(sentences, "gated-attention")
     dy.renew_cg()
-    root = model.start(model.encode_training(sentences[0]).tokens, 0.5)
+    root = model.start(model.encode_training(sentences[0]).tokens)
     c = walk(model, root, [(NT, None), (SHIFT, None)])
-    [c] = model.advance([c], [SHIFT], dropout=0.5)
-    assert np.array_equal(model.hidden([c], 0.5).npvalue(), gather([c.u])[0].npvalue())
+    closed = model.advance(c, REDUCE)
+    u = model.parser_states([closed], 0.5)
+    # the masks of u were drawn for the constituent
+    before = model.parser_states([c], 0.5).npvalue()
+    assert closed.stack.reads.configuration is c
+    assert np.array_equal(value_of([c]).npvalue(), before)
+    assert u.npvalue().shape == before.shape
     data = [model.encode_training(s) for s in sentences[:3]]
     updater = Updater(model, data, PRESETS["paper", "discriminative"])
     losses = [updater.update(range(3), i, 0.1).loss for i in range(8)]
@@ -155,28 +161,21 @@ def test_what_a_state_leaves_out_is_not_computed(
     sentences, generative_sentences, monkeypatch, state, lstms
 ):
     """LSTMs that read something: stack, actions, words, and the two of the compositions."""
-    seen = set()
+    seen, compute = set(), Lstm.compute
 
-    def noted(original):
-        def method(self, *arguments):
+    def noted(self, schedule, dropout=0.0):
+        if schedule:
             seen.add(self)
-            return original(self, *arguments)
+        return compute(self, schedule, dropout)
 
-        return method
-
-    # searches and walks go step by step, trees that are known have all states at once
-    for name in ("step", "states"):
-        monkeypatch.setattr(Lstm, name, noted(getattr(Lstm, name)))
+    monkeypatch.setattr(Lstm, "compute", noted)
     if state in GENERATOR_STATES:
         model, data = make_generator(generative_sentences, state=state), generative_sentences
     else:
         model, data = make_parser(sentences, state=state), sentences
     dy.renew_cg()
-    tree = model.derived(model.encode_training(data[0]))
-    for cost in (model.losses, model.walked_losses):
-        seen.clear()
-        cost([tree], 0.5)
-        assert len(seen) == lstms
+    model.losses([model.derived(model.encode_training(data[0]))], 0.5)
+    assert len(seen) == lstms
 
 
 @pytest.mark.parametrize("state", GENERATOR_STATES)
@@ -192,3 +191,26 @@ def test_rows_that_are_kept_go_on_as_before_in_each_state(generative_sentences, 
     found = next_log_probs(model, [walk(model, c, [(SHIFT, 5)])])
     for ours, theirs in zip(found, expected, strict=True):
         assert ours == pytest.approx(theirs, rel=1e-4)
+
+
+@pytest.mark.parametrize("composition", COMPOSITIONS)
+@pytest.mark.parametrize("kind", ["discriminative", "generative"])
+def test_what_nobody_kept_is_computed_again(kind, composition, sentences, generative_sentences):
+    """In whatever order configurations are asked for, and in however many graphs."""
+    if kind == "discriminative":
+        model, data = make_parser(sentences, composition), sentences
+    else:
+        model, data = make_generator(generative_sentences, composition), generative_sentences
+    dy.renew_cg()
+    tree = model.derived(model.encode_training(data[3]))
+    configurations = [d.configuration for d in model.walk([tree]).decisions]
+    expected = model.step(configurations).action_log_probs()
+    order = np.random.default_rng(1).permutation(len(configurations))
+    for i, number in enumerate(order.tolist()):
+        if i % 3 == 0:
+            dy.renew_cg()
+        if i % 5 == 0:
+            model.keep([configurations[number]])
+            dy.renew_cg()
+        [found] = model.step([configurations[number]]).action_log_probs()
+        assert found == pytest.approx(expected[number], rel=1e-4), number

@@ -132,7 +132,7 @@ def next_steps(model, words, actions):
     c, generated = model.start(), iter(words)
     for action in actions:
         word = next(generated) if action == SHIFT else None
-        [c] = model.advance([c], [action], [word])
+        c = model.advance(c, action, word)
     step = model.step([c])
     [log_probs], [of_words] = step.action_log_probs(), step.every_word_log_prob([0])
     for action in np.flatnonzero(model.transitions.masks[model.transitions.mask_number(c.state)]):

@@ -12,7 +12,7 @@ from oracle.treebank import LocatedTree, parse_line
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.engine import dy
 from rnng_dy.models.vocabulary import GeneratorVocabulary
-from rnng_dy.search.trace import Walk, trace
+from rnng_dy.search.model import Derived
 from rnng_dy.training.continuing import as_seen_by, extended, unseen
 
 from ..conftest import make_generator, make_parser, sentences_of, simple_clusters
@@ -44,10 +44,10 @@ def step_table(model, tree):
     dy.renew_cg()
     if model.kind == "discriminative":
         tokens = model.encode(words, [tag for _, tag in tree.pos()])
-        found = trace(model, [Walk(model.start(tokens), [ids])])
+        found = model.walk([Derived(tokens, [ids], None)])
     else:
         generated = model.vocabulary.word_ids(model.vocabulary.unkify(words))
-        found = trace(model, [Walk(model.start(), [ids], generated)])
+        found = model.walk([Derived(None, [ids], generated)])
     return model.step([d.configuration for d in found.decisions]).action_log_probs()
 
 

@@ -34,11 +34,13 @@ def test_the_sum_of_a_slice_is_a_slice_of_the_sum():
 
 def test_shares_are_added_in_the_order_of_ranks():
     shares = [
-        Share(1e16, (4,), {"word": {1}}),
-        Share(1.0, (), {}),
-        Share(-1e16, (2, 1), {"word": {3}, "tag": {0}}),
+        Share(1e16, (4,), {"word": {1}}, {"word": {1, 2}}),
+        Share(1.0, (), {}, {}),
+        Share(-1e16, (2, 1), {"word": {3}, "tag": {0}}, {"tag": {0}}),
     ]
-    assert total_share(shares) == Share(0.0, (4, 2, 1), {"word": {1, 3}, "tag": {0}})
+    assert total_share(shares) == Share(
+        0.0, (4, 2, 1), {"word": {1, 3}, "tag": {0}}, {"word": {1, 2}, "tag": {0}}
+    )
 
 
 def test_rows_are_exchanged_in_the_order_of_their_numbers(sentences):
@@ -65,7 +67,7 @@ def test_a_row_has_dense_gradients_and_the_given_rows_alone(sentences):
     loss.backward()
     tables = {**model.store.dense, **model.store.lookups}
     before = {name: p.grad_as_array().copy() for name, p in tables.items()}
-    rows = model.touched_rows([example])
+    rows = model.store.rows_with_gradient()
     gradients = Gradients(model.store)
     row = np.full(gradients.most, np.nan, np.float32)
     gradients.write(row, rows)

@@ -16,6 +16,7 @@ import numpy as np
 from oracle.treebank import read_trees
 from rnng_dy.engine import dy
 from rnng_dy.models.composition import COMPOSITIONS, Composition
+from rnng_dy.models.vectors import value_of
 from rnng_dy.training import loop
 from rnng_dy.training.presets import PRESETS
 from rnng_dy.training.replicas import Replicas
@@ -33,11 +34,13 @@ class OwnTables(Composition):
         self._counts = store.lookup("counts", 60, size)
         self._whole = store.lookup("whole", 3, size)
 
-    def __call__(self, reduction, dropout=0.0):
+    def __call__(self, constituents, dropout=0.0):
         """See `Composition`."""
-        counts = [len(reduction.children)] * len(reduction.labels)
+        counts = [len(c.children) for c in constituents]
         read = dy.lookup_batch(self._counts, counts) + dy.sum_dim(self._whole, [1])
-        return self._composed(dy.concatenate([reduction.label, reduction.children[0] + read]))
+        labels = value_of([c.labels[0] for c in constituents])
+        first = value_of([c.children[0] for c in constituents])
+        return self._composed(dy.concatenate([labels, first + read]))
 
 
 COMPOSITIONS[OwnTables.name] = OwnTables

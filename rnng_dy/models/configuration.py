@@ -1,0 +1,113 @@
+"""Configurations: a state of the transition system with a model's notes of stack, actions and words.
+
+A configuration is never changed by another one that goes on from it, so any number of branches can. Making one
+computes nothing (see `vectors`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from oracle.transitions import State
+from rnng_dy.models.lstm import LstmState
+from rnng_dy.models.vectors import NOWHERE, Embedding, Vector
+
+
+class StackCell(LstmState):
+    """A stack, seen from its top item, and the state of the stack LSTM after that item.
+
+    Pushing makes a new cell on this one; popping goes back to `below`.
+    """
+
+    __slots__ = ("label", "level")
+    below = LstmState.before
+    """The stack without the item, by the name that transition systems know."""
+
+    def __init__(self, below: LstmState, item: Vector, label: int | None = None):
+        """`label` is the number of the nonterminal if the item is an open nonterminal."""
+        self.batch, self.before, self.reads, self.label = NOWHERE, below, item, label
+        self.level = below.level if below.level > item.level else item.level
+
+
+class Constituent(Vector):
+    """A constituent that REDUCE makes, and all that a composition may look at."""
+
+    __slots__ = ("children", "configuration", "label", "labels", "level", "opened")
+
+    def __init__(
+        self,
+        label: int,
+        labels: Sequence[Embedding],
+        opened: Vector,
+        children: Sequence[Vector],
+        configuration: Configuration | None,
+    ):
+        self.batch, self.label = NOWHERE, label
+        self.labels = labels
+        """The label's embeddings in the tables of the composition."""
+        self.opened = opened
+        """The open nonterminal, as it stood on the stack."""
+        self.children = children
+        """From left to right."""
+        self.configuration = configuration
+        """As a vector the parser state u from which REDUCE was predicted; None if the composition does not read it."""
+        levels = (child.level for child in children)
+        self.level = 1 + (max(levels) if configuration is None else configuration.stack.level)
+
+
+class WordPrefix:
+    """The words before a configuration, generated or taken off the buffer; configurations with the same ones share it."""
+
+    __slots__ = ("context", "following", "position", "vector")
+
+    def __init__(self, position: int, context: LstmState, vector: Vector | None):
+        self.position = position
+        """How many words they are."""
+        self.context = context
+        """Of the LSTM over words, which reads the buffer from its end (parser) or the words so far (generator)."""
+        self.vector = vector
+        """The last word's vector, None before the first word."""
+        self.following: dict[int | None, WordPrefix] = {}
+        """By the id of the next word; None for a parser, whose next word is given."""
+
+
+class Configuration(Vector):
+    """A state of the transition system with the model's notes; as a vector it is the parser state u, shape (hidden,)."""
+
+    __slots__ = ("constituents", "history", "stack", "state", "words")
+
+    def __init__(
+        self,
+        state: State,
+        stack: StackCell,
+        history: LstmState,
+        words: WordPrefix,
+        constituents: dict[tuple, Constituent],
+    ):
+        self.batch, self.state, self.stack = NOWHERE, state, stack
+        self.history = history
+        """The state of the LSTM over actions."""
+        self.words = words
+        self.constituents = constituents
+        """The constituent cache of the sentence: by label and children, if those alone decide the vector."""
+
+
+class Decision(NamedTuple):
+    """An action that is taken in a configuration."""
+
+    configuration: Configuration
+    mask: int
+    """The number of the mask that allows the action."""
+    action: int
+    word: int | None
+    """The id of the word that the action generates."""
+    after: Configuration
+
+
+class Walk(NamedTuple):
+    """Action sequences over some sentences; equal prefixes of those of a sentence are one."""
+
+    decisions: list[Decision]
+    paths: list[list[int]]
+    """The indices of the decisions of each sequence."""

@@ -1,0 +1,338 @@
+"""What parser and generator share: stack and action LSTMs, composition, and the distribution over valid actions.
+
+`advance` notes what an action does to stack, history and words. `step` and `losses` compute all that is noted and
+needed for some configurations, batched by kind and level. The model knows nothing of files, commands or searches.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import ClassVar
+
+import nltk
+import numpy as np
+
+from oracle.errors import named
+from oracle.transitions import REDUCE, SHIFT, SYSTEMS
+from rnng_dy.engine import dy
+from rnng_dy.models.composition import COMPOSITIONS
+from rnng_dy.models.configuration import (
+    Configuration,
+    Constituent,
+    Decision,
+    StackCell,
+    Walk,
+    WordPrefix,
+)
+from rnng_dy.models.distributions import log_softmax
+from rnng_dy.models.lstm import Lstm, LstmState
+from rnng_dy.models.parser_state import HISTORY, STACK, WORDS, ParserState
+from rnng_dy.models.vectors import (
+    KEPT,
+    Embedding,
+    LookupTable,
+    Vector,
+    as_rows,
+    keep,
+    pending,
+    place,
+    value_of,
+)
+from rnng_dy.parameters import ParameterStore
+from rnng_dy.saved import SavedModel
+from rnng_dy.search.attention import Attended, attention_weights
+from rnng_dy.search.model import Derived, Losses
+
+STATES_OF = {
+    STACK: attrgetter("stack"),
+    HISTORY: attrgetter("history"),
+    WORDS: attrgetter("words.context"),
+}
+"""The LSTM states of a configuration, by part of u."""
+INVALID = np.float32(-1e30)
+"""Added to the logit of an invalid action: exp gives exactly 0, and no NaN as -inf can."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Dimensions of a model; `layers` holds for the stack, action, buffer and terms LSTMs."""
+
+    layers: int
+    lstm_input: int
+    hidden: int
+    action: int
+
+
+class Step:
+    """What a model says of the next action of some configurations; reading a number runs the graph."""
+
+    def __init__(self, model: Rnng, configurations: Sequence[Configuration], alpha: float = 1.0):
+        self._u = model.parser_states(configurations)
+        masks = [model.transitions.mask_number(c.state) for c in configurations]
+        self._logits = model.action_logits(self._u, masks, alpha)
+
+    def action_log_probs(self) -> np.ndarray:
+        """In nats, shape (configurations, actions), float64; about -1e30 for an action that is not valid."""
+        return log_softmax(as_rows(self._logits))
+
+
+class Rnng(SavedModel):
+    """The part of an RNNG that does not depend on where the words come from."""
+
+    config_defaults: ClassVar = {
+        "composition": "corrected",
+        "transitions": "top-down",
+        "state": "full",
+    }
+    states: ClassVar[Mapping[str, Sequence[str]]]
+    """The parts of u in each of its states, by name."""
+
+    def __init__(
+        self,
+        store: ParameterStore,
+        sizes: Sizes,
+        nonterminals: Sequence[str],
+        composition: str,
+        composition_layers: int,
+        transitions: str,
+        state: str,
+    ):
+        """Raises RnngError for an unknown composition, transition system or state."""
+        self.store = store
+        self.sizes = sizes
+        self.transitions = named("transition system", transitions, SYSTEMS)(nonterminals)
+        actions, inputs, hidden = len(self.transitions), sizes.lstm_input, sizes.hidden
+        labels = len(nonterminals)
+        self._penalties = store.constant(np.where(self.transitions.masks, np.float32(0), INVALID))
+        self._lstms = {
+            STACK: Lstm(store, "stack", sizes.layers, inputs, hidden),
+            HISTORY: Lstm(store, "action", sizes.layers, sizes.action, hidden),
+        }
+        compose = named("composition", composition, COMPOSITIONS)
+        self.compose = compose(store, composition_layers, inputs, hidden, labels)
+        self._stack_guard = Embedding.of_parameter(store.vector("stack_guard", inputs))
+        self._action_start = Embedding.of_parameter(store.vector("action_start", sizes.action))
+        self.state = ParserState(store, hidden, state, self.states)
+        self._logit_weights = store.matrix("action_weights", actions, hidden)
+        self._logit_bias = store.vector("action_bias", actions)
+        self._opened = LookupTable(store, "open_nonterminal", labels, inputs)
+        self.compose.add_labels(store, labels, inputs)
+        self._actions = LookupTable(store, "action", actions, sizes.action)
+
+    def config(self) -> dict[str, object]:
+        """See `SavedModel`."""
+        systems = {"composition": self.compose.name, "transitions": self.transitions.name}
+        return super().config() | systems | {"state": self.state.name}
+
+    # configurations
+
+    def start(self, sentence: object = None) -> Configuration:
+        """The configuration before the first action: of a parser over a sentence, of a generator over none."""
+        raise NotImplementedError
+
+    def _root(self, words: WordPrefix, length: int | None) -> Configuration:
+        stack = StackCell(self._lstms[STACK].start, self._stack_guard)
+        history = LstmState(self._lstms[HISTORY].start, self._action_start)
+        return Configuration(self.transitions.start(length), stack, history, words, {})
+
+    def advance(self, c: Configuration, action: int, word: int | None = None) -> Configuration:
+        """The configuration that a valid action leads to. `word` is the id of what a generator's SHIFT generates."""
+        stack, words = c.stack, c.words
+        if action == SHIFT:
+            words = self._next_word(words, word)
+            stack = StackCell(stack, words.vector)
+        elif action == REDUCE:
+            opened, children, below = self.transitions.constituent(stack)
+            stack = StackCell(below, self._constituent(c, opened, [x.reads for x in children]))
+        elif (label := self.transitions.label(action)) is not None:
+            stack = StackCell(stack, self._opened[label], label)
+        history = LstmState(c.history, self._actions[action])
+        return Configuration(c.state.after(action), stack, history, words, c.constituents)
+
+    def _next_word(self, words: WordPrefix, word: int | None) -> WordPrefix:
+        return words.following[word]
+
+    def _constituent(
+        self, c: Configuration, opened: StackCell, children: Sequence[Vector]
+    ) -> Constituent:
+        label = opened.label
+        # with u, no two configurations make the same
+        key = (label, *children) if not self.compose.reads_state else c
+        found = c.constituents.get(key)
+        if found is None:
+            embeddings = self.compose.embeddings(label)
+            state = c if self.compose.reads_state else None
+            found = Constituent(label, embeddings, opened.reads, children, state)
+            c.constituents[key] = found
+        return found
+
+    def walk(self, trees: Iterable[Derived]) -> Walk:
+        """Advance along the action sequences of some sentences. Raises ValueError where an action is not valid."""
+        decisions: list[Decision] = []
+        paths: list[list[int]] = []
+        for tree in trees:
+            root, following = self.start(tree.sentence), {}
+            for actions in tree.sequences:
+                c, last, path = root, None, []
+                for action in actions:
+                    last = following.setdefault((last, action), len(decisions))
+                    if last == len(decisions):
+                        decisions.append(self._decide(c, action, tree.generated))
+                    c = decisions[last].after
+                    path.append(last)
+                paths.append(path)
+        return Walk(decisions, paths)
+
+    def _decide(self, c: Configuration, action: int, generated: Sequence[int] | None) -> Decision:
+        mask = self.transitions.mask_number(c.state)
+        if not self.transitions.allows(mask, action):
+            raise ValueError(f"action {action} is not valid in {c.state}")
+        is_generated = generated is not None and action == SHIFT
+        word = generated[c.words.position] if is_generated else None
+        return Decision(c, mask, action, word, self.advance(c, action, word))
+
+    # computation
+
+    def compute(self, configurations: Iterable[Configuration], dropout: float = 0.0) -> None:
+        """Compute u of configurations, with all that it needs and the current graph lacks.
+
+        The LSTMs over words and actions need nothing else. The stack LSTM needs constituents, which come before it
+        unless they read u themselves: then the stack is computed as far as each of them needs it.
+        """
+        waiting = pending(configurations)
+        for part in reversed(self.state.parts):
+            lstm, states = self._lstms[part], map(STATES_OF[part], waiting)
+            if part != STACK:
+                lstm.compute(lstm.schedule(states), dropout)
+                continue
+            stacks = list(states)
+            schedule = lstm.schedule(stacks)
+            self._compose((cell.reads for level in schedule for cell in level), dropout)
+            lstm.compute(lstm.schedule(stacks) if self.compose.reads_state else schedule, dropout)
+        waiting = pending(waiting)
+        if waiting:
+            place(waiting, [self.state(self._summaries(waiting, dropout))])
+
+    def _summaries(
+        self, configurations: Sequence[Configuration], dropout: float
+    ) -> dict[str, dy.Expression]:
+        """The outputs of the LSTMs that u reads: shape (hidden,), one batch element for each configuration."""
+        outputs = {
+            part: self._lstms[part].outputs(list(map(STATES_OF[part], configurations)))
+            for part in self.state.parts
+        }
+        return {part: dy.dropout(h, dropout) if dropout else h for part, h in outputs.items()}
+
+    def _compose(self, vectors: Iterable[Vector], dropout: float) -> None:
+        """Compute the constituents among vectors after those in them: all that wait for no other, then level by level."""
+        usable = (dy.cg_version(), KEPT)
+        levels: dict[int, list[Constituent]] = defaultdict(list)
+        left, seen = list(vectors), set()
+        while left:
+            c = left.pop()
+            if not c.level or c.batch.graph in usable or c in seen:
+                continue
+            seen.add(c)
+            inner = [v for v in c.children if v.level and v.batch.graph not in usable]
+            left += inner
+            waits = inner if c.configuration is None else c.configuration.batch.graph not in usable
+            levels[c.level if waits else 0].append(c)
+        for _, of_level in sorted(levels.items()):
+            constituents = sorted(of_level, key=lambda c: len(c.children))
+            if self.compose.reads_state:
+                self.compute([c.configuration for c in constituents], dropout)
+            place(constituents, [self.compose(constituents, dropout)])
+
+    def keep(self, configurations: Iterable[Configuration]) -> None:
+        """Let configurations outlive the current graph, with what they go on from."""
+        configurations = list(configurations)
+        self.compute(configurations)
+        keep(configurations)
+        cells: dict[StackCell, None] = {}
+        for c in configurations:
+            cell = c.stack
+            while isinstance(cell, StackCell) and cell not in cells:
+                cells[cell] = None
+                cell = cell.below
+        kept = {part: list(map(STATES_OF[part], configurations)) for part in self.state.parts}
+        if STACK in kept:
+            keep(cells)
+            keep(cell.reads for cell in cells if cell.reads.level)
+        for part in kept.keys() - {STACK}:
+            keep(kept[part])
+            for state in kept[part]:
+                # nobody needs to compute it again
+                state.before = state.reads = None
+
+    # distributions
+
+    def parser_states(
+        self, configurations: Sequence[Configuration], dropout: float = 0.0
+    ) -> dy.Expression:
+        """u of equation 3: shape (hidden,), one batch element for each configuration."""
+        self.compute(configurations, dropout)
+        return value_of(configurations)
+
+    def action_logits(
+        self, u: dy.Expression, masks: Sequence[int], alpha: float = 1.0
+    ) -> dy.Expression:
+        """Logits times alpha, -1e30 and less for what a mask does not allow: shape (actions,), batched as the masks."""
+        logits = dy.affine_transform([self._logit_bias, self._logit_weights, u])
+        if alpha != 1.0:
+            logits = alpha * logits
+        return logits + dy.lookup_batch(self._penalties, masks, update=False)
+
+    def step(self, configurations: Sequence[Configuration], alpha: float = 1.0) -> Step:
+        """What comes next in each configuration, with action logits multiplied by alpha."""
+        return Step(self, configurations, alpha)
+
+    def losses(self, trees: Iterable[Derived], dropout: float = 0.0) -> Losses:
+        """What the actions over some sentences, and the words that they generate, cost: in the current graph.
+
+        Raises ValueError where an action is not valid.
+        """
+        walk = self.walk(trees)
+        u = self.parser_states([d.configuration for d in walk.decisions], dropout)
+        return Losses(*self._decision_losses(u, walk.decisions), walk.paths)
+
+    def _decision_losses(
+        self, u: dy.Expression, decisions: Sequence[Decision]
+    ) -> tuple[list[dy.Expression], np.ndarray]:
+        """Losses in nats as batched expressions, and the index of the decision that each batch element belongs to."""
+        logits = self.action_logits(u, [d.mask for d in decisions])
+        losses = dy.pickneglogsoftmax_batch(logits, [d.action for d in decisions])
+        return [losses], np.arange(len(decisions))
+
+    def derived(self, example) -> Derived:
+        """The tree of a training example."""
+        raise NotImplementedError
+
+    # training
+
+    def with_unknowns(self, example, probability: float, random: np.random.Generator):
+        """The example with rare words as UNK classes: as it is, since a generative oracle has them already."""
+        return example
+
+    def training_loss(self, examples: Sequence, dropout: float) -> dy.Expression:
+        """The sum of the negative log probabilities in nats of a minibatch, as one graph."""
+        losses = self.losses(map(self.derived, examples), dropout).losses
+        return dy.esum([dy.sum_batches(loss) for loss in losses])
+
+    # use
+
+    @property
+    def has_attention(self) -> bool:
+        """Whether constituents are made by attention to their children, and have any influence."""
+        return hasattr(self.compose, "weights") and STACK in self.state.parts
+
+    def attention(self, tree: nltk.Tree, preterminals: bool | None = None) -> list[Attended]:
+        """The constituents of a tree, inner ones before outer ones: label and weights of the children.
+
+        `preterminals` says whether words have POS tags above them; None looks. Raises ImpossibleError for a tree that
+        the model cannot derive, RnngError for a model without such weights.
+        """
+        [found] = attention_weights(self, [self.example_of(tree, preterminals)])
+        return found

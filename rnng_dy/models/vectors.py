@@ -1,0 +1,171 @@
+"""Vectors that are noted first and computed later, many of them as one batch of the current DyNet graph.
+
+A note says what a vector is made of. The graph that computes it gives it a place among batched vectors: expressions
+with one batch element each. A graph ends with `renew_cg`. A vector that is asked for later is computed again from its
+note, unless `keep` has carried its values over.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from rnng_dy.engine import dy
+from rnng_dy.parameters import ParameterStore
+
+NEVER, KEPT = -1, -2
+"""In place of the number of a graph: vectors of no graph, and vectors of any graph."""
+EVERY, LAST = slice(None), slice(-1, None)
+"""Which of the expressions of batched vectors to gather: all layers of an LSTM, or the top one."""
+
+
+class BatchedVectors:
+    """Vectors side by side: expressions, such as the layers of an LSTM, with one batch element for each vector."""
+
+    __slots__ = ("_expressions", "_inputs_of", "_values", "graph", "size")
+
+    def __init__(
+        self, expressions: Sequence[dy.Expression], size: int, values: Sequence[np.ndarray] = ()
+    ):
+        """`values`, shape (size, dimension) each, stand for the expressions in any graph."""
+        self._expressions, self._values, self.size = expressions, values, size
+        self.graph = KEPT if values else dy.cg_version() if expressions else NEVER
+        self._inputs_of = NEVER
+
+    def expressions(self) -> Sequence[dy.Expression]:
+        """The vectors in the current graph."""
+        if self._values and self._inputs_of != dy.cg_version():
+            self._inputs_of = dy.cg_version()
+            self._expressions = [dy.inputTensor(x.T, batched=True) for x in self._values]
+        return self._expressions
+
+
+NOWHERE = BatchedVectors((), 0)
+
+
+class Vector:
+    """A vector that is noted; batch element `index` of `batch` once it is computed."""
+
+    __slots__ = ("batch", "index")
+    level = 0
+    """Compositions that must come before it, one after the other."""
+
+
+class Source(Protocol):
+    """What vectors are looked up in."""
+
+    def vectors(self, rows: Sequence) -> dy.Expression:
+        """The vectors of some rows, shape (size,): one batch element each."""
+
+
+class Embedding(Vector):
+    """A row of a source."""
+
+    __slots__ = ("row", "source")
+
+    def __init__(self, source: Source, row: object = None):
+        self.batch, self.source, self.row = NOWHERE, source, row
+
+    @classmethod
+    def of_parameter(cls, parameter: dy.Parameters) -> Embedding:
+        """A trainable vector."""
+        return cls(SingleVector(lambda: parameter))
+
+
+class LookupTable:
+    """A trainable table of embeddings. The parameter store hears of every row that is noted."""
+
+    def __init__(self, store: ParameterStore, name: str, rows: int, size: int):
+        self.parameters = store.lookup(name, rows, size)
+        self._noted = store.noted.setdefault(name, {})
+
+    def __getitem__(self, row: int) -> Embedding:
+        """The embedding of a row, the same one for all who ask."""
+        try:
+            return self._noted[row]
+        except KeyError:
+            return self.occurrence(row)
+
+    def occurrence(self, row: int) -> Embedding:
+        """An embedding of its own, for one word of one sentence."""
+        found = self._noted[row] = Embedding(self, row)
+        return found
+
+    def vectors(self, rows: Sequence[int]) -> dy.Expression:
+        """See `Source`."""
+        return dy.lookup_batch(self.parameters, rows)
+
+
+class SingleVector:
+    """A source of one vector, such as a parameter."""
+
+    def __init__(self, make: Callable[[], dy.Expression]):
+        self._make = make
+
+    def vectors(self, rows: Sequence) -> dy.Expression:
+        """See `Source`."""
+        return self._make()
+
+
+def pending(vectors: Iterable[Vector]) -> list[Vector]:
+    """Those that the current graph does not have, in order, each once."""
+    usable = (dy.cg_version(), KEPT)
+    return list(dict.fromkeys([v for v in vectors if v.batch.graph not in usable]))
+
+
+def place(vectors: Sequence[Vector], expressions: Sequence[dy.Expression]) -> None:
+    """Say that vectors are computed: they are the batch elements of the expressions, in order."""
+    batch = BatchedVectors(expressions, len(vectors))
+    for index, vector in enumerate(vectors):
+        vector.batch, vector.index = batch, index
+
+
+def gather(
+    vectors: Sequence[Vector], which: slice = EVERY, rows: int = 0
+) -> Sequence[dy.Expression]:
+    """The expressions of vectors, one batch element each; embeddings are looked up first.
+
+    All batches have the same number of expressions. With `rows` only the first numbers of each vector are taken.
+    """
+    by_source = defaultdict(list)
+    for embedding in pending(vectors):
+        by_source[embedding.source].append(embedding)
+    for source, embeddings in by_source.items():
+        place(embeddings, [source.vectors([e.row for e in embeddings])])
+    batches, elements = [v.batch for v in vectors], [v.index for v in vectors]
+    numbers = {batch: number for number, batch in enumerate(dict.fromkeys(batches))}
+    found = [batch.expressions()[which] for batch in numbers]
+    if len(found) == 1 and not rows and elements == list(range(batches[0].size)):
+        return found[0]
+    arguments = list(map(numbers.__getitem__, batches))
+    columns = zip(*found, strict=True)
+    return [dy.gather_batch_elems(list(xs), arguments, elements, rows) for xs in columns]
+
+
+def value_of(vectors: Sequence[Vector]) -> dy.Expression:
+    """Vectors of one expression each, such as embeddings: shape (size,), one batch element each."""
+    return gather(vectors)[0]
+
+
+def join(parts: Sequence[dy.Expression]) -> dy.Expression:
+    """The batch elements of all parts, one after another."""
+    return parts[0] if len(parts) == 1 else dy.concatenate_to_batch(list(parts))
+
+
+def keep(vectors: Iterable[Vector]) -> None:
+    """Let computed vectors of one kind outlive the current graph: reads their values, which runs the graph."""
+    vectors = list(dict.fromkeys(vectors))
+    if vectors:
+        values = [as_rows(x).astype(np.float32) for x in gather(vectors)]
+        batch = BatchedVectors((), len(vectors), values)
+        for index, vector in enumerate(vectors):
+            vector.batch, vector.index = batch, index
+
+
+def as_rows(vectors: dy.Expression) -> np.ndarray:
+    """The values of vectors, shape (batch elements, size); runs the graph."""
+    size = vectors.dim()[0][0]
+    return vectors.npvalue().reshape(size, -1).T
