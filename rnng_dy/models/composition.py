@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from typing import ClassVar
 
 import numpy as np
@@ -138,21 +138,16 @@ class GatedAttention(Composition):
         forward, backward = self._lstms
         rightward = [forward.read(c.children) for c in constituents]
         leftward = [backward.read(reversed(c.children))[::-1] for c in constituents]
-        for lstm, states in ((forward, rightward), (backward, leftward)):
-            lstm.compute(lstm.schedule(s for of_one in states for s in of_one), dropout)
-        sizes = groupby(range(len(constituents)), lambda i: len(constituents[i].children))
-        for _, members in sizes:
+        both = ((forward, rightward), (backward, leftward))
+        for lstm, states in both:
+            lstm.compute(lstm.schedule(chain(*states)), dropout)
+        for count, members in groupby(range(len(constituents)), lambda i: len(rightward[i])):
             members = list(members)
-            places = zip(
-                *([*zip(rightward[i], leftward[i], strict=True)] for i in members), strict=True
+            read = dy.concatenate(
+                [lstm.outputs([s for i in members for s in states[i]]) for lstm, states in both]
             )
-            read = dy.concatenate_cols([self._contexts(states) for states in places])
+            read = dy.reshape(read, (read.dim()[0][0], count), batch_size=len(members))
             yield read, dy.softmax(dy.transpose(read) * dy.pick_batch_elems(query, members))
-
-    def _contexts(self, states: Sequence[tuple]) -> dy.Expression:
-        """What both LSTMs say of one child of each constituent: shape (2 size,)."""
-        pairs = zip(self._lstms, zip(*states, strict=True), strict=True)
-        return dy.concatenate([lstm.outputs(of_lstm) for lstm, of_lstm in pairs])
 
 
 def _dropped(vectors: dy.Expression, dropout: float) -> dy.Expression:

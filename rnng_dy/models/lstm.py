@@ -40,7 +40,7 @@ class Lstm:
         ]
         self.start = LstmState(None, None)
         """The state before the first input: h = c = 0."""
-        zeros = np.zeros((1, 2 * hidden), np.float32)
+        zeros = np.zeros((2 * hidden, 1), np.float32)
         self.start.batch, self.start.index = BatchedVectors((), 1, [zeros] * layers), 0
 
     def read(self, vectors: Iterable[Vector]) -> list[LstmState]:

@@ -7,7 +7,7 @@ needed for some configurations, batched by kind and level. The model knows nothi
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import ClassVar
@@ -64,6 +64,18 @@ class Sizes:
     lstm_input: int
     hidden: int
     action: int
+
+
+def _below(stacks: Sequence[StackCell]) -> Iterator[Vector]:
+    """All cells of stacks and the constituents in them."""
+    seen: set[StackCell] = set()
+    for cell in stacks:
+        while isinstance(cell, StackCell) and cell not in seen:
+            seen.add(cell)
+            yield cell
+            if cell.reads.level:
+                yield cell.reads
+            cell = cell.below
 
 
 class Step:
@@ -250,21 +262,16 @@ class Rnng(SavedModel):
         """Let configurations outlive the current graph, with what they go on from."""
         configurations = list(configurations)
         self.compute(configurations)
-        keep(configurations)
-        cells: dict[StackCell, None] = {}
-        for c in configurations:
-            cell = c.stack
-            while isinstance(cell, StackCell) and cell not in cells:
-                cells[cell] = None
-                cell = cell.below
-        kept = {part: list(map(STATES_OF[part], configurations)) for part in self.state.parts}
-        if STACK in kept:
-            keep(cells)
-            keep(cell.reads for cell in cells if cell.reads.level)
-        for part in kept.keys() - {STACK}:
-            keep(kept[part])
-            for state in kept[part]:
-                # nobody needs to compute it again
+        kept: list[Vector] = list(configurations)
+        for part in self.state.parts:
+            states = list(map(STATES_OF[part], configurations))
+            kept += states
+            if part == STACK:
+                kept += _below(states)
+        keep(kept)
+        for state in kept:
+            # nobody needs to compute it again
+            if type(state) is LstmState:
                 state.before = state.reads = None
 
     # distributions

@@ -25,22 +25,24 @@ EVERY, LAST = slice(None), slice(-1, None)
 class BatchedVectors:
     """Vectors side by side: expressions, such as the layers of an LSTM, with one batch element for each vector."""
 
-    __slots__ = ("_expressions", "_inputs_of", "_values", "graph", "size")
+    __slots__ = ("_expressions", "_values", "graph", "size")
 
     def __init__(
         self, expressions: Sequence[dy.Expression], size: int, values: Sequence[np.ndarray] = ()
     ):
-        """`values`, shape (size, dimension) each, stand for the expressions in any graph."""
+        """`values`, shape (dimension, size) each, stand for the expressions in any graph."""
         self._expressions, self._values, self.size = expressions, values, size
         self.graph = KEPT if values else dy.cg_version() if expressions else NEVER
-        self._inputs_of = NEVER
 
-    def expressions(self) -> Sequence[dy.Expression]:
-        """The vectors in the current graph."""
-        if self._values and self._inputs_of != dy.cg_version():
-            self._inputs_of = dy.cg_version()
-            self._expressions = [dy.inputTensor(x.T, batched=True) for x in self._values]
-        return self._expressions
+    def expressions(self, elements: Sequence[int], which: slice) -> Sequence[dy.Expression]:
+        """Expressions in the current graph: of kept vectors those of the elements alone."""
+        if not self._values:
+            return self._expressions[which]
+        return [dy.inputTensor(x[:, elements], batched=True) for x in self._values[which]]
+
+    def values(self, elements: Sequence[int]) -> list[np.ndarray]:
+        """The values of some elements, shape (dimension, elements) for each expression; runs the graph."""
+        return [as_rows(x).T[:, elements] for x in self._expressions]
 
 
 NOWHERE = BatchedVectors((), 0)
@@ -118,7 +120,10 @@ def pending(vectors: Iterable[Vector]) -> list[Vector]:
 
 def place(vectors: Sequence[Vector], expressions: Sequence[dy.Expression]) -> None:
     """Say that vectors are computed: they are the batch elements of the expressions, in order."""
-    batch = BatchedVectors(expressions, len(vectors))
+    _place(vectors, BatchedVectors(expressions, len(vectors)))
+
+
+def _place(vectors: Iterable[Vector], batch: BatchedVectors) -> None:
     for index, vector in enumerate(vectors):
         vector.batch, vector.index = batch, index
 
@@ -135,12 +140,20 @@ def gather(
         by_source[embedding.source].append(embedding)
     for source, embeddings in by_source.items():
         place(embeddings, [source.vectors([e.row for e in embeddings])])
-    batches, elements = [v.batch for v in vectors], [v.index for v in vectors]
-    numbers = {batch: number for number, batch in enumerate(dict.fromkeys(batches))}
-    found = [batch.expressions()[which] for batch in numbers]
-    if len(found) == 1 and not rows and elements == list(range(batches[0].size)):
-        return found[0]
-    arguments = list(map(numbers.__getitem__, batches))
+    numbers: dict[BatchedVectors, int] = {}
+    arguments = [numbers.setdefault(v.batch, len(numbers)) for v in vectors]
+    elements = [v.index for v in vectors]
+    kept: dict[BatchedVectors, list[int]] = {b: [] for b in numbers if b.graph == KEPT}
+    if kept:
+        for k, vector in enumerate(vectors):
+            if vector.batch in kept:
+                elements[k] = len(kept[vector.batch])
+                kept[vector.batch].append(vector.index)
+    found = [batch.expressions(kept.get(batch, ()), which) for batch in numbers]
+    if len(found) == 1 and not rows:
+        size = len(vectors) if kept else vectors[0].batch.size
+        if elements == list(range(size)):
+            return found[0]
     columns = zip(*found, strict=True)
     return [dy.gather_batch_elems(list(xs), arguments, elements, rows) for xs in columns]
 
@@ -156,13 +169,13 @@ def join(parts: Sequence[dy.Expression]) -> dy.Expression:
 
 
 def keep(vectors: Iterable[Vector]) -> None:
-    """Let computed vectors of one kind outlive the current graph: reads their values, which runs the graph."""
-    vectors = list(dict.fromkeys(vectors))
-    if vectors:
-        values = [as_rows(x).astype(np.float32) for x in gather(vectors)]
-        batch = BatchedVectors((), len(vectors), values)
-        for index, vector in enumerate(vectors):
-            vector.batch, vector.index = batch, index
+    """Let computed vectors outlive the current graph: reads their values, which runs the graph."""
+    of_batch: dict[BatchedVectors, dict[Vector, None]] = defaultdict(dict)
+    for vector in vectors:
+        if vector.batch.graph != KEPT:
+            of_batch[vector.batch][vector] = None
+    for batch, kept in of_batch.items():
+        _place(kept, BatchedVectors((), len(kept), batch.values([v.index for v in kept])))
 
 
 def as_rows(vectors: dy.Expression) -> np.ndarray:

@@ -153,24 +153,31 @@ def carried_out(
 
 
 def read_sentence(
-    search: WordSearch, root: Configuration, words: Sequence[int | None], end: bool
-) -> Search[list[tuple[Reading, Reading | None]]]:
-    """The readings before and after each word and, where asked for, the end of the sentence.
+    search: WordSearch,
+    root: Configuration,
+    words: Sequence[int | None],
+    end: bool,
+    measure: Callable[[int, Reading, Reading | None], T],
+) -> Search[tuple[list[T], Reading]]:
+    """What `measure` makes of each word and, if asked for, of the end of the sentence; and the last reading.
 
-    A word that the model cannot give, None among the words, has None after it and is passed over. They stop after a
-    word that no analysis leads to.
+    `measure` is given the number of the word, from 0, and the readings before and after it. Nobody else holds them, so
+    that a long sentence needs no more memory than a short one. A word that the model cannot give, None among the words,
+    has None after it and is passed over. The search stops after a word that no analysis leads to.
     """
-    before, readings = search.start(root), []
-    for word in words:
+    before, measured = search.start(root), []
+    for number, word in enumerate(words):
         after = None if word is None else (yield from search.read(before, word))
-        readings.append((before, after))
+        measured.append(measure(number, before, after))
         if after is not None:
             before = after
         if not before.hypotheses:
-            return readings
+            return measured, before
     if end:
-        readings.append((before, (yield from search.finish(before))))
-    return readings
+        after = yield from search.finish(before)
+        measured.append(measure(len(words), before, after))
+        before = after
+    return measured, before
 
 
 @one_graph

@@ -16,7 +16,7 @@ from oracle.treebank import NO_TAG
 from rnng_dy.execution.batches import as_fits, batches
 from rnng_dy.search.beam import BeamSearch, BeamSizes
 from rnng_dy.search.found import TOO_LONG, Found
-from rnng_dy.search.incremental import Hypothesis, Reading, WordSearch, read_sentence, run
+from rnng_dy.search.incremental import Hypothesis, Reading, Search, WordSearch, read_sentence, run
 from rnng_dy.search.model import Model
 from rnng_dy.search.particles import ParticleFilter, VariableBeam
 from rnng_dy.search.words import Analysis, MeasuredSentence, WordRecord
@@ -117,10 +117,10 @@ def measure(
             unks = seen or model.vocabulary.unkify(tokens)
             words = [model.vocabulary.ids.get(word) for word in unks]
             search = open_search(model, options, number)
-            opened.append(partial(_read, model, search, words, end))
             names.append([*zip(tokens, unks, strict=True), *([(None, None)] if end else [])])
-        for rows, readings in zip(names, run(model, opened), strict=True):
-            yield _measured(model, rows, readings, end)
+            opened.append(partial(_read, model, search, words, end, names[-1]))
+        for rows, found in zip(names, run(model, opened), strict=True):
+            yield _measured(model, rows, *found, end)
 
 
 def best_trees(model: Model, sentences: Sequence[Sequence[Token]]) -> Iterator[Found]:
@@ -142,41 +142,41 @@ def best_trees(model: Model, sentences: Sequence[Sequence[Token]]) -> Iterator[F
                 yield model.transitions.tree_of(actions, words, tags), ""
 
 
-def _read(model: Model, search: WordSearch, words: Sequence[int | None], end: bool):
-    return read_sentence(search, model.start(), words, end)
+def _read(
+    model: Model,
+    search: WordSearch,
+    words: Sequence[int | None],
+    end: bool,
+    names: Sequence[tuple],
+) -> Search[tuple[list[WordRecord], Reading]]:
+    def measured(number: int, before: Reading, after: Reading | None) -> WordRecord:
+        return record(model, *names[number], before, after)
+
+    return read_sentence(search, model.start(), words, end, measured)
 
 
 def _measured(
-    model: Model,
-    names: Sequence[tuple],
-    readings: Sequence[tuple[Reading, Reading | None]],
-    end: bool,
+    model: Model, names: Sequence[tuple], records: list[WordRecord], last: Reading, end: bool
 ) -> MeasuredSentence:
-    found = zip(names, readings, strict=False)
-    records = [record(model, *name, before, after) for name, (before, after) in found]
+    problem = _problem(names, records, last)
     records += [WordRecord(token, unk, math.inf) for token, unk in names[len(records) :]]
-    problem = _problem(names, readings)
     if problem:
         return MeasuredSentence(records, [], -math.inf, problem)
-    last = readings[-1][1]
     trees = [analysis(model, h) for h in last.hypotheses] if end else []
     return MeasuredSentence(records, trees, last.mean_log_mass, None)
 
 
-def _problem(
-    names: Sequence[tuple], readings: Sequence[tuple[Reading, Reading | None]]
-) -> str | None:
+def _problem(names: Sequence[tuple], records: Sequence[WordRecord], last: Reading) -> str | None:
     """Why a sentence has p = 0 for the search."""
+    # nobody searched for a word that has no rounds
     unseen = [
-        token if token == unk else f"{token} ({unk})"
-        for (token, unk), (_, after) in zip(names, readings, strict=False)
-        if after is None
+        r.token if r.token == r.unk else f"{r.token} ({r.unk})" for r in records if r.rounds is None
     ]
     if unseen:
         return f"not in the model's vocabulary, so passed over: {', '.join(unseen)}"
-    if not readings[-1][1].hypotheses:
-        token = names[len(readings) - 1][0]
-        place = "the end" if token is None else f"word {len(readings)}, {token!r}"
+    if not last.hypotheses:
+        token = names[len(records) - 1][0]
+        place = "the end" if token is None else f"word {len(records)}, {token!r}"
         return f"no analysis that the search kept leads to {place}: it needs to look further"
     return None
 

@@ -112,7 +112,11 @@ def test_a_beam_and_a_variable_beam_are_lower_bounds_and_a_sum_over_all_is_neare
 def read_with(search, model):
     """The readings before and after each word and the end."""
     ids = model.vocabulary.word_ids(SENTENCE)
-    [readings] = run(model, [lambda: read_sentence(search, model.start(), ids, True)])
+
+    def both(number, before, after):
+        return before, after
+
+    [(readings, _)] = run(model, [lambda: read_sentence(search, model.start(), ids, True, both)])
     return readings
 
 
