@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 import re
 import shutil
@@ -18,6 +17,7 @@ import numpy as np
 
 from oracle.errors import RnngError
 from oracle.files import open_input, open_output
+from oracle.json_lines import finite
 from oracle.locks import locked
 from oracle.packing import is_packed
 from oracle.regular_files import read_regular
@@ -46,15 +46,6 @@ def write_json(path: str | os.PathLike, content: object) -> None:
     """Write JSON, with null for NaN and infinities, which it has not."""
     with open_output(path) as stream:
         stream.write(json.dumps(finite(content), indent=1, ensure_ascii=False) + "\n")
-
-
-def finite(value: object) -> object:
-    """The value with None for NaN and infinities, however deep in lists and dictionaries."""
-    if isinstance(value, dict):
-        return {key: finite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 class PartialFile:
