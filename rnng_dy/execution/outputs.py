@@ -204,10 +204,9 @@ def _write_file(
             shown.advance(len(batch))
         if make is not None:
             make(file.part)
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(
-            f"stopped; what is done is in {file.part}, --resume goes on"
-        ) from None
+    except KeyboardInterrupt as stop:
+        said = f"stopped; what is done is in {file.part}, --resume goes on"
+        raise type(stop)(said) from None
     if make is None:
         file.finish()
     else:

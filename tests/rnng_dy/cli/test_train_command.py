@@ -269,7 +269,7 @@ def test_trees_deeper_than_101_are_scored_as_impossible(data):
     result = invoke("score", "--model", "m", "deep.props", "-o", "-")
     assert result.stdout.startswith("2\tinf\n2\t")
     assert "inf" not in result.stdout.splitlines()[1]
-    assert "sentence 0: p = 0, action 102, 'NT(S)', opens one constituent more" in result.stderr
+    assert "sentence 1: p = 0, action 102, 'NT(S)', opens one constituent more" in result.stderr
     assert "1 of 1 sentences have trees with p = 0" in result.stderr
 
 
