@@ -7,6 +7,7 @@ import json
 import os
 import socket
 import sys
+from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -170,6 +171,16 @@ def test_the_campaign_knows_what_an_archive_holds(seed, ending, mutation):
     if mutation is not bomb:
         held = truth(mutation(Random(seed), archive), ending)
         assert held == text if mutation is several_streams else held is None or held in (text, b"")
+
+
+def test_a_bomb_is_damaged_no_more(monkeypatch, tmp_path):
+    """Or the campaign itself would unpack it, which took all memory of its machine."""
+    monkeypatch.setattr("scripts.torture_packed.BOMB", 1_000_000)
+    (tmp_path / "test.trees.xz").write_bytes(pack(b"a\nb\n", ".xz"))
+    some = damaged_inputs([packed_target()._replace(puts=[Path.write_bytes])], tmp_path, 1)
+    names = [next(some).mutations for _ in range(200)]
+    assert all("bomb" not in found[:-1] for found in names)
+    assert any("bomb" in found and len(found) > 1 for found in names)
 
 
 def packed_target():

@@ -73,10 +73,10 @@ class PartialFile:
     def _go_on(self) -> bool:
         """Cut both files behind the batches that are proved to be whole, if it is this job's part."""
         found, newline, rest = self._key_path.read_bytes().partition(b"\n")
-        content = self.part.read_bytes()
         if found != self._proof.encode() or not newline:
-            self.is_another = bool(found or content)
+            self.is_another = bool(found) or self.part.stat().st_size > 0
             return False
+        content = self.part.read_bytes()
         end, size_of_key = 0, len(found) + 1
         # the last one is empty, or cut
         for record in rest.split(b"\n")[:-1]:

@@ -99,6 +99,14 @@ def test_whatever_is_damaged_what_is_before_it_is_gone_on_with(tmp_path, name, d
     assert kept == done
 
 
+def test_the_part_of_another_job_is_not_read(tmp_path):
+    """Whatever its size: this one is larger than the memory."""
+    with open(tmp_path / "out.part", "wb") as stream:
+        stream.truncate(1 << 42)
+    run(tmp_path / "out", resume=True)
+    assert (tmp_path / "out").read_text() == WHOLE
+
+
 def test_the_part_of_another_job_is_not_gone_on_with(tmp_path, capsys):
     interrupted(tmp_path / "out")
     assert len(run(tmp_path / "out", resume=True, key="other")) == 3
