@@ -126,6 +126,16 @@ def test_what_is_announced_is_no_failure(tmp_path):
     assert judge(command, tmp_path, set(), NO_PROBLEM, Limits()) is not None
 
 
+def test_samples_of_a_sentence_have_each_their_line(tmp_path):
+    """Those of `parse` too, which has one line for a sentence without the option."""
+    (tmp_path / "in").write_text("a b\nc\n")
+    (tmp_path / "out").write_text("(S a b)\n(S a b)\n(S c)\n(S c)\n")
+    command = "parse --model m in -o out"
+    assert judge(command.split(), tmp_path, set(), NO_PROBLEM, Limits()).sort == "lines missing"
+    command += " --samples 2"
+    assert judge(command.split(), tmp_path, set(), NO_PROBLEM, Limits()) is None
+
+
 @pytest.mark.parametrize(
     ("outcome", "sort"),
     [
