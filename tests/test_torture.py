@@ -164,7 +164,7 @@ def test_a_worker_that_dies_or_takes_too_long_is_replaced(tmp_path):
     assert worker.run(["--version"], tmp_path).code == 0
     # a command that does not end
     os.mkfifo(tmp_path / "pipe")
-    assert worker.run(["evalb", "pipe", "pipe"], tmp_path).where.startswith("overtime")
+    assert worker.run(["evalb", "pipe", "other"], tmp_path).where.startswith("overtime")
     assert worker.run(["--version"], tmp_path).code == 0
     worker.close()
 
