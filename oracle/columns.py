@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from oracle.errors import UnderivableError
 from oracle.regular_files import open_regular
-from oracle.transitions import SYSTEMS
+from oracle.transitions import SYSTEMS, unlimited
 
 HEADER, SYMBOLS = "header.json", "symbols.json"
 OF_WORDS = ("tokens", "lowercased", "unkified", "tags")
@@ -70,5 +71,22 @@ def require_sound(columns: dict[str, np.ndarray], symbols: Symbols) -> None:
             raise ValueError(f"with {name} that stand for nothing")
     if not all(isinstance(symbol, str) for kind in symbols for symbol in kind):
         raise ValueError("with symbols that are no texts")
+    if any(len(set(kind)) < len(kind) for kind in symbols):
+        raise ValueError("with a symbol that has two numbers")
     if not set(symbols.systems) <= SYSTEMS.keys():
         raise ValueError("of another transition system")
+    _require_trees(columns, symbols)
+
+
+def _require_trees(columns: dict[str, np.ndarray], symbols: Symbols) -> None:
+    """Raise ValueError where the actions of a sentence build no tree over its words."""
+    systems = [unlimited(SYSTEMS[name]) for name in symbols.systems]
+    words = actions = 0
+    for i, system in enumerate(columns["systems"]):
+        end_of_words, end = int(columns["word_ends"][i]), int(columns["action_ends"][i])
+        names = [symbols.actions[number] for number in columns["actions"][actions:end].tolist()]
+        try:
+            systems[system].check(names, end_of_words - words)
+        except UnderivableError as error:
+            raise ValueError(f"sentence {i + 1} is no tree: {error}") from None
+        words, actions = end_of_words, end

@@ -140,8 +140,10 @@ def _expected_lines(arguments: Sequence[str], folder: Path) -> int | None:
     """The lines that the command's output must have, where that can be told from its input."""
     count = COUNTS.get(arguments[0])
     # how many sentences a text has, and how many trees a sentence, is for the command to say
-    said_otherwise = {"--output", "--text", "--nbest"} & set(arguments)
-    if count is None or arguments.count("-o") != 1 or said_otherwise:
+    said_otherwise = {"--output", "--text", "--nbest"}
+    if arguments[0] == "parse":
+        said_otherwise.add("--samples")
+    if count is None or arguments.count("-o") != 1 or said_otherwise & set(arguments):
         return None
     inputs = [folder / name for name in arguments[1:] if (folder / name).exists()]
     read = next((path for path in inputs if not path.is_dir()), None)

@@ -81,7 +81,7 @@ BESIDE = (
     "--samples test.props --likelihoods test.likelihoods -o out --json out.json"
 )
 COMPARE = (
-    "compare test.trees system.trees system.trees --samples test.props test.likelihoods "
+    "compare test.trees system.trees system.trees --name a --name b --samples test.props test.likelihoods "
     "--samples test.props test.likelihoods"
 )
 ATTENTION = "attention --model gated test.trees --analysis -o out --json out.json --html out.html"
@@ -99,7 +99,7 @@ TEXTS = {
         ("test.trees", "evalb test.trees system.trees"),
         ("system.trees", "evalb test.trees system.trees --format evalb"),
         ("system.trees", "evalb test.trees system.trees --format json --params new"),
-        ("test.trees", "compare test.trees system.trees system.trees"),
+        ("test.trees", "compare test.trees system.trees system.trees --name a --name b"),
         ("system.trees", "compare test.trees system.trees test.trees"),
         ("test.trees", "parse --model parser test.trees -o out"),
         ("bare.trees", "parse --model untagged bare.trees -o out"),

@@ -7,6 +7,7 @@ import json
 import os
 import socket
 import sys
+from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -125,6 +126,16 @@ def test_what_is_announced_is_no_failure(tmp_path):
     assert judge(command, tmp_path, set(), NO_PROBLEM, Limits()) is not None
 
 
+def test_samples_of_a_sentence_have_each_their_line(tmp_path):
+    """Those of `parse` too, which has one line for a sentence without the option."""
+    (tmp_path / "in").write_text("a b\nc\n")
+    (tmp_path / "out").write_text("(S a b)\n(S a b)\n(S c)\n(S c)\n")
+    command = "parse --model m in -o out"
+    assert judge(command.split(), tmp_path, set(), NO_PROBLEM, Limits()).sort == "lines missing"
+    command += " --samples 2"
+    assert judge(command.split(), tmp_path, set(), NO_PROBLEM, Limits()) is None
+
+
 @pytest.mark.parametrize(
     ("outcome", "sort"),
     [
@@ -153,7 +164,7 @@ def test_a_worker_that_dies_or_takes_too_long_is_replaced(tmp_path):
     assert worker.run(["--version"], tmp_path).code == 0
     # a command that does not end
     os.mkfifo(tmp_path / "pipe")
-    assert worker.run(["evalb", "pipe", "pipe"], tmp_path).where.startswith("overtime")
+    assert worker.run(["evalb", "pipe", "other"], tmp_path).where.startswith("overtime")
     assert worker.run(["--version"], tmp_path).code == 0
     worker.close()
 
@@ -170,6 +181,16 @@ def test_the_campaign_knows_what_an_archive_holds(seed, ending, mutation):
     if mutation is not bomb:
         held = truth(mutation(Random(seed), archive), ending)
         assert held == text if mutation is several_streams else held is None or held in (text, b"")
+
+
+def test_a_bomb_is_damaged_no_more(monkeypatch, tmp_path):
+    """Or the campaign itself would unpack it, which took all memory of its machine."""
+    monkeypatch.setattr("scripts.torture_packed.BOMB", 1_000_000)
+    (tmp_path / "test.trees.xz").write_bytes(pack(b"a\nb\n", ".xz"))
+    some = damaged_inputs([packed_target()._replace(puts=[Path.write_bytes])], tmp_path, 1)
+    names = [next(some).mutations for _ in range(200)]
+    assert all("bomb" not in found[:-1] for found in names)
+    assert any("bomb" in found and len(found) > 1 for found in names)
 
 
 def packed_target():

@@ -17,7 +17,6 @@ from nltk import Tree
 from oracle.errors import RnngError
 from rnng_dy import DiscriminativeParser
 from rnng_dy.execution import memory
-from rnng_dy.execution.outputs import PartialFile
 from rnng_dy.parameters import ParameterStore
 
 from .commands import COMMAND, IN_SHELL, PYTHON, SHELL, refused, run, started, until, workers_of
@@ -215,20 +214,6 @@ def test_a_model_of_too_many_parameters_is_refused(monkeypatch):
 
 
 # damaged states
-
-
-@pytest.mark.parametrize(
-    "content", [b"", b"\xff\xfe", b"k\n1\nx\n", b"k\n-1\n", b"k\n1\n1\n99999\n", b"k\n\n\n", b"k"]
-)
-def test_a_damaged_key_file_begins_anew_or_goes_on_with_what_is_whole(tmp_path, content):
-    (tmp_path / "out.part").write_bytes(b"a\nb\n")
-    (tmp_path / "out.part.key").write_bytes(content)
-    file = PartialFile(str(tmp_path / "out"), "k", resume=True)
-    assert file.done in (0, 1, 2)
-    for i in range(file.done, 3):
-        file.write(["abc"[i]])
-    file.finish()
-    assert (tmp_path / "out").read_text() == "a\nb\nc\n"
 
 
 def test_an_oracle_whose_tag_is_a_bracket_is_refused_with_its_line(data):

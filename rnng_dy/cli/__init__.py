@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import io
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -17,6 +18,7 @@ from click.shell_completion import CompletionItem
 from oracle.errors import RnngError
 from rnng_dy.cli.group import Group
 from rnng_dy.cli.quiet import escaped
+from rnng_dy.cli.stopping import Terminated
 
 
 class Place(NamedTuple):
@@ -115,7 +117,7 @@ def told() -> Iterator[None]:
         fail(f"{reason}: install it, or let the process have more memory (ulimit -v)")
     except KeyboardInterrupt as stop:
         click.echo(f"\n{escaped(str(stop)) or 'stopped'}", err=True)
-        sys.exit(130)
+        sys.exit(128 + (signal.SIGTERM if isinstance(stop, Terminated) else signal.SIGINT))
     except BrokenPipeError:
         # the reader of our standard output went away (`| head`): not an error
         _to_nowhere(sys.stdout)

@@ -13,7 +13,7 @@ import click
 from oracle.errors import InputError, RnngError
 from oracle.treebank import format_tree
 from rnng_dy.cli.evalb_tags import GOLD, OWN, hint_at_tags, tags_option
-from rnng_dy.cli.paths import FILE
+from rnng_dy.cli.paths import FILE, require_read_once
 from rnng_dy.evaluation import comparison
 from rnng_dy.evaluation.comparison import CommonSentences
 from rnng_dy.evaluation.evalb import Scores
@@ -70,6 +70,8 @@ def compare(gold, systems, names, samples, tags, count) -> None:
     _require_one_for_each(gold, systems, names, samples)
     stems = [Path(path).stem for path in systems]
     names = names or (stems if len(set(stems)) == len(set(systems)) else systems)
+    if len(set(names)) < len(names):
+        raise click.UsageError("two systems have one name: give each its own by --name")
     common = _read(gold, systems, names, tags)
     values = [scores.f1 for scores in common.scores]
     _print_figures("F1", names, values, f1_difference, common.scores)
@@ -116,8 +118,7 @@ def _require_one_for_each(
 ) -> None:
     if len(systems) < 2:
         raise click.UsageError("give the trees of two systems at least, after the gold ones")
-    if [gold, *systems].count("-") > 1:
-        raise click.UsageError("only one of the files can be standard input")
+    require_read_once(gold, *systems)
     for option, of_systems in (("--name", names), ("--samples", samples)):
         if of_systems and len(of_systems) != len(systems):
             raise click.UsageError(f"{option} is given once for each of the {len(systems)} systems")
@@ -179,7 +180,9 @@ def _print_perplexity(names: Sequence[str], samples: Sequence[Samples], sentence
     for (path, _), system in zip(samples, systems, strict=True):
         for i, length in zip(indices, lengths, strict=True):
             if system[i].words != length:
-                message = f"sentence {i} has {system[i].words} words, {length} in {samples[0][0]}"
+                message = (
+                    f"sentence {i + 1} has {system[i].words} words, {length} in {samples[0][0]}"
+                )
                 raise InputError(message, path)
     marginals = [[system[i].estimate.log_marginal for i in indices] for system in systems]
     found = likelihood_in_all(marginals, lengths)

@@ -9,7 +9,7 @@ import click
 
 from oracle.errors import RnngError
 from rnng_dy.cli.evalb_tags import GOLD, hint_at_tags, tags_option
-from rnng_dy.cli.paths import FILE, PathName
+from rnng_dy.cli.paths import FILE, PathName, require_read_once
 from rnng_dy.evaluation.evalb_files import score_files
 from rnng_dy.evaluation.evalb_params import BUILT_IN, Params
 from rnng_dy.evaluation.evalb_report import (
@@ -55,8 +55,7 @@ def evalb(gold: str, system: str, params: str, style: str, unlabelled: bool, tag
 
     Example: rnng-dy evalb dev.trees parsed.trees --tags gold
     """
-    if [gold, system, params].count("-") > 1:
-        raise click.UsageError("only one of the files can be standard input")
+    require_read_once(gold, system, params)
     if not (params == "-" or params in BUILT_IN or os.path.exists(params)):
         raise RnngError(f"{params} is no file and none of the parameters {', '.join(BUILT_IN)}")
     rules = BUILT_IN[params] if params in BUILT_IN else Params.read(params)

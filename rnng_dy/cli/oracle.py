@@ -30,7 +30,7 @@ from oracle.treebank import (
 from oracle.unknown import RULES, UnknownWords, known_words
 from rnng_dy.cli.options import TRANSITIONS
 from rnng_dy.cli.output_files import check_files
-from rnng_dy.cli.paths import FILE
+from rnng_dy.cli.paths import FILE, require_read_once
 from rnng_dy.cli.quiet import say
 
 skip_preterminals_option = click.option(
@@ -217,8 +217,7 @@ def oracle(
     Example: rnng-dy oracle --train train.trees dev.trees -o dev.oracle
     """
     check_files([output], [trees, train])
-    if trees == train == "-":
-        raise click.UsageError("only one of the files can be standard input")
+    require_read_once(trees, train)
     # preterminals never count, whether skipped or refused: one vocabulary for train, dev and test
     training = (words(t.tree) for t in read_trees(train) if not is_preterminal(t.tree))
     unknown_words = UnknownWords(unk, known_words(training))

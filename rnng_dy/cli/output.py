@@ -13,6 +13,7 @@ import click
 
 from oracle.streams import is_replaced
 from rnng_dy.cli.progress import Progress
+from rnng_dy.cli.stopping import tidy
 from rnng_dy.evaluation.perplexity import Likelihood, likelihood
 from rnng_dy.execution.executor import Executor
 from rnng_dy.execution.outputs import write_batches
@@ -33,7 +34,8 @@ def run_batches(
 ) -> None:
     """`write_batches` with its progress shown."""
     progress = Progress(what, sum(len(batch) for batch in batches), unit)
-    write_batches(batches, lines_of, output, key, resume, progress, make)
+    with tidy():
+        write_batches(batches, lines_of, output, key, resume, progress, make)
     progress.finish()
 
 

@@ -24,7 +24,13 @@ from rnng_dy.cli.output import open_model, run_and_make, run_batches
 from rnng_dy.cli.output_files import check_files
 from rnng_dy.cli.paths import FILE
 from rnng_dy.cli.raw_text import text_options
-from rnng_dy.cli.searching import flag_given, grouped_for, search_options, search_trees
+from rnng_dy.cli.searching import (
+    flag_given,
+    given_search_option,
+    grouped_for,
+    search_options,
+    search_trees,
+)
 from rnng_dy.cli.sentences import (
     Item,
     LinesOf,
@@ -154,6 +160,9 @@ def _way_to_parse(folder: str, wanted: Wanted, options: SearchOptions, device: s
         place = ModelFolder(kind, folder, device)
         trees = partial(search_trees, place, options, k)
         return _Way("Generative model", place, trees, in_words(SEARCHED_WORDS), options)
+    if flag := given_search_option(*["beam"] if wanted.nbest else []):
+        more = ", and for a parser's --nbest" if flag == "--beam" else ""
+        raise click.UsageError(f"{flag} is for generative models{more}: {folder} is a parser")
     place = ModelFolder("discriminative", folder, device)
     if wanted.nbest:
         beam = options.beam if flag_given("beam") else max(BEAM, 2 * k)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 import click
@@ -30,6 +31,17 @@ class PathName(click.ParamType):
         """See click: `file` and `dir` leave it to the shell. These come first, since they clear what is before them."""
         known = [CompletionItem(name) for name in self._known if name.startswith(incomplete)]
         return [CompletionItem(incomplete, type=self._completed), *known]
+
+
+def require_read_once(*paths: str | None) -> None:
+    """Raise UsageError where two of the inputs are one stream, standard input or a pipe; None is no input."""
+    found = set()
+    for path in filter(None, paths):
+        if path == "-" or (os.path.exists(path) and not os.path.isfile(path)):
+            stream = os.path.realpath("/dev/stdin" if path == "-" else path)
+            if stream in found:
+                raise click.UsageError("only one of the files can be standard input, or one pipe")
+            found.add(stream)
 
 
 FILE = PathName("file", "file")

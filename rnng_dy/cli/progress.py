@@ -66,6 +66,10 @@ class Progress:
         else:
             say(line)
 
+    def warn(self, message: str) -> None:
+        """Something is not as it was asked for, which is said to whom it is quiet, too."""
+        click.echo(message, err=True)
+
     def finish(self) -> None:
         """Say how many items took how long."""
         if self._redraws:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import NamedTuple
@@ -10,10 +11,11 @@ import click
 
 from oracle.errors import InputError
 from oracle.files import SourceSentence, open_input
-from oracle.streams import require_utf8
+from oracle.streams import WHITE_SPACE, require_utf8
 from rnng_dy.cli.options import AT_LEAST_1
 from rnng_dy.text.segmenter import Segmenter, TextSentence
 
+_TREE_BEGINS = re.compile(r"\s*(# )?\(\S*\s*\(\S")
 MAX_LENGTH = 500
 """Tokens; the longest sentences of treebanks have some 150."""
 
@@ -52,6 +54,11 @@ class RawText(NamedTuple):
             lines = list(stream)
         for number, line in enumerate(lines, 1):
             require_utf8(line, source, number)
+        first = next((line for line in lines if line.strip(WHITE_SPACE)), "")
+        if _TREE_BEGINS.match(first):
+            click.echo(
+                f"{source}: {first.strip()!r:.60} looks like a tree: leave out --text", err=True
+            )
         sentences = _segmented("".join(lines), source, 1, segmenter, self.one_per_line)
         if not sentences:
             raise InputError("no sentence in this text", source)

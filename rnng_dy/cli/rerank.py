@@ -18,7 +18,7 @@ from oracle.files import (
 from oracle.treebank import NO_TAG, format_tree, with_words, words
 from rnng_dy.cli.output import print_likelihood
 from rnng_dy.cli.output_files import check_files
-from rnng_dy.cli.paths import FILE
+from rnng_dy.cli.paths import FILE, require_read_once
 from rnng_dy.search.importance import read_sampled
 
 MOST_MISSING, NAMED = 1_000_000, 30
@@ -49,6 +49,7 @@ def rerank(props, likelihoods, output, oracle_path, ess, allow_missing) -> None:
 
     Example: rnng-dy rerank test.props test.likelihoods -o map.trees --oracle test.oracle
     """
+    require_read_once(props, likelihoods, oracle_path)
     check_files([output], [props, likelihoods, oracle_path])
     found = {of_sentence.index: of_sentence for of_sentence in read_sampled(props, likelihoods)}
     oracle = read_oracle(oracle_path) if oracle_path else None
@@ -70,7 +71,7 @@ def rerank(props, likelihoods, output, oracle_path, ess, allow_missing) -> None:
         click.echo(f"prob: {e.log_marginal:.15g} (len={of_sentence.words}){more}")
     marginals = [of_sentence.estimate.log_marginal for of_sentence in found.values()]
     print_likelihood(marginals, [of_sentence.words for of_sentence in found.values()], sentences)
-    missing = [index for index in range(sentences) if index not in found]
+    missing = [index + 1 for index in range(sentences) if index not in found]
     if missing:
         numbers = ", ".join(map(str, missing[:NAMED])) + ", ..." * (len(missing) > NAMED)
         click.echo(f"{props}: no samples of {len(missing)} sentences: {numbers}", err=True)
@@ -92,7 +93,7 @@ def require_fit(
 ) -> None:
     """Raise InputError for a sample that is not of its sentence in the oracle."""
     if sample.index >= len(oracle):
-        problem = f"sentence {sample.index}, but {oracle_path} has {len(oracle)} sentences"
+        problem = f"sentence {sample.index + 1}, but {oracle_path} has {len(oracle)} sentences"
     elif len(oracle[sample.index].tokens) != len(words(sample.tree)):
         place = f"{oracle_path}:{oracle[sample.index].line}"
         problem = f"the tree does not cover the sentence at {place}"

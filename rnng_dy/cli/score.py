@@ -29,7 +29,7 @@ from rnng_dy.execution.work import Lines, ModelFolder, Work
 
 
 class ScoredTree(NamedTuple):
-    """A tree to score: its sentence, its unkified words and its actions."""
+    """A tree to score: the number of its sentence, from 0, its unkified words and its actions."""
 
     sentence: int
     words: tuple[str, ...]
@@ -66,7 +66,7 @@ def score(folder, source, output, workers, resume, device) -> None:
     run_batches("score", groups, lines_of, output, key, resume, unit="trees")
     _report_impossible(model, groups)
     if work.left_out:
-        numbers = ", ".join(str(group[0].sentence) for group in work.left_out)
+        numbers = ", ".join(str(group[0].sentence + 1) for group in work.left_out)
         click.echo(f"p = 0 for want of memory: all trees of sentences {numbers}", err=True)
 
 
@@ -119,6 +119,6 @@ def _report_impossible(model, groups: Sequence[Group]) -> None:
                 reasons[str(error)] = None
         if reasons:
             count += 1
-            click.echo(f"sentence {group[0].sentence}: p = 0, {'; '.join(reasons)}", err=True)
+            click.echo(f"sentence {group[0].sentence + 1}: p = 0, {'; '.join(reasons)}", err=True)
     if count:
         click.echo(f"{count} of {len(groups)} sentences have trees with p = 0", err=True)

@@ -104,9 +104,10 @@ _SEARCHES_OF = {
 _NAMES = {field.name for field in fields(SearchOptions)} - {"seed", "sum_all", "max_length"}
 
 
-def given_search_option() -> str | None:
-    """One that stands on the command line, such as `--beam`; None where none does."""
-    return next(filter(None, map(flag_given, ["search", *_SEARCHES_OF])), None)
+def given_search_option(*allowed: str) -> str | None:
+    """One that stands on the command line, such as `--beam`, and is not allowed; None where none does."""
+    names = {"search": None, **_SEARCHES_OF}.keys() - {*allowed}
+    return next(filter(None, map(flag_given, sorted(names))), None)
 
 
 def flag_given(name: str) -> str | None:

@@ -13,7 +13,7 @@ from oracle.files import open_output
 from rnng_dy.cli.evalb_tags import GOLD, tags_option
 from rnng_dy.cli.options import output_option
 from rnng_dy.cli.output_files import check_files
-from rnng_dy.cli.paths import FILE
+from rnng_dy.cli.paths import FILE, require_read_once
 from rnng_dy.cli.tree_formats import paper_of
 from rnng_dy.drawing.page import tree_page
 from rnng_dy.drawing.sections import Section
@@ -73,8 +73,7 @@ def show(trees, gold, style, ranges, only_errors, tags, output) -> None:
         raise click.UsageError("--only-errors needs --gold")
     if tags == GOLD and gold is None:
         raise click.UsageError("--tags gold needs --gold")
-    if trees == gold == "-":
-        raise click.UsageError("only one of the files can be standard input")
+    require_read_once(trees, gold)
     check_files([output], [trees, gold])
     system = read_tree_file(trees)
     reference = None if gold is None else read_tree_file(gold)

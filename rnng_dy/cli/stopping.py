@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -25,12 +24,18 @@ def stopping() -> Iterator[list[int]]:
             signal.signal(number, handler)
 
 
+class Terminated(KeyboardInterrupt):
+    """SIGTERM came, which does what Ctrl-C does."""
+
+
 @contextmanager
 def tidy() -> Iterator[None]:
-    """A signal to end (SIGTERM) ends the process as an error does: what is half-made is removed on the way."""
+    """A signal to end (SIGTERM) ends the process as Ctrl-C does: what is half-made is removed on the way."""
 
     def end(number: int, frame: object) -> None:
-        sys.exit(128 + number)
+        # a second one ends it at once
+        signal.signal(number, signal.SIG_DFL)
+        raise Terminated
 
     before = signal.signal(signal.SIGTERM, end)
     try:

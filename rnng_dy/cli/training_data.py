@@ -28,6 +28,7 @@ from oracle.training_data import (
 from oracle.transitions import DEFAULT
 from oracle.treebank import format_tree
 from oracle.unknown import RULES
+from rnng_dy.cli.paths import require_read_once
 from rnng_dy.cli.progress import ByteProgress, Progress
 from rnng_dy.cli.quiet import say
 from rnng_dy.cli.stopping import tidy
@@ -103,10 +104,10 @@ def training_data(
         waiting.mkdir(parents=True)
         try:
             yield _made(kind, options, base, waiting)
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as stop:
             if waiting.exists():
                 message = f"stopped before there was {folder}: the same command begins anew"
-                raise KeyboardInterrupt(message) from None
+                raise type(stop)(message) from None
             raise
         finally:
             shutil.rmtree(waiting, ignore_errors=True)
@@ -153,8 +154,7 @@ def _require_trees(options: Mapping[str, object]) -> None:
         )
     if (options["dev_trees"] is None) == (options["hold_out"] is None):
         raise click.UsageError("--trees needs one of --dev-trees and --hold-out, such as 0.1")
-    if options["trees_path"] == options["dev_trees"] == "-":
-        raise click.UsageError("only one of the files can be standard input")
+    require_read_once(options["trees_path"], options["dev_trees"])
 
 
 def _first_given(values: Mapping[str, object]) -> str | None:

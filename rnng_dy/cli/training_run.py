@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 from collections.abc import Callable, Iterable
@@ -15,6 +14,7 @@ import click
 from oracle.encoded import EncodedOracle
 from oracle.errors import InputError, RnngError
 from oracle.files import open_output
+from oracle.json_lines import finite, one_line
 from oracle.training_data import PARTS, evenly_spaced
 from rnng_dy import engine, registry
 from rnng_dy.cli.group import typed_command
@@ -129,6 +129,7 @@ class TrainingRun:
         Each of `adding` writes something into a new model folder before that is complete.
         """
         from rnng_dy.training.examples import examples_of
+        from rnng_dy.training.log import LOG
         from rnng_dy.training.loop import Training
         from rnng_dy.training.provenance import Provenance
 
@@ -154,6 +155,12 @@ class TrainingRun:
                 click.echo(line, err=True)
             else:
                 say(line)
+            if record != finite(record):
+                names = ", ".join(name for name, x in record.items() if x != finite(x))
+                click.echo(
+                    f"{self.folder.name}: {names}: too large for a number, or none (null in {LOG})",
+                    err=True,
+                )
 
         team = world.team if world else None
         run = Training(
@@ -183,7 +190,7 @@ class TrainingRun:
             )
             sys.exit(128 + stopped[0])
         about.finish(self.folder)
-        best = json.dumps({"best": run.standing.best, "sentences": run.standing.best_sentences})
+        best = one_line({"best": run.standing.best, "sentences": run.standing.best_sentences})
         click.echo(f"{self.folder}: {best}")
 
 

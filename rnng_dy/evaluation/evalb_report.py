@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from oracle.json_lines import finite
 from rnng_dy.evaluation.evalb import ERROR, SKIPPED, Scores, SentenceScore, percent
 from rnng_dy.evaluation.tables import as_csv
 
@@ -135,7 +136,7 @@ def format_json(scores: Scores) -> str:
             for n, s in scores.unscorable
         ],
     }
-    return json.dumps(report, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(finite(report), indent=2, ensure_ascii=False) + "\n"
 
 
 def _figures(scores: Scores) -> dict[str, float]:

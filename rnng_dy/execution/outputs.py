@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 import re
 import shutil
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from itertools import accumulate
 from pathlib import Path
-from typing import Protocol, TextIO, TypeVar
+from typing import BinaryIO, Protocol, TypeVar
 
 import numpy as np
 
 from oracle.errors import RnngError
 from oracle.files import open_input, open_output
+from oracle.json_lines import finite
 from oracle.locks import locked
 from oracle.packing import is_packed
 from oracle.regular_files import read_regular
@@ -26,7 +25,7 @@ from oracle.streams import is_replaced
 
 T = TypeVar("T")
 
-_COUNT = re.compile(rb"0|[1-9][0-9]{0,11}")
+_SIZE = re.compile(rb"[0-9]{1,12}")
 
 
 def content_hash(*parts: object) -> str:
@@ -49,20 +48,11 @@ def write_json(path: str | os.PathLike, content: object) -> None:
         stream.write(json.dumps(finite(content), indent=1, ensure_ascii=False) + "\n")
 
 
-def finite(value: object) -> object:
-    """The value with None for NaN and infinities, however deep in lists and dictionaries."""
-    if isinstance(value, dict):
-        return {key: finite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
 class PartialFile:
     """A file written batch by batch as NAME.part, which gets its name when it is complete.
 
-    NAME.part.key says what the part belongs to, so that only the same job goes on with it, and how many lines each
-    batch has.
+    NAME.part.key says what the part belongs to, so that only the same job goes on with it. A line for each batch says
+    how many bytes it has, with a hash of all before and of it. What does not agree is made again.
     """
 
     def __init__(self, path: str, key: str, resume: bool):
@@ -71,37 +61,55 @@ class PartialFile:
         self.path = Path(os.path.realpath(path))
         self.part = Path(f"{self.path}.part")
         self._key_path = Path(f"{self.path}.part.key")
-        # words of a treebank that is not UTF-8 keep their bytes
-        self._stream = _own(self.part, errors="surrogateescape")
-        self._key_stream = _own(self._key_path)
-        counts = self._complete_batches(key) if resume else []
-        self.done = len(counts)
-        # not splitlines, for which a carriage return ends a line as well
-        lines = self.part.read_bytes().split(b"\n")[: sum(counts)] if counts else []
-        self._stream.truncate(sum(len(line) + 1 for line in lines))
-        # cut and not written anew: a kill in between would lose the batches
-        self._key_stream.truncate(sum(len(f"{x}\n") for x in [key, *counts]) if counts else 0)
-        if not counts:
-            self._key_stream.write(f"{key}\n")
-            self._key_stream.flush()
+        self._stream, self._key_stream = _own(self.part), _own(self._key_path)
+        self.done, self._proof = 0, key
+        self.is_another = False
+        """Is a part there that cannot be gone on with?"""
+        if not (resume and self._go_on()):
+            self._stream.truncate(0)
+            self._key_stream.truncate(0)
+            self._write_record(key)
 
-    def _complete_batches(self, key: str) -> list[int]:
-        """The numbers of lines of the batches that are whole in the part, if it is this job's."""
-        found, *counts = self._key_path.read_bytes().split(b"\n")
+    def _go_on(self) -> bool:
+        """Cut both files behind the batches that are proved to be whole, if it is this job's part."""
+        found, newline, rest = self._key_path.read_bytes().partition(b"\n")
+        if found != self._proof.encode() or not newline:
+            self.is_another = bool(found) or self.part.stat().st_size > 0
+            return False
+        content = self.part.read_bytes()
+        end, size_of_key = 0, len(found) + 1
         # the last one is empty, or cut
-        counts = counts[:-1]
-        if found != key.encode() or not all(map(_COUNT.fullmatch, counts)):
-            return []
-        numbers = [int(count) for count in counts]
-        whole = self.part.read_bytes().count(b"\n")
-        return [n for n, end in zip(numbers, accumulate(numbers), strict=True) if end <= whole]
+        for record in rest.split(b"\n")[:-1]:
+            size = _SIZE.match(record)
+            lines = content[end : end + int(size[0])] if size else b""
+            if record != self._record(lines):
+                break
+            self._proof = record.decode()
+            self.done += 1
+            end += len(lines)
+            size_of_key += len(record) + 1
+        # cut and not written anew: a kill in between would lose the batches
+        self._stream.truncate(end)
+        self._key_stream.truncate(size_of_key)
+        return True
+
+    def _record(self, lines: bytes) -> bytes:
+        """What the key says of a batch that comes after those that are proved."""
+        proof = hashlib.sha256(f"{self._proof}\n".encode() + lines).hexdigest()
+        return f"{len(lines)} {proof}".encode()
+
+    def _write_record(self, record: str) -> None:
+        self._key_stream.write(f"{record}\n".encode())
+        self._key_stream.flush()
+        self._proof = record
 
     def write(self, lines: Sequence[str]) -> None:
         """Add a batch."""
-        self._stream.writelines(f"{line}\n" for line in lines)
+        # words of a treebank that is not UTF-8 keep their bytes
+        content = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
+        self._stream.write(content)
         self._stream.flush()
-        self._key_stream.write(f"{len(lines)}\n")
-        self._key_stream.flush()
+        self._write_record(self._record(content).decode())
 
     def finish(self) -> None:
         """Give the file its name, packed where that says so."""
@@ -124,13 +132,13 @@ class PartialFile:
         self._key_path.unlink()
 
 
-def _own(path: Path, **options: str) -> TextIO:
-    """A text file to add to, which is made if there is none. Raises RnngError for a link, a pipe or the like."""
+def _own(path: Path) -> BinaryIO:
+    """A file to add to, which is made if there is none. Raises RnngError for a link, a pipe or the like."""
     with suppress(FileNotFoundError):
         if not stat.S_ISREG(path.lstat().st_mode):
             raise RnngError(f"{path} is in the way of the output, since it is no file: remove it")
     # a link that somebody else makes now is not followed either
-    return open(path, "a", encoding="utf-8", newline="\n", opener=_without_links, **options)
+    return open(path, "ab", opener=_without_links)
 
 
 def _without_links(path: str, flags: int) -> int:
@@ -145,6 +153,9 @@ class Shown(Protocol):
 
     def advance(self, n: int) -> None:
         """n more are done."""
+
+    def warn(self, message: str) -> None:
+        """Something is not as it was asked for."""
 
 
 def write_batches(
@@ -183,6 +194,8 @@ def _write_file(
     shown: Shown,
     make: Callable[[Path], None] | None,
 ) -> None:
+    if file.is_another:
+        shown.warn(f"{file.part} is not of this model, input and options, or damaged: begun anew")
     shown.skip(sum(len(batch) for batch in batches[: file.done]))
     left = batches[file.done :]
     try:
@@ -191,10 +204,9 @@ def _write_file(
             shown.advance(len(batch))
         if make is not None:
             make(file.part)
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(
-            f"stopped; what is done is in {file.part}, --resume goes on"
-        ) from None
+    except KeyboardInterrupt as stop:
+        said = f"stopped; what is done is in {file.part}, --resume goes on"
+        raise type(stop)(said) from None
     if make is None:
         file.finish()
     else:

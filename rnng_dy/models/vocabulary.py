@@ -96,9 +96,14 @@ class ParserVocabulary:
         are_counts = all(type(n) is int and 0 <= n < 1 << 62 for n in counts)
         if len(counts) != len(tags or ()) or not are_counts or (tags and not any(counts)):
             raise ValueError("tag_counts are not how often each of the tags came")
+        shared, singletons = _shared_fields(data), frozenset(data["singletons"])
+        if UNK not in shared["words"]:
+            raise ValueError(f"{UNK} is none of its words")
+        if any(type(i) is not int or not 0 <= i < len(shared["words"]) for i in singletons):
+            raise ValueError("its singletons are none of its words")
         return cls(
-            **_shared_fields(data),
-            singletons=frozenset(data["singletons"]),
+            **shared,
+            singletons=singletons,
             tags=None if tags is None else Vocabulary(tags),
             tag_counts=counts,
             pretrained=None if data["pretrained"] is None else Vocabulary(data["pretrained"]),

@@ -6,13 +6,13 @@ uninterrupted one would have drawn.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from oracle.errors import InputError, RnngError
+from oracle.json_lines import one_line
 from oracle.regular_files import read_regular
 from oracle.streams import from_json, replacing
 from rnng_dy import checkpoint
@@ -190,9 +190,9 @@ class Training:
                 elif _crosses(before, p.sentences, self.settings.checkpoint_every):
                     self._save()
                 if stop():
+                    self._save()
                     if p.best is None:
                         checkpoint.save_parameters(self.model, self.folder)
-                    self._save()
                     return False
                 if p.position == 0 or self._is_out_of_patience:
                     break
@@ -237,6 +237,7 @@ class Training:
 
     def _evaluate(self) -> None:
         p = self.standing
+        self._updater.require_usable(p.updates)
         result = dict(self.evaluate())
         p.evaluated = p.sentences
         is_best = p.best is None or result["score"] > p.best
@@ -248,6 +249,8 @@ class Training:
         self._save()
 
     def _save(self) -> None:
+        # a state that could not be loaded would take the place of one that can
+        self._updater.require_usable(self.standing.updates)
         store, optimizer = self.model.store, self._updater.optimizer
         checkpoint.save_training(store, self.folder, self._state(), optimizer)
 
@@ -307,7 +310,7 @@ class Training:
 def append_record(folder: Path, record: Mapping[str, object]) -> None:
     """Write a record at the end of a model folder's log."""
     with open(folder / LOG, "a", encoding="utf-8") as stream:
-        stream.write(json.dumps(record) + "\n")
+        stream.write(one_line(record) + "\n")
 
 
 def _crosses(before: int, now: int, every: int) -> bool:

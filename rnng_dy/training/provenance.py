@@ -17,11 +17,11 @@ import numpy as np
 from oracle.encoding import encoded
 from oracle.errors import RnngError
 from oracle.files import OracleSentence
+from oracle.json_lines import finite
 from oracle.regular_files import read_regular
 from rnng_dy import __version__, engine, model_card
 from rnng_dy.checkpoint import PARAMETERS
 from rnng_dy.cpu_level import cpu_level
-from rnng_dy.execution.outputs import finite
 from rnng_dy.model_card import About, Value
 from rnng_dy.saved import SavedModel
 from rnng_dy.training.presets import Settings

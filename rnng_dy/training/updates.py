@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from oracle.errors import RnngError
-from rnng_dy.arrays import are_usable
+from rnng_dy.arrays import LARGEST, are_usable
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.execution.batches import as_fits
 from rnng_dy.parameters import ParameterStore
@@ -92,7 +92,7 @@ OPTIMIZERS = {"sgd": Sgd, "adam": Adam}
 
 
 class Diverged(RnngError):
-    """Loss or gradient is not finite: every replica finds the same."""
+    """Loss, gradient or parameters are not finite, or too large: every replica finds the same."""
 
 
 class Updater:
@@ -132,6 +132,15 @@ class Updater:
             )
         self.optimizer.step(rate, norm, union([share.rows, share.noted]))
         return Update(share.loss, norm > self.settings.clip, share.left_out)
+
+    def require_usable(self, number: int) -> None:
+        """Raise Diverged where the parameters after so many updates are such as `store.load` refuses."""
+        for name, values in self.model.store.arrays().items():
+            if not are_usable(values):
+                raise Diverged(
+                    f"training diverged before update {number}: parameter {name} holds NaN, infinity, or numbers "
+                    f"over {LARGEST:g}; use a lower --learning-rate"
+                )
 
     def _gradient(self, batch: Mapping[int, object]) -> Share:
         """Add the gradient of the batch to the store; in smaller graphs where one does not fit into memory."""

@@ -322,6 +322,45 @@ def test_forged_arrays_are_made_anew_whatever_their_header_says(path, sentences,
     assert list(found) == bare(sentences)
 
 
+def twice(column, symbols):
+    symbols[0][1] = symbols[0][0]
+
+
+def ends_early(column, symbols):
+    column[0] -= 1
+
+
+NO_DERIVATIONS = {
+    "more SHIFTs than words": ("actions", lambda c, s: np.put(c, 0, s[2].index("SHIFT"))),
+    "fewer SHIFTs than words": (
+        "actions",
+        lambda c, s: np.put(c, np.flatnonzero(c == s[2].index("SHIFT"))[0], s[2].index("REDUCE")),
+    ),
+    "a tree that is not closed": ("actions", lambda c, s: np.put(c, -1, s[2].index("NT(S)"))),
+    "words of the next sentence": ("word_ends", ends_early),
+    "actions of the next sentence": ("action_ends", ends_early),
+    "no action": ("actions", lambda c, s: s[2].__setitem__(0, "x")),
+    "actions of another system": ("actions", lambda c, s: s.__setitem__(3, ["in-order"])),
+    "a word that is twice a symbol": ("tokens", twice),
+}
+
+
+@pytest.mark.parametrize(("name", "change"), NO_DERIVATIONS.values(), ids=NO_DERIVATIONS)
+def test_forged_arrays_whose_actions_build_no_trees_are_made_anew(path, sentences, name, change):
+    read(path)
+    folder = Path(f"{path}.arrays")
+    changed, symbols = (
+        np.load(folder / f"{name}.npy"),
+        json.loads((folder / "symbols.json").read_text()),
+    )
+    change(changed, symbols)
+    forged(path, f"{name}.npy", column(changed))
+    forged(path, "symbols.json", json.dumps(symbols).encode())
+    found, encoded_now, said = read(path)
+    assert encoded_now == len(sentences) and said[0].endswith("made anew")
+    assert list(found) == bare(sentences)
+
+
 @pytest.mark.parametrize("name", ["/etc/passwd", "../secret", "tokens.npy/../../secret"])
 def test_a_header_names_files_of_its_folder_alone(path, sentences, name):
     read(path)

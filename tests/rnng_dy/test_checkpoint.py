@@ -149,6 +149,19 @@ def test_counts_of_tags_that_no_treebank_gives_are_refused(folder, change):
         DiscriminativeParser.load(folder)
 
 
+def test_a_parsers_vocabulary_without_unk_is_refused(folder):
+    change_vocabulary(folder, lambda v: v["words"].__setitem__(v["words"].index("UNK"), "unk"))
+    with pytest.raises(InputError, match=r"vocabulary.json: damaged .*UNK is none of its words"):
+        DiscriminativeParser.load(folder)
+
+
+@pytest.mark.parametrize("singleton", ["0", 0.5, None, -1, 10**6])
+def test_singletons_that_are_no_words_are_refused(folder, singleton):
+    change_vocabulary(folder, lambda v: v["singletons"].append(singleton))
+    with pytest.raises(InputError, match=r"vocabulary.json: damaged .*singletons are none of"):
+        DiscriminativeParser.load(folder)
+
+
 def test_a_generators_vocabulary_begins_with_the_beginning(generative_sentences, tmp_path):
     make_generator(generative_sentences).save(tmp_path / "g")
     change_vocabulary(tmp_path / "g", lambda v: v["words"].reverse())

@@ -26,6 +26,20 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("options", "flag"),
+    [
+        (("--search", "particles"), "--search"),
+        (("--beam", 5), "--beam"),
+        (("--nbest", 2, "--word-beam", 9), "--word-beam"),
+    ],
+)
+def test_a_search_that_a_parser_has_not_is_refused(options, flag):
+    refused = infer("parse", f"{FIRST}\n", *options, code=2)
+    assert f"{flag} is for generative models" in refused.stderr
+    infer("parse", f"{FIRST}\n", "--nbest", 2, "--beam", 5)
+
+
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_empty_lines_stay_empty_among_the_trees(jobs):
     trees = infer("parse", f"{FIRST}\n{SECOND}\n").stdout.splitlines()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from functools import partial
 
@@ -78,7 +79,7 @@ def test_sentences_without_samples_are_named_and_keep_their_places(tmp_path):
     (tmp_path / "o").write_text("".join(block(g, g.replace(")", "").split()[2::2]) for g in golds))
     (tmp_path / "gold").write_text("\n".join(golds) + "\n")
     output = ("-o", tmp_path / "map")
-    for given, count, missing in (((), 3, "1"), (("--oracle", tmp_path / "o"), 4, "1, 3")):
+    for given, count, missing in (((), 3, "2"), (("--oracle", tmp_path / "o"), 4, "2, 4")):
         arguments = (tmp_path / "p", tmp_path / "l", *output, *given)
         result = run(*arguments, code=1)
         assert f"sentences=2 of {count}" in result.stdout
@@ -95,8 +96,8 @@ def test_many_missing_sentences_are_counted_and_an_absurd_number_is_refused(tmp_
     (tmp_path / "l").write_text("1\t1\n")
     (tmp_path / "p").write_text("99 ||| -1 ||| (S a)\n")
     result = run(tmp_path / "p", tmp_path / "l", code=1)
-    assert "no samples of 99 sentences: 0, 1, 2," in result.stderr
-    assert result.stderr.rstrip().endswith("29, ...")
+    assert "no samples of 99 sentences: 1, 2, 3," in result.stderr
+    assert result.stderr.rstrip().endswith("30, ...")
     (tmp_path / "p").write_text("9999999999999 ||| -1 ||| (S a)\n")
     result = run(tmp_path / "p", tmp_path / "l", code=2)
     assert "9999999999999 sentences have no samples" in result.output
@@ -119,6 +120,15 @@ def test_a_perplexity_beyond_numbers_is_announced(tmp_path):
     result = run(tmp_path / "p", tmp_path / "l")
     assert result.stdout.endswith("PPL=inf\n")
     assert "too large for a number" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["evalb", "rerank", "show", "oracle", "compare"])
+def test_a_pipe_that_is_named_twice_is_not_waited_for(tmp_path, command):
+    os.mkfifo(tmp_path / "pipe")
+    pipe = tmp_path / "pipe"
+    options = {"show": ["--gold", pipe], "oracle": ["--train", pipe], "compare": [pipe, pipe]}
+    result = invoke(command, pipe, *options.get(command, [pipe]), code=2)
+    assert "only one of the files can be standard input, or one pipe" in result.stderr
 
 
 def test_samples_of_a_sentence_stand_together(tmp_path):

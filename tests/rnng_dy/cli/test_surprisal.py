@@ -604,9 +604,10 @@ def test_a_kill_loses_nothing(folder, place):
     assert not list(folder.glob("cut.part*"))
 
 
-def test_ctrl_c_says_where_what_is_done_is(folder):
+@pytest.mark.parametrize(("signal", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_a_signal_to_end_says_where_what_is_done_is(folder, signal, code):
     arguments = [*KINDS["generator"], "many.txt", "-o", "cut"]
-    stopped = run_and_die(KILLED.format(signal="SIGINT", **IN_THE_WORK), *arguments, code=130)
+    stopped = run_and_die(KILLED.format(signal=signal, **IN_THE_WORK), *arguments, code=code)
     part = folder.resolve() / "cut.part"
     assert (
         stopped.stderr.splitlines()[-1] == f"stopped; what is done is in {part}, --resume goes on"

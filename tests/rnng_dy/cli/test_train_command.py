@@ -80,6 +80,18 @@ VALUES = {
 }
 
 
+def test_a_perplexity_that_is_no_number_is_told(data):
+    result = invoke(*GENERATOR, *SMALL, "--learning-rate", "100000", "--batch-size", "30")
+    assert "m: perplexity: too large for a number, or none (null in log.jsonl)" in result.stderr
+    assert "Infinity" not in Path("m/log.jsonl").read_text()
+
+
+@pytest.mark.parametrize("command", [GENERATOR, PARSER], ids=["generative", "discriminative"])
+def test_a_training_that_diverged_in_its_last_update_is_told(data, command):
+    result = invoke(*command, *SMALL, "--learning-rate", "1e20", "--batch-size", "30", code=2)
+    assert "diverged before update 1: " in result.stderr and "--learning-rate" in result.stderr
+
+
 def test_every_number_option_arrives(data):
     assert VALUES.keys() == {name for name, _, _ in SETTINGS + SIZES + PARSER_SIZES}
     options = [x for k, v in VALUES.items() for x in ("--" + k.replace("_", "-"), str(v))]
@@ -257,7 +269,7 @@ def test_trees_deeper_than_101_are_scored_as_impossible(data):
     result = invoke("score", "--model", "m", "deep.props", "-o", "-")
     assert result.stdout.startswith("2\tinf\n2\t")
     assert "inf" not in result.stdout.splitlines()[1]
-    assert "sentence 0: p = 0, action 102, 'NT(S)', opens one constituent more" in result.stderr
+    assert "sentence 1: p = 0, action 102, 'NT(S)', opens one constituent more" in result.stderr
     assert "1 of 1 sentences have trees with p = 0" in result.stderr
 
 

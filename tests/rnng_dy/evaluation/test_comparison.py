@@ -145,6 +145,8 @@ def test_any_number_of_systems_all_pairs_with_holms_correction(tmp_path):
         (["gold"], "two systems at least"),
         (["gold", "gold", "--name", "a"], "--name is given once for each of the 2 systems"),
         (["gold", "gold", *["--samples", "gold", "gold"]], "--samples is given once for each"),
+        (["gold", "gold"], "two systems have one name: give each its own by --name"),
+        (["gold", "gold", "--name", "a", "--name", "a"], "two systems have one name"),
         (["-", "-"], "only one of the files can be standard input"),
     ],
 )
@@ -193,6 +195,7 @@ def test_perplexities_are_compared_of_the_same_sentences(tmp_path):
 
     def compare(*systems):
         options = [part for of_system in systems for part in ("--samples", *of_system)]
+        options += [part for path, _ in systems for part in ("--name", path)]
         return run("compare", gold, *[gold] * len(systems), "-n", 0, *options)
 
     result = compare(a, b, c)
@@ -208,7 +211,7 @@ def test_perplexities_are_compared_of_the_same_sentences(tmp_path):
     [short] = _samples(tmp_path, "the cat", short=(0, 2))
     result = compare(a, short)
     assert result.exit_code == 2
-    assert f"{short[0]}: sentence 0 has 2 words, {len(words.split())} in {a[0]}" in result.stderr
+    assert f"{short[0]}: sentence 1 has 2 words, {len(words.split())} in {a[0]}" in result.stderr
     [apart] = _samples(tmp_path, words, apart=(1,))
     result = compare(a, apart)
     assert result.exit_code == 2

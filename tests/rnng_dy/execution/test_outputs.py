@@ -13,7 +13,7 @@ import pytest
 
 from oracle.errors import RnngError
 from rnng_dy.cli.output import run_batches
-from rnng_dy.execution.outputs import content_hash
+from rnng_dy.execution.outputs import PartialFile, content_hash
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 BATCHES = [["a", "b"], ["c"], ["d", "e"]]
@@ -60,17 +60,63 @@ def test_a_batch_that_was_cut_is_done_again(tmp_path):
     assert (tmp_path / "out").read_text() == WHOLE
 
 
-def test_only_a_line_feed_ends_a_line_of_a_part(tmp_path):
-    interrupted(tmp_path / "out")
-    (tmp_path / "out.part").write_bytes(b"a\rA\nb\nc\n")
+def damages(content):
+    """Contents that differ: a byte, a line or the end that is another, missing, twice or elsewhere."""
+    for i, byte in enumerate(content):
+        for other in (byte ^ 1, ord("\n")):
+            yield content[:i] + bytes([other]) + content[i + 1 :]
+        yield content[:i] + content[i + 1 :]
+        yield content[:i]
+    lines = content.splitlines(keepends=True)
+    for i, line in enumerate(lines):
+        yield b"".join(lines[:i] + lines[i + 1 :])
+        for j in range(len(lines)):
+            yield b"".join([*lines[:j], line, *lines[j:]])
+            yield b"".join([*lines[:j], b"1\n", *lines[j:]])
+    yield content + b"\n\n1\n99999\n\xff\xfe\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "done"), [("out.part", {0, 3, 4, 5}), ("out.part.key", {0, 1, 2, 3, 4, 5})]
+)
+def test_whatever_is_damaged_what_is_before_it_is_gone_on_with(tmp_path, name, done):
+    batches = [["a", "b"], [], [], ["ä\rc", "\udcff"], ["d"], ["last"]]
+    file = PartialFile(str(tmp_path / "out"), "k", False)
+    for batch in batches[:-1]:
+        file.write(batch)
+    whole = "".join(f"{x}\n" for batch in batches for x in batch)
+    sound = {p: p.read_bytes() for p in tmp_path.iterdir()}
+    kept = set()
+    for damaged in {*damages((tmp_path / name).read_bytes())}:
+        for path, content in sound.items():
+            path.write_bytes(damaged if path.name == name else content)
+        file = PartialFile(str(tmp_path / "out"), "k", True)
+        kept.add(file.done)
+        for batch in batches[file.done :]:
+            file.write(batch)
+        file.finish()
+        assert (tmp_path / "out").read_bytes() == whole.encode("utf-8", "surrogateescape")
+    assert kept == done
+
+
+def test_the_part_of_another_job_is_not_read(tmp_path):
+    """Whatever its size: this one is larger than the memory."""
+    with open(tmp_path / "out.part", "wb") as stream:
+        stream.truncate(1 << 42)
     run(tmp_path / "out", resume=True)
-    assert (tmp_path / "out").read_bytes() == b"a\rA\nb\nc\nd\ne\n"
+    assert (tmp_path / "out").read_text() == WHOLE
 
 
-def test_the_part_of_another_job_is_not_gone_on_with(tmp_path):
+def test_the_part_of_another_job_is_not_gone_on_with(tmp_path, capsys):
     interrupted(tmp_path / "out")
     assert len(run(tmp_path / "out", resume=True, key="other")) == 3
     assert (tmp_path / "out").read_text() == WHOLE
+    assert (
+        "out.part is not of this model, input and options, or damaged: " in capsys.readouterr().err
+    )
+    # nor is there anything to say where nothing was done
+    run(tmp_path / "other", resume=True)
+    assert "damaged" not in capsys.readouterr().err
 
 
 def test_a_symbolic_link_stays_one(tmp_path):

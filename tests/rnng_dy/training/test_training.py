@@ -14,6 +14,7 @@ from rnng_dy import checkpoint
 from rnng_dy.engine import dy
 from rnng_dy.search.scoring import joint_log_probs
 from rnng_dy.training.development import GeneratorEvaluation
+from rnng_dy.training.exchange import Update
 from rnng_dy.training.loop import Standing, Training
 from rnng_dy.training.presets import PRESETS
 from rnng_dy.training.replicas import Replicas
@@ -475,6 +476,34 @@ def test_divergence_is_told(sentences, tmp_path):
     model.store.dense["action_bias"].set_value(np.full(len(model.transitions), np.nan))
     with pytest.raises(RnngError, match="learning-rate"):
         update(run)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e10])
+def test_a_model_that_diverged_takes_the_place_of_none(sentences, tmp_path, value):
+    """Its score may be the best of all, since sentences without a likelihood are left out."""
+    model = make_parser(sentences)
+    run = training(model, sentences[:2], tmp_path / "m", epochs=1, checkpoint_every=1)
+    run.create_folder()
+    before = {path: path.read_bytes() for path in (tmp_path / "m").iterdir()}
+
+    bias = model.store.dense["action_bias"]
+    bias.set_value(np.full(len(model.transitions), value))
+    run._updater.update = lambda *arguments: Update(1.0, False, ())
+    for method in (run._evaluate, run._save, lambda: run.run(stop=lambda: True)):
+        with pytest.raises(RnngError, match=r"diverged before update .*learning-rate"):
+            method()
+        assert {path: path.read_bytes() for path in before} == before
+
+
+def test_a_log_has_no_infinities(sentences, tmp_path):
+    """JSON has none, and other programs than Python read logs."""
+    found = {"score": -1.0, "perplexity": np.inf, "of": [np.nan]}
+    run = training(make_parser(sentences), sentences[:2], tmp_path / "m", lambda: found, epochs=1)
+    run.create_folder()
+    run.run()
+    text = (tmp_path / "m" / "log.jsonl").read_text()
+    record = json.loads(text.splitlines()[-1], parse_constant=lambda name: pytest.fail(name))
+    assert (record["perplexity"], record["of"]) == (None, [None])
 
 
 def test_clusters_that_no_word_uses_are_passed_over_to_the_same_numbers(
