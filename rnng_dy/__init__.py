@@ -16,8 +16,8 @@ from oracle.errors import InputError, RnngError
 
 if TYPE_CHECKING:
     from rnng_dy.baselines.lstm_lm import LstmLanguageModel
-    from rnng_dy.models.discriminative import DiscriminativeParser
-    from rnng_dy.models.generative import GenerativeModel
+    from rnng_dy.language_model import GenerativeModel
+    from rnng_dy.parser import DiscriminativeParser
 
 __version__ = "0.1.0"
 __all__ = [
@@ -32,8 +32,8 @@ __all__ = [
 
 # imported on first use: the oracle and evaluation commands must work without DyNet
 _MODULES = {
-    "DiscriminativeParser": "rnng_dy.models.discriminative",
-    "GenerativeModel": "rnng_dy.models.generative",
+    "DiscriminativeParser": "rnng_dy.parser",
+    "GenerativeModel": "rnng_dy.language_model",
     "LstmLanguageModel": "rnng_dy.baselines.lstm_lm",
 }
 

@@ -34,7 +34,7 @@ class ParameterStore:
         self.dense: dict[str, dy.Parameters] = {}
         self.lookups: dict[str, dy.LookupParameters] = {}
         self.noted: dict[str, dict[int, object]] = {}
-        """Rows of lookup tables that were noted, whether a graph has computed them or not, by table (see `LookupTable`)."""
+        """Rows that were noted, whether a graph has computed them or not, by table (see `LookupTable`)."""
         self._groups: list[tuple[dy.Parameters, ...]] = []
         self._group_of: dict[tuple[str, int], int] = {}
         self._bytes = 0

@@ -10,8 +10,8 @@ from rnng_dy import checkpoint
 
 # imported when it is needed: not every command loads DyNet
 KINDS = {
-    "discriminative": "rnng_dy.models.discriminative:DiscriminativeParser",
-    "generative": "rnng_dy.models.generative:GenerativeModel",
+    "discriminative": "rnng_dy.parser:DiscriminativeParser",
+    "generative": "rnng_dy.language_model:GenerativeModel",
     "lstm-lm": "rnng_dy.baselines.lstm_lm:LstmLanguageModel",
 }
 

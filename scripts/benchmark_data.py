@@ -52,13 +52,13 @@ def long_tree(trees: list[LocatedTree], length: int) -> LocatedTree:
 def new_model(kind: str, folder: Path):
     """A model of the paper's size for the training oracle in the folder, and the oracle's sentences."""
     if kind == "discriminative":
-        from rnng_dy.models.discriminative import DiscriminativeParser
         from rnng_dy.models.vocabulary import ParserVocabulary
+        from rnng_dy.parser import DiscriminativeParser
 
         sentences = read_oracle(folder / "train.oracle")
         return DiscriminativeParser(ParserVocabulary.from_oracle(sentences, True, None)), sentences
     from clusters.brown import brown_clusters
-    from rnng_dy.models.generative import GenerativeModel
+    from rnng_dy.language_model import GenerativeModel
     from rnng_dy.models.vocabulary import GeneratorVocabulary
 
     sentences: list[OracleSentence] = read_oracle(folder / "train.gen.oracle")

@@ -93,9 +93,11 @@ def model_of(kind: str, tiny: bool = False):
     from oracle.files import make_oracle
     from oracle.treebank import read_trees, words
     from oracle.unknown import UnknownWords, known_words
-    from rnng_dy.models.discriminative import DiscriminativeParser, ParserSizes
-    from rnng_dy.models.generative import GenerativeModel, GeneratorSizes
+    from rnng_dy.language_model import GenerativeModel
+    from rnng_dy.models.discriminative import ParserSizes
+    from rnng_dy.models.generative import GeneratorSizes
     from rnng_dy.models.vocabulary import GeneratorVocabulary, ParserVocabulary
+    from rnng_dy.parser import DiscriminativeParser
     from rnng_dy.training.development import encode_possible
 
     trees = list(read_trees(str(Path(oracle.__file__).parent / "data" / "tiny.trees")))[:200]

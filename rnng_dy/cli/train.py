@@ -62,8 +62,9 @@ def discriminative(pos, no_tagger, pretrained, device, **options) -> None:
     with training_data("discriminative", options, base) as data:
         words, vectors = _read_vectors(pretrained)
         from rnng_dy.interop.vectors import covered_share
-        from rnng_dy.models.discriminative import DiscriminativeParser, ParserSizes
+        from rnng_dy.models.discriminative import ParserSizes
         from rnng_dy.models.vocabulary import ParserVocabulary
+        from rnng_dy.parser import DiscriminativeParser
         from rnng_dy.training.development import ParserEvaluation
 
         data.inputs["--pretrained"] = content_hash(words, vectors) if pretrained else None
@@ -150,7 +151,8 @@ def generative(clusters_path, device, **options) -> None:
     _start(device, options)
     with training_data("generative", options, base) as data:
         given = _take_clusters(clusters_path, data)
-        from rnng_dy.models.generative import GenerativeModel, GeneratorSizes
+        from rnng_dy.language_model import GenerativeModel
+        from rnng_dy.models.generative import GeneratorSizes
         from rnng_dy.training.development import GeneratorEvaluation
 
         run = WordsRun("generative", GeneratorSizes(), options, data, base)

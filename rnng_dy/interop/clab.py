@@ -17,13 +17,15 @@ from clusters.files import ClusteredWord
 from oracle.errors import InputError, RnngError
 from oracle.files import OracleSentence
 from oracle.regular_files import read_regular
+from rnng_dy.language_model import GenerativeModel
 from rnng_dy.models.composition import DEFAULT as COMPOSITION
 from rnng_dy.models.composition import GatedAttention
-from rnng_dy.models.discriminative import DiscriminativeParser, ParserSizes
-from rnng_dy.models.generative import GenerativeModel, GeneratorSizes
+from rnng_dy.models.discriminative import ParserSizes
+from rnng_dy.models.generative import GeneratorSizes
 from rnng_dy.models.parser_state import DEFAULT as STATE
 from rnng_dy.models.vocabulary import GeneratorVocabulary, ParserVocabulary
 from rnng_dy.parameters import LSTM_PARTS
+from rnng_dy.parser import DiscriminativeParser
 
 DIGITS = 18
 """Of the numbers of parameters, rows and dimensions at most: more are not those of a file."""

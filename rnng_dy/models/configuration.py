@@ -57,7 +57,7 @@ class Constituent(Vector):
 
 
 class WordPrefix:
-    """The words before a configuration, generated or taken off the buffer; configurations with the same ones share it."""
+    """The words that were generated or taken off the buffer. Configurations with the same words share it."""
 
     __slots__ = ("context", "following", "position", "vector")
 
@@ -73,7 +73,7 @@ class WordPrefix:
 
 
 class Configuration(Vector):
-    """A state of the transition system with the model's notes; as a vector it is the parser state u, shape (hidden,)."""
+    """A state of the transition system and a model's notes. As a vector it is the parser state u, shape (hidden,)."""
 
     __slots__ = ("constituents", "history", "stack", "state", "words")
 

@@ -88,10 +88,12 @@ class Lstm:
         layers = []
         for cell, given in zip(self._cells, before, strict=True):
             # a layer reads the h of the state below it
-            if len(schedule) == 1:
-                x = cell.step(x, given, dropout)
-            else:
-                x = cell.forest(x, parents, ends, dropout, given)
+            one_step = len(schedule) == 1
+            x = (
+                cell.step(x, given, dropout)
+                if one_step
+                else cell.forest(x, parents, ends, dropout, given)
+            )
             layers.append(x)
         place(states, layers)
 

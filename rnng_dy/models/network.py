@@ -6,10 +6,8 @@ needed for some configurations, batched by kind and level. The model knows nothi
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import ClassVar
 
 import nltk
@@ -19,6 +17,7 @@ from oracle.errors import named
 from oracle.transitions import REDUCE, SHIFT, SYSTEMS
 from rnng_dy.engine import dy
 from rnng_dy.models.composition import COMPOSITIONS
+from rnng_dy.models.computation import Computation
 from rnng_dy.models.configuration import (
     Configuration,
     Constituent,
@@ -29,16 +28,12 @@ from rnng_dy.models.configuration import (
 )
 from rnng_dy.models.distributions import log_softmax
 from rnng_dy.models.lstm import Lstm, LstmState
-from rnng_dy.models.parser_state import HISTORY, STACK, WORDS, ParserState
+from rnng_dy.models.parser_state import HISTORY, STACK, ParserState
 from rnng_dy.models.vectors import (
-    KEPT,
     Embedding,
     LookupTable,
     Vector,
     as_rows,
-    keep,
-    pending,
-    place,
     value_of,
 )
 from rnng_dy.parameters import ParameterStore
@@ -46,12 +41,6 @@ from rnng_dy.saved import SavedModel
 from rnng_dy.search.attention import Attended, attention_weights
 from rnng_dy.search.model import Derived, Losses
 
-STATES_OF = {
-    STACK: attrgetter("stack"),
-    HISTORY: attrgetter("history"),
-    WORDS: attrgetter("words.context"),
-}
-"""The LSTM states of a configuration, by part of u."""
 INVALID = np.float32(-1e30)
 """Added to the logit of an invalid action: exp gives exactly 0, and no NaN as -inf can."""
 
@@ -64,18 +53,6 @@ class Sizes:
     lstm_input: int
     hidden: int
     action: int
-
-
-def _below(stacks: Sequence[StackCell]) -> Iterator[Vector]:
-    """All cells of stacks and the constituents in them."""
-    seen: set[StackCell] = set()
-    for cell in stacks:
-        while isinstance(cell, StackCell) and cell not in seen:
-            seen.add(cell)
-            yield cell
-            if cell.reads.level:
-                yield cell.reads
-            cell = cell.below
 
 
 class Step:
@@ -133,6 +110,7 @@ class Rnng(SavedModel):
         self._opened = LookupTable(store, "open_nonterminal", labels, inputs)
         self.compose.add_labels(store, labels, inputs)
         self._actions = LookupTable(store, "action", actions, sizes.action)
+        self.compute = Computation(self._lstms, self.compose, self.state)
 
     def config(self) -> dict[str, object]:
         """See `SavedModel`."""
@@ -206,73 +184,9 @@ class Rnng(SavedModel):
         word = generated[c.words.position] if is_generated else None
         return Decision(c, mask, action, word, self.advance(c, action, word))
 
-    # computation
-
-    def compute(self, configurations: Iterable[Configuration], dropout: float = 0.0) -> None:
-        """Compute u of configurations, with all that it needs and the current graph lacks.
-
-        The LSTMs over words and actions need nothing else. The stack LSTM needs constituents, which come before it
-        unless they read u themselves: then the stack is computed as far as each of them needs it.
-        """
-        waiting = pending(configurations)
-        for part in reversed(self.state.parts):
-            lstm, states = self._lstms[part], map(STATES_OF[part], waiting)
-            if part != STACK:
-                lstm.compute(lstm.schedule(states), dropout)
-                continue
-            stacks = list(states)
-            schedule = lstm.schedule(stacks)
-            self._compose((cell.reads for level in schedule for cell in level), dropout)
-            lstm.compute(lstm.schedule(stacks) if self.compose.reads_state else schedule, dropout)
-        waiting = pending(waiting)
-        if waiting:
-            place(waiting, [self.state(self._summaries(waiting, dropout))])
-
-    def _summaries(
-        self, configurations: Sequence[Configuration], dropout: float
-    ) -> dict[str, dy.Expression]:
-        """The outputs of the LSTMs that u reads: shape (hidden,), one batch element for each configuration."""
-        outputs = {
-            part: self._lstms[part].outputs(list(map(STATES_OF[part], configurations)))
-            for part in self.state.parts
-        }
-        return {part: dy.dropout(h, dropout) if dropout else h for part, h in outputs.items()}
-
-    def _compose(self, vectors: Iterable[Vector], dropout: float) -> None:
-        """Compute the constituents among vectors after those in them: all that wait for no other, then level by level."""
-        usable = (dy.cg_version(), KEPT)
-        levels: dict[int, list[Constituent]] = defaultdict(list)
-        left, seen = list(vectors), set()
-        while left:
-            c = left.pop()
-            if not c.level or c.batch.graph in usable or c in seen:
-                continue
-            seen.add(c)
-            inner = [v for v in c.children if v.level and v.batch.graph not in usable]
-            left += inner
-            waits = inner if c.configuration is None else c.configuration.batch.graph not in usable
-            levels[c.level if waits else 0].append(c)
-        for _, of_level in sorted(levels.items()):
-            constituents = sorted(of_level, key=lambda c: len(c.children))
-            if self.compose.reads_state:
-                self.compute([c.configuration for c in constituents], dropout)
-            place(constituents, [self.compose(constituents, dropout)])
-
     def keep(self, configurations: Iterable[Configuration]) -> None:
         """Let configurations outlive the current graph, with what they go on from."""
-        configurations = list(configurations)
-        self.compute(configurations)
-        kept: list[Vector] = list(configurations)
-        for part in self.state.parts:
-            states = list(map(STATES_OF[part], configurations))
-            kept += states
-            if part == STACK:
-                kept += _below(states)
-        keep(kept)
-        for state in kept:
-            # nobody needs to compute it again
-            if type(state) is LstmState:
-                state.before = state.reads = None
+        self.compute.keep(configurations)
 
     # distributions
 

@@ -70,9 +70,11 @@ def seconds_per_word(kind: str, settings: Settings, sizes: Mapping[str, int]) ->
     """Of training a model of the paper's dimensions but for those given, for one process."""
     from clusters.brown import brown_clusters
     from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
-    from rnng_dy.models.discriminative import DiscriminativeParser, ParserSizes
-    from rnng_dy.models.generative import GenerativeModel, GeneratorSizes
+    from rnng_dy.language_model import GenerativeModel
+    from rnng_dy.models.discriminative import ParserSizes
+    from rnng_dy.models.generative import GeneratorSizes
     from rnng_dy.models.vocabulary import GeneratorVocabulary, ParserVocabulary
+    from rnng_dy.parser import DiscriminativeParser
     from rnng_dy.training.updates import Updater
 
     trees = list(read_trees(str(Path(oracle.__file__).parent / "data" / "tiny.trees")))

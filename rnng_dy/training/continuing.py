@@ -10,9 +10,9 @@ from oracle.encoded import EncodedOracle
 from oracle.encoding import encoded
 from oracle.files import OracleSentence
 from oracle.unknown import UnknownWords
-from rnng_dy.models.discriminative import DiscriminativeParser
 from rnng_dy.models.network import Rnng
 from rnng_dy.models.vocabulary import ParserVocabulary, Vocabulary
+from rnng_dy.parser import DiscriminativeParser
 from rnng_dy.saved import SavedModel
 from rnng_dy.training.examples import require_transitions
 

@@ -15,7 +15,7 @@ from oracle.treebank import tags as tags_of
 from rnng_dy.evaluation import evalb
 from rnng_dy.evaluation.perplexity import likelihood
 from rnng_dy.execution.batches import as_fits, batches
-from rnng_dy.models.discriminative import DiscriminativeParser
+from rnng_dy.parser import DiscriminativeParser
 from rnng_dy.search import scoring
 from rnng_dy.search.greedy import parse_all
 

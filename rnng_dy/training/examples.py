@@ -11,10 +11,11 @@ from oracle.encoded import EncodedOracle, Row
 from oracle.errors import ImpossibleError, RnngError
 from oracle.transitions import SYSTEMS
 from rnng_dy.baselines.lstm_lm import LanguageModelExample
-from rnng_dy.models.discriminative import DiscriminativeParser, ParserExample, Tokens
+from rnng_dy.models.discriminative import ParserExample, Tokens
 from rnng_dy.models.generative import GeneratorExample
 from rnng_dy.models.network import Rnng
 from rnng_dy.models.vocabulary import UNK
+from rnng_dy.parser import DiscriminativeParser
 from rnng_dy.saved import SavedModel
 
 NONE = -1

@@ -146,7 +146,7 @@ class Updater:
         """Add the gradient of the batch to the store; in smaller graphs where one does not fit into memory."""
         store = self.model.store
         store.forget_noted()
-        losses = as_fits(self._losses, list(batch.values()))
+        losses = as_fits(self._losses, list(batch.values())) if batch else []
         left_out = tuple(i for i, loss in zip(batch, losses, strict=True) if loss is None)
         loss = sum(loss for loss in losses if loss is not None)
         return Share(loss, left_out, store.rows_with_gradient(), store.noted_rows())

@@ -15,9 +15,11 @@ from oracle.transitions import DEFAULT, SYSTEMS, unlimited
 from oracle.treebank import read_trees, words
 from oracle.unknown import UnknownWords, known_words
 from rnng_dy.engine import dy
-from rnng_dy.models.discriminative import DiscriminativeParser, ParserSizes
-from rnng_dy.models.generative import GenerativeModel, GeneratorSizes
+from rnng_dy.language_model import GenerativeModel
+from rnng_dy.models.discriminative import ParserSizes
+from rnng_dy.models.generative import GeneratorSizes
 from rnng_dy.models.vocabulary import GeneratorVocabulary, ParserVocabulary
+from rnng_dy.parser import DiscriminativeParser
 from rnng_dy.search.model import Derived
 
 TINY = Path(oracle.__file__).parent / "data" / "tiny.trees"

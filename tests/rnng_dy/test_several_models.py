@@ -104,7 +104,7 @@ def test_eight_threads_get_what_one_gets(models, tagged, generative_sentences):
 def test_a_half_read_generator_and_a_reader_go_on_while_another_thread_works(
     models, tagged, generative_sentences, monkeypatch
 ):
-    monkeypatch.setattr("rnng_dy.models.discriminative.BATCH_SIZE", 2)
+    monkeypatch.setattr("rnng_dy.parser.BATCH_SIZE", 2)
     first, second, generator = models
     expected = [second.parse_one(tokens) for tokens in tagged]
     words = generative_sentences[0].unkified[:6]

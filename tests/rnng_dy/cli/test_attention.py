@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from oracle.treebank import format_tree, words
-from rnng_dy.models.generative import GenerativeModel
+from rnng_dy.language_model import GenerativeModel
 from tests.commands import invoke
 
 from ..conftest import make_generator, make_parser

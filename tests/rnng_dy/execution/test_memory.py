@@ -35,11 +35,11 @@ generative = {generative}
 sentences = list(make_oracle([*trees, long_tree(trees, 300)], unknown, generative=generative))
 assert len(sentences[-1].tokens) >= 290
 if generative:
-    from rnng_dy.models.generative import GenerativeModel
+    from rnng_dy.language_model import GenerativeModel
     from rnng_dy.models.vocabulary import GeneratorVocabulary
     model = GenerativeModel(GeneratorVocabulary.build(simple_clusters(sentences, 40), sentences))
 else:
-    from rnng_dy.models.discriminative import DiscriminativeParser
+    from rnng_dy.parser import DiscriminativeParser
     from rnng_dy.models.vocabulary import ParserVocabulary
     model = DiscriminativeParser(ParserVocabulary.from_oracle(sentences, True))
 examples = [model.encode_training(s) for s in sentences]

@@ -1,0 +1,94 @@
+"""The generative model as its users know it (Dyer et al. 2016, section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import nltk
+
+from oracle.errors import ImpossibleError, UnseenSymbolError
+from oracle.files import OracleSentence
+from oracle.tokens import Token, split_tokens
+from oracle.treebank import words as words_of
+from rnng_dy.models.generative import GeneratorExample, GeneratorNetwork
+from rnng_dy.search.found import Found
+from rnng_dy.search.generation import generate_trees
+from rnng_dy.search.reader import Reader
+from rnng_dy.search.scoring import joint_log_probs
+from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions, best_trees, measure
+from rnng_dy.search.words import WordRecord
+
+
+class GenerativeModel(GeneratorNetwork):
+    """A language model over sentences and trees; log probabilities are in nats."""
+
+    # sentences as ids
+
+    def encode(self, unkified: Sequence[str], actions: Sequence[str]) -> GeneratorExample:
+        """A sentence and its actions. Raises ImpossibleError for what has p = 0."""
+        unseen: list[str] = []
+        ids = []
+        for encode, symbols in (
+            (self.vocabulary.word_ids, unkified),
+            (self.transitions.encode, actions),
+        ):
+            try:
+                ids.append(encode(symbols))
+            except UnseenSymbolError as error:
+                unseen += error.symbols
+        if unseen:
+            raise UnseenSymbolError(unseen)
+        self.transitions.check(actions, len(unkified))
+        return GeneratorExample(*ids)
+
+    def encode_training(self, sentence: OracleSentence) -> GeneratorExample:
+        """A sentence of the training oracle. Raises ImpossibleError for what has p = 0."""
+        return self.encode(sentence.unkified, sentence.actions)
+
+    def example_of(self, tree: nltk.Tree, preterminals: bool | None = None) -> GeneratorExample:
+        """A tree, whose words that are not known are first made UNK classes. Raises ImpossibleError for p = 0.
+
+        `preterminals` says whether words have POS tags above them; None looks.
+        """
+        actions = self.transitions.actions_of(tree, preterminals)
+        return self.encode(self.vocabulary.unkify(split_tokens(words_of(tree))[0]), actions)
+
+    # use
+
+    def log_prob(self, tree: nltk.Tree) -> float:
+        """log p(words, tree) in nats; words that are not known are first made UNK classes.
+
+        -inf where the tree has a nonterminal, or a word class, that training has not, or cannot be derived.
+        """
+        try:
+            example = self.example_of(tree)
+        except ImpossibleError:
+            return float("-inf")
+        return float(joint_log_probs(self, example.words, [example.actions])[0])
+
+    def generate(
+        self, n: int, seed: int = 1, max_length: int = 200
+    ) -> list[tuple[nltk.Tree, float]]:
+        """n trees drawn from the model, tags XX, each with log p(x, y) in nats (see `search.generation`)."""
+        return list(generate_trees(self, n, seed, max_length))
+
+    def best_trees(self, sentences: Sequence[Sequence[Token]]) -> Iterator[Found]:
+        """See `SavedModel`."""
+        return best_trees(self, sentences)
+
+    def surprisals(
+        self, tokens: Sequence[str], options: SearchOptions = DEFAULT_OPTIONS, end: bool = False
+    ) -> list[WordRecord]:
+        """What the model says of each word of a sentence and, where asked for, of its end (see `search.surprisal`)."""
+        [found] = measure(self, [tokens], options, end)
+        return found.records
+
+    def surprisals_of(
+        self, sentences: Sequence[Sequence[str]] | str, options: SearchOptions = DEFAULT_OPTIONS
+    ) -> list[list[WordRecord]]:
+        """`surprisals` of many sentences, or of those of a text, some of them searched together."""
+        return [found.records for found in measure(self, self.tokens_of(sentences), options)]
+
+    def reader(self, options: SearchOptions = DEFAULT_OPTIONS) -> Reader:
+        """A reader of one sentence, word by word."""
+        return Reader(self, options)

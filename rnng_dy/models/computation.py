@@ -1,0 +1,101 @@
+"""How what configurations note is computed: constituents level by level, LSTM states by schedules, then u."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
+
+from rnng_dy.engine import dy
+from rnng_dy.models.composition import Composition
+from rnng_dy.models.configuration import Configuration, Constituent, StackCell
+from rnng_dy.models.lstm import Lstm, LstmState
+from rnng_dy.models.parser_state import HISTORY, STACK, WORDS, ParserState
+from rnng_dy.models.vectors import KEPT, Vector, keep, pending, place
+
+STATES_OF = {
+    STACK: attrgetter("stack"),
+    HISTORY: attrgetter("history"),
+    WORDS: attrgetter("words.context"),
+}
+"""The LSTM states of a configuration, by part of u."""
+
+
+class Computation:
+    """Computes parser states with all that they need and the current graph lacks, as few large batches."""
+
+    def __init__(self, lstms: Mapping[str, Lstm], compose: Composition, state: ParserState):
+        """`lstms` are those that u reads, by part of u."""
+        self._lstms, self._composition, self._state = lstms, compose, state
+
+    def __call__(self, configurations: Iterable[Configuration], dropout: float = 0.0) -> None:
+        """Compute u of configurations, with all that it needs and the current graph lacks.
+
+        The LSTMs over words and actions need nothing else. The stack LSTM needs constituents, which come before it
+        unless they read u themselves: then the stack is computed as far as each of them needs it.
+        """
+        waiting = pending(configurations)
+        for part in reversed(self._state.parts):
+            lstm, states = self._lstms[part], list(map(STATES_OF[part], waiting))
+            schedule = lstm.schedule(states)
+            if part == STACK:
+                self._compose((cell.reads for level in schedule for cell in level), dropout)
+                if self._composition.reads_state:
+                    # constituents have asked for some of the stacks
+                    schedule = lstm.schedule(states)
+            lstm.compute(schedule, dropout)
+        waiting = pending(waiting)
+        if waiting:
+            summaries = {}
+            for part in self._state.parts:
+                h = self._lstms[part].outputs(list(map(STATES_OF[part], waiting)))
+                summaries[part] = dy.dropout(h, dropout) if dropout else h
+            place(waiting, [self._state(summaries)])
+
+    def _compose(self, vectors: Iterable[Vector], dropout: float) -> None:
+        """Compute the constituents among vectors: first all that wait for none, then the others level by level."""
+        usable = (dy.cg_version(), KEPT)
+        levels: dict[int, list[Constituent]] = defaultdict(list)
+        left, seen = list(vectors), set()
+        while left:
+            c = left.pop()
+            if not c.level or c.batch.graph in usable or c in seen:
+                continue
+            seen.add(c)
+            inner = [v for v in c.children if v.level and v.batch.graph not in usable]
+            left += inner
+            waits = inner if c.configuration is None else c.configuration.batch.graph not in usable
+            levels[c.level if waits else 0].append(c)
+        for _, of_level in sorted(levels.items()):
+            constituents = sorted(of_level, key=lambda c: len(c.children))
+            if self._composition.reads_state:
+                self([c.configuration for c in constituents], dropout)
+            place(constituents, [self._composition(constituents, dropout)])
+
+    def keep(self, configurations: Iterable[Configuration]) -> None:
+        """Let configurations outlive the current graph, with what they go on from."""
+        configurations = list(configurations)
+        self(configurations)
+        kept: list[Vector] = list(configurations)
+        for part in self._state.parts:
+            states = list(map(STATES_OF[part], configurations))
+            kept += states
+            if part == STACK:
+                kept += _below(states)
+        keep(kept)
+        for state in kept:
+            # nobody needs to compute it again
+            if type(state) is LstmState:
+                state.before = state.reads = None
+
+
+def _below(stacks: Sequence[StackCell]) -> Iterator[Vector]:
+    """All cells of stacks and the constituents in them."""
+    seen: set[StackCell] = set()
+    for cell in stacks:
+        while isinstance(cell, StackCell) and cell not in seen:
+            seen.add(cell)
+            yield cell
+            if cell.reads.level:
+                yield cell.reads
+            cell = cell.below

@@ -1,0 +1,169 @@
+"""The discriminative parser as its users know it (Dyer et al. 2016, section 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+import nltk
+from nltk.parse.api import ParserI
+
+from oracle.errors import ImpossibleError, RnngError
+from oracle.files import OracleSentence
+from oracle.tagging import tags_by
+from oracle.tokens import Token, split_tokens
+from oracle.treebank import NO_TAG, has_preterminals
+from oracle.treebank import tags as tags_of
+from oracle.treebank import words as words_of
+from rnng_dy.engine import dy, one_graph
+from rnng_dy.execution.batches import as_fits
+from rnng_dy.models.discriminative import ParserExample, ParserNetwork, Tokens
+from rnng_dy.search.found import TOO_LONG, Found
+from rnng_dy.search.greedy import BATCH_SIZE, parse_batch
+from rnng_dy.search.nbest import nbest_batch
+from rnng_dy.search.sampling import sample_batch
+from rnng_dy.search.scoring import log_probs
+
+
+class DiscriminativeParser(ParserNetwork, ParserI):
+    """A parser: `parse`, `sample` and `log_prob` for users, the rest for training and search.
+
+    Tokens are words, or tuples of word and tag; words alone are tagged by the model's own tagger if it reads tags.
+    Log probabilities are in nats.
+    """
+
+    # sentences as ids
+
+    def encode(
+        self,
+        tokens: Sequence[str],
+        tags: Sequence[str] | None,
+        unkified: Sequence[str] | None = None,
+    ) -> Tokens:
+        """A sentence to parse. Raises RnngError where the model needs POS tags, gets none and has no tagger."""
+        v = self.vocabulary
+        return Tokens(
+            v.word_ids(v.unknown.unkify(tokens) if unkified is None else unkified),
+            None if v.tags is None else v.tag_ids(tags or self.tags_for(tokens)),
+            None if v.pretrained is None else v.pretrained_rows(tokens),
+        )
+
+    def tags_for(self, words: Sequence[str]) -> list[str]:
+        """POS tags of words by the model's own tagger. Raises RnngError where it has none."""
+        if self.tagger is None:
+            raise RnngError(
+                "this parser was trained with POS tags and has no tagger: give it word_TAG tokens or trees, "
+                "or a tagger (`rnng-dy tag --train TREES --into MODEL`)"
+            )
+        return tags_by(self.tagger, words)
+
+    def tags_read(self, words: Sequence[str], given: Sequence[str] | None) -> Sequence[str] | None:
+        """The tags that the model reads words with: those given, else its own tagger's, where it reads tags at all.
+
+        XX alone, as trees without tags have it, is read as none by a model with a tagger, unless training has XX.
+        """
+        known = self.vocabulary.tags
+        if known is None:
+            return given
+        all_xx = self.tagger is not None and NO_TAG not in known and set(given or ()) == {NO_TAG}
+        return self.tags_for(words) if given is None or all_xx else given
+
+    def encode_training(self, sentence: OracleSentence) -> ParserExample:
+        """A sentence of the training oracle. Raises UnderivableError for a tree that has q = 0."""
+        self.transitions.check(sentence.actions, len(sentence.tokens))
+        classes = self.vocabulary.word_ids(sentence.unkified)
+        # a parser that goes on from other data has not all of the words: they are their classes
+        words = list(map(self.vocabulary.words.get, sentence.tokens, classes))
+        tokens = self.encode(sentence.tokens, sentence.tags, ())._replace(words=words)
+        return ParserExample(tokens, classes, self.transitions.encode(sentence.actions))
+
+    def example_of(self, tree: nltk.Tree, preterminals: bool | None = None) -> ParserExample:
+        """A tree, its tags given or the model's own. Raises ImpossibleError for q = 0.
+
+        `preterminals` says whether words have POS tags above them; None looks.
+        """
+        actions = self.transitions.actions_of(tree, preterminals)
+        words, _ = split_tokens(words_of(tree))
+        if preterminals is None:
+            preterminals = has_preterminals(tree)
+        self.transitions.check(actions, len(words))
+        ids = self.transitions.encode(actions)
+        tags = tags_of(tree) if preterminals else None
+        tokens = self.encode(words, self.tags_read(words, tags))
+        return ParserExample(tokens, tokens.words, ids)
+
+    # use
+
+    def _read(self, tokens: Sequence[Token], max_length: int | None = None):
+        """Words, and the tags that the model reads them with."""
+        words, tags = split_tokens(tokens, max_length)
+        return words, self.tags_read(words, tags)
+
+    def parse(self, tokens: Sequence[Token]) -> Iterator[nltk.Tree]:
+        """The trees of a sentence, best first: the greedy one. Its tags are those that were read, XX where none are."""
+        return next(self.parse_sents([tokens]))
+
+    def parse_one(self, sent: Sequence[Token]) -> nltk.Tree | None:
+        """The greedy tree; None where the sentence does not fit into memory."""
+        return next(self.parse(sent), None)
+
+    def parse_sents(
+        self, sents: Iterable[Sequence[Token]], *args, **kwargs
+    ) -> Iterator[Iterator[nltk.Tree]]:
+        """What `parse` gives, for each sentence: as they come, some dozens at a time."""
+        sents = iter(sents)
+        while batch := [self._read(tokens) for tokens in islice(sents, BATCH_SIZE)]:
+            encoded = [self.encode(*sentence) for sentence in batch]
+            results = as_fits(lambda part: parse_batch(self, part), encoded)
+            for (words, tags), result in zip(batch, results, strict=True):
+                found = [] if result is None else [self.tree_of(result[0], words, tags)]
+                yield iter(found)
+
+    def best_trees(self, sentences: Sequence[Sequence[Token]]) -> Iterator[Found]:
+        """See `SavedModel`."""
+        return ((next(trees, None), TOO_LONG) for trees in self.parse_sents(sentences))
+
+    def tree_of(
+        self, ids: Iterable[int], words: Sequence[str], tags: Sequence[str] | None
+    ) -> nltk.Tree:
+        """The tree of action ids; its tags are XX where there are none."""
+        actions = self.transitions.decode(ids)
+        return self.transitions.tree_of(actions, words, tags or [NO_TAG] * len(words))
+
+    def nbest(
+        self,
+        tokens: Sequence[Token],
+        k: int,
+        beam: int | None = None,
+        max_length: int | None = None,
+    ) -> list[tuple[nltk.Tree, float]]:
+        """The k best trees that a beam, 20 or 2k wide, finds, best first, with log q in nats; see `nbest_batch`."""
+        words, tags = self._read(tokens, max_length)
+        [found] = nbest_batch(self, [self.encode(words, tags)], k, beam)
+        return [(self.tree_of(ids, words, tags), log_q) for ids, log_q in found]
+
+    def sample(
+        self,
+        tokens: Sequence[Token],
+        n: int = 100,
+        alpha: float = 0.8,
+        seed: int = 1,
+        max_length: int | None = None,
+    ) -> list[tuple[nltk.Tree, float]]:
+        """n trees drawn from q flattened by alpha, each with the log probability in nats it was drawn with.
+
+        Raises RnngError for more than `max_length` tokens.
+        """
+        words, tags = self._read(tokens, max_length)
+        [drawn] = sample_batch(self, [self.encode(words, tags)], n, alpha, [[seed]])
+        return [(self.tree_of(ids, words, tags), log_q) for ids, log_q in drawn]
+
+    @one_graph
+    def log_prob(self, tree: nltk.Tree) -> float:
+        """log q(tree | its words) in nats; -inf where training has not its nonterminals, or it cannot be derived."""
+        try:
+            example = self.example_of(tree)
+        except ImpossibleError:
+            return float("-inf")
+        dy.renew_cg()
+        return float(log_probs(self, [self.derived(example)])[0])
