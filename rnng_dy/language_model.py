@@ -11,8 +11,8 @@ from oracle.files import OracleSentence
 from oracle.tokens import Token, split_tokens
 from oracle.treebank import words as words_of
 from rnng_dy.models.generative import GeneratorExample, GeneratorNetwork
-from rnng_dy.search.found import Found
 from rnng_dy.search.generation import generate_trees
+from rnng_dy.search.parse_result import ParseResult
 from rnng_dy.search.reader import Reader
 from rnng_dy.search.scoring import joint_log_probs
 from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions, best_trees, measure
@@ -72,7 +72,7 @@ class GenerativeModel(GeneratorNetwork):
         """n trees drawn from the model, tags XX, each with log p(x, y) in nats (see `search.generation`)."""
         return list(generate_trees(self, n, seed, max_length))
 
-    def best_trees(self, sentences: Sequence[Sequence[Token]]) -> Iterator[Found]:
+    def best_trees(self, sentences: Sequence[Sequence[Token]]) -> Iterator[ParseResult]:
         """See `SavedModel`."""
         return best_trees(self, sentences)
 

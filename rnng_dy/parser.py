@@ -18,9 +18,9 @@ from oracle.treebank import words as words_of
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.execution.batches import as_fits
 from rnng_dy.models.discriminative import ParserExample, ParserNetwork, Tokens
-from rnng_dy.search.found import TOO_LONG, Found
 from rnng_dy.search.greedy import BATCH_SIZE, parse_batch
 from rnng_dy.search.nbest import nbest_batch
+from rnng_dy.search.parse_result import TOO_LONG, ParseResult
 from rnng_dy.search.sampling import sample_batch
 from rnng_dy.search.scoring import log_probs
 
@@ -119,7 +119,7 @@ class DiscriminativeParser(ParserNetwork, ParserI):
                 found = [] if result is None else [self.tree_of(result[0], words, tags)]
                 yield iter(found)
 
-    def best_trees(self, sentences: Sequence[Sequence[Token]]) -> Iterator[Found]:
+    def best_trees(self, sentences: Sequence[Sequence[Token]]) -> Iterator[ParseResult]:
         """See `SavedModel`."""
         return ((next(trees, None), TOO_LONG) for trees in self.parse_sents(sentences))
 

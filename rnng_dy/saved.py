@@ -19,7 +19,7 @@ from oracle.tokens import Token, split_tokens
 from rnng_dy import checkpoint, model_card
 from rnng_dy.model_card import About
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.search.found import Found
+from rnng_dy.search.parse_result import ParseResult
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.text_files import TEXT, read_segmenter, write_segmenter
 
@@ -110,7 +110,7 @@ class SavedModel:
                 warnings.warn(message, stacklevel=2)
         return trees if several else trees[0]
 
-    def best_trees(self, sentences: Sequence[Sequence[Token]]) -> Iterator[Found]:
+    def best_trees(self, sentences: Sequence[Sequence[Token]]) -> Iterator[ParseResult]:
         """The best tree of each sentence, and why one has none."""
         raise RnngError(f"a {self.kind} model gives no trees: ask for `surprisals_of(text)`")
 

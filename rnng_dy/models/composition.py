@@ -16,7 +16,7 @@ from rnng_dy.parameters import ParameterStore
 
 
 class Composition:
-    """What all compositions have: an LSTM for each direction, and the layer that gives the constituent's vector."""
+    """A function from constituents to vectors, with its parameters."""
 
     name: ClassVar[str]
     """In config.json and on the command line."""
@@ -25,10 +25,6 @@ class Composition:
 
     def __init__(self, store: ParameterStore, layers: int, size: int, hidden: int, labels: int):
         """Constituents have `size` values, u has `hidden`; `labels` is the number of nonterminals."""
-        names = ("compose_forward", "compose_backward")
-        self._lstms = [Lstm(store, name, layers, size, size) for name in names]
-        self._weights = store.matrix("compose_weights", size, 2 * size)
-        self._bias = store.vector("compose_bias", size)
 
     def add_labels(self, store: ParameterStore, labels: int, size: int) -> None:
         """Make the table of labels, the last of the composition's parameters."""
@@ -45,11 +41,39 @@ class Composition:
         """
         raise NotImplementedError
 
+
+def by_children(
+    vectors: dy.Expression, constituents: Sequence[Constituent]
+) -> Iterator[tuple[list[int], dy.Expression]]:
+    """Matrices of what belongs to the children of each constituent: shape (size, children).
+
+    `vectors` have a batch element, shape (size,), for each child of each constituent, in order. Every matrix comes
+    with the indices of the constituents that have so many children, one batch element each.
+    """
+    [size], first = vectors.dim()[0], 0
+    counts = [len(c.children) for c in constituents]
+    for count, group in groupby(range(len(counts)), counts.__getitem__):
+        members = list(group)
+        children = range(first, first + count * len(members))
+        first = children.stop
+        picked = dy.pick_batch_elems(vectors, list(children))
+        yield members, dy.reshape(picked, (size, count), batch_size=len(members))
+
+
+class BidirectionalComposition(Composition):
+    """A composition with an LSTM for each direction, and the layer that gives the constituent's vector."""
+
+    def __init__(self, store: ParameterStore, layers: int, size: int, hidden: int, labels: int):
+        names = ("compose_forward", "compose_backward")
+        self._lstms = [Lstm(store, name, layers, size, size) for name in names]
+        self._weights = store.matrix("compose_weights", size, 2 * size)
+        self._bias = store.vector("compose_bias", size)
+
     def _composed(self, both: dy.Expression) -> dy.Expression:
         return dy.rectify(dy.affine_transform([self._bias, self._weights, both]))
 
 
-class CorrectedComposition(Composition):
+class CorrectedComposition(BidirectionalComposition):
     """A bidirectional LSTM over label and children, as the corrigendum describes it."""
 
     name = "corrected"
@@ -85,7 +109,7 @@ class BuggyComposition(CorrectedComposition):
         return [label, *reversed(seen), opened], [label, opened, *seen]
 
 
-class GatedAttention(Composition):
+class GatedAttention(BidirectionalComposition):
     """Attention over the children and a gate between them and the label (Kuncoro et al. 2017, section 4).
 
     The query is made of label and u, so that a constituent depends on all that is below it on the stack.
@@ -138,15 +162,9 @@ class GatedAttention(Composition):
         forward, backward = self._lstms
         rightward = [forward.read(c.children) for c in constituents]
         leftward = [backward.read(reversed(c.children))[::-1] for c in constituents]
-        both = ((forward, rightward), (backward, leftward))
-        for lstm, states in both:
-            lstm.compute(lstm.schedule(chain(*states)), dropout)
-        for count, members in groupby(range(len(constituents)), lambda i: len(rightward[i])):
-            members = list(members)
-            read = dy.concatenate(
-                [lstm.outputs([s for i in members for s in states[i]]) for lstm, states in both]
-            )
-            read = dy.reshape(read, (read.dim()[0][0], count), batch_size=len(members))
+        directions = ((forward, rightward), (backward, leftward))
+        contexts = [lstm.outputs(list(chain(*states)), dropout) for lstm, states in directions]
+        for members, read in by_children(dy.concatenate(contexts), constituents):
             yield read, dy.softmax(dy.transpose(read) * dy.pick_batch_elems(query, members))
 
 

@@ -14,11 +14,11 @@ from oracle.errors import RnngError
 from oracle.transitions import SHIFT, TransitionSystem
 from rnng_dy.search.incremental import (
     Configuration,
-    Expanded,
+    Expansion,
+    ExpansionRequest,
     Hypothesis,
-    Reading,
-    Request,
     Search,
+    SearchState,
     carried_out,
     finishing,
     log_sum,
@@ -61,31 +61,31 @@ class BeamSearch:
         self._sum_all, self._like_reference = sum_all, like_reference
         self._early_stop = early_stop
 
-    def start(self, configuration: Configuration) -> Reading:
+    def start(self, configuration: Configuration) -> SearchState:
         """Before the first word."""
-        return Reading([start_hypothesis(configuration)], np.zeros(1), np.ones(1))
+        return SearchState([start_hypothesis(configuration)], np.zeros(1), np.ones(1))
 
-    def read(self, reading: Reading, word: int) -> Search[Reading]:
+    def read(self, reading: SearchState, word: int) -> Search[SearchState]:
         """After one more word."""
         begun = [h._replace(at_word=h.score) for h in reading.hypotheses]
         return (yield from self._search(begun, word))
 
-    def finish(self, reading: Reading) -> Search[Reading]:
+    def finish(self, reading: SearchState) -> Search[SearchState]:
         """After the end of the sentence: the complete trees of its analyses."""
         begun = [h._replace(at_word=h.score, lexical=0.0) for h in reading.hypotheses]
         return (yield from self._search(begun, None))
 
-    def ready(self, reading: Reading) -> Search[Reading]:
+    def ready(self, reading: SearchState) -> Search[SearchState]:
         """The analyses that are about to generate a word, whatever it is."""
         return (yield from self._search(reading.hypotheses, None, any_word=True))
 
     def _search(
         self, begun: list[Hypothesis], word: int | None, any_word: bool = False
-    ) -> Search[Reading]:
+    ) -> Search[SearchState]:
         following, reached = begun, _Reached(self._sizes.word_beam)
         rounds = done = 0
         while following and not self._may_stop(following, reached):
-            answer = yield Request(following, word, reached.best)
+            answer = yield ExpansionRequest(following, word, reached.best)
             rounds += 1
             scores, goal, dropped = self._scores(following, answer, word, any_word)
             items = self._select(scores, goal)
@@ -103,7 +103,7 @@ class BeamSearch:
         return self._reading(reached, rounds, done)
 
     def _scores(
-        self, hypotheses: list[Hypothesis], answer: Expanded, word: int | None, any_word: bool
+        self, hypotheses: list[Hypothesis], answer: Expansion, word: int | None, any_word: bool
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Scores of the actions, which of them reach what is looked for, and which are given up when carried out."""
         scores = np.array([h.score for h in hypotheses])[:, None] + answer.actions
@@ -144,14 +144,14 @@ class BeamSearch:
         # scores only fall
         return max(h.score for h in following) <= reached.best[-1].score
 
-    def _reading(self, reached: _Reached, rounds: int, done: int) -> Reading:
+    def _reading(self, reached: _Reached, rounds: int, done: int) -> SearchState:
         beam = reached.best
         scores = np.array([h.score for h in beam])
         summed, before_word = scores, scores - [h.lexical for h in beam]
         if self._sum_all:
             summed = np.array(reached.scores)
             before_word = summed - reached.lexical
-        return Reading(
+        return SearchState(
             beam,
             np.array([log_sum(summed)]),
             np.exp(scores - log_sum(scores)) if beam else scores,

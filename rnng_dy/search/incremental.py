@@ -1,7 +1,7 @@
 """Word by word through a sentence with a generative model: what its searches share, and how several run together.
 
-A search is a generator: it asks for what a model says of some configurations (`Request`), is sent that (`Expanded`),
-and returns a `Reading` for each word. `run` answers the requests of many searches as one batch.
+A search is a generator. It asks what a model says of some configurations (`ExpansionRequest`), is sent the answer
+(`Expansion`), and returns a `SearchState` for each word. `run` answers the requests of many searches as one batch.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Hypothesis(NamedTuple):
         return ids[::-1]
 
 
-class Request(NamedTuple):
+class ExpansionRequest(NamedTuple):
     """Asks for what hypotheses lead to, and what comes next there."""
 
     hypotheses: Sequence[Hypothesis]
@@ -64,7 +64,7 @@ class Request(NamedTuple):
     """Others that are still needed."""
 
 
-class Expanded(NamedTuple):
+class Expansion(NamedTuple):
     """The answer to a request."""
 
     configurations: Sequence[Configuration]
@@ -75,7 +75,7 @@ class Expanded(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Reading:
+class SearchState:
     """Where a search stands after a word."""
 
     hypotheses: Sequence[Hypothesis]
@@ -101,19 +101,19 @@ class Reading:
         return log_sum(self.log_mass) - math.log(len(self.log_mass))
 
 
-Search = Generator[Request, Expanded, T]
+Search = Generator[ExpansionRequest, Expansion, T]
 
 
 class WordSearch(Protocol):
     """A way of searching from word to word."""
 
-    def start(self, configuration: Configuration) -> Reading:
+    def start(self, configuration: Configuration) -> SearchState:
         """Before the first word."""
 
-    def read(self, reading: Reading, word: int) -> Search[Reading]:
+    def read(self, reading: SearchState, word: int) -> Search[SearchState]:
         """After one more word."""
 
-    def finish(self, reading: Reading) -> Search[Reading]:
+    def finish(self, reading: SearchState) -> Search[SearchState]:
         """After the end of the sentence: its analyses are complete trees."""
 
 
@@ -131,7 +131,7 @@ def log_sum(values: Iterable[float]) -> float:
     return float(top + np.log(np.exp(values - top).sum()))
 
 
-def finishing(system: TransitionSystem, answer: Expanded) -> np.ndarray:
+def finishing(system: TransitionSystem, answer: Expansion) -> np.ndarray:
     """Which valid actions would complete a tree: shape (configurations, actions)."""
     found = np.zeros(answer.actions.shape, bool)
     for action in range(system.first_open):
@@ -142,7 +142,7 @@ def finishing(system: TransitionSystem, answer: Expanded) -> np.ndarray:
 
 
 def carried_out(
-    hypotheses: Sequence[Hypothesis], answer: Expanded, scores: np.ndarray, items: np.ndarray
+    hypotheses: Sequence[Hypothesis], answer: Expansion, scores: np.ndarray, items: np.ndarray
 ) -> Iterator[tuple[int, Hypothesis]]:
     """Rows, and hypotheses with the actions at some indices of the scores."""
     rows, actions = np.divmod(items, scores.shape[1])
@@ -157,8 +157,8 @@ def read_sentence(
     root: Configuration,
     words: Sequence[int | None],
     end: bool,
-    measure: Callable[[int, Reading, Reading | None], T],
-) -> Search[tuple[list[T], Reading]]:
+    measure: Callable[[int, SearchState, SearchState | None], T],
+) -> Search[tuple[list[T], SearchState]]:
     """What `measure` makes of each word and, if asked for, of the end of the sentence; and the last reading.
 
     `measure` is given the number of the word, from 0, and the readings before and after it. Nobody else holds them, so
@@ -185,10 +185,10 @@ def run(model: Model, open_searches: Sequence[Callable[[], Search[T]]]) -> list[
     """The results of searches, which go on side by side; each is opened in the new graph."""
     dy.renew_cg()
     results: dict[int, T] = {}
-    requests: dict[int, Request] = {}
+    requests: dict[int, ExpansionRequest] = {}
     searches = [open_search() for open_search in open_searches]
 
-    def ask(i: int, answer: Expanded | None) -> None:
+    def ask(i: int, answer: Expansion | None) -> None:
         try:
             requests[i] = searches[i].send(answer)
         except StopIteration as stopped:
@@ -214,7 +214,7 @@ def keep(model: Model, hypotheses: Iterable[Hypothesis]) -> None:
     model.keep({id(h.configuration): h.configuration for h in hypotheses}.values())
 
 
-def expand(model: Model, requests: Sequence[Request]) -> list[Expanded]:
+def expand(model: Model, requests: Sequence[ExpansionRequest]) -> list[Expansion]:
     """The answers to all requests, from one batch."""
     hypotheses = [h for request in requests for h in request.hypotheses]
     configurations = [
@@ -234,6 +234,6 @@ def expand(model: Model, requests: Sequence[Request]) -> list[Expanded]:
     answers, begin = [], 0
     for request in requests:
         part = slice(begin, begin + len(request.hypotheses))
-        answers.append(Expanded(configurations[part], table[part], of_word[part]))
+        answers.append(Expansion(configurations[part], table[part], of_word[part]))
         begin = part.stop
     return answers

@@ -11,8 +11,8 @@ from oracle.errors import RnngError
 from oracle.transitions import TransitionSystem
 from rnng_dy.search.greedy import Parsed
 from rnng_dy.search.incremental import (
+    ExpansionRequest,
     Hypothesis,
-    Request,
     Search,
     carried_out,
     finishing,
@@ -53,7 +53,7 @@ def _search(
     # the row of the greedy derivation, until it is complete or given up
     greedy: int | None = 0
     while following:
-        answer = yield Request(following, None)
+        answer = yield ExpansionRequest(following, None)
         scores = np.array([h.score for h in following])[:, None] + answer.actions
         taken = None if greedy is None else (greedy, int(answer.actions[greedy].argmax()))
         closing = finishing(system, answer)

@@ -12,10 +12,10 @@ from oracle.errors import RnngError
 from oracle.transitions import SHIFT, TransitionSystem
 from rnng_dy.search.incremental import (
     Configuration,
+    ExpansionRequest,
     Hypothesis,
-    Reading,
-    Request,
     Search,
+    SearchState,
     finishing,
     log_sum,
     start_hypothesis,
@@ -27,7 +27,7 @@ Grown = list[tuple[Hypothesis, np.ndarray]]
 
 def _walk(
     system: TransitionSystem,
-    reading: Reading,
+    reading: SearchState,
     word: int | None,
     share_out: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]],
 ) -> Search[tuple[Grown, int, int]]:
@@ -44,7 +44,7 @@ def _walk(
     rounds = done = 0
     while following:
         hypotheses = [h for h, _ in following]
-        answer = yield Request(hypotheses, word, [h for h, _ in reached])
+        answer = yield ExpansionRequest(hypotheses, word, [h for h, _ in reached])
         rounds += 1
         closing = finishing(system, answer)
         allowed = answer.actions.copy()
@@ -97,22 +97,22 @@ class ParticleFilter:
         self._threshold = threshold
         self._seed = seed
 
-    def start(self, configuration: Configuration) -> Reading:
+    def start(self, configuration: Configuration) -> SearchState:
         """Before the first word."""
         weights = np.stack([np.full(self._runs, float(self._particles)), np.zeros(self._runs)])
-        return Reading(
+        return SearchState(
             [start_hypothesis(configuration)], np.zeros(self._runs), np.ones(1), weights=[weights]
         )
 
-    def read(self, reading: Reading, word: int) -> Search[Reading]:
+    def read(self, reading: SearchState, word: int) -> Search[SearchState]:
         """After one more word."""
         return (yield from self._read(reading, word))
 
-    def finish(self, reading: Reading) -> Search[Reading]:
+    def finish(self, reading: SearchState) -> Search[SearchState]:
         """After the end of the sentence: only what completes a tree is drawn, and weighted by how probable that is."""
         return (yield from self._read(reading, None))
 
-    def _read(self, reading: Reading, word: int | None) -> Search[Reading]:
+    def _read(self, reading: SearchState, word: int | None) -> Search[SearchState]:
         # the draws of a word depend on the seed and the words before it, not on who draws beside it
         words = reading.hypotheses[0].action_ids().count(SHIFT) if reading.hypotheses else 0
         random = np.random.default_rng([*self._seed, words])
@@ -134,10 +134,10 @@ class ParticleFilter:
 
     def _resampled(
         self, grown: Grown, random: np.random.Generator, rounds: int, done: int
-    ) -> Reading:
+    ) -> SearchState:
         grown = sorted(grown, key=lambda item: -item[0].score)
         if not grown:
-            return Reading([], np.full(self._runs, -np.inf), np.zeros(0), None, rounds, done)
+            return SearchState([], np.full(self._runs, -np.inf), np.zeros(0), None, rounds, done)
         hypotheses = [h for h, _ in grown]
         weights = np.stack([w for _, w in grown])
         weights[:, 1] += np.array([h.lexical for h in hypotheses])[:, None]
@@ -155,7 +155,7 @@ class ParticleFilter:
                 weights[:, 0, run] = random.multinomial(self._particles, share / share.sum())
                 weights[:, 1, run] = log_mass[run]
         left = weights[:, 0].any(axis=1).nonzero()[0].tolist()
-        return Reading(
+        return SearchState(
             [hypotheses[i] for i in left],
             log_mass,
             shares[left] / shares[left].sum(),
@@ -182,20 +182,22 @@ class VariableBeam:
             raise RnngError(f"{particles} particles: from 1 on")
         self._system, self._particles = system, particles
 
-    def start(self, configuration: Configuration) -> Reading:
+    def start(self, configuration: Configuration) -> SearchState:
         """Before the first word."""
         weights = [np.array(float(self._particles))]
-        return Reading([start_hypothesis(configuration)], np.zeros(1), np.ones(1), weights=weights)
+        return SearchState(
+            [start_hypothesis(configuration)], np.zeros(1), np.ones(1), weights=weights
+        )
 
-    def read(self, reading: Reading, word: int) -> Search[Reading]:
+    def read(self, reading: SearchState, word: int) -> Search[SearchState]:
         """After one more word."""
         return (yield from self._read(reading, word))
 
-    def finish(self, reading: Reading) -> Search[Reading]:
+    def finish(self, reading: SearchState) -> Search[SearchState]:
         """After the end of the sentence."""
         return (yield from self._read(reading, None))
 
-    def _read(self, reading: Reading, word: int | None) -> Search[Reading]:
+    def _read(self, reading: SearchState, word: int | None) -> Search[SearchState]:
         def share_out(k: np.ndarray, probs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             total = probs.sum()
             dealt = np.rint(k * probs / total) if total > 0 else probs
@@ -206,7 +208,7 @@ class VariableBeam:
         hypotheses = [h for h in hypotheses if h.score > -math.inf]
         scores = [h.score for h in hypotheses]
         log_mass = log_sum(scores)
-        read = Reading(
+        read = SearchState(
             hypotheses,
             np.array([log_mass]),
             np.exp(np.array(scores) - log_mass) if scores else np.zeros(0),
@@ -216,7 +218,7 @@ class VariableBeam:
         )
         return self._dealt_again(read)
 
-    def _dealt_again(self, read: Reading) -> Reading:
+    def _dealt_again(self, read: SearchState) -> SearchState:
         dealt = np.rint(self._particles * read.shares)
         if len(dealt) and not dealt.any():
             dealt[0] = self._particles

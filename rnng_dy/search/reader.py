@@ -11,7 +11,7 @@ from oracle.errors import RnngError, UnseenSymbolError
 from oracle.tokens import split_tokens
 from rnng_dy.engine import one_graph
 from rnng_dy.search.beam import BeamSearch, BeamSizes
-from rnng_dy.search.incremental import Reading, Search, keep, log_sum, run
+from rnng_dy.search.incremental import Search, SearchState, keep, log_sum, run
 from rnng_dy.search.model import Model
 from rnng_dy.search.surprisal import (
     DEFAULT_OPTIONS,
@@ -30,7 +30,7 @@ class Reader:
         self._model = model
         self._options = options
         self._search = open_search(model, options)
-        self._reading: Reading | None = None
+        self._reading: SearchState | None = None
         self.tokens: tuple[str, ...] = ()
         """The words so far."""
 
@@ -98,14 +98,14 @@ class Reader:
         symbols = model.vocabulary.words.symbols
         return [(symbols[i], float(probs[i])) for i in best if probs[i] > 0]
 
-    def _start(self) -> Reading:
+    def _start(self) -> SearchState:
         """Where the reader stands; before the first word that is in the current graph."""
         return self._reading or self._search.start(self._model.start())
 
     def _go_on(
-        self, search: Callable[[Reading], Search], token: str | None, unk: str | None
+        self, search: Callable[[SearchState], Search], token: str | None, unk: str | None
     ) -> WordRecord:
-        before: list[Reading] = []
+        before: list[SearchState] = []
 
         def opened() -> Search:
             before.append(self._start())

@@ -15,9 +15,16 @@ from oracle.transitions import TransitionSystem
 from oracle.treebank import NO_TAG
 from rnng_dy.execution.batches import as_fits, batches
 from rnng_dy.search.beam import BeamSearch, BeamSizes
-from rnng_dy.search.found import TOO_LONG, Found
-from rnng_dy.search.incremental import Hypothesis, Reading, Search, WordSearch, read_sentence, run
+from rnng_dy.search.incremental import (
+    Hypothesis,
+    Search,
+    SearchState,
+    WordSearch,
+    read_sentence,
+    run,
+)
 from rnng_dy.search.model import Model
+from rnng_dy.search.parse_result import TOO_LONG, ParseResult
 from rnng_dy.search.particles import ParticleFilter, VariableBeam
 from rnng_dy.search.words import Analysis, MeasuredSentence, WordRecord
 
@@ -123,7 +130,7 @@ def measure(
             yield _measured(model, rows, *found, end)
 
 
-def best_trees(model: Model, sentences: Sequence[Sequence[Token]]) -> Iterator[Found]:
+def best_trees(model: Model, sentences: Sequence[Sequence[Token]]) -> Iterator[ParseResult]:
     """The best complete tree that the beam finds of each sentence, with the tags of its tokens, XX where none are."""
     split = [split_tokens(tokens) for tokens in sentences]
 
@@ -148,15 +155,15 @@ def _read(
     words: Sequence[int | None],
     end: bool,
     names: Sequence[tuple],
-) -> Search[tuple[list[WordRecord], Reading]]:
-    def measured(number: int, before: Reading, after: Reading | None) -> WordRecord:
+) -> Search[tuple[list[WordRecord], SearchState]]:
+    def measured(number: int, before: SearchState, after: SearchState | None) -> WordRecord:
         return record(model, *names[number], before, after)
 
     return read_sentence(search, model.start(), words, end, measured)
 
 
 def _measured(
-    model: Model, names: Sequence[tuple], records: list[WordRecord], last: Reading, end: bool
+    model: Model, names: Sequence[tuple], records: list[WordRecord], last: SearchState, end: bool
 ) -> MeasuredSentence:
     problem = _problem(names, records, last)
     records += [WordRecord(token, unk, math.inf) for token, unk in names[len(records) :]]
@@ -166,7 +173,9 @@ def _measured(
     return MeasuredSentence(records, trees, last.mean_log_mass, None)
 
 
-def _problem(names: Sequence[tuple], records: Sequence[WordRecord], last: Reading) -> str | None:
+def _problem(
+    names: Sequence[tuple], records: Sequence[WordRecord], last: SearchState
+) -> str | None:
     """Why a sentence has p = 0 for the search."""
     # nobody searched for a word that has no rounds
     unseen = [
@@ -182,7 +191,7 @@ def _problem(names: Sequence[tuple], records: Sequence[WordRecord], last: Readin
 
 
 def record(
-    model: Model, token: str | None, unk: str | None, before: Reading, after: Reading | None
+    model: Model, token: str | None, unk: str | None, before: SearchState, after: SearchState | None
 ) -> WordRecord:
     """The measures of a word, from the readings before and after it, None for a word that the model cannot give."""
     if after is None:
@@ -224,7 +233,7 @@ def _bits(nats: float) -> float:
     return nats / math.log(2) + 0.0
 
 
-def _entropy(reading: Reading) -> float:
+def _entropy(reading: SearchState) -> float:
     """In bits."""
     if reading.entropy is not None:
         return _bits(reading.entropy)

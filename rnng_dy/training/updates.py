@@ -31,11 +31,12 @@ class Sgd:
     def step(self, rate: float, norm: float, rows: Rows) -> None:
         """Update from the gradients in the store, whose norm is given, and clear them."""
         size = rate * min(1.0, self._clip / norm) if norm else rate
-        if self._l2:
+        if self._l2 and any(rows.values()):
             dy.renew_cg()
             penalty = self._store.row_penalty(rows) * (self._l2 / size)
             penalty.forward()
             penalty.backward()
+        if self._l2:
             self._store.decay(self._l2)
         self._trainer.learning_rate = size
         # of a large vocabulary a minibatch uses few clusters: the others' gradient is 0, and need not be subtracted

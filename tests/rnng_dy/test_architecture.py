@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
+import textwrap
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -19,7 +22,7 @@ from rnng_dy.search.greedy import parse_batch
 from rnng_dy.training.presets import PRESETS
 from rnng_dy.training.updates import Updater
 
-from .conftest import PARSER_SIZES, ParserVocabulary, make_parser
+from .conftest import PARSER_SIZES, TINY, ParserVocabulary, make_parser
 from .models.test_distributions import (
     WORDS,
     all_trees,
@@ -120,7 +123,7 @@ def test_dynet_is_imported_by_the_engine_alone():
 
 def test_every_file_can_be_read_in_one_sitting():
     """About 300 lines; a file that is longer is listed with its bound, which may only sink."""
-    longer = {"rnng_dy.models.rnng": 430}
+    longer: dict[str, int] = {}
     found = {n: p.read_text(encoding="utf-8").count("\n") for n, p in modules().items()}
     assert {n: lines for n, lines in found.items() if lines > longer.get(n, 330)} == {}
     assert all(found[n] > 330 for n in longer)
@@ -143,7 +146,7 @@ def examples(monkeypatch):
 
 
 def test_a_composition_that_is_added_trains_and_is_saved(examples, sentences, tmp_path):
-    model = make_parser(sentences, "max")
+    model = make_parser(sentences, "gated-sum")
     data = [model.encode_training(s) for s in sentences[:4]]
     updater = Updater(model, data, PRESETS["paper", "discriminative"])
     losses = [updater.update(range(4), i, 0.1).loss for i in range(12)]
@@ -152,7 +155,36 @@ def test_a_composition_that_is_added_trains_and_is_saved(examples, sentences, tm
     again = DiscriminativeParser.load(tmp_path / "m")
     tokens = list(zip(sentences[0].tokens, sentences[0].tags, strict=True))
     assert again.parse_one(tokens) == model.parse_one(tokens)
-    assert isinstance(again.compose, examples["MaxComposition"])
+    assert isinstance(again.compose, examples["GatedSum"])
+
+
+def test_a_composition_that_is_added_has_all_commands(tmp_path):
+    """Two parsers are trained, sample and are compared by commands of a file with the page's lines."""
+    [block] = re.findall(
+        r"^```python\n((?:(?!```).)*class GatedSum.*?)^```", PAGE.read_text("utf-8"), re.S | re.M
+    )
+    own = tmp_path / "mine.py"
+    [ending] = re.findall(r"^    if __name__.*?main\(\)$", PAGE.read_text("utf-8"), re.S | re.M)
+    own.write_text(f"{block}\n{textwrap.dedent(ending)}\n", encoding="utf-8")
+    lines = TINY.read_text(encoding="utf-8").splitlines()[:30]
+    (tmp_path / "t.trees").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    def run(command: str) -> str:
+        ended = subprocess.run(
+            [sys.executable, own, *command.split()], cwd=tmp_path, capture_output=True, text=True
+        )
+        assert ended.returncode == 0, ended.stderr
+        return ended.stdout
+
+    for name in ("gated-sum", "corrected"):
+        run(
+            f"train discriminative --trees t.trees --dev-trees t.trees --model {name} "
+            f"--composition {name} --preset quick --epochs 1"
+        )
+        run(f"parse --model {name} t.trees -o {name}.trees")
+    drawn = run("sample --model gated-sum --samples 3 t.trees").splitlines()
+    assert len(drawn) == 3 * len(lines)
+    assert "gated-sum.trees" in run("compare t.trees gated-sum.trees corrected.trees")
 
 
 def test_a_transition_system_that_is_added_parses_and_is_saved(examples, sentences, tmp_path):

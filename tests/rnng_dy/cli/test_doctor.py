@@ -74,7 +74,7 @@ class NoGradient:
     def __init__(self, parameters):
         self._cell = engine.dy.RightCell(parameters)
 
-    def step(self, x, before, dropout):
+    def step(self, x, before=None, dropout=0.0):
         return engine.dy.nobackprop(self._cell.step(x, before, dropout))
 
 

@@ -11,9 +11,9 @@ import rnng_dy
 from oracle.errors import RnngError
 from oracle.treebank import NO_TAG
 from rnng_dy import LstmLanguageModel
+from rnng_dy import parser as parser_module
 from rnng_dy.baselines.kneser_ney import KneserNey
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes
-from rnng_dy.models import discriminative
 from rnng_dy.search import surprisal
 from rnng_dy.search.surprisal import SearchOptions, measure
 from tests.commands import PYTHON, run
@@ -94,7 +94,7 @@ def test_a_text_of_marks_alone_has_trees_of_marks(parser):
 def test_a_sentence_too_long_is_named_and_the_others_have_trees(kind, request, monkeypatch):
     model = request.getfixturevalue(kind)
     module, name = {
-        "parser": (discriminative, "parse_batch"),
+        "parser": (parser_module, "parse_batch"),
         "generator": (surprisal, "measure"),
     }[kind]
     whole = getattr(module, name)

@@ -11,7 +11,7 @@ from nltk.parse.api import ParserI
 
 from oracle.errors import RnngError
 from oracle.tagging import tags_by
-from rnng_dy.models import discriminative
+from rnng_dy import parser as parser_module
 
 from ..conftest import make_parser
 
@@ -37,7 +37,7 @@ def test_parse_iterates_over_trees_best_first(short):
 
 
 def test_parse_sents_gives_iterators_of_trees_as_they_come(short, monkeypatch):
-    monkeypatch.setattr(discriminative, "BATCH_SIZE", 4)
+    monkeypatch.setattr(parser_module, "BATCH_SIZE", 4)
     read = []
 
     def endless():
@@ -66,8 +66,8 @@ def test_a_sentence_that_does_not_fit_has_no_tree(short, monkeypatch):
             raise MemoryError
         return parse_batch(parser, batch)
 
-    parse_batch = discriminative.parse_batch
-    monkeypatch.setattr(discriminative, "parse_batch", limited)
+    parse_batch = parser_module.parse_batch
+    monkeypatch.setattr(parser_module, "parse_batch", limited)
     found = [list(trees) for trees in short.parse_sents([TOKENS[:2], TOKENS, TOKENS[:1]])]
     assert [len(trees) for trees in found] == [1, 0, 1]
     assert short.parse_one(TOKENS) is None

@@ -13,6 +13,7 @@ from rnng_dy.engine import dy
 from rnng_dy.models.composition import COMPOSITIONS
 from rnng_dy.models.lstm import Lstm, LstmState
 from rnng_dy.models.vectors import Embedding, SingleVector
+from rnng_dy.parameters import ParameterStore
 from rnng_dy.search.model import Derived
 
 from ..conftest import make_generator, make_parser, sentences_of
@@ -101,8 +102,8 @@ def test_levels_are_the_heights_of_the_trees(generator):
     assert [d.after.stack.reads.level for d in decisions[5:]] == [1, 2, 3, 4]
 
 
-def test_states_come_after_those_that_they_depend_on(store):
-    lstm = Lstm(store, "x", 2, 3, 4)
+def test_states_come_after_those_that_they_depend_on():
+    lstm = Lstm(ParameterStore(1), "x", 2, 3, 4)
     inputs = iter(np.random.default_rng(1).normal(size=(6, 3)).astype(np.float32))
 
     def read(before):

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from oracle.lazy import nltk
 
-Found: TypeAlias = "tuple[nltk.Tree | None, str]"
+ParseResult: TypeAlias = "tuple[nltk.Tree | None, str]"
 """The tree; or None, and why there is none."""
 
 TOO_LONG = "it does not fit into memory"
