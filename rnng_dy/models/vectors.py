@@ -135,27 +135,36 @@ def gather(
 
     All batches have the same number of expressions. With `rows` only the first numbers of each vector are taken.
     """
-    by_source = defaultdict(list)
-    for embedding in pending(vectors):
-        by_source[embedding.source].append(embedding)
-    for source, embeddings in by_source.items():
-        place(embeddings, [source.vectors([e.row for e in embeddings])])
-    numbers: dict[BatchedVectors, int] = {}
-    arguments = [numbers.setdefault(v.batch, len(numbers)) for v in vectors]
+    usable = (dy.cg_version(), KEPT)
+    batches = [v.batch for v in vectors]
+    if any(batch.graph not in usable for batch in dict.fromkeys(batches)):
+        _look_up(pending(vectors))
+        batches = [v.batch for v in vectors]
     elements = [v.index for v in vectors]
+    numbers = {batch: number for number, batch in enumerate(dict.fromkeys(batches))}
+    # of kept vectors only these go into the graph
     kept: dict[BatchedVectors, list[int]] = {b: [] for b in numbers if b.graph == KEPT}
     if kept:
-        for k, vector in enumerate(vectors):
-            if vector.batch in kept:
-                elements[k] = len(kept[vector.batch])
-                kept[vector.batch].append(vector.index)
+        for k, batch in enumerate(batches):
+            if batch in kept:
+                kept[batch].append(elements[k])
+                elements[k] = len(kept[batch]) - 1
     found = [batch.expressions(kept.get(batch, ()), which) for batch in numbers]
     if len(found) == 1 and not rows:
-        size = len(vectors) if kept else vectors[0].batch.size
+        size = len(vectors) if kept else batches[0].size
         if elements == list(range(size)):
             return found[0]
+    arguments = list(map(numbers.__getitem__, batches))
     columns = zip(*found, strict=True)
     return [dy.gather_batch_elems(list(xs), arguments, elements, rows) for xs in columns]
+
+
+def _look_up(embeddings: Iterable[Embedding]) -> None:
+    by_source = defaultdict(list)
+    for embedding in embeddings:
+        by_source[embedding.source].append(embedding)
+    for source, of_source in by_source.items():
+        place(of_source, [source.vectors([e.row for e in of_source])])
 
 
 def value_of(vectors: Sequence[Vector]) -> dy.Expression:
