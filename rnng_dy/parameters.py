@@ -98,6 +98,8 @@ class ParameterStore:
 
     def _require(self, name: str, shape: tuple[int, ...]) -> None:
         """Raise RnngError before a parameter is made for which there is no room."""
+        if name in self.dense or name in self.lookups:
+            raise RnngError(f"two parameters are called {name}")
         if len(self.dense) + len(self.lookups) >= MAX_PARAMETERS:
             raise RnngError(
                 f"over {MAX_PARAMETERS:,} matrices and vectors: a model with fewer layers or clusters is needed"

@@ -22,22 +22,25 @@ class Composition:
     """In config.json and on the command line."""
     reads_state: ClassVar[bool] = False
     """Whether it reads the parser state u. If not, equal constituents of a sentence are composed once."""
+    has_weights: ClassVar[bool] = False
+    """Whether a method `weights` says how much of each child goes into a constituent."""
 
     def __init__(self, store: ParameterStore, layers: int, size: int, hidden: int, labels: int):
         """Constituents have `size` values, u has `hidden`; `labels` is the number of nonterminals."""
 
     def add_labels(self, store: ParameterStore, labels: int, size: int) -> None:
-        """Make the table of labels, the last of the composition's parameters."""
+        """Make the table of labels, whose embeddings have `size` values; the network's other parameters come first."""
         self._labels = LookupTable(store, "nonterminal", labels, size)
 
     def embeddings(self, label: int) -> tuple[Embedding, ...]:
-        """What a constituent looks up for its label: `Constituent.labels`."""
+        """The embeddings of a label, for `Constituent.embeddings`; `add_labels` decides their shapes."""
         return (self._labels[label],)
 
     def __call__(self, constituents: Sequence[Constituent], dropout: float = 0.0) -> dy.Expression:
         """The composed vectors, shape (size,): one batch element for each constituent.
 
-        Constituents come in the order of their numbers of children, and their children are computed.
+        Constituents come in the order of their numbers of children, and their children are computed. `dropout` is the
+        probability with which numbers are dropped in training.
         """
         raise NotImplementedError
 
@@ -80,8 +83,8 @@ class CorrectedComposition(BidirectionalComposition):
 
     @staticmethod
     def sequences(constituent: Constituent) -> tuple[list[Vector], list[Vector]]:
-        """What the two LSTMs read."""
-        [label], children = constituent.labels, constituent.children
+        """The sequences that the first LSTM reads, children from the right, and the second, children from the left."""
+        [label], children = constituent.embeddings, constituent.children
         return [label, *reversed(children)], [label, *children]
 
     def __call__(self, constituents: Sequence[Constituent], dropout: float = 0.0) -> dy.Expression:
@@ -105,7 +108,11 @@ class BuggyComposition(CorrectedComposition):
     @staticmethod
     def sequences(constituent: Constituent) -> tuple[list[Vector], list[Vector]]:
         """See `CorrectedComposition`."""
-        [label], opened, seen = constituent.labels, constituent.opened, constituent.children[:-1]
+        [label], opened, seen = (
+            constituent.embeddings,
+            constituent.opened,
+            constituent.children[:-1],
+        )
         return [label, *reversed(seen), opened], [label, opened, *seen]
 
 
@@ -116,7 +123,7 @@ class GatedAttention(BidirectionalComposition):
     """
 
     name = "gated-attention"
-    reads_state = True
+    reads_state = has_weights = True
 
     def __init__(self, store: ParameterStore, layers: int, size: int, hidden: int, labels: int):
         super().__init__(store, layers, size, hidden, labels)
@@ -140,7 +147,7 @@ class GatedAttention(BidirectionalComposition):
         summaries = [read * weights for read, weights in self._attended(constituents, dropout)]
         # one mask each, for gate and mixture
         children = _dropped(join(summaries), dropout)
-        label = _dropped(value_of([c.labels[0] for c in constituents]), dropout)
+        label = _dropped(value_of([c.embeddings[0] for c in constituents]), dropout)
         terms = [self._gate_bias, self._gate_label, label, self._gate_children, children]
         gate = dy.logistic(dy.affine_transform(terms))
         return self._composed(dy.cmult(gate, label) + dy.cmult(1 - gate, children))
@@ -154,7 +161,7 @@ class GatedAttention(BidirectionalComposition):
     ) -> Iterator[tuple[dy.Expression, dy.Expression]]:
         """For each number of children, their contexts, shape (2 size, children), and weights, shape (children,)."""
         query = [
-            value_of([c.labels[1] for c in constituents]),
+            value_of([c.embeddings[1] for c in constituents]),
             value_of([c.configuration for c in constituents]),
         ]
         terms = [self._query_bias, self._query_weights, dy.concatenate(query)]

@@ -11,7 +11,7 @@ from rnng_dy.models.composition import Composition
 from rnng_dy.models.configuration import Configuration, Constituent, StackCell
 from rnng_dy.models.lstm import Lstm, LstmState
 from rnng_dy.models.parser_state import HISTORY, STACK, WORDS, ParserState
-from rnng_dy.models.vectors import KEPT, Vector, keep, pending, place
+from rnng_dy.models.vectors import Vector, keep, pending, place, usable_graphs
 
 STATES_OF = {
     STACK: attrgetter("stack"),
@@ -35,6 +35,7 @@ class Computation:
         unless they read u themselves: then the stack is computed as far as each of them needs it.
         """
         waiting = pending(configurations)
+        # the stack comes last: constituents that read u need the other parts for it
         for part in reversed(self._state.parts):
             lstm, states = self._lstms[part], list(map(STATES_OF[part], waiting))
             schedule = lstm.schedule(states)
@@ -54,7 +55,7 @@ class Computation:
 
     def _compose(self, vectors: Iterable[Vector], dropout: float) -> None:
         """Compute the constituents among vectors: first all that wait for none, then the others level by level."""
-        usable = (dy.cg_version(), KEPT)
+        usable = usable_graphs()
         levels: dict[int, list[Constituent]] = defaultdict(list)
         left, seen = list(vectors), set()
         while left:
@@ -83,10 +84,12 @@ class Computation:
             if part == STACK:
                 kept += _below(states)
         keep(kept)
-        for state in kept:
-            # nobody needs to compute it again
-            if type(state) is LstmState:
-                state.before = state.reads = None
+        for vector in kept:
+            # nobody needs to compute it again; stack cells are still popped
+            if type(vector) is LstmState:
+                vector.before = vector.reads = None
+            elif type(vector) is Constituent:
+                vector.children, vector.configuration = (), None
 
 
 def _below(stacks: Sequence[StackCell]) -> Iterator[Vector]:

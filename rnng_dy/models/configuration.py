@@ -33,19 +33,19 @@ class StackCell(LstmState):
 class Constituent(Vector):
     """A constituent that REDUCE makes, and all that a composition may look at."""
 
-    __slots__ = ("children", "configuration", "label", "labels", "level", "opened")
+    __slots__ = ("children", "configuration", "embeddings", "label", "level", "opened")
 
     def __init__(
         self,
         label: int,
-        labels: Sequence[Embedding],
+        embeddings: Sequence[Embedding],
         opened: Vector,
         children: Sequence[Vector],
         configuration: Configuration | None,
     ):
         self.batch, self.label = NOWHERE, label
-        self.labels = labels
-        """The label's embeddings in the tables of the composition."""
+        self.embeddings = embeddings
+        """Those of the label in the tables of the composition."""
         self.opened = opened
         """The open nonterminal, as it stood on the stack."""
         self.children = children
@@ -65,7 +65,7 @@ class WordPrefix:
         self.position = position
         """How many words they are."""
         self.context = context
-        """Of the LSTM over words, which reads the buffer from its end (parser) or the words so far (generator)."""
+        """The state of the LSTM over words, which reads the buffer from its end (parser) or these words (generator)."""
         self.vector = vector
         """The last word's vector, None before the first word."""
         self.following: dict[int | None, WordPrefix] = {}
@@ -90,7 +90,7 @@ class Configuration(Vector):
         """The state of the LSTM over actions."""
         self.words = words
         self.constituents = constituents
-        """The constituent cache of the sentence: by label and children, if those alone decide the vector."""
+        """The constituent cache of the sentence, by label and children; unused by compositions that read u."""
 
 
 class Decision(NamedTuple):

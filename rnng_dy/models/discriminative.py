@@ -144,7 +144,9 @@ class ParserNetwork(Rnng):
             states.append(LstmState(states[-1], vector))
         root = last = WordPrefix(0, states.pop(), None)
         for position, vector in enumerate(read, 1):
-            last.following[None] = last = WordPrefix(position, states.pop(), vector)
+            following = WordPrefix(position, states.pop(), vector)
+            last.following[None] = following
+            last = following
         return self._root(root, len(read))
 
     # training

@@ -39,16 +39,12 @@ class GeneratorExample(NamedTuple):
 
 
 class GeneratorStep(Step):
-    """Also what it says of the next words; they come of the same u as the SHIFT that generates them."""
-
-    def __init__(self, model: GeneratorNetwork, configurations: Sequence[Configuration]):
-        super().__init__(model, configurations)
-        self._softmax = model.softmax
+    """A step that also has probabilities of the next word, from the same u as the SHIFT that generates it."""
 
     def word_log_probs(self, members: Sequence[int], words: Sequence[int]) -> np.ndarray:
         """log p(words[i] | SHIFT, configuration members[i]) in nats, float64: shape (members,)."""
         u = dy.pick_batch_elems(self._u, list(members))
-        losses, owners = self._softmax.negative_log_probs(u, words)
+        losses, owners = self._model.softmax.negative_log_probs(u, words)
         values = dy.concatenate_to_batch(losses).npvalue().ravel().astype(np.float64)
         return -np.bincount(owners, values, len(words))
 
@@ -57,7 +53,7 @@ class GeneratorStep(Step):
 
         -inf for `<s>`, which is never generated.
         """
-        return self._softmax.every_log_prob(dy.pick_batch_elems(self._u, list(members)))
+        return self._model.softmax.every_log_prob(dy.pick_batch_elems(self._u, list(members)))
 
 
 class GeneratorNetwork(Rnng):
@@ -67,6 +63,7 @@ class GeneratorNetwork(Rnng):
     sizes_type = GeneratorSizes
     vocabulary_type = GeneratorVocabulary
     states = GENERATOR_STATES
+    step_type = GeneratorStep
 
     def __init__(
         self,
@@ -78,6 +75,7 @@ class GeneratorNetwork(Rnng):
         state: str = "full",
     ):
         store = ParameterStore(seed)
+        # the original's composition has one layer here, whatever the other LSTMs have
         super().__init__(store, sizes, vocabulary.nonterminals, composition, 1, transitions, state)
         self.vocabulary = vocabulary
         self._lstms[WORDS] = Lstm(store, "terms", sizes.layers, sizes.lstm_input, sizes.hidden)
@@ -88,19 +86,18 @@ class GeneratorNetwork(Rnng):
 
     def start(self, sentence: object = None) -> Configuration:
         """The configuration before the first action, whatever sentence is to be generated."""
-        context = LstmState(self._lstms[WORDS].start, self._word_table[0])
+        start_of_sentence = self._word_table[0]
+        context = LstmState(self._lstms[WORDS].start, start_of_sentence)
         return self._root(WordPrefix(0, context, None), None)
 
-    def _next_word(self, words: WordPrefix, word: int) -> WordPrefix:
+    def _next_word(self, words: WordPrefix, word: int | None) -> WordPrefix:
+        if word is None:
+            raise ValueError("a generator's SHIFT needs a word")
         if word not in words.following:
             vector = self._word_table.occurrence(word)
             context = LstmState(words.context, vector)
             words.following[word] = WordPrefix(words.position + 1, context, vector)
         return words.following[word]
-
-    def step(self, configurations: Sequence[Configuration]) -> GeneratorStep:
-        """What comes next in each configuration."""
-        return GeneratorStep(self, configurations)
 
     def _decision_losses(
         self, u: dy.Expression, decisions: Sequence[Decision]

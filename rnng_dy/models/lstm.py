@@ -8,7 +8,15 @@ from itertools import accumulate
 import numpy as np
 
 from rnng_dy.engine import dy
-from rnng_dy.models.vectors import KEPT, LAST, NOWHERE, BatchedVectors, Vector, gather, place
+from rnng_dy.models.vectors import (
+    LAST,
+    NOWHERE,
+    BatchedVectors,
+    Vector,
+    gather,
+    place,
+    usable_graphs,
+)
 from rnng_dy.parameters import ParameterStore
 
 
@@ -44,7 +52,7 @@ class Lstm:
         self.start.batch, self.start.index = BatchedVectors((), 1, [zeros] * layers), 0
 
     def read(self, vectors: Iterable[Vector]) -> list[LstmState]:
-        """Note the states after each vector of a sequence."""
+        """Note the states after each vector of a sequence that begins at `start`."""
         states, state = [], self.start
         for vector in vectors:
             state = LstmState(state, vector)
@@ -54,7 +62,7 @@ class Lstm:
     @staticmethod
     def schedule(states: Iterable[LstmState]) -> Schedule:
         """The states that the current graph lacks, among these and those that they go on from."""
-        usable = (dy.cg_version(), KEPT)
+        usable = usable_graphs()
         levels: Schedule = []
         level_of: dict[LstmState, int] = {}
         for state in states:
@@ -72,7 +80,10 @@ class Lstm:
         return levels
 
     def compute(self, schedule: Schedule, dropout: float = 0.0) -> None:
-        """Compute states, one node of the graph for each layer."""
+        """Compute states, one node of the graph for each layer: [h; c], shape (2 hidden,), one batch element each.
+
+        `help(dy.CoupledLSTMCell)` says how a cell is called.
+        """
         if not schedule:
             return
         states = [state for level in schedule for state in level]

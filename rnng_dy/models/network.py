@@ -1,7 +1,7 @@
 """What parser and generator share: stack and action LSTMs, composition, and the distribution over valid actions.
 
-`advance` notes what an action does to stack, history and words. `step` and `losses` compute all that is noted and
-needed for some configurations, batched by kind and level. The model knows nothing of files, commands or searches.
+`advance` notes the effect of an action on stack, history and words. `step` and `losses` compute all that is noted and
+needed for some configurations, batched by kind and level. The network knows nothing of files or commands.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ class Sizes:
 
 
 class Step:
-    """What a model says of the next action of some configurations; reading a number runs the graph."""
+    """Probabilities of the next action of some configurations. Reading them runs the graph, which must be the same."""
 
     def __init__(self, model: Rnng, configurations: Sequence[Configuration], alpha: float = 1.0):
-        self._u = model.parser_states(configurations)
+        self._model, self._u = model, model.parser_states(configurations)
         masks = [model.transitions.mask_number(c.state) for c in configurations]
         self._logits = model.action_logits(self._u, masks, alpha)
 
@@ -78,6 +78,7 @@ class Rnng(SavedModel):
     }
     states: ClassVar[Mapping[str, Sequence[str]]]
     """The parts of u in each of its states, by name."""
+    step_type: ClassVar[type[Step]] = Step
 
     def __init__(
         self,
@@ -89,7 +90,10 @@ class Rnng(SavedModel):
         transitions: str,
         state: str,
     ):
-        """Raises RnngError for an unknown composition, transition system or state."""
+        """Raises RnngError for an unknown composition, transition system or state.
+
+        Parameters are made in an order that must not change: it decides their random values for a seed.
+        """
         self.store = store
         self.sizes = sizes
         self.transitions = named("transition system", transitions, SYSTEMS)(nonterminals)
@@ -129,7 +133,10 @@ class Rnng(SavedModel):
         return Configuration(self.transitions.start(length), stack, history, words, {})
 
     def advance(self, c: Configuration, action: int, word: int | None = None) -> Configuration:
-        """The configuration that a valid action leads to. `word` is the id of what a generator's SHIFT generates."""
+        """The configuration that a valid action leads to. `word` is the id of the word that a generator's SHIFT needs.
+
+        Whether the action is valid is not checked: ask `transitions`, or take those that `step` allows.
+        """
         stack, words = c.stack, c.words
         if action == SHIFT:
             words = self._next_word(words, word)
@@ -148,19 +155,22 @@ class Rnng(SavedModel):
     def _constituent(
         self, c: Configuration, opened: StackCell, children: Sequence[Vector]
     ) -> Constituent:
-        label = opened.label
-        # with u, no two configurations make the same
-        key = (label, *children) if not self.compose.reads_state else c
-        found = c.constituents.get(key)
-        if found is None:
-            embeddings = self.compose.embeddings(label)
-            state = c if self.compose.reads_state else None
-            found = Constituent(label, embeddings, opened.reads, children, state)
-            c.constituents[key] = found
-        return found
+        def new(configuration: Configuration | None) -> Constituent:
+            embeddings = self.compose.embeddings(opened.label)
+            return Constituent(opened.label, embeddings, opened.reads, children, configuration)
+
+        if self.compose.reads_state:
+            return new(c)
+        key = (opened.label, *children)
+        if key not in c.constituents:
+            c.constituents[key] = new(None)
+        return c.constituents[key]
 
     def walk(self, trees: Iterable[Derived]) -> Walk:
-        """Advance along the action sequences of some sentences. Raises ValueError where an action is not valid."""
+        """Advance along the action sequences of some sentences.
+
+        Raises ValueError if an action is not valid or a word is missing.
+        """
         decisions: list[Decision] = []
         paths: list[list[int]] = []
         for tree in trees:
@@ -180,12 +190,18 @@ class Rnng(SavedModel):
         mask = self.transitions.mask_number(c.state)
         if not self.transitions.allows(mask, action):
             raise ValueError(f"action {action} is not valid in {c.state}")
-        is_generated = generated is not None and action == SHIFT
-        word = generated[c.words.position] if is_generated else None
+        word = None
+        if generated is not None and action == SHIFT:
+            if c.words.position == len(generated):
+                raise ValueError(f"a word is missing after {len(generated)}")
+            word = generated[c.words.position]
         return Decision(c, mask, action, word, self.advance(c, action, word))
 
     def keep(self, configurations: Iterable[Configuration]) -> None:
-        """Let configurations outlive the current graph, with what they go on from."""
+        """Let configurations outlive the current graph, with all that may follow from them.
+
+        Kept values do not follow later changes of the parameters.
+        """
         self.compute.keep(configurations)
 
     # distributions
@@ -207,13 +223,13 @@ class Rnng(SavedModel):
         return logits + dy.lookup_batch(self._penalties, masks, update=False)
 
     def step(self, configurations: Sequence[Configuration], alpha: float = 1.0) -> Step:
-        """What comes next in each configuration, with action logits multiplied by alpha."""
-        return Step(self, configurations, alpha)
+        """Probabilities of the next action in each configuration, with action logits multiplied by alpha."""
+        return self.step_type(self, configurations, alpha)
 
     def losses(self, trees: Iterable[Derived], dropout: float = 0.0) -> Losses:
-        """What the actions over some sentences, and the words that they generate, cost: in the current graph.
+        """The losses of actions over some sentences and of the words that they generate, in the current graph.
 
-        Raises ValueError where an action is not valid.
+        Raises ValueError if an action is not valid or a word is missing.
         """
         walk = self.walk(trees)
         u = self.parser_states([d.configuration for d in walk.decisions], dropout)
@@ -247,7 +263,7 @@ class Rnng(SavedModel):
     @property
     def has_attention(self) -> bool:
         """Whether constituents are made by attention to their children, and have any influence."""
-        return hasattr(self.compose, "weights") and STACK in self.state.parts
+        return self.compose.has_weights and STACK in self.state.parts
 
     def attention(self, tree: nltk.Tree, preterminals: bool | None = None) -> list[Attended]:
         """The constituents of a tree, inner ones before outer ones: label and weights of the children.

@@ -17,9 +17,9 @@ from rnng_dy.engine import dy
 from rnng_dy.parameters import ParameterStore
 
 NEVER, KEPT = -1, -2
-"""In place of the number of a graph: vectors of no graph, and vectors of any graph."""
+"""In place of the number of a graph: NEVER marks vectors that no graph has, KEPT those that every graph has."""
 EVERY, LAST = slice(None), slice(-1, None)
-"""Which of the expressions of batched vectors to gather: all layers of an LSTM, or the top one."""
+"""EVERY gathers all expressions of batched vectors, such as the layers of an LSTM. LAST gathers the top layer."""
 
 
 class BatchedVectors:
@@ -49,15 +49,15 @@ NOWHERE = BatchedVectors((), 0)
 
 
 class Vector:
-    """A vector that is noted; batch element `index` of `batch` once it is computed."""
+    """A vector that is noted; batch element `index` of `batch` once it is computed, and without `index` before."""
 
     __slots__ = ("batch", "index")
     level = 0
-    """Compositions that must come before it, one after the other."""
+    """The length of the longest chain of compositions that make it, its own included."""
 
 
 class Source(Protocol):
-    """What vectors are looked up in."""
+    """A table, or a layer, that makes the vectors of embeddings."""
 
     def vectors(self, rows: Sequence) -> dy.Expression:
         """The vectors of some rows, shape (size,): one batch element each."""
@@ -102,7 +102,7 @@ class LookupTable:
 
 
 class SingleVector:
-    """A source of one vector, such as a parameter."""
+    """A source for one embedding alone, such as a parameter."""
 
     def __init__(self, make: Callable[[], dy.Expression]):
         self._make = make
@@ -112,9 +112,14 @@ class SingleVector:
         return self._make()
 
 
+def usable_graphs() -> tuple[int, int]:
+    """The numbers of graphs whose vectors can be used in the current one."""
+    return dy.cg_version(), KEPT
+
+
 def pending(vectors: Iterable[Vector]) -> list[Vector]:
     """Those that the current graph does not have, in order, each once."""
-    usable = (dy.cg_version(), KEPT)
+    usable = usable_graphs()
     return list(dict.fromkeys([v for v in vectors if v.batch.graph not in usable]))
 
 
@@ -134,8 +139,11 @@ def gather(
     """The expressions of vectors, one batch element each; embeddings are looked up first.
 
     All batches have the same number of expressions. With `rows` only the first numbers of each vector are taken.
+    Raises ValueError for no vectors.
     """
-    usable = (dy.cg_version(), KEPT)
+    if not vectors:
+        raise ValueError("no vectors to gather")
+    usable = usable_graphs()
     batches = [v.batch for v in vectors]
     if any(batch.graph not in usable for batch in dict.fromkeys(batches)):
         _look_up(pending(vectors))

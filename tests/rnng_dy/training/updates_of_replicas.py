@@ -38,7 +38,7 @@ class OwnTables(Composition):
         """See `Composition`."""
         counts = [len(c.children) for c in constituents]
         read = dy.lookup_batch(self._counts, counts) + dy.sum_dim(self._whole, [1])
-        labels = value_of([c.labels[0] for c in constituents])
+        labels = value_of([c.embeddings[0] for c in constituents])
         first = value_of([c.children[0] for c in constituents])
         return self._composed(dy.concatenate([labels, first + read]))
 
