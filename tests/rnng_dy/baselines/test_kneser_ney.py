@@ -19,6 +19,11 @@ def test_discounts_are_chen_and_goodmans():
     assert discounts([1] * 6 + [2] * 3 + [3] * 2 + [4]) == pytest.approx((0, 0.5, 1.0, 2.0))
 
 
+def test_half_a_count_is_taken_where_none_is_left_to_estimate_a_discount():
+    # 4 has that of 3, which no n-gram has
+    assert discounts([1] * 6 + [4]) == pytest.approx((0, 0.5, 1.0, 1.5))
+
+
 def test_bigrams_by_hand():
     """Vocabulary: a, b, c, d, </s> and z, which training has not.
 

@@ -122,6 +122,8 @@ def run_filter(model, particles, runs, threshold, seed=1):
     return np.array([after.log_mass for _, after in read_with(search, model)])
 
 
+# a run that has lost all its particles is no reason for one
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("threshold", [0.0, 0.5, 1.0])
 def test_particles_estimate_probabilities_without_bias(model, exact, threshold):
     estimates = np.exp(run_filter(model, 20, 2000, threshold))
