@@ -167,6 +167,14 @@ def test_analyses_of_all_searches_have_the_scores_of_their_derivations(model):
             assert tree.log_prob == pytest.approx(score, rel=1e-5), options.search
 
 
+def test_analyses_of_all_searches_come_best_first(model):
+    for search in SEARCHES:
+        [found] = measure(model, [SENTENCE], SearchOptions(search, particles=50), end=True)
+        for analyses in (*(record.beam for record in found.records), found.trees):
+            scores = [analysis.log_prob for analysis in analyses]
+            assert scores == sorted(scores, reverse=True), search
+
+
 def test_where_one_analysis_goes_on_its_shares_of_a_surprisal_are_the_words(model):
     [found] = measure(model, [SENTENCE], SearchOptions(word_beam=1), end=True)
     for record in found.records:
