@@ -11,6 +11,7 @@ import pytest
 
 from oracle.brackets import parse_line
 from oracle.files import open_input, open_output, read_likelihoods
+from rnng_dy.cli.reproduce_options import ALL_GROUPS
 from rnng_dy.evaluation.comparison import brackets
 from rnng_dy.evaluation.evalb_files import score_files
 from rnng_dy.evaluation.perplexity import gap
@@ -113,6 +114,8 @@ def test_dry_run_tells_stages_and_times_and_does_nothing(done, tmp_path):
     assert re.search(r"(\d+) of \1 stages to do", result.stdout)
     assert not (tmp_path / "out").exists()
     assert "0 of" in run(done, "--dry-run").stdout.splitlines()[-1]
+    named = run(tmp_path, "--dry-run", "--stages", ",".join(ALL_GROUPS))
+    assert named.stdout.count("\n") == result.stdout.count("\n")
 
 
 def test_two_reproductions_do_not_share_a_folder(done):
@@ -205,6 +208,15 @@ def test_ablations_stand_beside_those_of_the_paper_where_these_are_certain(done,
     assert ablations(found, "trees").rows[2][3:] == rows["corrected/stack"][4:]
     alone = {**found, "systems": ["corrected/stack"]}
     assert [row[0::2] for row in ablations(alone, "trees").rows] == [("corrected/stack", "–", "–")]
+
+
+def test_the_trees_of_a_sentence_begin_in_one_column(done):
+    text = (done / "out" / "report.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^Sentence \d+:\n\n```\n(.*?)\n```", text, re.MULTILINE | re.DOTALL)
+    assert blocks
+    for block in blocks:
+        lines = block.splitlines()
+        assert len(lines) == 3 and len({line.index("(") for line in lines}) == 1
 
 
 def test_a_browser_shows_the_report(done, chromium, tmp_path):
