@@ -384,6 +384,15 @@ def test_a_pipe_among_the_arrays_is_not_waited_for(path, sentences, name):
     assert read(path)[1] == len(sentences)
 
 
+def test_a_device_in_the_place_of_an_array_is_named_where_its_bytes_are_not_looked_at(path):
+    read(path)
+    folder = Path(f"{path}.arrays")
+    (folder / "tokens.npy").unlink()
+    (folder / "tokens.npy").symlink_to("/dev/zero")
+    with pytest.raises(InputError, match="a pipe or a device"):
+        encoded.mapped(folder, file_hash(path))
+
+
 @pytest.mark.parametrize("name", ["[ab].oracle", "**.oracle", "?.oracle"])
 def test_a_name_is_no_pattern(path, name):
     other = path.parent / ".a.oracle.arrays.thesis"

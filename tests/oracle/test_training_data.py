@@ -126,6 +126,9 @@ def test_preterminals_are_refused_with_their_place_or_skipped(folder):
     assert file.skipped == 1
     assert [len(list(read_trees(folder / f"{p}.trees"))) for p in ("train", "dev")] == [1, 1]
     assert "yes" not in files["train.oracle"]
+    nothing = TreesFile(write("t.trees", "(NN yes)", "(NN no)"), skip_preterminals=True)
+    with pytest.raises(InputError, match=r"t.trees: no tree is left of 2"):
+        list(nothing)
 
 
 def test_a_tree_of_one_word_trains(folder):

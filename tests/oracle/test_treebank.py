@@ -54,8 +54,9 @@ def test_words_and_tags_stand_in_their_order_however_deep():
     assert tags(tree) == ["A"] + ["B"] * 5000
 
 
-def test_a_tree_whose_words_stand_beside_others_has_no_preterminals():
-    tree = parse_line("(S (NP The cat) sleeps)")
+@pytest.mark.parametrize("text", ["(S (NP The cat) sleeps)", "(S (NP (N it)) sleeps)"])
+def test_a_tree_whose_words_stand_beside_others_has_no_preterminals(text):
+    tree = Tree.fromstring(text)
     assert not has_preterminals(tree)
     with pytest.raises(RnngError, match="without POS tags"):
         tags(tree)

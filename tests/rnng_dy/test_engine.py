@@ -169,3 +169,12 @@ def test_the_backend_is_in_the_version(monkeypatch):
     ):
         monkeypatch.setattr(engine, "installed_version", lambda version=version: version)
         assert engine.has_cuda_build() is has_cuda
+
+
+def test_the_device_that_runs_is_taken_whatever_its_memory(monkeypatch):
+    monkeypatch.setattr(engine, "_started", engine.Start("cuda:0", 64, True, False))
+    for device in (None, "cuda", "cuda:0"):
+        engine.start_on(device)
+    for device in ("cpu", "cuda:1"):
+        with pytest.raises(RnngError, match="already runs with"):
+            engine.start_on(device)

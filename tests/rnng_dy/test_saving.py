@@ -73,6 +73,22 @@ def test_saving_what_was_loaded_changes_nothing(trained, way):
     assert os.listdir(trained.parent) == ["m"]
 
 
+@pytest.mark.parametrize("can_link", [True, False])
+def test_a_users_links_stay_links_on_every_file_system(trained, monkeypatch, can_link):
+    def refuse(*_, **__):
+        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+    links = [trained / "link", trained / "notes" / "link"]
+    for link in links:
+        link.symlink_to(trained / "my.npz")
+    before = contents(trained)
+    if not can_link:
+        monkeypatch.setattr(os, "link", refuse)
+    DiscriminativeParser.load(trained).save(trained)
+    assert contents(trained) == before
+    assert [os.readlink(link) for link in links] == [str(trained / "my.npz")] * 2
+
+
 def test_a_model_that_goes_on_keeps_the_training_beside_it(trained):
     before = contents(trained)
     model = DiscriminativeParser.load(trained)

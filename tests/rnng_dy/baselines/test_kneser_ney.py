@@ -8,7 +8,9 @@ from fractions import Fraction
 
 import pytest
 
+from oracle.errors import RnngError
 from rnng_dy.baselines.kneser_ney import END, START, KneserNey, discounts
+from rnng_dy.execution import memory
 from rnng_dy.models.vocabulary import UnseenSymbolError
 
 SENTENCES = [["a", "b"], ["a", "b"], ["a", "c"], ["b", "d"]]
@@ -17,6 +19,18 @@ SENTENCES = [["a", "b"], ["a", "b"], ["a", "c"], ["b", "d"]]
 def test_discounts_are_chen_and_goodmans():
     # n1 = 6, n2 = 3, n3 = 2, n4 = 1: Y = 6/12; 1 - 2 Y 3/6, 2 - 3 Y 2/3, 3 - 4 Y 1/2
     assert discounts([1] * 6 + [2] * 3 + [3] * 2 + [4]) == pytest.approx((0, 0.5, 1.0, 2.0))
+
+
+def test_half_a_count_is_taken_where_none_is_left_to_estimate_a_discount():
+    # 4 has that of 3, which no n-gram has
+    assert discounts([1] * 6 + [4]) == pytest.approx((0, 0.5, 1.0, 1.5))
+
+
+def test_memory_is_needed_for_each_word_of_each_ngram(monkeypatch):
+    # 12 n-grams of each of 100 orders, of 50 words on average; a reference to each has 8 bytes
+    monkeypatch.setattr(memory, "available_memory", lambda: 12 * 100 * 50 * 8)
+    with pytest.raises(RnngError, match="use a lower --order"):
+        KneserNey(SENTENCES, [], order=100)
 
 
 def test_bigrams_by_hand():

@@ -79,6 +79,7 @@ def test_training_lowers_the_loss_and_a_folder_keeps_the_model(
 def test_generation_is_the_seeds_and_of_the_vocabulary(model):
     sentences = model.generate(5, seed=4, max_length=30)
     assert sentences == model.generate(5, seed=4, max_length=30) != model.generate(5, seed=5)
+    assert model.generate(3) == model.generate(3, seed=1, max_length=200)
     for sentence in sentences:
         assert 0 < len(sentence) <= 30
         assert math.isfinite(model.log_probs([model.encode(sentence)]).sum())

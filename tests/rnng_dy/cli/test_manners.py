@@ -92,6 +92,8 @@ def test_what_takes_files_says_so(names):
         ("reproduce nltk -o out --tags silver", "jackknife, gold, none nor three files"),
         ("reproduce nltk --stages trian", "data, train, infer, search, baselines, report"),
         ("reproduce nltk --stages data,data", "each once"),
+        # all of them by name are right
+        ("reproduce nltk --stages data,train,infer,search,baselines,report --seeds a", "1,2,3"),
         ("reproduce nltk --compositions new", "corrected, buggy"),
         ("reproduce nltk --systems corrected/stak", "full, stack, no-stack"),
         ("reproduce nltk --systems buggy,buggy/full", "each system once"),

@@ -73,6 +73,18 @@ def test_likelihood_and_trees_are_those_of_the_search(folder, generator, generat
     assert (folder / "parsed").read_text() == (folder / "trees").read_text()
 
 
+def test_ends_of_sentences_are_words_only_where_that_is_asked(folder, generative_sentences):
+    given = ("perplexity", "test.gen.oracle", "--kneser-ney", "test.gen.oracle", "--json", "json")
+    found = []
+    for more in ((), ("--with-eos",)):
+        invoke(*given, *more)
+        found.append(json.loads((folder / "json").read_text()))
+    plain, with_ends = found
+    total = sum(len(s.tokens) for s in generative_sentences[:SENTENCES])
+    assert (plain["words"], with_ends["words"]) == (total, total + SENTENCES)
+    assert plain["llh"] == with_ends["llh"]
+
+
 @pytest.mark.parametrize("search", ["beam", "particles", "variable"])
 def test_jobs_change_nothing_for_any_search(folder, search):
     sizes = {"beam": SEARCH, "particles": ["--runs", "2", "--particles", "20"]}

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import pty
+from functools import partial
+from itertools import count
+from types import SimpleNamespace
 
 import pytest
 
-from rnng_dy.cli.progress import Progress
+from rnng_dy.cli.progress import ByteProgress, Progress
 from tests.commands import PYTHON, run, started
 
 # a clock that a test need not wait for: 11 seconds pass between any two looks at it
@@ -73,3 +76,14 @@ def test_no_time_left_is_shown_where_nobody_knows_the_end(capsys):
     line = capsys.readouterr().err
     assert line.startswith("reading: 7 kB, ")
     assert "left" not in line
+
+
+def test_kilobytes_of_a_file_are_counted_however_short_its_lines(tmp_path, monkeypatch, capsys):
+    clock = SimpleNamespace(monotonic=partial(next, count(0, 11)))
+    monkeypatch.setattr("rnng_dy.cli.progress.time", clock)
+    (tmp_path / "corpus").write_bytes(b"x" * 4096)
+    progress = ByteProgress("reading", str(tmp_path / "corpus"))
+    for _ in range(3):
+        progress.advance(700)
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.partition(",")[0] for line in lines] == ["reading: 1/4 kB", "reading: 2/4 kB"]

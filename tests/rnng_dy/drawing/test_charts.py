@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from rnng_dy.drawing.charts import COLOURS, HEIGHT, INTERVALS, line_chart, lines, thinned
+from rnng_dy.drawing.charts import COLOURS, HEIGHT, INTERVALS, histogram, line_chart, lines, thinned
 
 
 def heights(drawing):
@@ -41,6 +41,15 @@ def test_a_logarithmic_y_axis_has_equal_ratios_at_equal_distances():
     first, second, third = heights(lines(series, "epochs", "perplexity", logarithmic_y=True))
     assert first - second == pytest.approx(second - third, abs=0.2)
     assert 0 < third < first < HEIGHT
+
+
+def test_a_histogram_counts_the_values_of_each_interval():
+    drawing = histogram([10.0, 12.0, 20.0, 30.0, 30.0], "words", bins=2)
+    assert re.findall("<title>(.*?)</title>", drawing) == [
+        "10 to 20: 2 sentences",
+        "20 to 30: 3 sentences",
+    ]
+    assert "3 to 4: 5 sentences" in histogram([3.0] * 5, "words")
 
 
 def test_the_best_point_is_ringed_though_it_is_thinned_out():

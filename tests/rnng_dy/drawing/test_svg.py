@@ -87,6 +87,8 @@ def test_a_file_has_trees_one_above_the_other_with_numbers():
     root = ET.fromstring("".join(svg_file(sections)))
     captions = [t.text for t in root.iter(f"{SVG}text") if t.get("class") == "caption"]
     assert captions == ["1", "2: no tree", "3", "log probability -1.00"]
+    assert ">1</text>" in "".join(svg_file(sections[:2]))
+    assert ">1</text>" not in "".join(svg_file(sections[:1]))
     places = [float(g.get("transform").split()[1][:-1]) for g in root if g.tag == f"{SVG}g"]
     heights = [18 + 4 * 44 + 8 + 26 for _ in places]
     assert len(places) == 2 and places[1] >= places[0] + heights[0] - 60

@@ -79,6 +79,16 @@ def test_systems_are_compared_on_the_sentences_that_all_of_them_have():
     assert common.trees[2] == tuple(other[1:3])
 
 
+def test_common_sentences_are_in_the_order_of_the_file():
+    golds = trees(OTHER) * 18
+    nothing = Tree("", [])
+    first = [nothing if i == 14 else gold for i, gold in enumerate(golds)]
+    second = [gold if i in (9, 17) else nothing for i, gold in enumerate(golds)]
+    systems = [first, second]
+    common = on_common_sentences(golds, systems, [evalb.score(golds, of) for of in systems])
+    assert common.indices == (9, 17)
+
+
 def test_the_command_compares_what_every_system_has_and_says_what_is_left_out(tmp_path):
     """A sentence that one system lacks must not count for the other either: here it is the other's worst."""
     gold, few, all_of_them = write(

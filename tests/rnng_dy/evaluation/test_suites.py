@@ -376,6 +376,12 @@ def test_bars_of_the_page_are_as_wide_as_accuracies_and_empty_without_a_decision
         assert re.findall(r'style="width: (.*?)"', page) == [width]
 
 
+def test_the_highest_mean_of_a_region_is_the_darkest(write):
+    page = suite_report.html(evaluate([read_suite(write())], surprisals), "m")
+    shades = re.findall(r"background: rgba\([^)]*, ([\d.]+)\)[^>]*>([\d.]+)<", page)
+    assert {("0.50", "2.33"), ("0.46", "2.17")} <= set(shades)
+
+
 def test_the_page_and_json_have_accuracies_and_means(write):
     results = evaluate([read_suite(write())], surprisals)
     page = suite_report.html(results, "lm")

@@ -11,8 +11,10 @@ import pytest
 from click.testing import CliRunner
 
 from oracle.errors import InputError
+from oracle.tagging import tagger_of_training
 from rnng_dy import DiscriminativeParser, GenerativeModel
 from rnng_dy.cli import main
+from rnng_dy.cli.tag import training_pairs
 from rnng_dy.interop import clab
 
 from ..models.test_ga_reference import unpacked
@@ -113,8 +115,12 @@ def test_a_parser_is_given_a_tagger_of_trees(reference, tmp_path):
     options = ["--pos", "--tagger", trees, "--model", tmp_path / "m"]
     result = run(*parser_arguments(reference, params), *options)
     assert result.exit_code == 0, result.output
-    tree = DiscriminativeParser.load(tmp_path / "m").parse_one(["The", "company", "rose", "."])
+    parser = DiscriminativeParser.load(tmp_path / "m")
+    tree = parser.parse_one(["The", "company", "rose", "."])
     assert tree.pos()[0] == ("The", "DT")
+    # the same at every time: one seed
+    expected = tagger_of_training(training_pairs(str(trees)), seed=1)
+    assert parser.tagger.model.weights == expected.model.weights
 
 
 def test_a_tagger_is_for_parsers_of_tags(reference, tmp_path):

@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -20,8 +21,10 @@ from .runs import write_parts
 
 requires_dask()
 
+from rnng_dy.execution import remote  # noqa: E402
 from rnng_dy.execution.cluster import DaskWorkers  # noqa: E402
 from rnng_dy.execution.executor import Command  # noqa: E402
+from rnng_dy.execution.identity import installed  # noqa: E402
 from rnng_dy.reproduce.plan import Stage  # noqa: E402
 from rnng_dy.reproduce.runner import RECORD, Runner  # noqa: E402
 
@@ -130,6 +133,15 @@ def test_a_folder_that_workers_do_not_see_is_told(workers, tmp_path):
     ):
         until(lambda: running.poll() is not None)
     assert running.wait() == 1
+
+
+def test_a_worker_with_another_version_starts_no_command(monkeypatch, tmp_path):
+    there = SimpleNamespace(address="tcp://there:1")
+    monkeypatch.setattr(remote, "get_worker", lambda: there)
+    command = Command(("--version",), tmp_path, tmp_path / "log")
+    with pytest.raises(RnngError, match=r"the worker tcp://there:1 is refused: rnng_dy "):
+        remote.run("some command", command, {**installed(), "rnng_dy": "0.0.1"})
+    assert not command.log.exists()
 
 
 def test_a_reproduction_ends_with_its_scheduler_and_so_does_its_stage(tmp_path):

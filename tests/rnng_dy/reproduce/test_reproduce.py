@@ -207,6 +207,15 @@ def test_ablations_stand_beside_those_of_the_paper_where_these_are_certain(done,
     assert [row[0::2] for row in ablations(alone, "trees").rows] == [("corrected/stack", "–", "–")]
 
 
+def test_the_trees_of_a_sentence_begin_in_one_column(done):
+    text = (done / "out" / "report.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^Sentence \d+:\n\n```\n(.*?)\n```", text, re.MULTILINE | re.DOTALL)
+    assert blocks
+    for block in blocks:
+        lines = block.splitlines()
+        assert len(lines) == 3 and len({line.index("(") for line in lines}) == 1
+
+
 def test_a_browser_shows_the_report(done, chromium, tmp_path):
     page = done / "out" / "report.html"
     text = page.read_text(encoding="utf-8")

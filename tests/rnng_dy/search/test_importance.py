@@ -65,3 +65,9 @@ def test_growth_ends_with_the_estimate_from_all_samples():
     # sentence 1 has p = 0 with its first samples
     some = [estimate(q[i][:2], p[i][:2]).log_marginal for i in (0, 2)]
     assert rows[1].perplexity == pytest.approx(likelihood(some, [4, 6]).perplexity)
+
+
+def test_growth_ends_where_a_sentence_has_no_more_samples():
+    log_qs = [[-1.0, -2.0, -3.0], [-1.0] * 5]
+    rows = growth_with_samples(log_qs, log_qs, [2, 2], counts=(1, 2, 3, 4, 5))
+    assert [row.samples for row in rows] == [1, 2, 3]

@@ -126,6 +126,8 @@ def run_filter(model, particles, runs, threshold, seed=1):
     return np.array([after.log_mass for _, after in read_with(search, model)])
 
 
+# a run that has lost all its particles is no reason for one
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("threshold", [0.0, 0.5, 1.0])
 def test_particles_estimate_probabilities_without_bias(model, exact, threshold):
     estimates = np.exp(run_filter(model, 20, 2000, threshold))
@@ -167,6 +169,14 @@ def test_analyses_of_all_searches_have_the_scores_of_their_derivations(model):
             words, actions = model.encode(SENTENCE, tree.actions)
             [score] = joint_log_probs(model, words, [actions])
             assert tree.log_prob == pytest.approx(score, rel=1e-5), options.search
+
+
+def test_analyses_of_all_searches_come_best_first(model):
+    for search in SEARCHES:
+        [found] = measure(model, [SENTENCE], SearchOptions(search, particles=50), end=True)
+        for analyses in (*(record.beam for record in found.records), found.trees):
+            scores = [analysis.log_prob for analysis in analyses]
+            assert scores == sorted(scores, reverse=True), search
 
 
 def test_where_one_analysis_goes_on_its_shares_of_a_surprisal_are_the_words(model):

@@ -49,6 +49,7 @@ def one(segmenter, text):
         ("long - term non-stop", "short-term", "short-term"),
         ("long long - term high - rise non-stop", "long-term", "long - term"),
         ("long-run long - term high - rise", "long-term", "long - term"),
+        ("long-term long - term long - term", "long-term", "long - term"),
         (".", "Go.", "Go ."),
         ("[ a ] -LSB- b -RSB-", "[x]", "[ x ]"),
     ],
@@ -65,6 +66,7 @@ def test_one_quote_among_hundreds_of_others_is_not_how_a_treebank_writes():
 def test_a_sentence_that_is_nothing_but_a_number_shows_no_item():
     assert one(learnt("1. Go", "2 .", "3 ."), "4. Come") == "4. Come"
     assert one(learnt("1. Go", "2 . Go"), "4. Come") == "4 . Come"
+    assert one(learnt("1. Go", "2. Go", "3 . Go"), "4. Come") == "4. Come"
 
 
 @pytest.mark.parametrize(
@@ -79,11 +81,28 @@ def test_the_period_at_the_end_is_what_it_mostly_is_in_training(training, tokens
     assert one(learnt(*training, "Corp. Corp."), "at Corp.") == tokens
 
 
+def test_an_abbreviation_keeps_its_own_way_where_most_have_another():
+    training = ["at Corp. he", "at Corp.", "at Ltd. he", "Ltd. he", "at Ltd .", "Inc. he"]
+    assert one(learnt(*training, "Inc. he", "at Inc ."), "at Corp.") == "at Corp."
+
+
+def test_words_that_are_no_abbreviations_show_nothing_of_their_periods():
+    assert one(learnt("gone gone", "see gone."), "at Corp.") == "at Corp ."
+    assert one(learnt("at Foo he", "at Foo he", "at Foo. he"), "at Foo.") == "at Foo ."
+
+
 def test_a_word_that_training_has_in_lower_case_begins_a_sentence_after_an_abbreviation():
     segmenter = learnt("the dog of Acme Corp. ran", "The dog ran", "Mr. Smith")
     found = segmenter.sentences("It was Acme Corp. The dog ran.")
     assert len(found) == 2
     assert len(segmenter.sentences("It was Acme Corp. Smith ran.")) == 1
+
+
+def test_a_word_that_one_title_in_twenty_capitalises_begins_a_sentence():
+    training = ["at Acme Corp. he", "of The dog", *["the dog"] * 19]
+    text = "It was Acme Corp. The dog ran."
+    assert len(learnt(*training).sentences(text)) == 1
+    assert len(learnt(*training, "the dog").sentences(text)) == 2
 
 
 def test_a_word_that_training_knows_ends_a_sentence_also_before_lower_case():

@@ -6,6 +6,7 @@ import pytest
 
 from oracle.errors import InputError, RnngError
 from rnng_dy.text.segmenter import Segmenter
+from rnng_dy.text.tokens import stuck_mark
 
 PENN = Segmenter()
 
@@ -182,3 +183,8 @@ def test_a_model_of_words_cannot_split_text_without_blanks(text):
 def test_chinese_in_a_text_of_another_language_is_taken_as_it_stands():
     segmenter = Segmenter.of_training([*CHINESE_WORDS, *[["the", "cat", "sat", "."]] * 10])
     assert tokenised("He said 我和嘉珍住在巷子.", segmenter) == ["He said 我和嘉珍住在巷子 ."]
+
+
+def test_a_period_stuck_to_the_last_word_is_found_in_sentences_of_any_length():
+    assert stuck_mark(["Up."]) == "Up."
+    assert stuck_mark(["He", "of", "Corp.", "sat", "down."]) == "down."

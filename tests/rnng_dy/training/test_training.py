@@ -262,6 +262,16 @@ def test_the_best_model_is_kept(sentences, tmp_path):
     assert (run.standing.best, run.standing.best_sentences) == (7.0, 4)
 
 
+def test_a_stop_before_the_first_evaluation_leaves_the_model_as_it_is_then(sentences, tmp_path):
+    model = make_parser(sentences)
+    run = training(model, sentences[:8], tmp_path / "m", first_evaluation=100)
+    run.create_folder()
+    assert not run.run(lambda: run.standing.updates == 3)
+    saved = checkpoint.read_arrays(tmp_path / "m" / "parameters.npz")
+    for name, values in model.store.arrays().items():
+        assert np.array_equal(saved[name], values), name
+
+
 PATIENCE = {"first_evaluation": 5, "evaluate_every": 5, "epochs": 4, "patience": 2}
 SCORES = {5: 1.0, 10: 3.0, 15: 2.0, 20: 4.0, 25: 4.0, 30: 3.5}
 """By sentences; a new best is a strict improvement, so 30 is the second one without."""

@@ -1,0 +1,29 @@
+"""`rnng-dy score`: what does not fit."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from rnng_dy.search import scoring
+from tests.commands import invoke
+
+from ..conftest import TINY
+
+
+def test_what_does_not_fit_into_memory_has_p_0_and_is_named(generator, tmp_path, monkeypatch):
+    log_probs, lengths = scoring.tree_log_probs, []
+
+    def full(model, words, actions):
+        lengths.append(len(words))
+        if lengths[0] == len(words):
+            raise MemoryError
+        return log_probs(model, words, actions)
+
+    monkeypatch.setattr(scoring, "tree_log_probs", full)
+    generator.save(tmp_path / "m")
+    with TINY.open(encoding="utf-8") as stream:
+        (tmp_path / "t.trees").write_text("".join(islice(stream, 2)))
+    result = invoke("score", "--model", tmp_path / "m", tmp_path / "t.trees")
+    assert "p = 0 for want of memory: all trees of sentences 0\n" in result.stderr
+    first, second = result.stdout.splitlines()
+    assert first == f"{lengths[0]}\tinf" != second
