@@ -86,7 +86,10 @@ class Adam:
             # first and second moments in turn
             if not are_usable(moment) or (i % 2 and (moment < 0).any()):
                 raise ValueError(f"moment {i} has values that Adam cannot have computed")
-        self._trainer.set_state(int(arrays["updates"]), moments)
+        updates = arrays["updates"]
+        if updates.shape or not np.issubdtype(updates.dtype, np.integer):
+            raise ValueError(f"updates holds {updates.dtype}, no whole number")
+        self._trainer.set_state(int(updates), moments)
 
 
 OPTIMIZERS = {"sgd": Sgd, "adam": Adam}

@@ -360,6 +360,16 @@ def test_moments_that_adam_cannot_have_computed_are_refused(sentences, tmp_path,
         run.resume()
 
 
+@pytest.mark.parametrize("value", [1.5, [1], np.zeros((), [("a", "i4")])])
+def test_a_number_of_updates_that_is_none_is_refused(sentences, tmp_path, value):
+    run = training(make_parser(sentences), sentences[:4], tmp_path / "m", optimizer="adam")
+    run.create_folder()
+    path = tmp_path / "m" / checkpoint.TRAINING
+    np.savez(path, **checkpoint.read_arrays(path) | {"optimizer/updates": np.array(value)})
+    with pytest.raises(RnngError, match="no whole number"):
+        run.resume()
+
+
 def test_the_linear_schedule_goes_to_zero_and_keeps_its_epochs(sentences, tmp_path):
     run = training(make_parser(sentences), sentences[:8], tmp_path / "m", epochs=4, **ADAM)
     run.create_folder()
