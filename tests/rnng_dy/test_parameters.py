@@ -37,3 +37,11 @@ def test_there_must_be_memory_for_each_value_and_its_gradient(store, monkeypatch
     store.matrix("a", 10, 20), store.lookup("b", 30, 5)
     # float32
     assert asked == [2 * 4 * 200, 2 * 4 * (200 + 150)]
+
+
+def test_two_parameters_of_one_name_are_refused(store):
+    """One would be saved in place of the other."""
+    store.matrix("weights", 2, 3)
+    for make in (lambda: store.vector("weights", 2), lambda: store.lookup("weights", 2, 3)):
+        with pytest.raises(RnngError, match="two parameters are called weights"):
+            make()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import pytest
 
 from oracle.transitions import REDUCE, SHIFT
 from rnng_dy.engine import dy
 from rnng_dy.models.composition import COMPOSITIONS
+from rnng_dy.models.configuration import Configuration
 from rnng_dy.models.lstm import Lstm
 from rnng_dy.models.parser_state import GENERATOR_STATES
 from rnng_dy.models.vectors import value_of
@@ -214,3 +217,19 @@ def test_what_nobody_kept_is_computed_again(kind, composition, sentences, genera
             dy.renew_cg()
         [found] = model.step([configurations[number]]).action_log_probs()
         assert found == pytest.approx(expected[number], rel=1e-4), number
+
+
+@pytest.mark.parametrize("composition", COMPOSITIONS)
+def test_what_is_kept_holds_nothing_that_came_before(composition, generative_sentences):
+    """A long search needs no more memory than a short one."""
+    model = make_generator(generative_sentences, composition)
+    dy.renew_cg()
+    c, steps = model.start(), [(NT, None), (SHIFT, 3), (SHIFT, 4), (REDUCE, None)]
+    c = model.advance(c, NT)
+    for _ in range(12):
+        c = walk(model, c, steps)
+        model.keep([c])
+        dy.renew_cg()
+    gc.collect()
+    alive = sum(isinstance(x, Configuration) for x in gc.get_objects())
+    assert alive <= 1 + 4, "the one that is kept, and a few of other models"

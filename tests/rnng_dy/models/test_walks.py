@@ -149,3 +149,11 @@ def test_only_what_something_is_made_of_has_a_gradient(sentences):
     assert root in model.store.noted_rows()["nonterminal"]
     assert root not in model.store.rows_with_gradient()["nonterminal"]
     assert model.store.rows_with_gradient()["open_nonterminal"] >= {root}
+
+
+def test_a_generator_needs_a_word_for_each_shift(generator):
+    with pytest.raises(ValueError, match="a word is missing after 1"):
+        generator.walk([Derived(None, [[NT, SHIFT, SHIFT]], [3])])
+    opened = generator.advance(generator.start(), NT)
+    with pytest.raises(ValueError, match="needs a word"):
+        generator.advance(opened, SHIFT)
