@@ -99,12 +99,11 @@ class Lstm:
         layers = []
         for cell, given in zip(self._cells, before, strict=True):
             # a layer reads the h of the state below it
-            one_step = len(schedule) == 1
-            x = (
-                cell.step(x, given, dropout)
-                if one_step
-                else cell.forest(x, parents, ends, dropout, given)
-            )
+            if len(schedule) > 1:
+                x = cell.forest(x, parents, ends, dropout, given)
+            else:
+                # without the room in which a forest puts what its states go on from
+                x = cell.step(x, given, dropout)
             layers.append(x)
         place(states, layers)
 
