@@ -24,7 +24,7 @@ def check_files(outputs: Sequence[str | None], inputs: Sequence[str | None]) -> 
         # a name that is too long
         with suppress(FileNotFoundError, NotADirectoryError):
             os.stat(path)
-        if os.path.isdir(path):
+        if os.path.isdir(path) or path.endswith(os.sep):
             raise RnngError(f"{path} is a folder: name a file for the output")
         if not is_replaced(path):
             continue

@@ -96,14 +96,17 @@ class Lstm:
             state.index = index
         parents = [-1] * len(first) + [state.before.index for state in states[len(first) :]]
         ends = list(accumulate(map(len, schedule)))
+
+        def layer(cell: dy.CoupledLSTMCell, x: dy.Expression, given: dy.Expression | None):
+            if len(schedule) == 1:
+                # it needs less memory than a forest
+                return cell.step(x, given, dropout)
+            return cell.forest(x, parents, ends, dropout, given)
+
         layers = []
         for cell, given in zip(self._cells, before, strict=True):
             # a layer reads the h of the state below it
-            if len(schedule) > 1:
-                x = cell.forest(x, parents, ends, dropout, given)
-            else:
-                # without the room in which a forest puts what its states go on from
-                x = cell.step(x, given, dropout)
+            x = layer(cell, x, given)
             layers.append(x)
         place(states, layers)
 
