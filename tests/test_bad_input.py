@@ -119,7 +119,7 @@ CASES = [
     # options
     ("a command that does not exist", None, "prase", "prase"),
     ("about a folder without a model", TREE, "about .", "is no model folder, since it has no config.json"),
-    ("an output that is named like a folder", None, "clusters good.oracle -c 4 -o new/", "new/ is a folder: name a file"),
+    ("an output that is named like a folder", None, "clusters good.oracle -c 4 -o new/", "new/ is a folder"),
     ("about a file", TREE, "about bad", "is a file, and a model is a folder"),
     ("about a model cut short", "CUT vocabulary.json", "about broken", "vocabulary.json"),
     ("an option that does not exist", None, "parse --modle x bad", "modle"),
