@@ -15,7 +15,7 @@ import numpy as np
 
 from oracle.treebank import read_trees
 from rnng_dy.engine import dy
-from rnng_dy.models.composition import COMPOSITIONS, Composition
+from rnng_dy.models.composition import COMPOSITIONS, BidirectionalComposition
 from rnng_dy.models.vectors import value_of
 from rnng_dy.training import loop
 from rnng_dy.training.presets import PRESETS
@@ -24,7 +24,7 @@ from rnng_dy.training.replicas import Replicas
 from ..conftest import TINY, make_generator, make_parser, sentences_of
 
 
-class OwnTables(Composition):
+class OwnTables(BidirectionalComposition):
     """A composition with tables of its own, one looked up by the number of children and one read as a whole."""
 
     name = "own tables"
