@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from oracle.errors import InputError
+from oracle.errors import InputError, RnngError
 from oracle.regular_files import open_regular
 from oracle.streams import replacing
 
@@ -23,6 +23,13 @@ def are_usable(values: np.ndarray) -> bool:
         and bool(np.isfinite(values).all())
         and bool((np.abs(values) <= LARGEST).all())
     )
+
+
+def number_of_updates(values: np.ndarray) -> int:
+    """The whole number that an array holds. Raises RnngError for anything else."""
+    if values.shape or not np.issubdtype(values.dtype, np.integer):
+        raise RnngError(f"updates holds {values.dtype}, no whole number")
+    return int(values)
 
 
 def write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:

@@ -21,7 +21,7 @@ import numpy as np
 from oracle.errors import InputError, RnngError
 from oracle.regular_files import read_regular
 from oracle.streams import from_json, replacing
-from rnng_dy.arrays import LARGEST, are_usable, read_arrays, write_arrays
+from rnng_dy.arrays import LARGEST, are_usable, number_of_updates, read_arrays, write_arrays
 from rnng_dy.folders import add_missing, new_folder, put_back, replace_folder, writing
 
 FORMAT, VERSION = "rnng_dy model", 1
@@ -205,11 +205,7 @@ def take_updates(arrays: dict[str, np.ndarray]) -> int | None:
     Raises RnngError where it is no number.
     """
     updates = arrays.pop(UPDATES, None)
-    if updates is None:
-        return None
-    if updates.shape or not np.issubdtype(updates.dtype, np.integer):
-        raise RnngError(f"{UPDATES} holds {updates.dtype}, no whole number")
-    return int(updates)
+    return None if updates is None else number_of_updates(updates)
 
 
 def save_training(

@@ -56,7 +56,7 @@ class Sizes:
 
 
 class Step:
-    """Probabilities of the next action of some configurations. Reading them runs the graph, which must be the same."""
+    """Probabilities of the next action of some configurations. Reading them runs the graph: before it is renewed."""
 
     def __init__(self, model: Rnng, configurations: Sequence[Configuration], alpha: float = 1.0):
         self._model, self._u = model, model.parser_states(configurations)
@@ -155,15 +155,12 @@ class Rnng(SavedModel):
     def _constituent(
         self, c: Configuration, opened: StackCell, children: Sequence[Vector]
     ) -> Constituent:
-        def new(configuration: Configuration | None) -> Constituent:
-            embeddings = self.compose.embeddings(opened.label)
-            return Constituent(opened.label, embeddings, opened.reads, children, configuration)
-
+        label, embeddings = opened.label, self.compose.embeddings(opened.label)
         if self.compose.reads_state:
-            return new(c)
-        key = (opened.label, *children)
+            return Constituent(label, embeddings, opened.reads, children, c)
+        key = (label, *children)
         if key not in c.constituents:
-            c.constituents[key] = new(None)
+            c.constituents[key] = Constituent(label, embeddings, opened.reads, children, None)
         return c.constituents[key]
 
     def walk(self, trees: Iterable[Derived]) -> Walk:

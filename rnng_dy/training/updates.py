@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from oracle.errors import RnngError
-from rnng_dy.arrays import LARGEST, are_usable
+from rnng_dy.arrays import LARGEST, are_usable, number_of_updates
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.execution.batches import as_fits
 from rnng_dy.parameters import ParameterStore
@@ -86,10 +86,7 @@ class Adam:
             # first and second moments in turn
             if not are_usable(moment) or (i % 2 and (moment < 0).any()):
                 raise ValueError(f"moment {i} has values that Adam cannot have computed")
-        updates = arrays["updates"]
-        if updates.shape or not np.issubdtype(updates.dtype, np.integer):
-            raise ValueError(f"updates holds {updates.dtype}, no whole number")
-        self._trainer.set_state(int(updates), moments)
+        self._trainer.set_state(number_of_updates(arrays["updates"]), moments)
 
 
 OPTIMIZERS = {"sgd": Sgd, "adam": Adam}
