@@ -11,7 +11,7 @@ PYTEST = $(VENV)/bin/python -m pytest --numprocesses 2 --dist loadfile
 RECIPE = scripts/install_dynet $(wildcard scripts/dynet/*.* scripts/dynet/patches/*.diff scripts/dynet/sources/*)
 DYNET_MODULE = $(wildcard $(VENV)/lib/python*/site-packages/_dynet.*)
 
-.PHONY: help setup parts test test-all demo cuda-build gpu-check gpu-bundle faithfulness torture mutants lint clean again
+.PHONY: help setup parts test test-all demo cuda-build gpu-check gpu-bundle faithfulness torture mutants docs lint clean again
 
 help:
 	@echo 'make demo        train and evaluate both models on a small treebank; TEXT="…" is parsed and drawn at the end'
@@ -19,6 +19,7 @@ help:
 	@echo 'make test-all    run all tests'
 	@echo 'make setup       make $(VENV) with DyNet, this package and its test tools'
 	@echo 'make faithfulness  write docs/faithfulness.md (needs the reference data)'
+	@echo 'make docs        build the pages of docs/ as a site in site/'
 	@echo 'make torture     damaged inputs, kills, full disks; ARGS="--minutes 60 --seed 2" goes to scripts/torture'
 	@echo 'make mutants     do the tests notice small changes of the code? ARGS="--number 50 --seed 2" goes to scripts/mutants'
 	@echo 'make lint        check the style of the code'
@@ -55,6 +56,9 @@ demo: setup
 lint: setup
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
+
+docs: setup
+	$(VENV)/bin/python -m mkdocs build --strict -f scripts/mkdocs.yml
 
 faithfulness: setup
 	$(VENV)/bin/python scripts/faithfulness > docs/faithfulness.md.new

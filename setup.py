@@ -12,6 +12,7 @@ from setuptools import find_packages, setup
 
 HERE = Path(__file__).resolve().parent
 CLUSTER = ["distributed", "mpi4py"]
+DOCS = ["mkdocs"]
 INSTALLED = "from importlib.metadata import version; print(version('dynet'))"
 
 
@@ -61,9 +62,10 @@ setup(
     install_requires=[f"dyNET=={DYNET.partition('+')[0]}", "numpy>=1.22", "nltk", "click"],
     extras_require={
         "cluster": CLUSTER,
+        "docs": DOCS,
         "notebook": ["svgling"],
         "tensorboard": ["tensorboard"],
-        "test": ["pytest", "pytest-xdist", "hypothesis", "coverage", "ruff", *CLUSTER, "mpich"],
+        "test": ["pytest", "pytest-xdist", "hypothesis", "coverage", "ruff", *CLUSTER, *DOCS, "mpich"],
     },
     entry_points={"console_scripts": ["rnng-dy = rnng_dy.__main__:main"]},
 )
