@@ -15,18 +15,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripts.torture_book import Book
-from scripts.torture_inputs import DamagedInput, damaged_inputs, set_up, try_input
-from scripts.torture_jobs import Ended, Job, straight_run
-from scripts.torture_judge import judge
-from scripts.torture_minimize import minimized
-from scripts.torture_mutations import TEXT
-from scripts.torture_packed import PACKED, bomb, pack, several_streams, truth
-from scripts.torture_places import put_link_to_others
-from scripts.torture_structures import change_json, change_member, change_number
-from scripts.torture_targets import FORMATS, TARGETS
-from scripts.torture_together import SERVERS, problem_of_dead, served, torture_locks
-from scripts.torture_workers import CHECKOUT, Limits, Outcome, Worker
+from scripts.torture.book import Book
+from scripts.torture.inputs import DamagedInput, damaged_inputs, set_up, try_input
+from scripts.torture.jobs import Ended, Job, straight_run
+from scripts.torture.judge import judge
+from scripts.torture.minimize import minimized
+from scripts.torture.mutations import TEXT
+from scripts.torture.packed import PACKED, bomb, pack, several_streams, truth
+from scripts.torture.places import put_link_to_others
+from scripts.torture.structures import change_json, change_member, change_number
+from scripts.torture.targets import FORMATS, TARGETS
+from scripts.torture.together import SERVERS, problem_of_dead, served, torture_locks
+from scripts.torture.workers import CHECKOUT, Limits, Outcome, Worker
 
 from .commands import run
 
@@ -51,7 +51,7 @@ def worker():
 
 @pytest.fixture(scope="module")
 def data(worker, tmp_path_factory):
-    from scripts.torture_data import write_data
+    from scripts.torture.data import write_data
 
     folder = tmp_path_factory.mktemp("data")
     write_data(folder, worker)
@@ -82,8 +82,9 @@ def test_sound_inputs_are_no_failures(data, worker, tmp_path):
 
 def test_a_campaign_from_the_command_line(tmp_path):
     arguments = ["--inputs", "4", "--kills", "1", "--only", "trees,samples,terminate"]
-    torture = (sys.executable, CHECKOUT / "scripts/torture")
-    run(tmp_path, *arguments, "--output", "out", command=torture)
+    torture = (sys.executable, "-m", "scripts.torture")
+    environment = os.environ | {"PYTHONPATH": str(CHECKOUT)}
+    run(tmp_path, *arguments, "--output", "out", command=torture, env=environment)
     report = json.loads((tmp_path / "out/report.json").read_text())
     assert report["tried"]["trees"] + report["tried"]["samples"] == 4
     assert report["failures"] == []
@@ -185,7 +186,7 @@ def test_the_campaign_knows_what_an_archive_holds(seed, ending, mutation):
 
 def test_a_bomb_is_damaged_no_more(monkeypatch, tmp_path):
     """Or the campaign itself would unpack it, which took all memory of its machine."""
-    monkeypatch.setattr("scripts.torture_packed.BOMB", 1_000_000)
+    monkeypatch.setattr("scripts.torture.packed.BOMB", 1_000_000)
     (tmp_path / "test.trees.xz").write_bytes(pack(b"a\nb\n", ".xz"))
     some = damaged_inputs([packed_target()._replace(puts=[Path.write_bytes])], tmp_path, 1)
     names = [next(some).mutations for _ in range(200)]

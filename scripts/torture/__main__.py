@@ -1,0 +1,6 @@
+"""The command."""
+
+from scripts.torture.campaign import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,160 @@
+"""Damaged inputs: one after the other from a seed, each in a folder of its own, given to a worker and judged."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from random import Random
+
+from scripts.torture.arrays import forge
+from scripts.torture.judge import Problem, judge, missing_lines
+from scripts.torture.options import change_option
+from scripts.torture.packed import ENDINGS, bomb, truth
+from scripts.torture.places import OTHERS, VICTIM, Put, fed, put_fed
+from scripts.torture.targets import OPTIONS, Target
+from scripts.torture.workers import Outcome, Worker
+
+MOST_MUTATIONS = 3
+WRITING: tuple[Put, ...] = (Path.write_bytes, forge)
+"""What puts a damaged content into its place, and not something else."""
+
+
+@dataclass(frozen=True)
+class DamagedInput:
+    """A file, damaged, for a command; or a command with an option that is."""
+
+    target: Target
+    content: bytes
+    mutations: tuple[str, ...]
+    number: int = 0
+    put: Put = Path.write_bytes
+    """How it comes to its place."""
+
+
+def damaged_inputs(
+    targets: Sequence[Target], data: Path, seed: int, skip: int = 0
+) -> Iterator[DamagedInput]:
+    """Endlessly many; the n-th depends on seed, targets and n alone."""
+    formats: dict[str, list[Target]] = {}
+    for target in targets:
+        formats.setdefault(target.format, []).append(target)
+    number = skip
+    while True:
+        random = Random(f"{seed} {number}")
+        # formats in turn, so that each has its share however few commands read it
+        of_format = list(formats.values())[number % len(formats)]
+        target = random.choice(of_format)
+        if target.format == OPTIONS:
+            command, name = change_option(random, target.command)
+            yield DamagedInput(target._replace(command=command), b"", (name,), number)
+            number += 1
+            continue
+        file, put = data / target.file, random.choice(target.puts)
+        content = sound = file.read_bytes() if file.is_file() else b""
+        names = []
+        if target.mutations and put in WRITING:
+            content, names = _damaged(random, target, sound)
+        if content != sound or put not in WRITING:
+            names += [] if put in WRITING else [put.__name__]
+            yield DamagedInput(target, content, tuple(names), number, put)
+        number += 1
+
+
+def _damaged(random: Random, target: Target, content: bytes) -> tuple[bytes, list[str]]:
+    """A content with one mutation, or with some."""
+    names = []
+    for _ in range(random.choice([1, 1, 1, 2, MOST_MUTATIONS])):
+        if bomb.__name__ in names:
+            # another one would unpack it: 150 million lines are more than the memory of a machine
+            break
+        mutation = random.choice(target.mutations)
+        try:
+            content = mutation(random, content)
+        except Exception:
+            # what an earlier mutation left has no structure to be changed any more
+            continue
+        names.append(mutation.__name__)
+    return content, names
+
+
+def set_up(damaged: DamagedInput, data: Path, folder: Path) -> list[str]:
+    """Make a folder with the damaged file and all others that the command names; gives its arguments."""
+    target = damaged.target
+    arguments = shlex.split(target.command.replace("{data}", str(data)))
+    folder.mkdir(parents=True)
+    for name in dict.fromkeys([*arguments, *target.also, target.file.split("/")[0]]):
+        source = data / name
+        if name.startswith(("/", "-", ".", "~")) or not name or not _exists(source):
+            continue
+        if source.is_dir():
+            shutil.copytree(source, folder / name)
+        else:
+            shutil.copyfile(source, folder / name)
+    if target.file:
+        place = folder / target.file
+        if os.path.lexists(place):
+            place.unlink()
+        damaged.put(place, damaged.content)
+    return arguments
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def try_input(
+    damaged: DamagedInput, data: Path, folder: Path, worker: Worker
+) -> tuple[Outcome, Problem | None]:
+    """Run the command on the damaged file in a new folder, which is left as the command left it."""
+    arguments = set_up(damaged, data, folder)
+    before = {path.relative_to(folder) for path in folder.rglob("*")}
+    with fed(folder / damaged.target.file, damaged.put, damaged.content):
+        outcome = worker.run(arguments, folder)
+    problem = judge(arguments, folder, before, outcome, worker.limits)
+    return outcome, problem or _not_whole(damaged, data, folder, arguments, outcome)
+
+
+def _not_whole(
+    damaged: DamagedInput, data: Path, folder: Path, arguments: Sequence[str], outcome: Outcome
+) -> Problem | None:
+    """Whether something of what a file holds, or a file of others, is lost."""
+    verb, file = arguments[0], damaged.target.file
+    if (folder / VICTIM).exists() and (folder / VICTIM).read_bytes() != OTHERS:
+        return Problem("a file of others was changed", f"{verb}: {Path(file).suffix}")
+    plain = Path(file).stem if file.endswith(ENDINGS) else file
+    if file.endswith(ENDINGS) and "bomb" not in damaged.mutations:
+        held = truth(damaged.content, Path(file).suffix)
+        if held is None and outcome.code == 0:
+            return Problem("an archive that is damaged was accepted", verb)
+        if held != (data / plain).read_bytes():
+            return None
+        if outcome.code != 0:
+            return Problem("a sound archive was refused", verb)
+    elif damaged.put is not put_fed:
+        return None
+    # what holds the same as a plain file must give as many lines
+    as_plain = [plain if word == file else word for word in arguments]
+    shutil.copyfile(data / plain, folder / "plain")
+    as_plain = ["plain" if word == plain else word for word in as_plain]
+    return missing_lines(as_plain, folder) if outcome.code == 0 else None
+
+
+def shows(
+    damaged: DamagedInput,
+    problem: Problem,
+    content: bytes,
+    data: Path,
+    folder: Path,
+    worker: Worker,
+) -> bool:
+    """Whether the command has the same problem with another content."""
+    shutil.rmtree(folder, ignore_errors=True)
+    _, found = try_input(replace(damaged, content=content), data, folder, worker)
+    return found is not None and found.cause == problem.cause

@@ -1,0 +1,175 @@
+"""Two commands on one output, and commands whose scheduler is dead: who is refused, how fast, and what is left."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import struct
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from random import Random
+
+from scripts.torture.book import Book
+from scripts.torture.jobs import Ended, Started, Straight, arguments_of, difference, link_data
+from scripts.torture.judge import last_exception
+from scripts.torture.targets import PARSE, SAMPLE, SCORE
+
+LOCKS, SCHEDULERS = "locks", "schedulers"
+PATIENCE, AT_ONCE = 300.0, 10.0
+LOADED = 20.0
+"""Seconds that a busy machine may take until a command is loaded, besides the ten that it has."""
+
+
+def torture_locks(straight: Straight, data: Path, folder: Path, random: Random, book: Book) -> None:
+    """Stop a command somewhere, run the same one beside it, and let the first go on."""
+    job = straight.job
+    link_data(data, folder)
+    names = {path.name for path in folder.iterdir()}
+    first = Started(arguments_of(job, data), folder, job.program)
+    moment = random.uniform(0, straight.seconds)
+    time.sleep(moment)
+    first.signal(signal.SIGSTOP, all_of_them=True)
+    has_begun = names != {path.name for path in folder.iterdir()}
+    # one that has written all may have let go, and be about to end
+    writes = first.process.poll() is None and has_begun and bool(difference(straight, folder))
+    resume = random.random() < 0.5
+    second = Started(arguments_of(job, data, resume), folder, job.program).wait(
+        AT_ONCE + LOADED if writes else PATIENCE
+    )
+    first.signal(signal.SIGCONT, all_of_them=True)
+    ended = first.wait(PATIENCE)
+    book.add_try(LOCKS)
+    problem = _problem_of_two(straight, folder, ended, second, writes)
+    if problem:
+        how = f"a second one{' with --resume' if resume else ''} at {moment:.3f} s"
+        said = ended.stderr + second.stderr
+
+        def write(example: Path) -> None:
+            shutil.copytree(folder, example / "folder", symlinks=True)
+            (example / "output.txt").write_text(said, errors="replace")
+
+        book.add_failure(LOCKS, f"{job.name}: {problem}", job.command, how, write)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _problem_of_two(
+    straight: Straight, folder: Path, first: Ended, second: Ended, writes: bool
+) -> str | None:
+    for ended in (first, second):
+        if "Traceback" in ended.stderr:
+            return f"traceback: {last_exception(ended.stderr)}"
+        if ended.code == 2 and "Error: " not in ended.stderr:
+            return "exit code 2 without a message"
+    if writes and second.code != 2:
+        return f"the second one ended with {second.code} while the first one wrote"
+    if (writes and first.code != 0) or {first.code, second.code} not in ({0}, {0, 2}):
+        return f"exit codes {first.code} and {second.code}"
+    differs = difference(straight, folder)
+    return differs and f"other content than that of one alone: {differs}"
+
+
+# schedulers
+
+
+def _nothing(connection: socket.socket) -> None:
+    """Say nothing, as long as the other one waits."""
+    with suppress(OSError):
+        while connection.recv(1 << 16):
+            pass
+
+
+def _close(connection: socket.socket) -> None:
+    """Hang up."""
+
+
+def _speak_http(connection: socket.socket) -> None:
+    connection.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+    _nothing(connection)
+
+
+def _claim_a_terabyte(connection: socket.socket) -> None:
+    """A frame of Dask's that is to be far larger than any memory."""
+    connection.sendall(struct.pack("<QQQ", 1 << 40, 1, 1 << 40))
+    _nothing(connection)
+
+
+def _drip(connection: socket.socket) -> None:
+    """A byte now and then, so that nobody can say that nothing comes."""
+    with suppress(OSError):
+        while True:
+            connection.sendall(b"\1")
+            time.sleep(0.5)
+
+
+def _noise(connection: socket.socket) -> None:
+    connection.sendall(Random(1).randbytes(100_000))
+    _nothing(connection)
+
+
+SERVERS = (_nothing, _close, _speak_http, _claim_a_terabyte, _drip, _noise)
+DEAD = (
+    *("tcp://127.0.0.1:1", "tcp://no-such-host.invalid:8786", "tcp://127.0.0.1:99999", "local:0", "local:9999"),
+    *("tls://127.0.0.1:1", "no/such/file", "pipe", "loop", "/dev/zero", "empty.json", "dead.json"),
+)  # fmt: skip
+SCHEDULER_CASES = [
+    (command, place) for command in (PARSE, SAMPLE, SCORE) for place in (*SERVERS, *DEAD)
+]
+
+
+def torture_scheduler(case: tuple, data: Path, folder: Path, book: Book) -> None:
+    """Run a command whose scheduler is not there, or is none."""
+    command, place = case
+    link_data(data, folder)
+    os.mkfifo(folder / "pipe")
+    (folder / "loop").symlink_to("loop")
+    (folder / "empty.json").write_text("{}")
+    (folder / "dead.json").write_text('{"address": "tcp://127.0.0.1:1"}')
+    with served(place) as address:
+        arguments = [*command.split(), "--scheduler", address]
+        ended = Started(arguments, folder).wait(AT_ONCE + LOADED)
+    book.add_try(SCHEDULERS)
+    name = place if isinstance(place, str) else place.__name__.strip("_")
+    if problem := problem_of_dead(ended, folder):
+        shown = f"{command} --scheduler {address}"
+        book.add_failure(SCHEDULERS, f"{name}: {problem}", shown, name, lambda example: None)
+    shutil.rmtree(folder)
+
+
+def problem_of_dead(ended: Ended, folder: Path) -> str | None:
+    if "Traceback" in ended.stderr:
+        return f"traceback: {last_exception(ended.stderr)}"
+    if ended.code == -signal.SIGKILL:
+        return f"not ended after {AT_ONCE + LOADED:.0f} s"
+    said = [line for line in ended.stderr.splitlines() if line.startswith("Error: ")]
+    if ended.code != 2 or len(said) != 1:
+        return f"exit code {ended.code}: {ended.stderr.strip()[-80:]}"
+    return "an output is left" if (folder / "out").exists() else None
+
+
+@contextmanager
+def served(place) -> Iterator[str]:
+    """The address of a server that does so to all who come; what is an address already is given as it is."""
+    if isinstance(place, str):
+        yield place
+        return
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            with suppress(OSError):
+                while True:
+                    threading.Thread(target=talk, args=(server.accept()[0],), daemon=True).start()
+
+        def talk(connection: socket.socket) -> None:
+            with connection, suppress(OSError):
+                place(connection)
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        # what waits in `accept` is woken
+        with suppress(OSError):
+            server.shutdown(socket.SHUT_RDWR)
