@@ -7,7 +7,6 @@ import json
 import os
 import socket
 import sys
-from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -15,18 +14,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripts.torture.book import Book
 from scripts.torture.inputs import DamagedInput, damaged_inputs, set_up, try_input
-from scripts.torture.jobs import Ended, Job, straight_run
+from scripts.torture.jobs import Job, straight_run
 from scripts.torture.judge import judge
 from scripts.torture.minimize import minimized
 from scripts.torture.mutations import TEXT
 from scripts.torture.packed import PACKED, bomb, pack, several_streams, truth
-from scripts.torture.places import put_link_to_others
+from scripts.torture.places import CONTENT, LINK_TO_OTHERS
+from scripts.torture.processes import Ended
 from scripts.torture.structures import change_json, change_member, change_number
-from scripts.torture.targets import FORMATS, TARGETS
-from scripts.torture.together import SERVERS, problem_of_dead, served, torture_locks
-from scripts.torture.workers import CHECKOUT, Limits, Outcome, Worker
+from scripts.torture.targets import FORMATS, PARSE, TARGETS
+from scripts.torture.together import SERVERS, problem_of_dead, run_two, served
+from scripts.torture.worker import CHECKOUT, Limits, Outcome, Worker
 
 from .commands import run
 
@@ -188,7 +187,7 @@ def test_a_bomb_is_damaged_no_more(monkeypatch, tmp_path):
     """Or the campaign itself would unpack it, which took all memory of its machine."""
     monkeypatch.setattr("scripts.torture.packed.BOMB", 1_000_000)
     (tmp_path / "test.trees.xz").write_bytes(pack(b"a\nb\n", ".xz"))
-    some = damaged_inputs([packed_target()._replace(puts=[Path.write_bytes])], tmp_path, 1)
+    some = damaged_inputs([packed_target()._replace(puts=[CONTENT])], tmp_path, 1)
     names = [next(some).mutations for _ in range(200)]
     assert all("bomb" not in found[:-1] for found in names)
     assert any("bomb" in found and len(found) > 1 for found in names)
@@ -239,7 +238,7 @@ def test_a_link_to_others_that_is_followed_is_noticed(tmp_path):
             (folder / "out.part").write_text("mine")
             return Outcome(0)
 
-    damaged = DamagedInput(target, b"", (), put=put_link_to_others)
+    damaged = DamagedInput(target, b"", (), put=LINK_TO_OTHERS)
     _, problem = try_input(damaged, tmp_path / "data", tmp_path / "work", Follows())
     assert problem.sort == "a file of others was changed"
 
@@ -249,13 +248,12 @@ def test_two_commands_that_both_write_are_noticed(tmp_path):
     job = Job("write", "", "out", program=WRITES_SLOWLY)
     (tmp_path / "data").mkdir()
     straight = straight_run(job, tmp_path / "data", tmp_path / "straight")
-    book = Book(tmp_path / "book")
+    straight.seconds = 1.0
     for n in range(20):
-        straight.seconds = 1.0
-        torture_locks(straight, tmp_path / "data", tmp_path / f"{n}", Random(n), book)
-        if book.failures:
+        trial = run_two(straight, Random(n), tmp_path / "data", tmp_path / f"{n}")
+        if trial.cause:
             break
-    assert any("while the first one wrote" in cause for cause in book.failures)
+    assert "while the first one wrote" in trial.cause
 
 
 @pytest.mark.parametrize(
@@ -294,7 +292,7 @@ def test_the_same_seed_gives_the_same_inputs(data):
 
 
 def test_a_folder_holds_what_the_command_names(data, tmp_path):
-    target = next(t for t in TARGETS if t.file == "parser/config.json")
+    target = next(t for t in TARGETS if (t.file, t.command) == ("parser/config.json", PARSE))
     arguments = set_up(DamagedInput(target, b"{}", ()), data, tmp_path / "a")
     assert arguments == target.command.split()
     assert {path.name for path in (tmp_path / "a").iterdir()} == {"parser", "test.oracle"}

@@ -11,14 +11,10 @@ from random import Random
 import numpy as np
 
 from scripts.torture.mutations import ANY, Mutation
-from scripts.torture.places import READ_AS_A_WHOLE, Put, put_sparse
-from scripts.torture.structures import ARRAYS, change_json
+from scripts.torture.places import READ_AS_A_WHOLE, SPARSE, Put
+from scripts.torture.structures import ARRAYS, change_json, written
 
 ENDING = ".arrays"
-FILES = (
-    *("header.json", "symbols.json"),
-    *("tokens.npy", "unkified.npy", "actions.npy", "word_ends.npy", "action_ends.npy", "lines.npy", "systems.npy"),
-)  # fmt: skip
 KEEP = """
 import sys
 from oracle import encoding
@@ -29,7 +25,7 @@ encoding.read_encoded(sys.argv[1])
 ELSEWHERE = ["/etc/passwd", "../train.gen.oracle", "/dev/zero", "", ".", "tokens.npy/../x", "\0"]
 
 
-def forge(path: Path, content: bytes) -> None:
+def _forge(path: Path, content: bytes) -> None:
     """Write a file of the arrays, and its hash into the header."""
     path.write_bytes(content)
     header = path.parent / "header.json"
@@ -48,9 +44,7 @@ def change_column(random: Random, content: bytes) -> bytes:
     else:
         changed = column.astype(np.uint64)
         changed[random.randrange(len(changed))] = random.choice([0, 1, 2, 10**3, 10**6, 2**63])
-    stream = io.BytesIO()
-    np.save(stream, changed)
-    return stream.getvalue()
+    return written(np.save, changed)
 
 
 def name_another_file(random: Random, content: bytes) -> bytes:
@@ -62,12 +56,16 @@ def name_another_file(random: Random, content: bytes) -> bytes:
     return json.dumps(about).encode()
 
 
-COLUMN: list[Mutation] = [*[change_column] * 6, *ANY]
-HEADER: list[Mutation] = [*[name_another_file] * 3, *[change_json] * 3, *ANY]
-SYMBOLS: list[Mutation] = [*[change_json] * 6, *ANY]
-PUTS: list[Put] = [*[forge] * 12, *(put for put in READ_AS_A_WHOLE if put is not put_sparse)]
-
-
-def mutations_of(name: str) -> list[Mutation]:
-    """How a file of the arrays is damaged."""
-    return {"header.json": HEADER, "symbols.json": SYMBOLS}.get(name, COLUMN)
+FORGED = Put("forged", _forge)
+PUTS = [*[FORGED] * 12, *(put for put in READ_AS_A_WHOLE if put is not SPARSE)]
+MUTATIONS: dict[str, list[Mutation]] = {
+    "header.json": [*[name_another_file] * 3, *[change_json] * 3, *ANY],
+    "symbols.json": [*[change_json] * 6, *ANY],
+    **{
+        f"{column}.npy": [*[change_column] * 6, *ANY]
+        for column in (
+            *("tokens", "unkified", "actions", "word_ends", "action_ends", "lines", "systems"),
+        )
+    },
+}
+"""How each file of the arrays is damaged."""

@@ -7,9 +7,10 @@ import shutil
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+
+from scripts.torture.processes import Trial
 
 
 @dataclass
@@ -38,32 +39,33 @@ class Book:
         self.failures: dict[str, Failure] = {}
         self._lock = threading.Lock()
 
-    def add_try(self, kind: str, times: int = 1) -> None:
-        """Something of this kind was tried."""
+    def add(self, trial: Trial, folder: Path) -> None:
+        """Something was tried in a folder; a cause that is new gets a folder of its own."""
         with self._lock:
-            self.tried[kind] += times
-
-    def add_failure(
-        self, kind: str, cause: str, command: str, how: str, write: Callable[[Path], None]
-    ) -> None:
-        """Something failed; `write` fills the folder of a cause that is new."""
-        with self._lock:
-            self.failed[kind] += 1
-            if cause in self.failures:
-                known = self.failures[cause]
-                known.times += 1
-                if command not in (known.command, *known.others):
-                    known.others.append(command)
+            self.tried[trial.kind] += trial.times
+            if trial.cause is None:
                 return
-            folder = self.output / f"{len(self.failures) + 1:03}"
-            self.failures[cause] = Failure(cause, kind, command, how, folder.name)
-        print(f"{kind}: {cause}", file=sys.stderr, flush=True)
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        write(folder)
-        text = f"# {kind}: {how}\n# {cause}\nrnng-dy {command}\n"
+            self.failed[trial.kind] += 1
+            if known := self.failures.get(trial.cause):
+                known.times += 1
+                if trial.command not in (known.command, *known.others):
+                    known.others.append(trial.command)
+                return
+            example = self.output / f"{len(self.failures) + 1:03}"
+            failure = Failure(trial.cause, trial.kind, trial.command, trial.how, example.name)
+            self.failures[trial.cause] = failure
+        print(f"{trial.kind}: {trial.cause}", file=sys.stderr, flush=True)
+        shutil.rmtree(example, ignore_errors=True)
+        example.mkdir(parents=True)
+        if trial.write:
+            trial.write(example)
+        else:
+            pipes = shutil.ignore_patterns("pipe")
+            shutil.copytree(folder, example / "folder", symlinks=True, ignore=pipes)
+            (example / "output.txt").write_text(trial.said, errors="replace")
+        text = f"# {trial.kind}: {trial.how}\n# {trial.cause}\nrnng-dy {trial.command}\n"
         # an argument need not be UTF-8
-        (folder / "command.txt").write_text(text, errors="surrogateescape")
+        (example / "command.txt").write_text(text, errors="surrogateescape")
 
     def table(self) -> str:
         """Tries and failures of each kind, and the causes, as Markdown."""

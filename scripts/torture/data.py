@@ -15,7 +15,7 @@ from oracle.treebank import read_trees
 from rnng_dy.evaluation.head_rules import COLLINS
 from scripts.torture.arrays import KEEP
 from scripts.torture.packed import ENDINGS, pack
-from scripts.torture.workers import CHECKOUT, ENVIRONMENT, Outcome, Worker
+from scripts.torture.worker import CHECKOUT, ENVIRONMENT, Outcome, Worker
 
 TINY = Path(oracle.__file__).parent / "data" / "tiny.trees"
 REFERENCE = CHECKOUT / "tests/data/tiny_reference"

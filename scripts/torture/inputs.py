@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from random import Random
 
-from scripts.torture.arrays import forge
+from scripts.torture.arrays import FORGED
 from scripts.torture.judge import Problem, judge, missing_lines
+from scripts.torture.minimize import minimized
+from scripts.torture.mutations import TEXT
 from scripts.torture.options import change_option
 from scripts.torture.packed import ENDINGS, bomb, truth
-from scripts.torture.places import OTHERS, VICTIM, Put, fed, put_fed
+from scripts.torture.places import CONTENT, FED, OTHERS, VICTIM, Put, fed
+from scripts.torture.structures import JSON
 from scripts.torture.targets import OPTIONS, Target
-from scripts.torture.workers import Outcome, Worker
+from scripts.torture.worker import Limits, Outcome, Worker
 
 MOST_MUTATIONS = 3
-WRITING: tuple[Put, ...] = (Path.write_bytes, forge)
+WRITING = (CONTENT, FORGED)
 """What puts a damaged content into its place, and not something else."""
 
 
@@ -31,7 +34,7 @@ class DamagedInput:
     content: bytes
     mutations: tuple[str, ...]
     number: int = 0
-    put: Put = Path.write_bytes
+    put: Put = CONTENT
     """How it comes to its place."""
 
 
@@ -42,8 +45,7 @@ def damaged_inputs(
     formats: dict[str, list[Target]] = {}
     for target in targets:
         formats.setdefault(target.format, []).append(target)
-    number = skip
-    while True:
+    for number in count(skip):
         random = Random(f"{seed} {number}")
         # formats in turn, so that each has its share however few commands read it
         of_format = list(formats.values())[number % len(formats)]
@@ -51,22 +53,20 @@ def damaged_inputs(
         if target.format == OPTIONS:
             command, name = change_option(random, target.command)
             yield DamagedInput(target._replace(command=command), b"", (name,), number)
-            number += 1
             continue
         file, put = data / target.file, random.choice(target.puts)
-        content = sound = file.read_bytes() if file.is_file() else b""
-        names = []
-        if target.mutations and put in WRITING:
-            content, names = _damaged(random, target, sound)
-        if content != sound or put not in WRITING:
-            names += [] if put in WRITING else [put.__name__]
-            yield DamagedInput(target, content, tuple(names), number, put)
-        number += 1
+        sound = file.read_bytes() if file.is_file() else b""
+        if put not in WRITING:
+            yield DamagedInput(target, sound, (put.name,), number, put)
+            continue
+        content, names = _damaged(random, target, sound)
+        if content != sound:
+            yield DamagedInput(target, content, names, number, put)
 
 
-def _damaged(random: Random, target: Target, content: bytes) -> tuple[bytes, list[str]]:
+def _damaged(random: Random, target: Target, content: bytes) -> tuple[bytes, tuple[str, ...]]:
     """A content with one mutation, or with some."""
-    names = []
+    names: list[str] = []
     for _ in range(random.choice([1, 1, 1, 2, MOST_MUTATIONS])):
         if bomb.__name__ in names:
             # another one would unpack it: 150 million lines are more than the memory of a machine
@@ -78,7 +78,7 @@ def _damaged(random: Random, target: Target, content: bytes) -> tuple[bytes, lis
             # what an earlier mutation left has no structure to be changed any more
             continue
         names.append(mutation.__name__)
-    return content, names
+    return content, tuple(names)
 
 
 def set_up(damaged: DamagedInput, data: Path, folder: Path) -> list[str]:
@@ -96,9 +96,8 @@ def set_up(damaged: DamagedInput, data: Path, folder: Path) -> list[str]:
             shutil.copyfile(source, folder / name)
     if target.file:
         place = folder / target.file
-        if os.path.lexists(place):
-            place.unlink()
-        damaged.put(place, damaged.content)
+        place.unlink(missing_ok=True)
+        damaged.put.make(place, damaged.content)
     return arguments
 
 
@@ -129,7 +128,7 @@ def _not_whole(
     if (folder / VICTIM).exists() and (folder / VICTIM).read_bytes() != OTHERS:
         return Problem("a file of others was changed", f"{verb}: {Path(file).suffix}")
     plain = Path(file).stem if file.endswith(ENDINGS) else file
-    if file.endswith(ENDINGS) and "bomb" not in damaged.mutations:
+    if file.endswith(ENDINGS) and bomb.__name__ not in damaged.mutations:
         held = truth(damaged.content, Path(file).suffix)
         if held is None and outcome.code == 0:
             return Problem("an archive that is damaged was accepted", verb)
@@ -137,24 +136,35 @@ def _not_whole(
             return None
         if outcome.code != 0:
             return Problem("a sound archive was refused", verb)
-    elif damaged.put is not put_fed:
+    elif damaged.put is not FED:
         return None
     # what holds the same as a plain file must give as many lines
-    as_plain = [plain if word == file else word for word in arguments]
     shutil.copyfile(data / plain, folder / "plain")
-    as_plain = ["plain" if word == plain else word for word in as_plain]
+    as_plain = ["plain" if word in (plain, file) else word for word in arguments]
     return missing_lines(as_plain, folder) if outcome.code == 0 else None
 
 
-def shows(
-    damaged: DamagedInput,
-    problem: Problem,
-    content: bytes,
-    data: Path,
-    folder: Path,
-    worker: Worker,
-) -> bool:
-    """Whether the command has the same problem with another content."""
-    shutil.rmtree(folder, ignore_errors=True)
-    _, found = try_input(replace(damaged, content=content), data, folder, worker)
-    return found is not None and found.cause == problem.cause
+def write_smallest(
+    damaged: DamagedInput, problem: Problem, data: Path, example: Path, limits: Limits
+) -> None:
+    """Write the smallest input with the same problem, with all that the command reads, and what it then says."""
+    again, content = example / "again", damaged.content
+    worker = Worker(limits)
+
+    def tried(content: bytes) -> tuple[Outcome, Problem | None]:
+        found = try_input(replace(damaged, content=content), data, again, worker)
+        shutil.rmtree(again, ignore_errors=True)
+        return found
+
+    def still_fails(content: bytes) -> bool:
+        _, found = tried(content)
+        return found is not None and found.cause == problem.cause
+
+    can_shrink = damaged.target.mutations in (TEXT, JSON) and problem.sort != "time"
+    if can_shrink and still_fails(content):
+        content = minimized(content, still_fails)
+    outcome, _ = tried(content)
+    worker.close()
+    set_up(replace(damaged, content=content), data, example / "folder")
+    shown = outcome.stdout[-5000:] + outcome.stderr[-5000:] + outcome.traceback
+    (example / "output.txt").write_text(shown, errors="replace")

@@ -1,22 +1,18 @@
-"""Whole commands for kills, signals, full disks and closed streams: how each is run, and what it must have written."""
+"""Long commands for kills, signals, full disks and locks: how each is run, and what it must have written."""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from scripts.torture.data import ADAM, PARSER, REPRODUCE, RNNG_SIZES, RUN, SIZES
-from scripts.torture.workers import ENVIRONMENT
+from scripts.torture.data import ADAM, PARSER, REPRODUCE, RNNG_SIZES, SIZES
+from scripts.torture.processes import RUN, Started, link_data
 
 SAVING_OFTEN = """
 import importlib
@@ -25,14 +21,8 @@ importlib.import_module("rnng_dy.cli.clusters").SAVE_EVERY = 0.02
 MOMENTARY = ("seconds", "sentences_per_second", "seconds_left")
 # what holds times, or says what happened
 CHANGING = {
-    "about.json",
-    "README.md",
-    "stages.json",
-    "hashes.json",
-    "report.json",
-    "report.md",
-    "report.html",
-    "logs",
+    *("about.json", "stages.json", "hashes.json", "logs"),
+    *("README.md", "report.json", "report.md", "report.html"),
 }
 
 
@@ -45,6 +35,13 @@ class Job(NamedTuple):
     resume: str = "--resume"
     """What makes the same command go on."""
     program: str = RUN
+
+    def start(
+        self, data: Path, folder: Path, resume: bool = False, program: str = "", **options: object
+    ) -> Started:
+        """The command in a process, anew or gone on with; with another program if one is given."""
+        words = f"{self.command} {self.resume if resume else ''}".format(data=data).split()
+        return Started(words, folder, program or self.program, **options)
 
 
 _TRAINING = (
@@ -89,86 +86,11 @@ class Straight:
     seconds: float
 
 
-class Ended(NamedTuple):
-    """How a process ended."""
-
-    code: int
-    stderr: str
-
-
-class Started:
-    """A command in a process and a session of its own."""
-
-    def __init__(
-        self,
-        arguments: Sequence[str],
-        folder: Path,
-        program: str = RUN,
-        prepare: Callable[[], object] | None = None,
-        stdout: int | None = None,
-        stdin: int | None = subprocess.DEVNULL,
-    ):
-        """`prepare` is called in the new process before the command is."""
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", program, *arguments],
-            cwd=folder,
-            env=ENVIRONMENT,
-            stdin=stdin,
-            stdout=subprocess.DEVNULL if stdout is None else stdout,
-            # no file, for which a limit on the size of files would hold, too
-            stderr=subprocess.PIPE,
-            preexec_fn=prepare,
-            start_new_session=True,
-        )
-        self._errors = bytearray()
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
-
-    def _read(self) -> None:
-        while block := self.process.stderr.read1():
-            self._errors += block
-
-    def signal(self, number: int, all_of_them: bool) -> None:
-        """Send a signal to the process, or to all of its group as a terminal does."""
-        try:
-            if all_of_them:
-                os.killpg(self.process.pid, number)
-            else:
-                os.kill(self.process.pid, number)
-        except ProcessLookupError:
-            return
-
-    def wait(self, seconds: float) -> Ended:
-        """How it ended; after `seconds` it is killed."""
-        try:
-            code = self.process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            self.signal(9, all_of_them=True)
-            code = self.process.wait()
-        # a process that this one started may hold the pipe for longer
-        self._reader.join(1.0)
-        return Ended(code, self._errors.decode("utf-8", "replace"))
-
-
-def link_data(data: Path, folder: Path) -> Path:
-    """A new folder that shows all the data; what is written into it stays there."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for path in data.iterdir():
-        if path.name != "results":
-            (folder / path.name).symlink_to(path)
-    return folder
-
-
-def arguments_of(job: Job, data: Path, resume: bool = False) -> list[str]:
-    """The words of its command."""
-    return f"{job.command} {job.resume if resume else ''}".format(data=data).split()
-
-
 def straight_run(job: Job, data: Path, folder: Path) -> Straight:
     """Run a job to its end, which must be a good one."""
     link_data(data, folder)
     begun = time.monotonic()
-    ended = Started(arguments_of(job, data), folder, job.program).wait(600)
+    ended = job.start(data, folder).wait(600)
     if ended.code != 0:
         raise SystemExit(f"rnng-dy {job.command}: code {ended.code}\n{ended.stderr}")
     return Straight(job, folder, time.monotonic() - begun)

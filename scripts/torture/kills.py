@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import resource
-import shutil
 import signal
 import subprocess
 import time
@@ -15,35 +14,27 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
-from scripts.torture.book import Book
-from scripts.torture.jobs import (
-    Ended,
-    Started,
-    Straight,
-    arguments_of,
-    difference,
-    link_data,
-    unfinished_under_its_name,
-)
-from scripts.torture.judge import last_exception
-from scripts.torture.workers import CHECKOUT
+from scripts.torture.jobs import Straight, difference, unfinished_under_its_name
+from scripts.torture.processes import PATIENCE, Ended, Trial, link_data
+from scripts.torture.worker import CHECKOUT
 
-PATIENCE = 300.0
-"""Seconds for a whole job."""
 PROMPT = 20.0
 """Seconds in which a signal must end a command, however busy the machine."""
 BEGUN = ".begun"
 """A file that says that the command has begun: before that a signal meets Python and not us."""
 MOST_KILLS = 5
+FULL = "full disk"
 SIGNALS = {
+    "kill": (signal.SIGKILL, (-signal.SIGKILL,)),
     "interrupt": (signal.SIGINT, (130,)),
     "terminate": (signal.SIGTERM, (143, -signal.SIGTERM)),
 }
+"""Each with the exit codes that it may lead to."""
 OURS = re.compile(rf'File "{re.escape(str(CHECKOUT))}/(rnng_dy|oracle|clusters)/')
-KINDS = ("kill", *SIGNALS, "full disk")
+KINDS = (*SIGNALS, FULL)
 
 
-class Trial:
+class Disturbed:
     """A job that is disturbed in a folder of its own, and then goes on."""
 
     def __init__(self, kind: str, straight: Straight, data: Path, folder: Path, random: Random):
@@ -57,30 +48,29 @@ class Trial:
 
     def run(self) -> str | None:
         """What failed, if anything did."""
-        with self._place() as place:
-            link_data(self.data, place)
-            disturb = self._fill if self.kind == "full disk" else self._disturb
+        with self._mounted() as is_mounted:
+            link_data(self.data, self.folder)
             times = self.random.randint(1, MOST_KILLS) if self.kind == "kill" else 1
             for n in range(times):
-                problem = disturb(place, resume=n > 0)
+                problem = self._fill(is_mounted) if self.kind == FULL else self._signal(n > 0)
                 if problem:
                     return problem
-            if self.kind == "full disk":
-                self._enlarge(place)
-            return self._finish(place)
+            if is_mounted:
+                subprocess.run(["mount", "-o", "remount,size=64m", self.folder], check=True)
+            return self._finish()
 
-    def _disturb(self, place: Path, resume: bool) -> str | None:
+    def _signal(self, resume: bool) -> str | None:
         """Run the command until a random moment."""
-        job, program = self.straight.job, self.straight.job.program
+        program = self.straight.job.program
         if self.kind != "kill":
             program = program.replace("main()", f"open({BEGUN!r}, 'w').close(); main()")
-        started = Started(arguments_of(job, self.data, resume), place, program)
+        started = self.straight.job.start(self.data, self.folder, resume, program)
         if self.kind != "kill":
-            _wait_for(place / BEGUN)
+            _wait_for(self.folder / BEGUN)
         moment = self.random.uniform(0, self.straight.seconds)
         time.sleep(moment)
         is_late = started.process.poll() is not None
-        number, codes = SIGNALS.get(self.kind, (signal.SIGKILL, (-signal.SIGKILL,)))
+        number, codes = SIGNALS[self.kind]
         all_of_them = (
             self.random.random() < 0.5 if self.kind == "kill" else self.kind == "interrupt"
         )
@@ -91,69 +81,60 @@ class Trial:
             codes = (0,)
         else:
             self.kills += 1
-        return self._after(place, ended, codes)
+        return self._problem(ended, codes)
 
-    def _after(self, place: Path, ended: Ended, codes: tuple[int, ...]) -> str | None:
-        self.errors = ended.stderr
-        # what a process that was being started says of its parent's death is Python's own
-        is_ours = OURS.search(ended.stderr) or self.kind not in ("kill", "terminate")
-        if "Traceback" in ended.stderr and is_ours:
-            return f"traceback: {last_exception(ended.stderr)}"
-        if ended.code == -signal.SIGKILL and self.kind != "kill":
-            return f"not ended {PROMPT:.0f} s after the signal"
-        if ended.code not in codes:
-            return f"exit code {ended.code}: {ended.stderr.strip()[-80:]}"
-        unfinished = unfinished_under_its_name(self.straight, place)
-        return unfinished and f"a partial file under the final name: {unfinished}"
-
-    def _fill(self, place: Path, resume: bool) -> str | None:
+    def _fill(self, is_mounted: bool) -> str | None:
         """Run the command where there is too little room."""
-        job = self.straight.job
         self.kills += 1
         prepare = None
-        if not _is_mount(place):
+        if not is_mounted:
             size = self.random.randint(0, _size(self.straight))
             self.moments.append(f"files of at most {size} bytes")
             prepare = partial(_limit_files, size)
-        started = Started(arguments_of(job, self.data), place, job.program, prepare)
-        ended = started.wait(PATIENCE)
-        problem = self._after(place, ended, (0, 2))
-        if not problem and ended.code == 2 and "Error: " not in ended.stderr:
-            return "exit code 2 without a message"
-        return problem
+        ended = self.straight.job.start(self.data, self.folder, prepare=prepare).wait()
+        return self._problem(ended, (0, 2))
 
-    def _finish(self, place: Path) -> str | None:
+    def _problem(self, ended: Ended, codes: tuple[int, ...]) -> str | None:
+        self.errors = ended.stderr
+        # what a process that was being started says of its parent's death is Python's own
+        is_ours = OURS.search(ended.stderr) or self.kind not in ("kill", "terminate")
+        if ended.problem and is_ours:
+            return ended.problem
+        if ended.code == -signal.SIGKILL and self.kind != "kill":
+            return f"not ended {PROMPT:.0f} s after the signal"
+        if ended.code not in codes:
+            return ended.shown
+        unfinished = unfinished_under_its_name(self.straight, self.folder)
+        return unfinished and f"a partial file under the final name: {unfinished}"
+
+    def _finish(self) -> str | None:
         """Go on undisturbed and compare."""
         job = self.straight.job
-        resume = not (self.kind == "full disk" and not (place / job.output).exists())
-        ended = Started(arguments_of(job, self.data, resume), place, job.program).wait(PATIENCE)
+        resume = self.kind != FULL or (self.folder / job.output).exists()
+        ended = job.start(self.data, self.folder, resume).wait()
         self.errors = ended.stderr
         if ended.code != 0:
             lines = ended.stderr.strip().splitlines()
             return f"could not go on: code {ended.code}, {lines[-1][:120] if lines else ''}"
-        differs = difference(self.straight, place)
+        differs = difference(self.straight, self.folder)
         return differs and f"other content than an uninterrupted run: {differs}"
 
     @contextmanager
-    def _place(self) -> Iterator[Path]:
-        """The folder to work in; for a full disk a small one of memory where it can be mounted."""
+    def _mounted(self) -> Iterator[bool]:
+        """Make the folder; for a full disk it is a small one of memory half of the times, where it can be mounted."""
         self.folder.mkdir(parents=True)
         pages = -(-_size(self.straight) * 2 // 4096)
         size = 4096 * self.random.randint(24, 24 + pages)
-        mounted = (
-            self.kind == "full disk" and self.random.random() < 0.5 and _mount(self.folder, size)
-        )
-        if mounted:
+        command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", self.folder]
+        may = self.kind == FULL and self.random.random() < 0.5 and os.geteuid() == 0
+        is_mounted = may and subprocess.run(command, capture_output=True).returncode == 0
+        if is_mounted:
             self.moments.append(f"a disk of {size} bytes")
         try:
-            yield self.folder
+            yield is_mounted
         finally:
-            if mounted:
+            if is_mounted:
                 subprocess.run(["umount", "-l", self.folder], check=False)
-
-    def _enlarge(self, place: Path) -> None:
-        if _is_mount(place):
-            subprocess.run(["mount", "-o", "remount,size=64m", place], check=True)
 
 
 def _wait_for(path: Path) -> None:
@@ -169,35 +150,15 @@ def _size(straight: Straight) -> int:
     return max(path.stat().st_size for path in files)
 
 
-def _mount(folder: Path, size: int) -> bool:
-    command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder]
-    return os.geteuid() == 0 and subprocess.run(command, capture_output=True).returncode == 0
-
-
-def _is_mount(place: Path) -> bool:
-    return os.path.ismount(place)
-
-
 def _limit_files(size: int) -> None:
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
-def torture_job(
-    kind: str, straight: Straight, data: Path, folder: Path, random: Random, book: Book
-) -> int:
-    """One trial; gives the number of its kills."""
-    trial = Trial(kind, straight, data, folder, random)
-    problem = trial.run()
-    job = straight.job
-    book.add_try(f"{kind}: {job.name}", trial.kills)
-    if problem:
-
-        def write(example: Path) -> None:
-            shutil.copytree(folder, example / "folder", symlinks=True)
-            (example / "output.txt").write_text(trial.errors, errors="replace")
-
-        how = f"{kind} at {', '.join(trial.moments)}"
-        book.add_failure(f"{kind}: {job.name}", problem, job.command, how, write)
-    shutil.rmtree(folder, ignore_errors=True)
-    return trial.kills
+def disturb(kind: str, straight: Straight, random: Random, data: Path, folder: Path) -> Trial:
+    """Disturb a job in a new folder, once or several times, and let it go on."""
+    disturbed = Disturbed(kind, straight, data, folder, random)
+    problem = disturbed.run()
+    job, how = straight.job, f"{kind} at {', '.join(disturbed.moments)}"
+    counted = f"{kind}: {job.name}"
+    return Trial(counted, problem, job.command, how, disturbed.errors, disturbed.kills)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 SECONDS = 20.0
 MOST_BYTES = 3000
@@ -19,33 +19,24 @@ def minimized(
     b'c'
     """
     until = time.monotonic() + seconds
-    lines = _without_pieces(
-        content.splitlines(keepends=True), lambda pieces: still_fails(b"".join(pieces)), until
-    )
-    content = b"".join(lines)
-    pieces = [content[i : i + 1] for i in range(len(content))]
-    if len(pieces) > MOST_BYTES:
-        size = len(pieces) // MOST_BYTES + 1
-        pieces = [content[i : i + size] for i in range(0, len(content), size)]
-    return b"".join(_without_pieces(pieces, lambda kept: still_fails(b"".join(kept)), until))
+    content = _without_pieces(content.splitlines(keepends=True), still_fails, until)
+    size = len(content) // (MOST_BYTES + 1) + 1
+    pieces = [content[i : i + size] for i in range(0, len(content), size)]
+    return _without_pieces(pieces, still_fails, until)
 
 
 def _without_pieces(
-    pieces: Sequence[bytes], still_fails: Callable[[Sequence[bytes]], bool], until: float
-) -> Sequence[bytes]:
-    """Zeller's ddmin, complements only."""
-    parts = 2
-    while len(pieces) >= 1 and time.monotonic() < until:
-        size = -(-len(pieces) // parts)
-        for start in range(0, len(pieces), size):
-            if time.monotonic() >= until:
-                break
+    pieces: list[bytes], still_fails: Callable[[bytes], bool], until: float
+) -> bytes:
+    """Leave out runs of pieces, ever shorter ones, until no single piece can be left out."""
+    size = len(pieces)
+    while size:
+        start, before = 0, len(pieces)
+        while start < len(pieces) and time.monotonic() < until:
             rest = [*pieces[:start], *pieces[start + size :]]
-            if still_fails(rest):
-                pieces, parts = rest, max(2, parts - 1)
-                break
-        else:
-            if size == 1:
-                break
-            parts = min(len(pieces), 2 * parts)
-    return pieces
+            if still_fails(b"".join(rest)):
+                pieces = rest
+            else:
+                start += size
+        size = size // 2 if size > 1 else int(len(pieces) < before)
+    return b"".join(pieces)

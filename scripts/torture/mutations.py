@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import wraps
 from random import Random
 
 Mutation = Callable[[Random, bytes], bytes]
@@ -77,47 +78,50 @@ def delete_bracket(random: Random, content: bytes) -> bytes:
     return content[:at] + content[at + 1 :]
 
 
-def delete_line(random: Random, content: bytes) -> bytes:
+def _on_lines(change: Callable[[Random, list[bytes]], object]) -> Mutation:
+    """A mutation that changes the list of lines, if there are some."""
+
+    @wraps(change)
+    def mutation(random: Random, content: bytes) -> bytes:
+        lines = content.splitlines(keepends=True)
+        if lines:
+            change(random, lines)
+        return b"".join(lines)
+
+    return mutation
+
+
+@_on_lines
+def delete_line(random: Random, lines: list[bytes]) -> None:
     """A line is missing."""
-    return _lines(content, lambda lines: lines.pop(random.randrange(len(lines))))
+    del lines[random.randrange(len(lines))]
 
 
-def double_line(random: Random, content: bytes) -> bytes:
+@_on_lines
+def double_line(random: Random, lines: list[bytes]) -> None:
     """A line stands twice."""
-    return _lines(content, lambda lines: lines.insert(0, random.choice(lines)))
+    lines.insert(0, random.choice(lines))
 
 
-def swap_lines(random: Random, content: bytes) -> bytes:
+@_on_lines
+def swap_lines(random: Random, lines: list[bytes]) -> None:
     """Two lines change places."""
-
-    def swap(lines: list[bytes]) -> None:
-        i, j = (random.randrange(len(lines)) for _ in range(2))
-        lines[i], lines[j] = lines[j], lines[i]
-
-    return _lines(content, swap)
+    i, j = (random.randrange(len(lines)) for _ in range(2))
+    lines[i], lines[j] = lines[j], lines[i]
 
 
-def blank_line(random: Random, content: bytes) -> bytes:
+@_on_lines
+def blank_line(random: Random, lines: list[bytes]) -> None:
     """An empty line, or one of white space, between two others."""
     blank = random.choice([b"\n", b" \n", b"\t\r\n", b"\xc2\xa0\n"])
-    return _lines(content, lambda lines: lines.insert(random.randint(0, len(lines)), blank))
+    lines.insert(random.randint(0, len(lines)), blank)
 
 
-def join_lines(random: Random, content: bytes) -> bytes:
+@_on_lines
+def join_lines(random: Random, lines: list[bytes]) -> None:
     """Two lines become one."""
-
-    def join(lines: list[bytes]) -> None:
-        i = random.randrange(len(lines))
-        lines[i] = lines[i].rstrip(b"\n")
-
-    return _lines(content, join)
-
-
-def _lines(content: bytes, change: Callable[[list[bytes]], object]) -> bytes:
-    lines = content.splitlines(keepends=True)
-    if lines:
-        change(lines)
-    return b"".join(lines)
+    i = random.randrange(len(lines))
+    lines[i] = lines[i].rstrip(b"\n")
 
 
 def nest(random: Random, content: bytes) -> bytes:

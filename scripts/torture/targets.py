@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
-from scripts.torture.arrays import ENDING, FILES, PUTS, mutations_of
+from scripts.torture import arrays
 from scripts.torture.data import (
     ADAM,
     GENERATIVE,
@@ -20,7 +19,7 @@ from scripts.torture.data import (
 )
 from scripts.torture.mutations import TEXT, Mutation
 from scripts.torture.packed import ENDINGS, PACKED
-from scripts.torture.places import KEPT, READ, READ_AS_A_WHOLE, READ_TWICE, WRITTEN, Put
+from scripts.torture.places import CONTENT, KEPT, READ, READ_AS_A_WHOLE, READ_TWICE, WRITTEN, Put
 from scripts.torture.structures import JSON, NPZ, TRAINING
 
 
@@ -33,7 +32,7 @@ class Target(NamedTuple):
     mutations: Sequence[Mutation]
     also: tuple[str, ...] = ()
     """Files that the command finds without being told."""
-    puts: Sequence[Put] = (Path.write_bytes,)
+    puts: Sequence[Put] = (CONTENT,)
     """What may come into the file's place."""
 
 
@@ -59,10 +58,6 @@ PARSE = "parse --model parser test.oracle -o out"
 PARSE_TEXT = "parse --model parser --text plain.txt --format json --nbest 2 -o out"
 OWN_TREES = f"train discriminative --trees train.trees --hold-out 0.2 {PARSER_SIZES} {EPOCH}"
 SHOW = "show system.trees --gold test.trees --format html -o out"
-TAGGER = [
-    f"tagger/averaged_perceptron_tagger_xxx.{part}.json"
-    for part in ("weights", "tagdict", "classes")
-]
 SAMPLE = "sample --model parser --samples 2 test.oracle -o out"
 SCORE = "score --model generator test.props -o out"
 PERPLEXITY = "perplexity test.gen.oracle --model lm -o out --json out.json"
@@ -90,200 +85,162 @@ REPRODUCE_ANEW = (
     "--stages data --dry-run -o out"
 )
 
-TEXTS = {
-    "trees": [
-        ("test.trees", "prepare --from trees test.trees -o out"),
-        ("test.trees", "oracle --train train.trees test.trees -o out"),
-        ("test.trees", "oracle --train train.trees test.trees --generative --unk berkeley-unicode -o out"),
-        ("train.trees", "oracle --train train.trees test.trees -o out"),
-        ("test.trees", "evalb test.trees system.trees"),
-        ("system.trees", "evalb test.trees system.trees --format evalb"),
-        ("system.trees", "evalb test.trees system.trees --format json --params new"),
-        ("test.trees", "compare test.trees system.trees system.trees --name a --name b"),
-        ("system.trees", "compare test.trees system.trees test.trees"),
-        ("test.trees", "parse --model parser test.trees -o out"),
-        ("bare.trees", "parse --model untagged bare.trees -o out"),
-        ("test.trees", "sample --model parser --samples 2 test.trees -o out"),
-        ("test.trees", "score --model generator test.trees -o out"),
-        ("train.trees", "clusters train.trees -c 4 -o out"),
-        ("test.trees", "tag test.trees --train train.trees -o out"),
-        ("train.trees", "tag test.trees --train train.trees -o out"),
-        ("test.trees", "tag test.trees --jackknife 2 -o out --json out.json"),
-        ("dev.trees", DISCRIMINATIVE),
-        ("train.trees", OWN_TREES),
-        ("system.trees", SHOW),
-        ("test.trees", SHOW),
-        ("test.trees", ATTENTION),
-        ("test.trees", "show test.trees --only-errors --gold system.trees"),
-        ("train.trees", REPRODUCE_ANEW),
-        ("test.trees", REPRODUCE_ANEW),
-    ],
-    "treebank": [
-        ("treebank.mrg", "prepare --from ptb treebank.mrg -o out"),
-        ("treebank.mrg", "prepare --from ptb treebank.mrg --skip-preterminals -o out"),
-        ("treebank.mrg", "prepare --from ctb treebank.mrg -o out"),
-        ("treebank.mrg", "prepare --from trees treebank.mrg -o out"),
-        ("treebank.mrg", "prepare --from ptb treebank.mrg --encoding gb18030 -o out"),
-    ],
-    "oracle": [
-        ("train.oracle", DISCRIMINATIVE),
-        ("dev.oracle", DISCRIMINATIVE),
-        ("test.oracle", PARSE),
-        ("test.oracle", SAMPLE),
-        ("test.oracle", "rerank test.props test.likelihoods -o out --oracle test.oracle"),
-        ("many.oracle", IMPORT),
-    ],
-    "generative oracle": [
-        ("train.gen.oracle", GENERATOR),
-        ("dev.gen.oracle", GENERATOR),
-        ("train.gen.oracle", LSTM_LM),
-        ("dev.gen.oracle", LSTM_LM),
-        ("train.gen.oracle", KNESER_NEY),
-        ("test.gen.oracle", KNESER_NEY),
-        ("test.gen.oracle", PERPLEXITY),
-        ("test.gen.oracle", SURPRISAL),
-        ("test.gen.oracle", KNESER_NEY_SURPRISAL),
-        ("train.gen.oracle", KNESER_NEY_SURPRISAL),
-        ("test.gen.oracle", BESIDE),
-        ("train.gen.oracle", "clusters train.gen.oracle -c 4 --refine -o out"),
-        ("many.gen.oracle", IMPORT_GENERATIVE),
-    ],
-    "text": [
-        ("plain.txt", "parse --model untagged plain.txt -o out"),
-        ("plain.txt", "sample --model untagged --samples 2 --untagged plain.txt -o out"),
-        ("tagged.txt", "parse --model parser tagged.txt -o out"),
-        ("tagged.txt", "parse --model parser --tagged tagged.txt -o out"),
-        ("tagged.txt", "sample --model parser --samples 2 tagged.txt -o out"),
-        ("plain.txt", PARTICLES),
-        ("plain.txt", LM_SURPRISAL),
-        ("plain.txt", "clusters plain.txt -c 4 --format text -o out"),
-        ("plain.txt", "clusters plain.txt -c 4 --min-count 2 --within-sentences -o out"),
-        ("tagged.txt", "tag test.trees --tags tagged.txt -o out"),
-    ],
-    "suite": [
-        ("suite.json", "suite suite.json --model lm --regions out --json out.json --html out.html"),
-        ("pairs.txt", "suite pairs.txt --model lm --json out.json"),
-    ],
-    "samples": [
-        ("test.props", SCORE),
-        ("test.props", "rerank test.props test.likelihoods -o out --ess"),
-        ("test.props", "rerank test.props test.likelihoods -o out --oracle test.oracle --allow-missing"),
-        ("test.props", BESIDE),
-        ("test.props", COMPARE),
-    ],
-    "likelihoods": [
-        ("test.likelihoods", "rerank test.props test.likelihoods -o out --ess"),
-        ("test.likelihoods", BESIDE),
-        ("test.likelihoods", COMPARE),
-    ],
-    "clusters": [
-        ("clusters.paths", "clusters show clusters.paths"),
-        ("clusters.paths", "clusters show clusters.paths --html out"),
-        ("clusters.paths", GENERATOR),
-        ("clusters.paths", LSTM_LM),
-        ("clusters.paths", f"{KNESER_NEY} --clusters clusters.paths"),
-        ("reference.clusters.paths", IMPORT_GENERATIVE),
-    ],
-    "word vectors": [("vectors.txt", f"{DISCRIMINATIVE} --pretrained vectors.txt")],
-    "EVALB parameters": [
-        ("rules.prm", f"evalb test.trees system.trees --params rules.prm --format {style}")
-        for style in ("table", "evalb", "json")
-    ],
-    "head rules": [("rules.heads", f"{ATTENTION} --head-rules rules.heads")],
-    "Boost archive": [("reference.disc.params", IMPORT), ("reference.gen.params", IMPORT_GENERATIVE)],
-}  # fmt: skip
-USES = {
-    "parser": [PARSE, SAMPLE, PARSE_TEXT, "about parser"],
-    "generator": [SCORE, SURPRISAL, BESIDE, "generate --model generator -n 2 -o out"],
-    "lm": [PERPLEXITY, LM_SURPRISAL, "generate --model lm -n 2 -o out"],
+PREPARE = "prepare --from {} treebank.mrg -o out"
+COMMANDS = [
+    "prepare --from trees test.trees -o out",
+    *(PREPARE.format(corpus) for corpus in ("ptb", "ctb", "trees")),
+    *(PREPARE.format(corpus) for corpus in ("ptb --skip-preterminals", "ptb --encoding gb18030")),
+    "oracle --train train.trees test.trees -o out",
+    "oracle --train train.trees test.trees --generative --unk berkeley-unicode -o out",
+    "clusters train.trees -c 4 -o out",
+    "clusters train.gen.oracle -c 4 --refine -o out",
+    "clusters plain.txt -c 4 --format text -o out",
+    "clusters plain.txt -c 4 --min-count 2 --within-sentences -o out",
+    "clusters show clusters.paths",
+    "clusters show clusters.paths --html out",
+    "tag test.trees --train train.trees -o out",
+    "tag test.trees --jackknife 2 -o out --json out.json",
+    "tag test.trees --tags tagged.txt -o out",
+    *(DISCRIMINATIVE, f"{DISCRIMINATIVE} --pretrained vectors.txt", OWN_TREES, GENERATOR, LSTM_LM),
+    *(RESUME_PARSER, RESUME_GENERATOR, RESUME_LM, IMPORT, IMPORT_GENERATIVE),
+    *(PARSE, PARSE_TEXT),
+    "parse --model parser test.trees -o out",
+    "parse --model parser tagged.txt -o out",
+    "parse --model parser --tagged tagged.txt -o out",
+    "parse --model untagged bare.trees -o out",
+    "parse --model untagged plain.txt -o out",
+    SAMPLE,
+    "sample --model parser --samples 2 test.trees -o out",
+    "sample --model parser --samples 2 tagged.txt -o out",
+    "sample --model untagged --samples 2 --untagged plain.txt -o out",
+    "about parser",
+    "plot parser lm -o out",
+    SCORE,
+    "score --model generator test.trees -o out",
+    *(f"generate --model {model} -n 2 -o out" for model in ("generator", "lm")),
+    *(PERPLEXITY, BESIDE, KNESER_NEY, f"{KNESER_NEY} --clusters clusters.paths"),
+    *(SURPRISAL, PARTICLES, LM_SURPRISAL, KNESER_NEY_SURPRISAL),
+    "suite suite.json --model lm --regions out --json out.json --html out.html",
+    "suite pairs.txt --model lm --json out.json",
+    "rerank test.props test.likelihoods -o out --ess",
+    "rerank test.props test.likelihoods -o out --oracle test.oracle",
+    "rerank test.props test.likelihoods -o out --oracle test.oracle --allow-missing",
+    "evalb test.trees system.trees",
+    "evalb test.trees system.trees --format evalb",
+    "evalb test.trees system.trees --format json --params new",
+    *(f"evalb test.trees system.trees --params rules.prm --format {style}"
+      for style in ("table", "evalb", "json")),
+    "compare test.trees system.trees system.trees --name a --name b",
+    "compare test.trees system.trees test.trees",
+    *(COMPARE, SHOW, "show test.trees --only-errors --gold system.trees"),
+    *(ATTENTION, f"{ATTENTION} --head-rules rules.heads", REPRODUCE_ANEW),
+]  # fmt: skip
+"""Every command that reads files, in all ways in which it reads them."""
+FORMAT_OF = {
+    "treebank.mrg": "treebank",
+    "vectors.txt": "word vectors",
+    "pairs.txt": "suite",
+    "suite.json": "suite",
+    ".trees": "trees",
+    ".gen.oracle": "generative oracle",
+    ".oracle": "oracle",
+    ".txt": "text",
+    ".props": "samples",
+    ".likelihoods": "likelihoods",
+    ".paths": "clusters",
+    "rules.prm": "EVALB parameters",
+    "rules.heads": "head rules",
+    ".params": "Boost archive",
 }
-RESUMES = {"parser": RESUME_PARSER, "generator": RESUME_GENERATOR, "lm": RESUME_LM}
+"""By the end of a name; the first one counts."""
+JSON_FILES = ("config.json", "vocabulary.json", "about.json", "text.json")
+MODELS = ("parser", "generator", "lm")
+TAGGER = "tagger/averaged_perceptron_tagger_xxx"
 REPORTS = [f"{REPRODUCE} --dry-run", f"{REPRODUCE} --stages report"]
 
 
-def _targets() -> list[Target]:
-    found = [
-        Target(format, file, command, TEXT)
-        for format, pairs in TEXTS.items()
-        for file, command in pairs
-    ]
-    for model, commands in USES.items():
-        for command in (*commands, RESUMES[model]):
-            found += [
-                Target(name, f"{model}/{name}", command, JSON)
-                for name in ("config.json", "vocabulary.json", "about.json", "text.json")
-            ]
-            found.append(Target("parameters.npz", f"{model}/parameters.npz", command, NPZ))
-        resume = RESUMES[model]
-        found.append(Target("training.npz", f"{model}/training.npz", resume, TRAINING))
-        found.append(Target("log.jsonl", f"{model}/log.jsonl", resume, TEXT))
-    found += [Target("tagger", f"parser/{name}", PARSE_TEXT, JSON) for name in TAGGER]
-    found.append(Target("log.jsonl", "parser/log.jsonl", "plot parser lm -o out", TEXT))
-    for command in (*USES["parser"], RESUME_PARSER):
-        found.append(Target("vectors.npz", "parser/vectors.npz", command, NPZ))
+def _texts() -> Iterator[Target]:
+    """The files of text that a command names."""
+    for command in COMMANDS:
+        for name in dict.fromkeys(command.split()):
+            ends = [end for end in FORMAT_OF if name.endswith(end) and not name.startswith("out")]
+            if ends and "--resume" not in command:
+                yield Target(FORMAT_OF[ends[0]], name, command, TEXT)
+
+
+def _packed(text: Target) -> Iterator[Target]:
+    """A file of text as archives of it."""
+    # an archive of the original program is read as it is
+    if not text.file.endswith(".params") and "reproduce" not in text.command:
+        for ending in ENDINGS:
+            name = f"{text.file}{ending}"
+            words = [name if word == text.file else word for word in text.command.split()]
+            yield Target("packed", name, " ".join(words), PACKED)
+
+
+def _files_of_models() -> Iterator[Target]:
+    """The files of the models that a command names."""
+    for command in COMMANDS:
+        for model in [model for model in MODELS if model in command.split()]:
+            files = {name: JSON for name in JSON_FILES} | {"parameters.npz": NPZ}
+            if model == "parser":
+                files["vectors.npz"] = NPZ
+            if "--resume" in command:
+                files |= {"training.npz": TRAINING, "log.jsonl": TEXT}
+            if command.startswith("plot"):
+                files = {"log.jsonl": TEXT}
+            for name, mutations in files.items():
+                yield Target(name, f"{model}/{name}", command, mutations)
+    for part in ("weights", "tagdict", "classes"):
+        yield Target("tagger", f"parser/{TAGGER}.{part}.json", PARSE_TEXT, JSON)
+
+
+def _kept() -> Iterator[Target]:
+    """Files that an earlier run left, or that stand beside others."""
     resume = "score --model generator test.props -o test.scores --resume"
     part = ("test.scores.part", "test.scores.part.key")
-    found += [Target("part and key", file, resume, TEXT, part) for file in part]
+    for file in part:
+        yield Target("part and key", file, resume, TEXT, part)
     for command in REPORTS:
         for name in ("stages.json", "hashes.json"):
-            found.append(Target(name, f"results/{name}", command, JSON))
+            yield Target(name, f"results/{name}", command, JSON)
     for model in ("parser-corrected-1", "lstm-1"):
-        found.append(Target("log.jsonl", f"results/{model}/log.jsonl", REPORTS[1], TEXT))
-    found += [*_packed_targets(), *_places(), *_arrays_targets()]
-    sound = [DISCRIMINATIVE, GENERATOR, LSTM_LM, IMPORT, IMPORT_GENERATIVE, COMPARE, REPRODUCE_ANEW]
-    sound += [command for commands in USES.values() for command in commands]
-    sound += [KNESER_NEY, KNESER_NEY_SURPRISAL, PARTICLES]
-    sound += [command for pairs in (TEXTS["trees"], TEXTS["clusters"]) for _, command in pairs]
-    found += [Target(OPTIONS, "", command, ()) for command in dict.fromkeys(sound)]
-    return found
+        yield Target("log.jsonl", f"results/{model}/log.jsonl", REPORTS[1], TEXT)
+    for name, mutations in arrays.MUTATIONS.items():
+        for command in (GENERATOR, LSTM_LM):
+            folder = f"train.gen.oracle{arrays.ENDING}"
+            file = f"{folder}/{name}"
+            yield Target("arrays", file, command, mutations, (folder,), arrays.PUTS)
 
 
-def _packed_targets() -> Iterator[Target]:
-    """Every command that reads a file of text, with that file packed."""
-    for pairs in TEXTS.values():
-        for file, command in pairs:
-            # an archive of the original program is read as it is
-            if not file.endswith(".params") and "reproduce" not in command:
-                for ending in ENDINGS:
-                    words = [f"{file}{ending}" if w == file else w for w in command.split()]
-                    yield Target("packed", f"{file}{ending}", " ".join(words), PACKED)
-
-
-def _places() -> Iterator[Target]:
+def _places(texts: Sequence[Target], models: Sequence[Target]) -> Iterator[Target]:
     """Something else in the place of a file that is read, of a model's, of an output, of what an earlier run left."""
-    for pairs in TEXTS.values():
-        for file, command in pairs:
-            # what is read twice is no pipe
-            puts = READ if command.split().count(file) == 1 else READ_TWICE
-            puts = READ_AS_A_WHOLE if file.endswith(".params") else puts
-            yield Target("places", file, command, (), puts=puts)
-            if " -o out" in command:
-                yield Target("places", "out", command, (), puts=WRITTEN)
-    for model, commands in USES.items():
-        for command in (*commands, RESUMES[model]):
-            for name in (
-                "config.json",
-                "vocabulary.json",
-                "about.json",
-                "text.json",
-                "parameters.npz",
-            ):
-                yield Target("places", f"{model}/{name}", command, (), puts=READ_AS_A_WHOLE)
-        for name in ("training.npz", "log.jsonl"):
-            yield Target("places", f"{model}/{name}", RESUMES[model], (), puts=READ_AS_A_WHOLE)
+    for _, file, command, *_ in texts:
+        # what is read twice is no pipe
+        puts = READ if command.split().count(file) == 1 else READ_TWICE
+        puts = READ_AS_A_WHOLE if file.endswith(".params") else puts
+        yield Target("places", file, command, (), puts=puts)
+    for command in COMMANDS:
+        if " -o out" in command:
+            yield Target("places", "out", command, (), puts=WRITTEN)
+    for _, file, command, *_ in models:
+        yield Target("places", file, command, (), puts=READ_AS_A_WHOLE)
     for command in (PARSE, SAMPLE, SCORE):
         for name in ("out.part", "out.part.key"):
             for resume in ("", " --resume"):
                 yield Target("places", name, command + resume, (), puts=KEPT)
 
 
-def _arrays_targets() -> Iterator[Target]:
-    """The arrays of an oracle that is trained on."""
-    for name in FILES:
-        for command in (GENERATOR, LSTM_LM):
-            folder = f"train.gen.oracle{ENDING}"
-            yield Target("arrays", f"{folder}/{name}", command, mutations_of(name), (folder,), PUTS)
+def _targets() -> Iterator[Target]:
+    texts, models = list(_texts()), list(_files_of_models())
+    yield from (*texts, *models, *_kept())
+    for text in texts:
+        yield from _packed(text)
+    yield from _places(texts, models)
+    for command in COMMANDS:
+        if "--resume" not in command:
+            yield Target(OPTIONS, "", command, ())
 
 
-TARGETS = _targets()
+TARGETS = list(_targets())
 FORMATS = tuple(dict.fromkeys(target.format for target in TARGETS))

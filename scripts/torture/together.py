@@ -3,34 +3,33 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import socket
 import struct
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from random import Random
 
-from scripts.torture.book import Book
-from scripts.torture.jobs import Ended, Started, Straight, arguments_of, difference, link_data
-from scripts.torture.judge import last_exception
+from scripts.torture.jobs import Straight, difference
+from scripts.torture.processes import PATIENCE, Ended, Started, Trial, link_data
 from scripts.torture.targets import PARSE, SAMPLE, SCORE
 
 LOCKS, SCHEDULERS = "locks", "schedulers"
-PATIENCE, AT_ONCE = 300.0, 10.0
+AT_ONCE = 10.0
 LOADED = 20.0
 """Seconds that a busy machine may take until a command is loaded, besides the ten that it has."""
 
 
-def torture_locks(straight: Straight, data: Path, folder: Path, random: Random, book: Book) -> None:
+def run_two(straight: Straight, random: Random, data: Path, folder: Path) -> Trial:
     """Stop a command somewhere, run the same one beside it, and let the first go on."""
     job = straight.job
     link_data(data, folder)
     names = {path.name for path in folder.iterdir()}
-    first = Started(arguments_of(job, data), folder, job.program)
+    first = job.start(data, folder)
     moment = random.uniform(0, straight.seconds)
     time.sleep(moment)
     first.signal(signal.SIGSTOP, all_of_them=True)
@@ -38,33 +37,20 @@ def torture_locks(straight: Straight, data: Path, folder: Path, random: Random, 
     # one that has written all may have let go, and be about to end
     writes = first.process.poll() is None and has_begun and bool(difference(straight, folder))
     resume = random.random() < 0.5
-    second = Started(arguments_of(job, data, resume), folder, job.program).wait(
-        AT_ONCE + LOADED if writes else PATIENCE
-    )
+    second = job.start(data, folder, resume).wait(AT_ONCE + LOADED if writes else PATIENCE)
     first.signal(signal.SIGCONT, all_of_them=True)
-    ended = first.wait(PATIENCE)
-    book.add_try(LOCKS)
+    ended = first.wait()
     problem = _problem_of_two(straight, folder, ended, second, writes)
-    if problem:
-        how = f"a second one{' with --resume' if resume else ''} at {moment:.3f} s"
-        said = ended.stderr + second.stderr
-
-        def write(example: Path) -> None:
-            shutil.copytree(folder, example / "folder", symlinks=True)
-            (example / "output.txt").write_text(said, errors="replace")
-
-        book.add_failure(LOCKS, f"{job.name}: {problem}", job.command, how, write)
-    shutil.rmtree(folder, ignore_errors=True)
+    cause = problem and f"{job.name}: {problem}"
+    how = f"a second one{' with --resume' if resume else ''} at {moment:.3f} s"
+    return Trial(LOCKS, cause, job.command, how, ended.stderr + second.stderr)
 
 
 def _problem_of_two(
     straight: Straight, folder: Path, first: Ended, second: Ended, writes: bool
 ) -> str | None:
-    for ended in (first, second):
-        if "Traceback" in ended.stderr:
-            return f"traceback: {last_exception(ended.stderr)}"
-        if ended.code == 2 and "Error: " not in ended.stderr:
-            return "exit code 2 without a message"
+    if problem := first.problem or second.problem:
+        return problem
     if writes and second.code != 2:
         return f"the second one ended with {second.code} while the first one wrote"
     if (writes and first.code != 0) or {first.code, second.code} not in ({0}, {0, 2}):
@@ -116,14 +102,12 @@ DEAD = (
     *("tcp://127.0.0.1:1", "tcp://no-such-host.invalid:8786", "tcp://127.0.0.1:99999", "local:0", "local:9999"),
     *("tls://127.0.0.1:1", "no/such/file", "pipe", "loop", "/dev/zero", "empty.json", "dead.json"),
 )  # fmt: skip
-SCHEDULER_CASES = [
-    (command, place) for command in (PARSE, SAMPLE, SCORE) for place in (*SERVERS, *DEAD)
-]
+Place = str | Callable[[socket.socket], None]
+"""An address, or a server's side of a conversation."""
 
 
-def torture_scheduler(case: tuple, data: Path, folder: Path, book: Book) -> None:
+def ask_the_dead(command: str, place: Place, data: Path, folder: Path) -> Trial:
     """Run a command whose scheduler is not there, or is none."""
-    command, place = case
     link_data(data, folder)
     os.mkfifo(folder / "pipe")
     (folder / "loop").symlink_to("loop")
@@ -132,27 +116,33 @@ def torture_scheduler(case: tuple, data: Path, folder: Path, book: Book) -> None
     with served(place) as address:
         arguments = [*command.split(), "--scheduler", address]
         ended = Started(arguments, folder).wait(AT_ONCE + LOADED)
-    book.add_try(SCHEDULERS)
     name = place if isinstance(place, str) else place.__name__.strip("_")
-    if problem := problem_of_dead(ended, folder):
-        shown = f"{command} --scheduler {address}"
-        book.add_failure(SCHEDULERS, f"{name}: {problem}", shown, name, lambda example: None)
-    shutil.rmtree(folder)
+    problem = problem_of_dead(ended, folder)
+    cause = problem and f"{name}: {problem}"
+    return Trial(SCHEDULERS, cause, f"{command} --scheduler {address}", name, ended.stderr)
+
+
+SCHEDULER_CASES = [
+    partial(ask_the_dead, command, place)
+    for command in (PARSE, SAMPLE, SCORE)
+    for place in (*SERVERS, *DEAD)
+]
 
 
 def problem_of_dead(ended: Ended, folder: Path) -> str | None:
-    if "Traceback" in ended.stderr:
-        return f"traceback: {last_exception(ended.stderr)}"
+    """What a command did instead of saying so in one sentence and leaving no output."""
+    if ended.traceback:
+        return ended.traceback
     if ended.code == -signal.SIGKILL:
         return f"not ended after {AT_ONCE + LOADED:.0f} s"
     said = [line for line in ended.stderr.splitlines() if line.startswith("Error: ")]
     if ended.code != 2 or len(said) != 1:
-        return f"exit code {ended.code}: {ended.stderr.strip()[-80:]}"
+        return ended.shown
     return "an output is left" if (folder / "out").exists() else None
 
 
 @contextmanager
-def served(place) -> Iterator[str]:
+def served(place: Place) -> Iterator[str]:
     """The address of a server that does so to all who come; what is an address already is given as it is."""
     if isinstance(place, str):
         yield place

@@ -1,23 +1,20 @@
-"""A process that runs one command after the other, each under a limit of time, all under one of memory.
-
-Started by `workers` with the limits; reads `{"folder": ..., "arguments": [...]}` a line from standard input and
-answers a line of what came of it.
-"""
+"""Processes that run one command after the other, each under a limit of time, all under one of memory."""
 
 from __future__ import annotations
 
 import faulthandler
 import gc
 import importlib
-import json
 import os
 import re
 import resource
 import signal
-import sys
+import tempfile
 import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass
+from multiprocessing import connection, get_context
 from pathlib import Path
-from typing import TextIO
 
 from click.testing import CliRunner
 
@@ -25,56 +22,123 @@ import rnng_dy.cli
 from oracle import encoding
 from rnng_dy import engine
 
+CHECKOUT = Path(__file__).resolve().parents[2]
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(CHECKOUT)}
+"""In which processes find this checkout's code."""
+GRACE = 10.0
+"""Seconds after which a process that does not notice its limit is killed."""
+MOST_HELD = 1500
+"""Megabytes after which a worker is replaced."""
 KEPT_FROM = encoding.KEPT_FROM
 SHOWN = 1_000_000
 """Characters of an output that are handed back."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one command may take."""
+
+    seconds: float = 60.0
+    gigabytes: float = 2.0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a command."""
+
+    code: int | None
+    """None where it did not end by itself."""
+    stdout: str = ""
+    stderr: str = ""
+    traceback: str = ""
+    where: str = ""
+    """The exception and the function that it came from, or how the process died."""
+    megabytes: float = 0.0
+    """That it took at its peak."""
+    held: float = 0.0
+    """Megabytes that the process had afterwards."""
+
+
+class Worker:
+    """A process for commands, another one after each that killed it."""
+
+    def __init__(self, limits: Limits = Limits()):
+        self.limits = limits
+        self._process = None
+        self._folder = tempfile.TemporaryDirectory(prefix="torture-worker-")
+        self._log = Path(self._folder.name, "log")
+
+    def run(self, arguments: Sequence[str], folder: Path) -> Outcome:
+        """Run a command of rnng-dy in a folder."""
+        if self._process is None:
+            context = get_context("spawn")
+            self._pipe, theirs = context.Pipe()
+            # no daemon, which could not start processes of its own
+            self._process = context.Process(target=_serve, args=(theirs, self.limits, self._log))
+            self._process.start()
+            theirs.close()
+        try:
+            self._pipe.send((folder, list(arguments)))
+            if not self._pipe.poll(self.limits.seconds + GRACE):
+                self._process.kill()
+                return self._death("hung")
+            outcome = self._pipe.recv()
+        except (EOFError, ConnectionError):
+            return self._death("")
+        if outcome.held > MOST_HELD or outcome.where.startswith(("overtime", "MemoryError")):
+            self.close()
+        return outcome
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process:
+            self._process.kill()
+            self._process.join()
+            self._pipe.close()
+            self._process = None
+
+    def _death(self, how: str) -> Outcome:
+        """The outcome of a command that killed its process, or that had to be killed with it."""
+        self._process.join()
+        code = self._process.exitcode
+        died = signal.Signals(-code).name if code < 0 else f"exit code {code} of the process"
+        self.close()
+        log = self._log.read_text(errors="replace")[-20_000:]
+        return Outcome(None, stderr=log, traceback=log, where=how or f"died: {died}")
 
 
 class Overtime(BaseException):
     """A command takes longer than it may; no command can catch it by mistake."""
 
 
-def main() -> None:
-    """Answer until standard input ends."""
-    seconds, gigabytes, log = float(sys.argv[1]), float(sys.argv[2]), sys.argv[3]
-    jobs, answers = _own_streams(log)
+def _serve(jobs: connection.Connection, limits: Limits, log: Path) -> None:
+    """Answer until nobody asks any more."""
+    os.environ.update(ENVIRONMENT)
+    # what C++ or a crash prints goes to the log
+    written = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    for stream, file in enumerate((os.open(os.devnull, os.O_RDONLY), written, written)):
+        os.dup2(file, stream)
+    faulthandler.enable()
     engine.start()
-    _limit_memory(gigabytes)
+    # a bound that commands, which set their own, cannot go beyond
+    most = _kilobytes("VmData") * 1024 + int(limits.gigabytes * 1e9)
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     signal.signal(signal.SIGALRM, _overtime)
     for module in {place.module for place in rnng_dy.cli.COMMANDS.values()}:
         importlib.import_module(f"rnng_dy.cli.{module}")
     # what is always there need not be gone through after each command
     gc.freeze()
-    for line in jobs:
-        job = json.loads(line)
-        os.chdir(job["folder"])
-        found = run(job["arguments"], seconds)
-        print(json.dumps(found), file=answers, flush=True)
+    while True:
+        try:
+            folder, arguments = jobs.recv()
+        except EOFError:
+            return
+        os.chdir(folder)
+        jobs.send(_outcome(arguments, limits.seconds))
 
 
-def _own_streams(log: str) -> tuple[TextIO, TextIO]:
-    """The streams to the campaign; what C++ or a crash prints goes to the log instead."""
-    jobs, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
-    written = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(written, 1)
-    os.dup2(written, 2)
-    faulthandler.enable()
-    return jobs, answers
-
-
-def _limit_memory(gigabytes: float) -> None:
-    """A bound that commands, which set their own, cannot go beyond."""
-    now = _kilobytes("VmData") * 1024
-    limit = now + int(gigabytes * 1e9)
-    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
-
-
-def run(arguments: list[str], seconds: float) -> dict:
-    """Exit code, outputs, traceback, seconds and peak memory of a command.
-
-    The code is None where the time was up or an exception came through.
-    """
+def _outcome(arguments: list[str], seconds: float) -> Outcome:
+    """Run a command; the code is None where the time was up or an exception came through."""
     _forget_the_last()
     # arrays of an oracle are read where there are some, however small it is
     encoding.KEPT_FROM = 0 if any(Path.cwd().glob("*.arrays")) else KEPT_FROM
@@ -89,15 +153,15 @@ def run(arguments: list[str], seconds: float) -> dict:
         signal.setitimer(signal.ITIMER_REAL, 0)
     if result and result.exception and not isinstance(result.exception, SystemExit):
         failed = result.exception
-    return {
-        "code": None if failed else result.exit_code,
-        "stdout": result.stdout[:SHOWN] if result else "",
-        "stderr": result.stderr[:SHOWN] if result else "",
-        "traceback": "".join(traceback.format_exception(failed))[-20_000:] if failed else "",
-        "where": _where(failed) if failed else "",
-        "megabytes": (_kilobytes("VmHWM") - before) / 1000,
-        "held": _kilobytes("VmRSS") / 1000,
-    }
+    return Outcome(
+        code=None if failed else result.exit_code,
+        stdout=result.stdout[:SHOWN] if result else "",
+        stderr=result.stderr[:SHOWN] if result else "",
+        traceback="".join(traceback.format_exception(failed))[-20_000:] if failed else "",
+        where=_where(failed) if failed else "",
+        megabytes=(_kilobytes("VmHWM") - before) / 1000,
+        held=_kilobytes("VmRSS") / 1000,
+    )
 
 
 def _forget_the_last() -> None:
@@ -127,7 +191,3 @@ def _kilobytes(name: str) -> int:
 
 def _overtime(number: int, frame: object) -> None:
     raise Overtime
-
-
-if __name__ == "__main__":
-    main()
