@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scripts.torture.commands import PARSE
 from scripts.torture.inputs import DamagedInput, damaged_inputs, set_up, try_input
 from scripts.torture.jobs import Job, straight_run
 from scripts.torture.judge import judge
@@ -23,7 +24,7 @@ from scripts.torture.packed import PACKED, bomb, pack, several_streams, truth
 from scripts.torture.places import CONTENT, LINK_TO_OTHERS
 from scripts.torture.processes import Ended
 from scripts.torture.structures import change_json, change_member, change_number
-from scripts.torture.targets import FORMATS, PARSE, TARGETS
+from scripts.torture.targets import FORMATS, TARGETS
 from scripts.torture.together import SERVERS, problem_of_dead, run_two, served
 from scripts.torture.worker import CHECKOUT, Limits, Outcome, Worker
 

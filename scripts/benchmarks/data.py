@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import accumulate
 from pathlib import Path
 
 import nltk
 
 import oracle
+from clusters.brown import brown_clusters
 from oracle.corpora import read_nltk
 from oracle.errors import RnngError
-from oracle.files import make_oracle, read_oracle, write_oracle
+from oracle.files import OracleSentence, make_oracle, read_oracle, write_oracle
 from oracle.treebank import LocatedTree, PreterminalRoots, clean, read_trees, words
 from oracle.unknown import UnknownWords, known_words
+from rnng_dy.language_model import GenerativeModel
+from rnng_dy.models.discriminative import ParserSizes
+from rnng_dy.models.generative import GeneratorSizes
+from rnng_dy.models.vocabulary import GeneratorVocabulary, ParserVocabulary
+from rnng_dy.parser import DiscriminativeParser
+from rnng_dy.training.development import encode_possible
 
 TEST = 245
+OWN = Path(oracle.__file__).parent / "data" / "tiny.trees"
+"""The package's own trees."""
 SUFFIXES = {"discriminative": "oracle", "generative": "gen.oracle"}
 """Of the oracles of each kind of model."""
 
@@ -25,8 +35,7 @@ def write_data(folder: Path) -> str:
         name = "NLTK's treebank sample"
         trees = [located._replace(tree=clean(located.tree), text=None) for located in read_nltk()]
     except (RnngError, LookupError):
-        own = Path(oracle.__file__).parent / "data" / "tiny.trees"
-        name, trees = "the package's own trees", list(read_trees(own))
+        name, trees = "the package's own trees", list(read_trees(OWN))
     trees = list(PreterminalRoots(skip=True).without(trees))
     cut = max(len(trees) - TEST, len(trees) * 9 // 10)
     train, test = trees[:cut], trees[cut:]
@@ -54,20 +63,21 @@ def long_tree(trees: list[LocatedTree], length: int) -> LocatedTree:
 
 def new_model(kind: str, folder: Path):
     """A model of the paper's size for the training oracle in the folder."""
-    from clusters.brown import brown_clusters
-    from rnng_dy.language_model import GenerativeModel
-    from rnng_dy.models.vocabulary import GeneratorVocabulary, ParserVocabulary
-    from rnng_dy.parser import DiscriminativeParser
-
     sentences = read_oracle(folder / f"train.{SUFFIXES[kind]}")
+    return model_for(kind, sentences, lambda: brown_clusters([s.unkified for s in sentences], 140))
+
+
+def model_for(
+    kind: str, sentences: list[OracleSentence], clusters: Callable[[], list], **sizes: int
+):
+    """A new model for sentences; one that is generative asks for word clusters."""
     if kind == "discriminative":
-        return DiscriminativeParser(ParserVocabulary.from_oracle(sentences, True, None))
-    entries = brown_clusters([s.unkified for s in sentences], 140)
-    return GenerativeModel(GeneratorVocabulary.build(entries, sentences))
+        vocabulary = ParserVocabulary.from_oracle(sentences, True, None)
+        return DiscriminativeParser(vocabulary, ParserSizes(**sizes))
+    vocabulary = GeneratorVocabulary.build(clusters(), sentences)
+    return GenerativeModel(vocabulary, GeneratorSizes(**sizes))
 
 
 def examples_of(model, part: str, folder: Path) -> list:
     """The examples of an oracle in the folder that the model can be trained on."""
-    from rnng_dy.training.development import encode_possible
-
     return encode_possible(model, read_oracle(folder / f"{part}.{SUFFIXES[model.kind]}"))[0]

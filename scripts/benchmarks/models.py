@@ -22,6 +22,11 @@ from oracle.files import read_samples
 from oracle.transitions import TOP_DOWN
 from rnng_dy import engine, registry
 from rnng_dy.execution.memory import peak_memory
+from rnng_dy.search.greedy import parse_all
+from rnng_dy.search.sampling import sample_batch
+from rnng_dy.training.loop import Training
+from rnng_dy.training.presets import PRESETS
+from rnng_dy.training.updates import Updater
 from scripts.benchmarks.data import examples_of, new_model, write_data
 from scripts.benchmarks.measuring import KINDS, apart, print_row
 
@@ -97,9 +102,6 @@ def _works(jobs: int, device: str, share: int) -> Iterator[tuple]:
 
 def train(folder: str, device: str, kind: str, batch_size: int, jobs: int, count: int) -> dict:
     """Training; the first run of a kind leaves the model that the other measurements use."""
-    from rnng_dy.training.loop import Training
-    from rnng_dy.training.presets import PRESETS
-
     engine.start(device)
     place = Path(folder)
     first = not (place / kind).exists()
@@ -120,9 +122,6 @@ def train(folder: str, device: str, kind: str, batch_size: int, jobs: int, count
 
 def train_length(folder: str, device: str, kind: str, words: int) -> dict:
     """Training with one sentence of a length."""
-    from rnng_dy.training.presets import PRESETS
-    from rnng_dy.training.updates import Updater
-
     engine.start(device)
     model = registry.load(Path(folder) / kind)
     examples = examples_of(model, f"words{words}", Path(folder))
@@ -137,8 +136,6 @@ def train_length(folder: str, device: str, kind: str, words: int) -> dict:
 
 def parse(folder: str, device: str, count: int) -> dict:
     """Greedy parsing."""
-    from rnng_dy.search.greedy import parse_all
-
     parser, tokens = _parser(folder, device, "test", count)
     start = time.perf_counter()
     results = parse_all(parser, tokens, [len(t.words) for t in tokens])
@@ -148,8 +145,6 @@ def parse(folder: str, device: str, count: int) -> dict:
 
 def sample_length(folder: str, device: str, words: int) -> dict:
     """Ten samples of sentences of a length."""
-    from rnng_dy.search.sampling import sample_batch
-
     parser, tokens = _parser(folder, device, f"words{words}", 2)
     start = time.perf_counter()
     drawn = [sample_batch(parser, [t], 10, 0.8, [[i]])[0] for i, t in enumerate(tokens)]

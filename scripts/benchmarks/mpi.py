@@ -18,7 +18,11 @@ import click
 import numpy as np
 
 from rnng_dy import engine, registry
+from rnng_dy.training.exchange import Gradients, add_in_order
+from rnng_dy.training.loop import Training
 from rnng_dy.training.presets import PRESETS
+from rnng_dy.training.replicas import Replicas
+from rnng_dy.training.updates import Updater, parts_of_like_size
 from scripts.benchmarks.data import examples_of, new_model, write_data
 from scripts.benchmarks.measuring import KINDS, apart, fastest, in_turns, print_row, printed_by
 
@@ -116,8 +120,6 @@ def _seconds(
 
 def _slowest(lengths: list[int], batch: int, ranks: int) -> float:
     """The largest part of a batch over the mean of its parts, on average."""
-    from rnng_dy.training.updates import parts_of_like_size
-
     random = np.random.default_rng(1)
     found = []
     for _ in range(200):
@@ -156,10 +158,6 @@ def print_first(name: str, *arguments: object) -> None:
 
 def train(folder: str, kind: str, jobs: int, size: int, world=None) -> tuple[float, float]:
     """Sentences a second, and seconds of an update without sentences; the fastest of some times each."""
-    from rnng_dy.training.loop import Training
-    from rnng_dy.training.replicas import Replicas
-    from rnng_dy.training.updates import Updater
-
     engine.start()
     model = registry.load(Path(folder) / kind)
     examples = examples_of(model, "train", Path(folder))[: BATCHES * size]
@@ -183,8 +181,6 @@ def train(folder: str, kind: str, jobs: int, size: int, world=None) -> tuple[flo
 
 def update(folder: str, kind: str) -> tuple[int, float]:
     """How many numbers a minibatch's gradient has, and seconds that a rank needs for adding them up."""
-    from rnng_dy.training.exchange import Gradients, add_in_order
-
     engine.start()
     model = registry.load(Path(folder) / kind)
     examples = examples_of(model, "train", Path(folder))[:BATCH]

@@ -12,6 +12,9 @@ import click
 import numpy as np
 
 from rnng_dy import engine
+from rnng_dy.engine import dy
+from rnng_dy.training.presets import PRESETS
+from rnng_dy.training.updates import Updater
 from scripts.benchmarks.data import examples_of, new_model, write_data
 from scripts.benchmarks.measuring import KINDS, print_row, printed_by
 
@@ -38,10 +41,6 @@ def main(kind: str, batch_size: int, sentences: int, device: str) -> None:
 def measure(kind: str, batch_size: int, sentences: int, device: str, folder: str) -> None:
     """Steps of a new model; DyNet prints its own times when the process ends."""
     engine.start(device, profiling=True)
-    from rnng_dy.engine import dy
-    from rnng_dy.training.presets import PRESETS
-    from rnng_dy.training.updates import Updater
-
     model = new_model(kind, Path(folder))
     settings = PRESETS["paper", kind]
     examples = examples_of(model, "train", Path(folder))

@@ -10,7 +10,14 @@ from pathlib import Path
 
 import click
 
+from oracle.transitions import DEFAULT as TOP_DOWN
+from oracle.transitions import SYSTEMS
 from rnng_dy import engine
+from rnng_dy.models.composition import COMPOSITIONS
+from rnng_dy.models.composition import DEFAULT as COMPOSITION
+from rnng_dy.search.scoring import example_log_probs
+from rnng_dy.training.presets import PRESETS
+from rnng_dy.training.updates import Updater
 from scripts.benchmarks.data import examples_of, new_model, write_data
 from scripts.benchmarks.measuring import KINDS, in_turns, print_row, processor_time
 
@@ -49,14 +56,6 @@ def main(kind: str, turns: int) -> None:
 
 def _works(kind: str, folder: Path) -> Iterator[tuple[str, tuple[Callable, Callable]]]:
     """Name and what to measure of each system: an update and the scores of the same minibatch."""
-    from oracle.transitions import DEFAULT as TOP_DOWN
-    from oracle.transitions import SYSTEMS
-    from rnng_dy.models.composition import COMPOSITIONS
-    from rnng_dy.models.composition import DEFAULT as COMPOSITION
-    from rnng_dy.search.scoring import example_log_probs
-    from rnng_dy.training.presets import PRESETS
-    from rnng_dy.training.updates import Updater
-
     base = new_model(kind, folder)
     full, *other_states = type(base).states
     systems = [(composition, full, TOP_DOWN) for composition in COMPOSITIONS]

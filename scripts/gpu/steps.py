@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import resource
 import subprocess
 import sys
 import time
@@ -18,6 +19,10 @@ import numpy as np
 
 from rnng_dy import engine
 from rnng_dy.engine import dy
+from rnng_dy.selfcheck import growth_difference
+from rnng_dy.training.presets import PRESETS
+from rnng_dy.training.updates import Updater
+from scripts.benchmarks.data import examples_of, new_model, write_data
 from scripts.gpu.numbers import COMPUTED, KINDS, Arrays, difference, model_of
 
 REFERENCES = "references"
@@ -149,8 +154,6 @@ def seeds(options: Options) -> list[bool]:
 
 def growth(options: Options) -> list[bool]:
     """A graph that outgrows the first pools has the right gradient, and the next one takes no more memory."""
-    from rnng_dy.selfcheck import growth_difference
-
     apart = [growth_difference(128)]
     after_first = memory_in_use()
     apart += [growth_difference(128) for _ in range(3)]
@@ -165,8 +168,6 @@ def memory(options: Options) -> list[bool]:
     """A graph that does not fit raises MemoryError, whatever it was doing, and one that fits is right after it."""
     size = 1 << 26
     if engine.device() == engine.CPU:
-        import resource
-
         size = 1 << 20
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
         resource.setrlimit(resource.RLIMIT_DATA, (CPU_LIMIT, hard))
@@ -193,9 +194,6 @@ def memory(options: Options) -> list[bool]:
 
 def sanitizer(options: Options) -> list[bool]:
     """An update of each tiny model, with dropout; the exit code is compute-sanitizer's."""
-    from rnng_dy.training.presets import PRESETS
-    from rnng_dy.training.updates import Updater
-
     found = []
     for kind, preset in zip(KINDS, ("paper", "fast"), strict=True):
         model, examples = model_of(kind, tiny=True)
@@ -207,10 +205,6 @@ def sanitizer(options: Options) -> list[bool]:
 
 def speed(options: Options) -> list[bool]:
     """Sentences a second in training at the paper's sizes, dropout included, by the size of minibatches."""
-    from rnng_dy.training.presets import PRESETS
-    from rnng_dy.training.updates import Updater
-    from scripts.benchmarks.data import examples_of, new_model, write_data
-
     with TemporaryDirectory() as folder:
         print(write_data(Path(folder)))
         for kind in KINDS:

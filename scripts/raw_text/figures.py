@@ -7,8 +7,8 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from itertools import accumulate
+from collections.abc import Sequence
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,6 +28,8 @@ COMMAND = [sys.executable, "-m", "rnng_dy"]
 Span = tuple[int, int]
 Token = tuple[str, Span]
 """A token and where it stands in the text."""
+WAYS = {"one a line": True, "running text": False}
+"""Whether each sentence of the text has a line."""
 
 
 class Gold(NamedTuple):
@@ -43,7 +45,7 @@ class Gold(NamedTuple):
         made = [detokenised(words(tree), tags(tree)) for tree in trees]
         begins = accumulate((len(text) + 1 for text, _ in made), initial=0)
         sentences = [
-            tuple(zip(words(tree), _moved(spans, begin), strict=True))
+            tuple(zip(words(tree), [(b + begin, e + begin) for b, e in spans], strict=True))
             for tree, (_, spans), begin in zip(trees, made, begins, strict=False)
         ]
         return cls(trees, [text for text, _ in made], sentences)
@@ -56,15 +58,13 @@ class Gold(NamedTuple):
 def segmentation_figures(gold: Gold, segmenter: Segmenter) -> dict[str, float]:
     """Sentences and tokens found again, percent."""
     figures: dict[str, float] = {"sentences": len(gold.trees)}
-    for one_per_line in (True, False):
+    for way, one_per_line in WAYS.items():
         found = sentences_of(segmenter, gold.text(one_per_line), one_per_line)
-        way = _way(one_per_line)
         same = len(set(gold.sentences) & set(found))
         figures[f"{way}: sentences with all tokens right, %"] = 100 * same / len(gold.sentences)
-        figures[f"{way}: tokens, F1"] = _f1(_counted(gold.sentences), _counted(found))
-        bounds = [
-            Counter((s[0][1][0], s[-1][1][1]) for s in part) for part in (gold.sentences, found)
-        ]
+        parts = (gold.sentences, found)
+        figures[f"{way}: tokens, F1"] = _f1(*(Counter(chain(*part)) for part in parts))
+        bounds = (Counter((s[0][1][0], s[-1][1][1]) for s in part) for part in parts)
         figures[f"{way}: sentences, F1"] = _f1(*bounds)
     return figures
 
@@ -78,22 +78,19 @@ def tree_figures(gold: Gold, model: str) -> dict[str, float]:
         "gold tokens: EVALB F1": score(gold.trees, systems).f1,
         "gold tokens: F1 by characters": _tree_f1(gold, systems, gold.sentences),
     }
-    for one_per_line in (True, False):
-        text, way = gold.text(one_per_line), _way(one_per_line)
+    for way, one_per_line in WAYS.items():
+        text = gold.text(one_per_line)
         options = ["--text", "--max-length", "10000", *(["--one-per-line"] if one_per_line else [])]
         found = sentences_of(segmenter, text, one_per_line)
         from_text, seconds = _parsed(model, text, options)
         tree_of = dict(zip(found, from_text, strict=True))
         same = [i for i, tokens in enumerate(gold.sentences) if tokens in tree_of]
-        golds = [gold.trees[i] for i in same]
+        golds, from_gold = ([trees[i] for i in same] for trees in (gold.trees, systems))
+        those = [tree_of[gold.sentences[i]] for i in same]
         figures |= {
             f"{way}: sentences with gold's tokens": len(same),
-            f"{way}: EVALB F1 of those": score(
-                golds, [tree_of[gold.sentences[i]] for i in same]
-            ).f1,
-            f"{way}: EVALB F1 of those, from gold tokens": score(
-                golds, [systems[i] for i in same]
-            ).f1,
+            f"{way}: EVALB F1 of those": score(golds, those).f1,
+            f"{way}: EVALB F1 of those, from gold tokens": score(golds, from_gold).f1,
             f"{way}: F1 by characters, all": _tree_f1(gold, from_text, found),
             f"{way}: sentences a second, start included": len(found) / seconds,
         }
@@ -119,29 +116,17 @@ def brackets(tree: Tree, spans: Sequence[Span]) -> Counter[tuple[str, int, int]]
     )
 
 
-def _way(one_per_line: bool) -> str:
-    return "one a line" if one_per_line else "running text"
-
-
-def _moved(spans: Iterable[Span], by: int) -> list[Span]:
-    return [(begin + by, end + by) for begin, end in spans]
-
-
-def _counted(sentences: Iterable[Sequence[Token]]) -> Counter[Token]:
-    return Counter(token for sentence in sentences for token in sentence)
-
-
 def _f1(gold: Counter, found: Counter) -> float:
     return 200 * (gold & found).total() / (gold.total() + found.total())
 
 
 def _tree_f1(gold: Gold, systems: Sequence[Tree], sentences: Sequence[tuple[Token, ...]]) -> float:
     """F1 of all brackets of all sentences, by characters."""
-    counts = []
-    for trees, tokens in ((gold.trees, gold.sentences), (systems, sentences)):
-        counts.append(Counter())
+    counts = Counter(), Counter()
+    of_both = ((gold.trees, gold.sentences), (systems, sentences))
+    for count, (trees, tokens) in zip(counts, of_both, strict=True):
         for tree, sentence in zip(trees, tokens, strict=True):
-            counts[-1] += brackets(tree, [span for _, span in sentence])
+            count.update(brackets(tree, [span for _, span in sentence]))
     return _f1(*counts)
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import lzma
 import random
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -14,8 +12,10 @@ import oracle
 from oracle.treebank import read_trees
 from rnng_dy.evaluation.head_rules import COLLINS
 from scripts.torture.arrays import KEEP
+from scripts.torture.commands import REPRODUCE, SET_UP
 from scripts.torture.packed import ENDINGS, pack
-from scripts.torture.worker import CHECKOUT, ENVIRONMENT, Outcome, Worker
+from scripts.torture.processes import run_to_its_end
+from scripts.torture.worker import CHECKOUT, Worker
 
 TINY = Path(oracle.__file__).parent / "data" / "tiny.trees"
 REFERENCE = CHECKOUT / "tests/data/tiny_reference"
@@ -27,46 +27,12 @@ SAMPLED = 150
 WORDS = 10
 """Of the longest sentences."""
 
-SIZES = "--layers 1 --lstm-input 6 --hidden 6"
-ADAM = "--optimizer adam --batch-size 2"
-RNNG_SIZES = f"{SIZES} --action-size 3"
-PARSER_SIZES = f"{RNNG_SIZES} --word-size 4 --unknown-probability 0.3"
-UNTAGGED = f"--dev-trees dev.trees {PARSER_SIZES}"
-PARSER = f"{UNTAGGED} --pos --tag-size 3"
-OFTEN = "--first-evaluation 20 --evaluate-every 20 --checkpoint-every 7 --report-every 10"
-ORACLES = "--train train.oracle --dev dev.oracle"
-GENERATIVE = "--train train.gen.oracle --dev dev.gen.oracle --clusters clusters.paths"
-REPRODUCE = (
-    "reproduce trees --train {data}/train.trees --dev {data}/dev.trees --test {data}/test.trees --preset fast "
-    "--epochs 1 --hidden 6 --lstm-input 6 --samples 2 --tags gold --systems corrected "
-    "--beam 20 --particles 10 -o results"
-)
-"""Its stages hold absolute paths, so that a copy of the results is up to date only with the same files."""
 DIE_BEFORE_THE_LAST_RENAME = """
 import os
 os.replace = lambda *_: os._exit(9)
 from rnng_dy.__main__ import main
 main()
 """
-RUN = "from rnng_dy.__main__ import main; main()"
-COMMANDS = [
-    "prepare --from trees test.trees -o prepared.trees",
-    *(f"oracle --train train.trees {part}.trees -o {part}.oracle" for part in ("train", "dev", "test")),
-    *(f"oracle --train train.trees {part}.trees --generative -o {part}.gen.oracle"
-      for part in ("train", "dev", "test")),
-    "clusters train.gen.oracle -c 4 -o clusters.paths",
-    f"train discriminative {ORACLES} {PARSER} {OFTEN} --epochs 1 --pretrained vectors.txt --model parser",
-    f"train discriminative {ORACLES} {UNTAGGED} {OFTEN} --epochs 1 --model untagged",
-    f"train generative {GENERATIVE} {RNNG_SIZES} {OFTEN} --evaluate-from-epoch 0 --epochs 1 --model generator",
-    f"train lstm-lm {GENERATIVE} {SIZES} {ADAM} {OFTEN} --evaluate-from-epoch 0 --epochs 1 --model lm",
-    f"train generative {GENERATIVE} {RNNG_SIZES} {OFTEN} --evaluate-from-epoch 0 --epochs 1 --model gated "
-    "--composition gated-attention --state stack",
-    "parse --model parser test.oracle -o system.trees",
-    "sample --model parser --samples 4 test.oracle -o test.props",
-    "score --model generator test.props -o test.likelihoods",
-    "oracle --train many.trees many.trees -o many.oracle",
-    "oracle --train many.trees many.trees --generative -o many.gen.oracle",
-]  # fmt: skip
 TREEBANK = """\
 ( (S (NP-SBJ-1 (DT The) (NN cat))
      (VP (VBD was) (VP (VBN seen) (NP (-NONE- *-1)) (PP-LOC (IN in) (NP (NNP Oslo))))) (. .)) )
@@ -108,33 +74,22 @@ EQ_WORD Example example
 def write_data(folder: Path, worker: Worker, with_reproduction: bool = False) -> None:
     """All files and models; a whole reproduction takes most of a minute more."""
     _write_texts(folder)
-    for command in COMMANDS:
-        _require_sound(command, worker.run(command.split(), folder))
+    for command in SET_UP:
+        outcome = worker.run(command.split(), folder)
+        if outcome.code != 0:
+            said = outcome.stderr + outcome.traceback + outcome.where
+            raise SystemExit(f"rnng-dy {command}: code {outcome.code}\n{said}")
     samples = (folder / "test.props").read_text(encoding="utf-8").splitlines()
     _write(folder / "bare.trees", (line.split(" ||| ")[2] + "\n" for line in samples[::4]))
-    _run("train.gen.oracle", folder, KEEP)
+    run_to_its_end("train.gen.oracle", folder, KEEP)
     for path in [path for path in folder.iterdir() if path.is_file()]:
         for ending in ENDINGS:
             path.with_name(path.name + ending).write_bytes(pack(path.read_bytes(), ending))
     # score that a kill ends right before its output gets its name
     unfinished = "score --model generator test.props -o test.scores"
-    _run(unfinished, folder, DIE_BEFORE_THE_LAST_RENAME, expected=9)
+    run_to_its_end(unfinished, folder, DIE_BEFORE_THE_LAST_RENAME, code=9)
     if with_reproduction:
-        _run(REPRODUCE.format(data=folder), folder, RUN)
-
-
-def _require_sound(command: str, outcome: Outcome) -> None:
-    if outcome.code != 0:
-        shown = outcome.stderr + outcome.traceback + outcome.where
-        raise SystemExit(f"rnng-dy {command}: code {outcome.code}\n{shown}")
-
-
-def _run(command: str, folder: Path, program: str, expected: int = 0) -> None:
-    """Run a command in a process of its own."""
-    started = [sys.executable, "-c", program, *command.split()]
-    done = subprocess.run(started, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True)
-    if done.returncode != expected:
-        raise SystemExit(f"rnng-dy {command}: code {done.returncode}\n{done.stderr}")
+        run_to_its_end(REPRODUCE.format(data=folder), folder)
 
 
 def _write_texts(folder: Path) -> None:

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scripts.torture.data import ADAM, PARSER, REPRODUCE, RNNG_SIZES, SIZES
-from scripts.torture.processes import RUN, Started, link_data
+from scripts.torture.commands import ADAM, PARSER, REPRODUCE, RNNG_SIZES, SIZES
+from scripts.torture.processes import RUN, Started, link_data, run_to_its_end
 
 SAVING_OFTEN = """
 import importlib
@@ -36,12 +36,15 @@ class Job(NamedTuple):
     """What makes the same command go on."""
     program: str = RUN
 
+    def words(self, data: Path, resume: bool = False) -> str:
+        """What is typed, anew or to go on."""
+        return f"{self.command} {self.resume if resume else ''}".format(data=data)
+
     def start(
         self, data: Path, folder: Path, resume: bool = False, program: str = "", **options: object
     ) -> Started:
-        """The command in a process, anew or gone on with; with another program if one is given."""
-        words = f"{self.command} {self.resume if resume else ''}".format(data=data).split()
-        return Started(words, folder, program or self.program, **options)
+        """The command in a process, with another program if one is given."""
+        return Started(self.words(data, resume), folder, program or self.program, **options)
 
 
 _TRAINING = (
@@ -90,9 +93,7 @@ def straight_run(job: Job, data: Path, folder: Path) -> Straight:
     """Run a job to its end, which must be a good one."""
     link_data(data, folder)
     begun = time.monotonic()
-    ended = job.start(data, folder).wait(600)
-    if ended.code != 0:
-        raise SystemExit(f"rnng-dy {job.command}: code {ended.code}\n{ended.stderr}")
+    run_to_its_end(job.words(data), folder, job.program)
     return Straight(job, folder, time.monotonic() - begun)
 
 

@@ -27,6 +27,8 @@ ANNOUNCED = re.compile(
 KEPT = re.compile(
     r"\.part(\.key)?$|^new(/|$)|^(parser|generator|lm|results|out)/|^out$|\.arrays(/|$)"
 )
+# labels and words may be spelt like numbers, so that only these lines are looked at
+PRINTED = re.compile(r"^(?:prob: |LLH=|PPL=|F1: |perplexity: ).*", re.MULTILINE)
 MODEL_FILES = ("config.json", "vocabulary.json", "parameters.npz")
 USING_MODELS = ("parse", "sample", "score", "generate", "perplexity", "attention")
 
@@ -94,35 +96,26 @@ def _refused(
     if any(path.name.startswith("out.part") for path in before):
         # what is in the place of a part is what was wrong
         left = [path for path in left if not path.startswith("out.part")]
-    if left and verb != "train":
-        return Problem("left behind after exit code 2", f"{verb}: {_without_numbers(left[0])}")
-    half = [path for path in left if not KEPT.search(path)]
-    if half:
-        return Problem("left behind after exit code 2", f"{verb}: {_without_numbers(half[0])}")
-    if any(path == "new" for path in left) and not _is_complete(folder / "new"):
+    is_new = "new" in left
+    if verb == "train":
+        left = [path for path in left if not KEPT.search(path)]
+    if left:
+        name = re.sub(r"\d+", "N", left[0])
+        return Problem("left behind after exit code 2", f"{verb}: {name}")
+    if is_new and not all((folder / "new" / name).is_file() for name in MODEL_FILES):
         return Problem("a model folder that is not complete", verb)
     return None
 
 
-def _without_numbers(name: str) -> str:
-    return re.sub(r"\d+", "N", name)
-
-
-def _is_complete(folder: Path) -> bool:
-    return all((folder / name).is_file() for name in MODEL_FILES)
-
-
 def _accepted(arguments: Sequence[str], folder: Path, outcome: Outcome) -> Problem | None:
     """Success means: every line is there, and every number is finite unless standard error says otherwise."""
-    verb = arguments[0]
     if problem := missing_lines(arguments, folder):
         return problem
     if ANNOUNCED.search(outcome.stderr):
         return None
-    for place, number in _numbers(arguments, folder, outcome):
-        if not math.isfinite(number):
-            return Problem("a number that is not finite", f"{verb}: {place}")
-    return None
+    found = (*_not_finite(arguments, folder, outcome), *_not_finite_in_models(arguments, folder))
+    where = f"{arguments[0]}: {found[0]}" if found else ""
+    return Problem("a number that is not finite", where) if found else None
 
 
 def missing_lines(arguments: Sequence[str], folder: Path) -> Problem | None:
@@ -173,56 +166,47 @@ COUNTS: dict[str, Callable[[Path, Sequence[str]], int]] = {
 }
 
 
-def _numbers(
-    arguments: Sequence[str], folder: Path, outcome: Outcome
-) -> Iterator[tuple[str, float]]:
-    """Numbers that a command gave, and where."""
-    verb = arguments[0]
-    # labels and words may be spelt like numbers, so that only these lines are looked at
-    for line in outcome.stdout.splitlines():
-        # systems may be called so, too
-        if re.match(r"prob: |LLH=|PPL=|F1: |perplexity: ", line) and "--names" not in arguments:
-            for text in re.findall(r"(?<![\w.])-?(?:nan|inf)(?![\w.])", line, re.IGNORECASE):
-                yield "what it prints", float(text)
-    if verb in ("score", "perplexity") and (folder / "out").is_file():
-        for line in (folder / "out").read_text(errors="replace").splitlines():
-            yield "its output", _float(line.split("\t")[-1])
-    if verb == "sample" and (folder / "out").is_file():
-        for line in (folder / "out").read_bytes().split(b"\n")[:-1]:
-            yield "its output", _float(line.split(b" ||| ")[1].decode())
-    yield from _numbers_of_models(arguments, folder)
+def _not_finite(arguments: Sequence[str], folder: Path, outcome: Outcome) -> Iterator[str]:
+    """Where a command printed or wrote a number that is not finite, or none."""
+    verb, output = arguments[0], folder / "out"
+    # systems may be called so, too
+    printed = [] if "--names" in arguments else PRINTED.findall(outcome.stdout)
+    if any(re.search(r"(?<![\w.])(?:nan|inf)(?![\w.])", line, re.I) for line in printed):
+        yield "what it prints"
+    if verb in ("score", "perplexity", "sample") and output.is_file():
+        separator, column = ("|||", 1) if verb == "sample" else ("\t", -1)
+        for line in output.read_bytes().split(b"\n")[:-1]:
+            if not _is_finite(line.decode("utf-8", "replace").split(separator)[column]):
+                yield "its output"
 
 
-def _numbers_of_models(arguments: Sequence[str], folder: Path) -> Iterator[tuple[str, float]]:
-    """Of the models that a command made or used."""
-    if "--model" not in arguments:
+def _not_finite_in_models(arguments: Sequence[str], folder: Path) -> Iterator[str]:
+    """The same of a model that a command made or used."""
+    made = arguments[0] in ("train", "import-clab")
+    if "--model" not in arguments or not (made or arguments[0] in USING_MODELS):
         return
     model = folder / arguments[arguments.index("--model") + 1]
-    made = arguments[0] in ("train", "import-clab")
-    if not made and arguments[0] not in USING_MODELS:
-        return
     for name in ("parameters.npz", "vectors.npz"):
-        yield f"{name}, {'made' if made else 'used'}", _sum_of_arrays(model / name)
-    if made and (model / "log.jsonl").is_file():
-        for line in (model / "log.jsonl").read_text(errors="replace").splitlines():
-            yield "log.jsonl", _float(re.search(r"NaN|Infinity|$", line)[0] or "0")
+        if not _are_finite(model / name):
+            yield f"{name}, {'made' if made else 'used'}"
+    log = model / "log.jsonl"
+    if made and log.is_file() and re.search(r"NaN|Infinity", log.read_text(errors="replace")):
+        yield "log.jsonl"
 
 
-def _sum_of_arrays(path: Path) -> float:
-    """Not finite where one of the numbers is not; 0 where there are none, or none that can be read."""
-    if not path.is_file():
-        return 0.0
+def _are_finite(path: Path) -> bool:
+    """Whether all numbers of an archive are finite; an archive that cannot be read has none."""
     try:
         with np.load(path, allow_pickle=False) as archive:
             # a member that is no array comes as bytes
             arrays = [np.asarray(archive[name]) for name in archive.files]
     except Exception:
-        return 0.0
-    return 0.0 if all(np.isfinite(a).all() for a in arrays if a.dtype.kind == "f") else math.nan
+        return True
+    return all(np.isfinite(array).all() for array in arrays if array.dtype.kind == "f")
 
 
-def _float(text: str) -> float:
+def _is_finite(text: str) -> bool:
     try:
-        return float(text)
+        return math.isfinite(float(text))
     except ValueError:
-        return math.nan
+        return False

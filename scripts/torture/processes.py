@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -63,7 +63,7 @@ class Started:
 
     def __init__(
         self,
-        arguments: Sequence[str],
+        command: str,
         folder: Path,
         program: str = RUN,
         prepare: Callable[[], object] | None = None,
@@ -71,7 +71,7 @@ class Started:
     ):
         """`prepare` is called in the new process before the command is."""
         self.process = subprocess.Popen(
-            [sys.executable, "-c", program, *arguments],
+            [sys.executable, "-c", program, *command.split()],
             cwd=folder,
             env=ENVIRONMENT,
             stdin=subprocess.DEVNULL,
@@ -106,6 +106,13 @@ class Started:
         # a process that this one started may hold the pipe for longer
         self._reader.join(1.0)
         return Ended(code, self._errors.decode("utf-8", "replace"))
+
+
+def run_to_its_end(command: str, folder: Path, program: str = RUN, code: int = 0) -> None:
+    """Run a command undisturbed; the campaign ends where its exit code is another one."""
+    ended = Started(command, folder, program).wait(600)
+    if ended.code != code:
+        raise SystemExit(f"rnng-dy {command}: code {ended.code}\n{ended.stderr}")
 
 
 def link_data(data: Path, folder: Path) -> None:

@@ -8,20 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from scripts.torture import commands
 from scripts.torture.processes import Ended, Started, Trial, link_data
-from scripts.torture.targets import (
-    COMPARE,
-    DISCRIMINATIVE,
-    GENERATOR,
-    IMPORT,
-    KNESER_NEY,
-    LSTM_LM,
-    PARSE,
-    PERPLEXITY,
-    REPRODUCE_ANEW,
-    SAMPLE,
-    SCORE,
-)
 
 STREAMS = "streams"
 PATIENCE = 60.0
@@ -30,7 +18,10 @@ EITHER = [
     "prepare --from trees test.trees",
     "oracle --train train.trees test.trees",
     "clusters train.gen.oracle -c 4",
-    *(command.removesuffix(" -o out") for command in (PARSE, SAMPLE, SCORE)),
+    *(
+        command.removesuffix(" -o out")
+        for command in (commands.PARSE, commands.SAMPLE, commands.SCORE)
+    ),
     "generate --model generator -n 2",
     "rerank test.props test.likelihoods",
 ]
@@ -42,8 +33,8 @@ PRINTING = [
     "perplexity test.gen.oracle --model lm",
     "perplexity test.gen.oracle --kneser-ney train.gen.oracle",
     "evalb test.trees system.trees",
-    COMPARE,
-    REPRODUCE_ANEW,
+    commands.COMPARE,
+    commands.REPRODUCE_ANEW,
     "doctor",
 ]
 # who asks for help hears nothing, which is no result lost
@@ -52,14 +43,14 @@ HELP = ["--help", "--version", "parse --help"]
 WRITING = [
     *(f"{command} -o out" for command in EITHER),
     "tag test.trees --jackknife 2 --jobs 2 -o out",
-    f"{SAMPLE} --jobs 2",
-    KNESER_NEY,
-    PERPLEXITY,
-    DISCRIMINATIVE,
-    f"{DISCRIMINATIVE} --preset fast --jobs 2",
-    GENERATOR,
-    LSTM_LM,
-    IMPORT,
+    f"{commands.SAMPLE} --jobs 2",
+    commands.KNESER_NEY,
+    commands.PERPLEXITY,
+    commands.DISCRIMINATIVE,
+    f"{commands.DISCRIMINATIVE} --preset fast --jobs 2",
+    commands.GENERATOR,
+    commands.LSTM_LM,
+    commands.IMPORT,
 ]
 
 
@@ -88,7 +79,7 @@ def run_in_state(command: str, state: State, data: Path, folder: Path) -> Trial:
     prepare = partial(_close, state.closed)
     stdout = subprocess.DEVNULL if state.closed else _stdout(state)
     try:
-        started = Started(command.split(), folder, prepare=prepare, stdout=stdout)
+        started = Started(command, folder, prepare=prepare, stdout=stdout)
         ended = started.wait(PATIENCE)
     finally:
         if not state.closed:

@@ -14,9 +14,9 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
+from scripts.torture.commands import PARSE, SAMPLE, SCORE
 from scripts.torture.jobs import Straight, difference
 from scripts.torture.processes import PATIENCE, Ended, Started, Trial, link_data
-from scripts.torture.targets import PARSE, SAMPLE, SCORE
 
 LOCKS, SCHEDULERS = "locks", "schedulers"
 AT_ONCE = 10.0
@@ -114,12 +114,12 @@ def ask_the_dead(command: str, place: Place, data: Path, folder: Path) -> Trial:
     (folder / "empty.json").write_text("{}")
     (folder / "dead.json").write_text('{"address": "tcp://127.0.0.1:1"}')
     with served(place) as address:
-        arguments = [*command.split(), "--scheduler", address]
-        ended = Started(arguments, folder).wait(AT_ONCE + LOADED)
+        typed = f"{command} --scheduler {address}"
+        ended = Started(typed, folder).wait(AT_ONCE + LOADED)
     name = place if isinstance(place, str) else place.__name__.strip("_")
     problem = problem_of_dead(ended, folder)
     cause = problem and f"{name}: {problem}"
-    return Trial(SCHEDULERS, cause, f"{command} --scheduler {address}", name, ended.stderr)
+    return Trial(SCHEDULERS, cause, typed, name, ended.stderr)
 
 
 SCHEDULER_CASES = [
