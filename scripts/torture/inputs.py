@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 import shutil
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -12,7 +13,6 @@ from random import Random
 
 from scripts.torture.arrays import FORGED
 from scripts.torture.judge import Problem, judge, missing_lines
-from scripts.torture.minimize import minimized
 from scripts.torture.mutations import TEXT
 from scripts.torture.options import change_option
 from scripts.torture.packed import ENDINGS, bomb, truth
@@ -22,6 +22,10 @@ from scripts.torture.targets import OPTIONS, Target
 from scripts.torture.worker import Limits, Outcome, Worker
 
 MOST_MUTATIONS = 3
+SECONDS = 20.0
+"""For finding the smallest content that still shows a failure."""
+MOST_BYTES = 3000
+"""Of a content that is tried byte by byte."""
 WRITING = (CONTENT, FORGED)
 """What puts a damaged content into its place, and not something else."""
 
@@ -168,3 +172,35 @@ def write_smallest(
     set_up(replace(damaged, content=content), data, example / "folder")
     shown = outcome.stdout[-5000:] + outcome.stderr[-5000:] + outcome.traceback
     (example / "output.txt").write_text(shown, errors="replace")
+
+
+def minimized(
+    content: bytes, still_fails: Callable[[bytes], bool], seconds: float = SECONDS
+) -> bytes:
+    """Fewer lines, then fewer bytes, for which `still_fails` is true; `content` itself where there are none.
+
+    >>> minimized(b"a\\nbcd\\ne\\n", lambda c: b"c" in c)
+    b'c'
+    """
+    until = time.monotonic() + seconds
+    content = _without_pieces(content.splitlines(keepends=True), still_fails, until)
+    size = len(content) // (MOST_BYTES + 1) + 1
+    pieces = [content[i : i + size] for i in range(0, len(content), size)]
+    return _without_pieces(pieces, still_fails, until)
+
+
+def _without_pieces(
+    pieces: list[bytes], still_fails: Callable[[bytes], bool], until: float
+) -> bytes:
+    """Leave out runs of pieces, ever shorter ones, until no single piece can be left out."""
+    size = len(pieces)
+    while size:
+        start, before = 0, len(pieces)
+        while start < len(pieces) and time.monotonic() < until:
+            rest = [*pieces[:start], *pieces[start + size :]]
+            if still_fails(b"".join(rest)):
+                pieces = rest
+            else:
+                start += size
+        size = size // 2 if size > 1 else int(len(pieces) < before)
+    return b"".join(pieces)
