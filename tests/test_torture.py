@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scripts.checkout import CHECKOUT
 from scripts.torture.commands import PARSE
 from scripts.torture.inputs import DamagedInput, damaged_inputs, minimized, set_up, try_input
 from scripts.torture.jobs import Job, straight_run
@@ -25,7 +26,7 @@ from scripts.torture.processes import Ended
 from scripts.torture.structures import change_json, change_member, change_number
 from scripts.torture.targets import FORMATS, TARGETS
 from scripts.torture.together import SERVERS, problem_of_dead, run_two, served
-from scripts.torture.worker import CHECKOUT, Limits, Outcome, Worker
+from scripts.torture.worker import Limits, Outcome, Worker
 
 from .commands import run
 

@@ -13,12 +13,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from oracle.errors import RnngError
+from scripts.checkout import CHECKOUT, copy_tracked
 from scripts.dynet.installer.build import build_wheel
 from scripts.dynet.installer.cache import cache_folder, inputs, key, locked, wheel_in
 from scripts.dynet.installer.target import Compiler, Cuda, Python, Toolchain
 from scripts.gpu.relinking import write_relinking
 
-CHECKOUT = Path(__file__).resolve().parents[2]
 LARGEST = 60_000_000
 """Bytes of a bundle."""
 # the rest of CUDA's libraries and of the driver is the machine's own
@@ -71,7 +71,7 @@ def bundle(options: argparse.Namespace) -> int:
         (top / "wheels").mkdir()
         shutil.copy(wheel, top / "wheels")
         download(python, top / "wheels")
-        copy_project(top / "project")
+        copy_tracked(CHECKOUT, top / "project")
         copy_data(top / "nltk_data")
         check = [sys.executable, "-m", "scripts.gpu", "check", "--device", "cpu"]
         references = str(top / "references.npz")
@@ -101,17 +101,6 @@ def download(python: Python, folder: Path) -> None:
     """Wheels of the Python packages for that Python."""
     command = [python.executable, "-m", "pip", "download", "--quiet", "--only-binary", ":all:"]
     subprocess.run([*command, "-d", str(folder), *PACKAGES], check=True)
-
-
-def copy_project(folder: Path) -> None:
-    """The files of the checkout that are under version control, as they are now."""
-    listed = subprocess.run(
-        ["git", "-C", str(CHECKOUT), "ls-files", "-z"], check=True, capture_output=True, text=True
-    )
-    for name in filter(None, listed.stdout.split("\0")):
-        if (CHECKOUT / name).exists():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(CHECKOUT / name, folder / name)
 
 
 def copy_data(folder: Path) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+from scripts.checkout import run_limited
 from scripts.gpu.steps import CHECKED, REFERENCES, STEPS, run_step
 
 SANITIZER = ("compute-sanitizer", "--error-exitcode", "1")
@@ -74,7 +73,8 @@ def _done(options: argparse.Namespace, name: str, **changed: object) -> bool:
     limit = max(options.seconds, LONG) if STEPS[name].is_long else options.seconds
     log = options.logs / f"{name}.log"
     started = time.monotonic()
-    code = _run(command, log, limit)
+    with log.open("wb") as output:
+        code = run_limited(command, limit, stdout=output, stderr=subprocess.STDOUT)
     verdict = {0: "ok", None: f"over {limit:.0f} s"}.get(code, "FAILED")
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     print(f"{name:<26}{verdict:<10}{time.monotonic() - started:6.1f} s  {STEPS[name].what}")
@@ -82,20 +82,3 @@ def _done(options: argparse.Namespace, name: str, **changed: object) -> bool:
     shown = lines if code == 0 else lines[-3:]
     print("".join(f"    {line}\n" for line in shown), end="", flush=True)
     return code == 0
-
-
-def _run(command: list[str], log: Path, limit: float) -> int | None:
-    """The exit code of a command with its output in the log; None where it was ended at the limit."""
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            command, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
-        )
-        try:
-            return process.wait(limit)
-        except subprocess.TimeoutExpired:
-            return None
-        finally:
-            # its own children too
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()

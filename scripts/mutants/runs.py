@@ -26,6 +26,7 @@ import click
 from coverage import CoverageData
 from coverage.exceptions import CoverageException
 
+from scripts.checkout import CHECKOUT, copy_tracked, end_all, run_limited
 from scripts.mutants.changes import Mutant, mutants_of
 
 PYTEST = ("-m", "pytest", "-x", "-p", "no:cacheprovider", "--hypothesis-seed=1")
@@ -33,9 +34,7 @@ COVERAGE = "[run]\nparallel = true\npatch = subprocess, _exit\nsigterm = true\n"
 RECORDING = 1800
 """Seconds that a test file may take when its lines are recorded."""
 OUTCOMES = ("killed", "timed out", "survived")
-CHECKOUT = Path(__file__).resolve().parents[2]
 PATH = click.Path(path_type=Path)
-_running: set[subprocess.Popen] = set()
 
 
 @click.command()
@@ -64,9 +63,9 @@ def main(**given: Any) -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         # one stays as it is: the checkout may change in the meantime
-        sound, *copies = (
-            _copied(options.checkout, Path(folder, str(i))) for i in range(options.jobs + 1)
-        )
+        sound, *copies = (Path(folder, str(i)) for i in range(options.jobs + 1))
+        for copy in (sound, *copies):
+            copy_tracked(options.checkout, copy)
         rooms = options.packages or ("oracle", "clusters", "rnng_dy")
         inside = [path for package in rooms for path in sound.glob(f"{package}/**/*.py")]
         modules = sorted(str(path.relative_to(sound)) for path in inside)
@@ -91,16 +90,6 @@ def main(**given: Any) -> None:
     print(report(list(known.values())))
 
 
-def _copied(checkout: Path, folder: Path) -> Path:
-    """All that git knows of a checkout, as it is now."""
-    listed = ["git", "-C", str(checkout), "ls-files", "-z"]
-    for name in subprocess.check_output(listed, text=True).split("\0")[:-1]:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        with suppress(FileNotFoundError):
-            shutil.copy2(checkout / name, folder / name)
-    return folder
-
-
 def _each(copies: list[Path], items: Iterable, work: Callable) -> Iterator[dict]:
     """The results of `work(copy, item)` as they come, one item a copy at a time."""
     free: SimpleQueue[Path] = SimpleQueue()
@@ -120,13 +109,7 @@ def _each(copies: list[Path], items: Iterable, work: Callable) -> Iterator[dict]
             yield from (future.result() for future in as_completed(futures))
         finally:
             threads.shutdown(wait=False, cancel_futures=True)
-            for process in list(_running):
-                _end(process)
-
-
-def _end(process: subprocess.Popen) -> None:
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
+            end_all()
 
 
 def _run(copy: Path, seconds: float, *arguments: str) -> tuple[int | None, str]:
@@ -136,24 +119,8 @@ def _run(copy: Path, seconds: float, *arguments: str) -> tuple[int | None, str]:
     environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, *arguments, f"--basetemp={copy}.tmp"]
     with tempfile.TemporaryFile("w+", errors="replace") as said:
-        process = subprocess.Popen(
-            command,
-            cwd=copy,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=said,
-            stderr=said,
-            start_new_session=True,
-        )
-        _running.add(process)
-        try:
-            code = process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            code = None
-        finally:
-            _end(process)
-            process.wait()
-            _running.discard(process)
+        streams = {"stdin": subprocess.DEVNULL, "stdout": said, "stderr": said}
+        code = run_limited(command, seconds, cwd=copy, env=environment, **streams)
         said.seek(0)
         return code, said.read()
 

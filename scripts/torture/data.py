@@ -11,11 +11,12 @@ from pathlib import Path
 import oracle
 from oracle.treebank import read_trees
 from rnng_dy.evaluation.head_rules import COLLINS
+from scripts.checkout import CHECKOUT
 from scripts.torture.arrays import KEEP
 from scripts.torture.commands import REPRODUCE, SET_UP
 from scripts.torture.packed import ENDINGS, pack
 from scripts.torture.processes import run_to_its_end
-from scripts.torture.worker import CHECKOUT, Worker
+from scripts.torture.worker import Worker
 
 TINY = Path(oracle.__file__).parent / "data" / "tiny.trees"
 REFERENCE = CHECKOUT / "tests/data/tiny_reference"

@@ -14,9 +14,9 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
+from scripts.checkout import CHECKOUT
 from scripts.torture.jobs import Straight, difference, unfinished_under_its_name
 from scripts.torture.processes import PATIENCE, Ended, Trial, link_data
-from scripts.torture.worker import CHECKOUT
 
 PROMPT = 20.0
 """Seconds in which a signal must end a command, however busy the machine."""

@@ -21,8 +21,8 @@ from click.testing import CliRunner
 import rnng_dy.cli
 from oracle import encoding
 from rnng_dy import engine
+from scripts.checkout import CHECKOUT
 
-CHECKOUT = Path(__file__).resolve().parents[2]
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(CHECKOUT)}
 """In which processes find this checkout's code."""
 GRACE = 10.0
