@@ -23,7 +23,7 @@ def printed_by(
     start: Iterable[str] = (),
     environment: Mapping[str, str] = {},
 ) -> list[str]:
-    """The lines that a function of a module prints in a process of its own, which the words of `start` start."""
+    """Return the lines that a function prints in a process of its own, which the words of `start` start."""
     called = program.format(work.__module__, work.__name__, arguments)
     command = [*start, sys.executable, "-c", called]
     environment = {**os.environ, **environment}
@@ -31,14 +31,14 @@ def printed_by(
 
 
 def apart(work: Callable, *arguments: object) -> Any:
-    """What a function gives in a process of its own: its peak of memory is not that of another measurement."""
+    """Return the result of a function, called in a process of its own, whose peak of memory is its own."""
     return json.loads(printed_by(work, *arguments, program=PRINTING)[-1])
 
 
 def fastest(
     work: Callable[[], object], times: int = 1, clock: Callable[[], float] = time.perf_counter
 ) -> float:
-    """Seconds of the fastest of some calls."""
+    """Return the seconds of the fastest of some calls."""
     found = []
     for _ in range(times):
         begun = clock()
@@ -51,7 +51,7 @@ processor_time = partial(fastest, clock=time.process_time)
 
 
 def in_turns(works: Mapping[str, Callable], rounds: int) -> dict[str, list]:
-    """What each work has given in each round; in a round all take turns."""
+    """Return the results of each work, one a round; in a round all take turns."""
     found: dict[str, list] = {name: [] for name in works}
     for _ in range(rounds):
         for name, work in works.items():
@@ -60,5 +60,5 @@ def in_turns(works: Mapping[str, Callable], rounds: int) -> dict[str, list]:
 
 
 def print_row(layout: str, *cells: object, **named: object) -> None:
-    """A row of a table, at once."""
+    """Print a row of a table at once."""
     print(layout.format(*cells, **named), flush=True)

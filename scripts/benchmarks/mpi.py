@@ -130,7 +130,7 @@ def _slowest(lengths: list[int], batch: int, ranks: int) -> float:
 
 
 def _by_ranks(ranks: int, environment: dict[str, str], *work: Any) -> Any:
-    """What a function gives in ranks of its own, or, with none, in a process of its own."""
+    """Return the result of a function, called in ranks of its own, or, with none, in a process."""
     if not ranks:
         return apart(*work)
     start = (MPIRUN, "-n", str(ranks))
@@ -142,7 +142,7 @@ def _by_ranks(ranks: int, environment: dict[str, str], *work: Any) -> Any:
 
 
 def print_first(name: str, *arguments: object) -> None:
-    """Call a function of this module in the first rank, which prints what it gives; the others help."""
+    """Call a function of this module in the first rank, which prints its result; the others help."""
     if name == "network":
         network()
         return
@@ -157,7 +157,7 @@ def print_first(name: str, *arguments: object) -> None:
 
 
 def train(folder: str, kind: str, jobs: int, size: int, world=None) -> tuple[float, float]:
-    """Sentences a second, and seconds of an update without sentences; the fastest of some times each."""
+    """Return sentences a second and the seconds of an update without sentences, each the best of some times."""
     engine.start()
     model = registry.load(Path(folder) / kind)
     examples = examples_of(model, "train", Path(folder))[: BATCHES * size]
@@ -180,7 +180,7 @@ def train(folder: str, kind: str, jobs: int, size: int, world=None) -> tuple[flo
 
 
 def update(folder: str, kind: str) -> tuple[int, float]:
-    """How many numbers a minibatch's gradient has, and seconds that a rank needs for adding them up."""
+    """Return how many numbers a gradient has, and the seconds in which a rank adds them up."""
     engine.start()
     model = registry.load(Path(folder) / kind)
     examples = examples_of(model, "train", Path(folder))[:BATCH]

@@ -33,7 +33,7 @@ DESCRIPTION = (
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Those of `bundle`."""
+    """Add the options of `bundle`."""
     add = parser.add_argument
     add("-o", "--output", type=Path, default=Path(f"{NAME}.tar.xz"), help="[default: %(default)s]")
     add("--python", default=sys.executable, help="the other machine's version [default: this one]")

@@ -23,7 +23,7 @@ DESCRIPTION = (
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Those of `check`."""
+    """Add the options of `check`."""
     add = parser.add_argument
     add("--device", default="cuda", help="cpu, cuda or cuda:N [default: cuda]")
     add("--references", type=Path, metavar="NPZ", help="[default: made first, on the CPU]")

@@ -35,7 +35,7 @@ Options = argparse.Namespace
 
 
 class Step(NamedTuple):
-    """What is checked; the check, which gives a value for each finding, true where it is as it should be."""
+    """A step: the check returns a value for each finding, true where it is as it should be."""
 
     what: str
     run: Callable[[Options], list[bool]]
@@ -43,14 +43,14 @@ class Step(NamedTuple):
 
 
 def run_step(options: Options) -> int:
-    """The exit code of the step that the options name."""
+    """Run the step that the options name; return its exit code."""
     if options.step != "doctor":
         engine.start(options.device, memory=16)
     return int(not all(STEPS[options.step].run(options)))
 
 
 def make_references(options: Options) -> list[bool]:
-    """Everything that is compared, as it is on this device."""
+    """Write everything that is compared, as this device computes it."""
     arrays = {}
     for step, computed in COMPUTED.items():
         found = computed.arrays(None)
@@ -65,7 +65,7 @@ def make_references(options: Options) -> list[bool]:
 
 
 def agrees(step: str, options: Options) -> list[bool]:
-    """Whether every array of a step is as in the references but for rounding; the worst are printed."""
+    """Compare every array of a step with the references, and print the largest differences."""
     computed = COMPUTED[step]
     with np.load(options.references) as stored:
         names = [name for name in stored.files if name.startswith(f"{step}/")]

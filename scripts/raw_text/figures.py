@@ -41,7 +41,7 @@ class Gold(NamedTuple):
 
     @classmethod
     def of(cls, trees: Sequence[Tree]) -> Gold:
-        """Those of trees."""
+        """Make the texts of trees and find their tokens in them."""
         made = [detokenised(words(tree), tags(tree)) for tree in trees]
         begins = accumulate((len(text) + 1 for text, _ in made), initial=0)
         sentences = [
@@ -51,12 +51,12 @@ class Gold(NamedTuple):
         return cls(trees, [text for text, _ in made], sentences)
 
     def text(self, one_per_line: bool) -> str:
-        """All of it."""
+        """Return all of the text."""
         return ("\n" if one_per_line else " ").join(self.texts)
 
 
 def segmentation_figures(gold: Gold, segmenter: Segmenter) -> dict[str, float]:
-    """Sentences and tokens found again, percent."""
+    """Return the percentages of sentences and tokens that are found again."""
     figures: dict[str, float] = {"sentences": len(gold.trees)}
     for way, one_per_line in WAYS.items():
         found = sentences_of(segmenter, gold.text(one_per_line), one_per_line)
@@ -98,7 +98,7 @@ def tree_figures(gold: Gold, model: str) -> dict[str, float]:
 
 
 def sentences_of(segmenter: Segmenter, text: str, one_per_line: bool) -> list[tuple[Token, ...]]:
-    """The tokens of each sentence of a text with their places."""
+    """Return the tokens of each sentence of a text with their places."""
     found = segmenter.sentences(text, one_per_line)
     return [tuple(zip(s.tokens, s.spans, strict=True)) for s in found]
 

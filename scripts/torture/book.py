@@ -40,7 +40,7 @@ class Book:
         self._lock = threading.Lock()
 
     def add(self, trial: Trial, folder: Path) -> None:
-        """Something was tried in a folder; a cause that is new gets a folder of its own."""
+        """Count a trial; give a cause that is new a folder of its own, with what is in `folder`."""
         with self._lock:
             self.tried[trial.kind] += trial.times
             if trial.cause is None:

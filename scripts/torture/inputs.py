@@ -45,7 +45,7 @@ class DamagedInput:
 def damaged_inputs(
     targets: Sequence[Target], data: Path, seed: int, skip: int = 0
 ) -> Iterator[DamagedInput]:
-    """Endlessly many; the n-th depends on seed, targets and n alone."""
+    """Yield damaged inputs without end; the n-th depends on seed, targets and n alone."""
     formats: dict[str, list[Target]] = {}
     for target in targets:
         formats.setdefault(target.format, []).append(target)
@@ -177,7 +177,7 @@ def write_smallest(
 def minimized(
     content: bytes, still_fails: Callable[[bytes], bool], seconds: float = SECONDS
 ) -> bytes:
-    """Fewer lines, then fewer bytes, for which `still_fails` is true; `content` itself where there are none.
+    """Leave out lines, then bytes, as long as `still_fails` is true of the rest; return that.
 
     >>> minimized(b"a\\nbcd\\ne\\n", lambda c: b"c" in c)
     b'c'

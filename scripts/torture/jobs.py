@@ -37,13 +37,13 @@ class Job(NamedTuple):
     program: str = RUN
 
     def words(self, data: Path, resume: bool = False) -> str:
-        """What is typed, anew or to go on."""
+        """Return the words of the command, anew or to resume."""
         return f"{self.command} {self.resume if resume else ''}".format(data=data)
 
     def start(
         self, data: Path, folder: Path, resume: bool = False, program: str = "", **options: object
     ) -> Started:
-        """The command in a process, with another program if one is given."""
+        """Start the command in a process, with another program if one is given."""
         return Started(self.words(data, resume), folder, program or self.program, **options)
 
 
@@ -98,7 +98,7 @@ def straight_run(job: Job, data: Path, folder: Path) -> Straight:
 
 
 def unfinished_under_its_name(straight: Straight, folder: Path) -> str | None:
-    """What stands under its final name in `folder` although it is not complete."""
+    """Return the file that has its final name in `folder` although it is not complete."""
     output = straight.job.output
     if not (folder / output).exists():
         return None
@@ -123,7 +123,7 @@ def _is_readable(path: Path) -> bool:
 
 
 def difference(straight: Straight, folder: Path) -> str | None:
-    """The first file in which a finished run differs from the uninterrupted one."""
+    """Return the first file in which a finished run differs from the uninterrupted one."""
     output = straight.job.output
     expected, found = straight.folder / output, folder / output
     if expected.is_file():

@@ -49,7 +49,7 @@ class Problem:
 def judge(
     arguments: Sequence[str], folder: Path, before: set[Path], outcome: Outcome, limits: Limits
 ) -> Problem | None:
-    """The failure that a command shows, if it does; `before` are the files that it was given."""
+    """Return the failure that a command shows, if it does; `before` are the files that it was given."""
     if (folder / PWNED).exists():
         return Problem("code of a model was run", arguments[0])
     if outcome.code is None:
@@ -74,7 +74,7 @@ def _how_it_ended(outcome: Outcome) -> str:
 
 
 def last_exception(text: str) -> str:
-    """The last line that names an exception, or the last one of all."""
+    """Return the last line that names an exception, or the last one of all."""
     lines = text.strip().splitlines()
     named = [line for line in lines if re.match(r"[\w.]+(Error|Exception|Interrupt)\b", line)]
     return (named or lines or [""])[-1][:80]
@@ -119,7 +119,7 @@ def _accepted(arguments: Sequence[str], folder: Path, outcome: Outcome) -> Probl
 
 
 def missing_lines(arguments: Sequence[str], folder: Path) -> Problem | None:
-    """Whether the output has another number of lines than the input says."""
+    """Return a failure where the output has another number of lines than the input says."""
     expected = _expected_lines(arguments, folder)
     if expected is None:
         return None

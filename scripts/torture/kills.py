@@ -47,7 +47,7 @@ class Disturbed:
         """What the command said last on standard error."""
 
     def run(self) -> str | None:
-        """What failed, if anything did."""
+        """Disturb the job and resume it; return the failure, if there was one."""
         with self._mounted() as is_mounted:
             link_data(self.data, self.folder)
             times = self.random.randint(1, MOST_KILLS) if self.kind == "kill" else 1

@@ -26,13 +26,13 @@ class Ended(NamedTuple):
 
     @property
     def traceback(self) -> str | None:
-        """That one was printed, with the exception that it names."""
+        """The failure that a traceback was printed, with the exception that it names."""
         was_printed = "Traceback" in self.stderr or "Exception ignored" in self.stderr
         return f"traceback: {last_exception(self.stderr)}" if was_printed else None
 
     @property
     def problem(self) -> str | None:
-        """What no command may do that can be heard."""
+        """The failure that standard error shows, if it does."""
         is_dumb = self.code == 2 and "Error: " not in self.stderr
         return self.traceback or ("exit code 2 without a message" if is_dumb else None)
 
@@ -43,7 +43,7 @@ class Ended(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """What came of disturbing a command."""
+    """The result of disturbing a command."""
 
     kind: str
     """By which tries are counted."""
@@ -97,7 +97,7 @@ class Started:
             return
 
     def wait(self, seconds: float = PATIENCE) -> Ended:
-        """How it ended; after `seconds` it is killed."""
+        """Return how it ended; after `seconds` it is killed."""
         try:
             code = self.process.wait(seconds)
         except subprocess.TimeoutExpired:

@@ -132,7 +132,7 @@ def change_state(random: Random, content: bytes) -> bytes:
 
 
 def written(save: Callable, *content: object, **named: object) -> bytes:
-    """The bytes that a function writes into a stream."""
+    """Return the bytes that a function writes into a stream."""
     stream = io.BytesIO()
     save(stream, *content, **named)
     return stream.getvalue()

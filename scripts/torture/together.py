@@ -130,7 +130,7 @@ SCHEDULER_CASES = [
 
 
 def problem_of_dead(ended: Ended, folder: Path) -> str | None:
-    """What a command did instead of saying so in one sentence and leaving no output."""
+    """Return the failure of a command that did not refuse in one sentence and leave no output."""
     if ended.traceback:
         return ended.traceback
     if ended.code == -signal.SIGKILL:
@@ -143,7 +143,7 @@ def problem_of_dead(ended: Ended, folder: Path) -> str | None:
 
 @contextmanager
 def served(place: Place) -> Iterator[str]:
-    """The address of a server that does so to all who come; what is an address already is given as it is."""
+    """Serve all who come, and yield the address; yield what is an address already."""
     if isinstance(place, str):
         yield place
         return

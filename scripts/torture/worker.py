@@ -24,7 +24,7 @@ from rnng_dy import engine
 from scripts.checkout import CHECKOUT
 
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(CHECKOUT)}
-"""In which processes find this checkout's code."""
+"""The environment in which processes find this checkout's code."""
 GRACE = 10.0
 """Seconds after which a process that does not notice its limit is killed."""
 MOST_HELD = 1500
