@@ -8,7 +8,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -32,13 +32,15 @@ CPU_LIMIT = 1 << 30
 """Bytes of this process on the CPU before memory runs out."""
 Options = argparse.Namespace
 """Of the command line: `device`, `references` and `quick`."""
+Findings = Iterator[tuple[bool, str]]
+"""Whether each is as it should be, and what was seen."""
 
 
 class Step(NamedTuple):
-    """A step: the check returns a value for each finding, true where it is as it should be."""
+    """A step, whose check yields its findings."""
 
     what: str
-    run: Callable[[Options], list[bool]]
+    run: Callable[[Options], Findings]
     is_long: bool = False
 
 
@@ -46,10 +48,14 @@ def run_step(options: Options) -> int:
     """Run the step that the options name; return its exit code."""
     if options.step != "doctor":
         engine.start(options.device, memory=16)
-    return int(not all(STEPS[options.step].run(options)))
+    has_failed = False
+    for passed, seen in STEPS[options.step].run(options):
+        print(seen if passed else f"WRONG: {seen}", flush=True)
+        has_failed |= not passed
+    return int(has_failed)
 
 
-def make_references(options: Options) -> list[bool]:
+def make_references(options: Options) -> Findings:
     """Write everything that is compared, as this device computes it."""
     arrays = {}
     for step, computed in COMPUTED.items():
@@ -60,11 +66,10 @@ def make_references(options: Options) -> list[bool]:
     with new.open("wb") as stream:
         np.savez_compressed(stream, **arrays)
     new.replace(place)
-    print(f"{len(arrays)} arrays, {place.stat().st_size / 1e6:.1f} MB")
-    return [True]
+    yield True, f"{len(arrays)} arrays, {place.stat().st_size / 1e6:.1f} MB"
 
 
-def agrees(step: str, options: Options) -> list[bool]:
+def agrees(step: str, options: Options) -> Findings:
     """Compare every array of a step with the references, and print the largest differences."""
     computed = COMPUTED[step]
     with np.load(options.references) as stored:
@@ -76,30 +81,25 @@ def agrees(step: str, options: Options) -> list[bool]:
         for name, array in reference.items()
     }
     worst = sorted(differences, key=lambda name: -differences[name])[:3]
-    print(f"{len(reference)} arrays; largest relative difference, limit {computed.tolerance:.0e}:")
+    largest = f"largest relative difference, limit {computed.tolerance:.0e}:"
+    yield bool(reference), f"{len(reference)} arrays; {largest}"
     for name in worst:
-        print(f"{differences[name]:.1e} {name}")
-    return [bool(reference) and differences[worst[0]] <= computed.tolerance]
+        yield differences[name] <= computed.tolerance, f"{differences[name]:.1e} {name}"
 
 
-def say(passed: bool, seen: str) -> bool:
-    """Print a finding; whether it is as it should be."""
-    print(seen if passed else f"WRONG: {seen}")
-    return passed
-
-
-def start(options: Options) -> list[bool]:
+def start(options: Options) -> Findings:
     """One product on the device."""
     left, right = np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(3, 4)
     dy.renew_cg()
     product = (dy.inputTensor(left) * dy.inputTensor(right)).npvalue()
-    return [say(np.array_equal(product, left @ right), f"a product on {engine.device()}")]
+    yield np.array_equal(product, left @ right), f"a product on {engine.device()}"
 
 
-def doctor(options: Options) -> list[bool]:
+def doctor(options: Options) -> Findings:
     """`rnng-dy doctor` on the device."""
     command = [sys.executable, "-m", "rnng_dy", "doctor", "--device", options.device]
-    return [subprocess.run(command).returncode == 0]
+    if code := subprocess.run(command).returncode:
+        yield False, f"exit code {code}"
 
 
 def drop(seed: int | None, p: float, size: int = 100_000) -> np.ndarray:
@@ -110,22 +110,19 @@ def drop(seed: int | None, p: float, size: int = 100_000) -> np.ndarray:
     return dy.dropout(dy.inputVector(np.ones(size)), p).npvalue()
 
 
-def dropout(options: Options) -> list[bool]:
+def dropout(options: Options) -> Findings:
     """How many are dropped, how the others are scaled, and what the seed does."""
     p = 0.3
     values = drop(7, p)
     rate, limit = (values == 0).mean(), 5 * np.sqrt(p * (1 - p) / values.size)
     kept = values[values != 0]
     following = drop(None, p)
-    return [
-        say(abs(rate - p) < limit, f"{rate:.4f} are dropped, {p} +- {limit:.4f} should be"),
-        say(
-            np.allclose(kept, 1 / (1 - p), rtol=1e-6), f"the others are scaled by {kept.mean():.4f}"
-        ),
-        say(not np.array_equal(following, values), "the next draws are others"),
-        say(np.array_equal(drop(7, p), values), "the seed gives the first ones again"),
-        say(not np.array_equal(drop(8, p), values), "another seed gives others"),
-    ]
+    yield abs(rate - p) < limit, f"{rate:.4f} are dropped, {p} +- {limit:.4f} should be"
+    is_scaled = np.allclose(kept, 1 / (1 - p), rtol=1e-6)
+    yield is_scaled, f"the others are scaled by {kept.mean():.4f}"
+    yield not np.array_equal(following, values), "the next draws are others"
+    yield np.array_equal(drop(7, p), values), "the seed gives the first ones again"
+    yield not np.array_equal(drop(8, p), values), "another seed gives others"
 
 
 def memory_in_use() -> int:
@@ -141,7 +138,7 @@ def memory_in_use() -> int:
     return total.value - free.value
 
 
-def seeds(options: Options) -> list[bool]:
+def seeds(options: Options) -> Findings:
     """New seeds, each with a draw, leave memory as it is."""
     drop(1, 0.5, 10)
     before = memory_in_use()
@@ -149,22 +146,21 @@ def seeds(options: Options) -> list[bool]:
         dy.reset_random_seed(seed)
     drop(None, 0.5, 10)
     grown = memory_in_use() - before
-    return [say(grown < MEGABYTE, f"{grown / MEGABYTE:.1f} MB more after 2,000 seeds")]
+    yield grown < MEGABYTE, f"{grown / MEGABYTE:.1f} MB more after 2,000 seeds"
 
 
-def growth(options: Options) -> list[bool]:
+def growth(options: Options) -> Findings:
     """A graph that outgrows the first pools has the right gradient, and the next one takes no more memory."""
     apart = [growth_difference(128)]
     after_first = memory_in_use()
     apart += [growth_difference(128) for _ in range(3)]
     grown = memory_in_use() - after_first
-    return [
-        say(max(apart) < 1e-4, f"largest relative difference of the gradient {max(apart):.1e}"),
-        say(grown < 64 * MEGABYTE, f"{grown / MEGABYTE:.1f} MB more after three further graphs"),
-    ]
+    yield max(apart) < 1e-4, f"largest relative difference of the gradient {max(apart):.1e}"
+    is_same = grown < 64 * MEGABYTE
+    yield is_same, f"{grown / MEGABYTE:.1f} MB more after three further graphs"
 
 
-def memory(options: Options) -> list[bool]:
+def memory(options: Options) -> Findings:
     """A graph that does not fit raises MemoryError, whatever it was doing, and one that fits is right after it."""
     size = 1 << 26
     if engine.device() == engine.CPU:
@@ -173,7 +169,6 @@ def memory(options: Options) -> list[bool]:
         resource.setrlimit(resource.RLIMIT_DATA, (CPU_LIMIT, hard))
     collection = dy.ParameterCollection()
     weights = collection.parameters_from_numpy(np.full(size, 0.5, np.float32))
-    found = []
     for large in (False, True, False, True, False):
         dy.renew_cg()
         x = weights * 1.0
@@ -185,28 +180,25 @@ def memory(options: Options) -> list[bool]:
             loss.value()
             loss.backward()
         except MemoryError:
-            found.append(say(large, "a large graph: MemoryError"))
+            yield large, "a large graph: MemoryError"
             continue
         right = abs(value - np.tanh(0.5)) < 1e-6
-        found.append(say(right and not large, f"a graph that fits: tanh(0.5) = {value:.6f}"))
-    return found
+        yield right and not large, f"a graph that fits: tanh(0.5) = {value:.6f}"
 
 
-def sanitizer(options: Options) -> list[bool]:
+def sanitizer(options: Options) -> Findings:
     """An update of each tiny model, with dropout; the exit code is compute-sanitizer's."""
-    found = []
     for kind, preset in zip(KINDS, ("paper", "fast"), strict=True):
         model, examples = model_of(kind, tiny=True)
         loss = Updater(model, examples, PRESETS[preset, kind]).update([0, 1, 2], 0, 0.01).loss
         dy.synchronize()
-        found.append(say(np.isfinite(loss), f"an update of a tiny model, {kind}"))
-    return found
+        yield np.isfinite(loss), f"an update of a tiny model, {kind}"
 
 
-def speed(options: Options) -> list[bool]:
+def speed(options: Options) -> Findings:
     """Sentences a second in training at the paper's sizes, dropout included, by the size of minibatches."""
     with TemporaryDirectory() as folder:
-        print(write_data(Path(folder)))
+        yield True, write_data(Path(folder))
         for kind in KINDS:
             model = new_model(kind, Path(folder))
             examples = examples_of(model, "train", Path(folder))
@@ -214,8 +206,7 @@ def speed(options: Options) -> list[bool]:
                 settings = replace(PRESETS["fast", kind], batch_size=size)
                 updater = Updater(model, examples, settings)
                 per_second = measured(updater, size, 0.0 if options.quick else 10.0)
-                print(f"{kind}, batches of {size}: {per_second:.1f} sentences/s", flush=True)
-    return [True]
+                yield True, f"{kind}, batches of {size}: {per_second:.1f} sentences/s"
 
 
 def measured(updater, size: int, seconds: float) -> float:
