@@ -13,7 +13,7 @@ from rnng_dy.drawing.charts import Chart, Point, histogram, line_chart
 from rnng_dy.drawing.trees import draw_tree
 from rnng_dy.evaluation.marking import mark
 from rnng_dy.execution.outputs import write_json
-from rnng_dy.reproduce.tables import Table, compared_kinds, long_tables, short_tables
+from rnng_dy.reproduce.tables import Table, compared_trees, long_tables, short_tables
 
 
 class Section(NamedTuple):
@@ -62,14 +62,9 @@ def sections(results: dict) -> Iterator[Section]:
 
 def _most_different(results: dict) -> Iterator[Section]:
     """The sentences in which two systems differ most, of the first seed."""
-    for compared in results["comparisons"]:
-        if compared["seed"] != results["seeds"][0]:
-            continue
-        first, second = compared["names"]
-        for kind, name in compared_kinds(compared):
-            title = f"Where {first} and {second} differ most, {name}, seed {compared['seed']}"
-            sentences = compared[kind]["most_different"]
-            yield Section(title, names=("gold", first, second), sentences=sentences)
+    for names, kind, compared in compared_trees(results):
+        title = f"Where {names[0]} and {names[1]} differ most, {kind}, seed {results['seeds'][0]}"
+        yield Section(title, names=("gold", *names), sentences=compared["most_different"])
 
 
 def charts(results: dict) -> list[tuple[str, Chart | None]]:
