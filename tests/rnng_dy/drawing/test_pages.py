@@ -24,7 +24,7 @@ from rnng_dy.reproduce.tables import Table
 from rnng_dy.search.words import WordRecord
 from rnng_dy.training.runs import read_runs
 from tests.commands import PYTHON, invoke, run
-from tests.conftest import DATA
+from tests.conftest import DATA, browse
 
 from ..conftest import write_untrained
 
@@ -135,6 +135,35 @@ def test_any_text_is_text(page, text, tmp_path):
 def test_bytes_that_are_not_utf8_are_shown_as_escapes():
     shown = "".join(Parsed("".join(report("caf\udce9"))).texts)
     assert "caf\\udce9" in shown
+
+
+def test_a_browser_opens_the_merge_tree_of_clusters_and_finds_words_in_it(chromium, tmp_path):
+    """The two ways from the root are open at first; the others are made when they are opened."""
+    entries = [ClusteredWord(f"{i:02b}", f"word{i}<b>", 9 - i) for i in range(4)]
+    text = "".join(pages.parts("clusters.html", title="x", clusters=by_cluster(entries)))
+    script = """<script>
+    const query = document.getElementById("query");
+    query.value = "WORD3";
+    query.dispatchEvent(new Event("input"));
+    const results = document.querySelectorAll("#results button");
+    results[0].click();
+    document.title = results.length;
+    </script></body>"""
+    path = tmp_path / "page.html"
+    path.write_text(text.replace("</body>", script), encoding="utf-8")
+    dom = browse(chromium, tmp_path / "profile", "--dump-dom", path.as_uri())
+    assert '<p id="about">4 clusters, 4 words, 30 tokens</p>' in dom
+    assert re.findall("<summary[^>]*><code>(.*?)</code>", dom) == [
+        "root",
+        "0",
+        "00",
+        "01",
+        "1",
+        "10",
+        "11",
+    ]
+    assert "<title>1</title>" in dom
+    assert re.findall('class="found">(.*?)<sub', dom) == ["word3&lt;b&gt;"]
 
 
 def test_what_a_template_is_not_given_is_an_error():
