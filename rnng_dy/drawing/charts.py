@@ -96,11 +96,9 @@ def line_chart(
         for look in looks(series)
     ]
     # a logarithmic x axis has a tick at each x that there is
-    x_ticks = sorted({x for x, _ in points}) if logarithmic_x else x_axis.ticks()
+    x_ticks = x_axis.ticks(sorted({x for x, _ in points}) if logarithmic_x else None)
     radius = 3.5 if max(map(len, series.values())) <= FEW else 2
-    return Chart(
-        x_title, y_title, x_axis.at(x_ticks), y_axis.at(y_axis.ticks()), curves, radius=radius
-    )
+    return Chart(x_title, y_title, x_ticks, y_axis.ticks(), curves, radius=radius)
 
 
 def looks(names: Iterable[str]) -> list[Curve]:
@@ -140,33 +138,33 @@ def histogram(values: Sequence[float], x_title: str, bins: int = 20) -> Chart | 
     step = (high - low) / bins or 1.0
     counts = Counter(min(bins - 1, int((value - low) / step)) for value in values)
     x_axis, y_axis = _axes([(low, 0), (low + bins * step, max(counts.values()))])
-    width = max(0.5, (x_axis.pixels[1] - x_axis.pixels[0]) / bins - 1)
+    width = max(0.5, (WIDTH - RIGHT - LEFT) / bins - 1)
     bars = []
     for i in range(bins):
         left, right = low + i * step, low + (i + 1) * step
         title = f"{_number(left)} to {_number(right)}: {counts[i]} sentences"
         bars.append(Bar(x_axis.pixel(left), y_axis.pixel(counts[i]), width, title))
-    ticks = (axis.at(axis.ticks()) for axis in (x_axis, y_axis))
-    return Chart(x_title, "sentences", *ticks, bars=bars)
+    return Chart(x_title, "sentences", x_axis.ticks(), y_axis.ticks(), bars=bars)
 
 
-class _Axis(NamedTuple):
-    """Values, or their logarithms, from `low` to `high` along a line from one pixel to another."""
+class _Axis:
+    """Values, or their logarithms, along a line from one pixel to another."""
 
-    low: float
-    high: float
-    pixels: tuple[float, float]
-    is_logarithmic: bool
+    def __init__(self, low: float, high: float, first: int, last: int, is_logarithmic: bool):
+        self._scaled = math.log10 if is_logarithmic else float
+        self._round = _log_ticks if is_logarithmic else _ticks
+        self._low, self._high = self._scaled(low), self._scaled(high)
+        if self._low == self._high:
+            self._low, self._high = self._low - 0.5, self._high + 0.5
+        self._first, self._last = first, last
 
     def pixel(self, value: float) -> float:
-        value = math.log10(value) if self.is_logarithmic else value
-        share = (value - self.low) / (self.high - self.low)
-        return self.pixels[0] + share * (self.pixels[1] - self.pixels[0])
+        share = (self._scaled(value) - self._low) / (self._high - self._low)
+        return self._first + share * (self._last - self._first)
 
-    def ticks(self) -> list[float]:
-        return (_log_ticks if self.is_logarithmic else _ticks)(self.low, self.high)
-
-    def at(self, values: Iterable[float]) -> list[Tick]:
+    def ticks(self, values: Iterable[float] | None = None) -> list[Tick]:
+        """At these values, or at round ones."""
+        values = self._round(self._low, self._high) if values is None else values
         return [(self.pixel(value), _number(value)) for value in values]
 
 
@@ -174,7 +172,7 @@ def _axes(
     points: Sequence[Point], logarithmic_x: bool = False, logarithmic_y: bool = False
 ) -> tuple[_Axis, _Axis]:
     """The x and the y axis around all points."""
-    xs, ys = [x for x, _ in points], [y for _, y in points]
+    xs, ys = zip(*points, strict=True)
     low, high = min(ys), max(ys)
     if logarithmic_y:
         low, high = low / 1.1, high * 1.1
@@ -182,18 +180,8 @@ def _axes(
         margin = (high - low) * 0.06 or abs(high) * 0.1 or 1.0
         # counts, rates and percentages do not go below nothing
         low, high = max(0.0, low - margin) if low >= 0 else low - margin, high + margin
-    return (
-        _axis(min(xs), max(xs), (LEFT, WIDTH - RIGHT), logarithmic_x),
-        _axis(low, high, (HEIGHT - BOTTOM, TOP), logarithmic_y),
-    )
-
-
-def _axis(low: float, high: float, pixels: tuple[float, float], is_logarithmic: bool) -> _Axis:
-    if is_logarithmic:
-        low, high = math.log10(low), math.log10(high)
-    if low == high:
-        low, high = low - 0.5, high + 0.5
-    return _Axis(low, high, pixels, is_logarithmic)
+    x_axis = _Axis(min(xs), max(xs), LEFT, WIDTH - RIGHT, logarithmic_x)
+    return x_axis, _Axis(low, high, HEIGHT - BOTTOM, TOP, logarithmic_y)
 
 
 def _ticks(low: float, high: float) -> list[float]:
