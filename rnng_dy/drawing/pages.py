@@ -55,6 +55,9 @@ def write(path: str | os.PathLike, template: str, **values: object) -> None:
 @cache
 def _environment() -> Environment:
     jinja2 = require()
+    # comes with Jinja2
+    from markupsafe import Markup, escape
+
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=True,
@@ -63,7 +66,6 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    from markupsafe import Markup, escape
 
     def as_json(content: object) -> Markup:
         """JSON in which nothing can end a script element or begin a comment; lone surrogates are escapes."""
