@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 CPU = "cpu"
 VISIBLE = "CUDA_VISIBLE_DEVICES"
-NEEDED = "2.1.2+rnng.2"
+NEEDED = "2.1.2+rnng.3"
 """The version of DyNet, and of our patches to it: the last one of scripts/dynet/versions.txt."""
 CUDA_BUILD = ".cu13"
 """What the version of a build with the CUDA backend has at its end."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import re
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +12,7 @@ from oracle.errors import InputError
 from scripts.dynet.installer import build, cache
 from scripts.dynet.installer.patching import apply_patch
 
+CHECKOUT = Path(__file__).resolve().parent.parent
 DIFF = """\
 Say why.
 --- a/words
@@ -57,3 +60,33 @@ def test_the_patches_apply_in_order_to_the_sdist(tmp_path):
     tree = build.unpack(sdists[0], tmp_path)
     assert "minus_const, elu" in (tree / "dynet" / "sig.h").read_text()
     assert (tree / "setup.py").read_text() == (cache.RECIPE / "setup.py").read_text()
+
+
+def named_tests(text: str) -> list[str]:
+    """The tests that a text names as FILE::NAME. Fails where one of them does not exist."""
+    named = re.findall(r"(tests/\S+\.py)::(\w+)", text)
+    for file, name in named:
+        assert f"\ndef {name}(" in (CHECKOUT / file).read_text(), (file, name)
+    return [name for _, name in named]
+
+
+def test_there_is_one_patch_a_theme():
+    assert len(cache.patches()) <= 9
+
+
+@pytest.mark.parametrize("patch", cache.patches(), ids=lambda path: path.stem)
+def test_a_patch_says_what_it_changes_and_why_and_names_tests(patch):
+    head, *_ = patch.read_text().partition("\n--- a/")
+    assert "\n\nWhy: " in head
+    assert named_tests(head)
+
+
+@pytest.mark.parametrize("source", cache.sources(), ids=lambda path: path.name)
+def test_a_source_says_why_it_is_there_and_names_a_test(source):
+    head = re.search(r"(?:^(?://|#) .*\n)+", source.read_text(), re.MULTILINE)[0]
+    elsewhere = re.search(r"(\S+) says why\.\n$", head)
+    if elsewhere:
+        assert (source.parent / elsewhere[1]).is_file()
+    else:
+        assert " Why: " in head
+        assert named_tests(head) or "Test: none without a GPU" in head

@@ -34,6 +34,7 @@ FAST = ["-Ofast", "-fno-finite-math-only", "-funroll-loops"]
 LIGHT = ["-O1", "-ffast-math", "-fno-finite-math-only"]
 # nothing in the Python module leads to these
 LEFT_OUT = {"deep-lstm", "grad-check", "hsm-builder", "mp", "pretrain", "saxe-init", "treelstm"}
+ONLY_CUDA = {"cuda", "gpu-parameters"}
 # no model has such a node
 LIGHT_NODES = ["argmax", "contract", "conv", "conv2d", "cumulative", "hinge", "losses", "lstm"]
 LIGHT_NODES += ["maxpooling2d", "moments", "normalization", "random", "rounding"]
@@ -45,7 +46,7 @@ FAST_UNITS = [
 ]
 # what builds graphs, DyNet's own files; builders with enumerators of one name are kept apart
 LIGHT_UNITS = [
-    ["cfsm-builder", "dict", "gru", "io", "lstm"],
+    ["cfsm-builder", "dict", "expr-nodes", "gru", "io", "lstm"],
     ["fast-lstm", "rnn", "rnn-state-machine"],
 ]
 # sources that the CUDA backend needs from both compilers, besides the nodes
@@ -184,7 +185,7 @@ def cuda_parts(nodes: list[str]) -> tuple[list[str], list[str], list[str]]:
 
 def extension() -> tuple[Extension, list[str], list[str]]:
     """The extension module `_dynet`, and of its sources those compiled for speed and those for nvcc."""
-    left_out = LEFT_OUT if CUDA_ARCH else {*LEFT_OUT, "cuda"}
+    left_out = LEFT_OUT if CUDA_ARCH else LEFT_OUT | ONLY_CUDA
     paths = [path for path in sorted(Path("dynet").glob("*.cc")) if path.stem not in left_out]
     fast, light = cpu_units({path.stem: str(path) for path in paths})
     macros = [("EIGEN_FAST_MATH", "1"), ("NDEBUG", None)]

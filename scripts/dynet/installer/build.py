@@ -63,7 +63,7 @@ def unpack(sdist: Path, folder: Path) -> Path:
     for name in BUILD_FILES:
         shutil.copy(RECIPE / name, tree)
     for source in sources():
-        shutil.copy(source, tree / "dynet")
+        shutil.copy(source, tree / ("python" if source.suffix == ".pxi" else "dynet"))
     return tree
 
 
@@ -91,21 +91,17 @@ def build_wheel(chain: Toolchain, jobs: int | None, cache: Path, work: Path, out
 
 def _settings(chain: Toolchain, jobs: int) -> dict[str, str]:
     """The environment variables that the recipe's setup.py reads."""
-    settings = {
-        "CC": chain.compiler.program,
-        "CXX": chain.compiler.program,
-        "DYNET_MARCH": chain.compiler.march,
-        "DYNET_JOBS": str(jobs),
-    }
-    if chain.cuda:
-        settings["DYNET_CUDA_ARCH"] = chain.cuda.architectures
-        settings |= {"NVCC": chain.cuda.nvcc, "CUDA_HOME": chain.cuda.home}
+    compiler, cuda = chain.compiler, chain.cuda
+    settings = {"CC": compiler.program, "CXX": compiler.program, "DYNET_MARCH": compiler.march}
+    settings["DYNET_JOBS"] = str(jobs)
+    if cuda:
+        settings["DYNET_CUDA_ARCH"] = cuda.architectures
+        settings |= {"NVCC": cuda.nvcc, "CUDA_HOME": cuda.home}
     return settings
 
 
 def pip(python: Path, log: Path, *arguments: str, **settings: str) -> None:
     """Run pip with its output in the log; compiles are counted on standard error."""
-    environ = environment.clean_environ(**settings)
     command = [str(python), "-m", "pip", *arguments]
     started, shown = time.monotonic(), 0.0
     with log.open("a", encoding="utf-8") as record:
@@ -113,7 +109,7 @@ def pip(python: Path, log: Path, *arguments: str, **settings: str) -> None:
         record.flush()
         process = subprocess.Popen(
             command,
-            env=environ,
+            env=environment.clean_environ(**settings),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -41,7 +41,7 @@ def patches(recipe: Path = RECIPE) -> list[Path]:
 
 
 def sources(recipe: Path = RECIPE) -> list[Path]:
-    """Our own sources, which go into the folder `dynet` of the tree."""
+    """Our own sources: Cython's go into the folder `python` of the tree, all others into `dynet`."""
     return sorted((recipe / "sources").iterdir())
 
 

@@ -71,9 +71,7 @@ def install(python: Python, wheel: Path) -> None:
 
 def try_out(python: Python) -> None:
     """Compute one matrix product in the target Python. Raises RnngError where that goes wrong."""
-    command = [python.executable, "-c", TRIAL]
-    environ = environment.clean_environ()
-    tried = subprocess.run(command, cwd="/", env=environ, capture_output=True, text=True)
+    tried = environment.run(python.executable, "-c", TRIAL, cwd="/")
     if tried.returncode != 0:
         reason = (tried.stderr.strip() or f"exit status {tried.returncode}").splitlines()[-1]
         raise RnngError(f"DyNet is installed into {python.executable} but does not work: {reason}")
@@ -115,8 +113,6 @@ def _failed(message: str) -> int:
 
 def _installed_sha256(python: Python) -> str | None:
     """The checksum of the wheel file that DyNet was installed from (PEP 610)."""
-    command = [python.executable, "-c", ORIGIN]
-    environ = environment.clean_environ()
-    answer = subprocess.run(command, cwd="/", env=environ, capture_output=True, text=True)
-    record = json.loads(answer.stdout or "{}").get("archive_info", {})
+    answer = environment.run(python.executable, "-c", ORIGIN, cwd="/").stdout
+    record = json.loads(answer or "{}").get("archive_info", {})
     return record.get("hashes", {}).get("sha256") or record.get("hash", "=").partition("=")[2]

@@ -26,16 +26,21 @@ def clean_environ(**extra: str) -> dict[str, str]:
     return {**kept, **PIP_SETTINGS, **extra}
 
 
+def run(*command: str, cwd: str | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a command in the environment for pip; its output is captured."""
+    return subprocess.run(command, cwd=cwd, env=clean_environ(), capture_output=True, text=True)
+
+
 def create(python: str, folder: Path) -> Path:
     """Make a virtual environment with pip; gives its Python.
 
     Raises RnngError, with the package to install, where `python` can make none.
     """
-    made = _run(python, "-m", "venv", str(folder))
+    made = run(python, "-m", "venv", str(folder))
     if made.returncode != 0:
         # Debian's python3 without python3-venv lacks pip's bundle; a pip of its own may do instead
-        bare = _run(python, "-m", "venv", "--clear", "--without-pip", str(folder))
-        inside = _run(python, "-m", "pip", "--python", str(folder), "install", "pip")
+        bare = run(python, "-m", "venv", "--clear", "--without-pip", str(folder))
+        inside = run(python, "-m", "pip", "--python", str(folder), "install", "pip")
         if bare.returncode or inside.returncode:
             shutil.rmtree(folder, ignore_errors=True)
             raise RnngError(
@@ -48,8 +53,8 @@ def is_sound(python: str, folder: Path) -> bool:
     """Whether the virtual environment runs, has pip and is one of this very `python`."""
     inside = str(folder / "bin" / "python")
     try:
-        same = _run(inside, "-c", IDENTITY).stdout == _run(python, "-c", IDENTITY).stdout
-        return same and _run(inside, "-c", HAS_PIP).returncode == 0
+        same = run(inside, "-c", IDENTITY).stdout == run(python, "-c", IDENTITY).stdout
+        return same and run(inside, "-c", HAS_PIP).returncode == 0
     except OSError:
         return False
 
@@ -63,10 +68,6 @@ def ensure(python: str, folder: Path) -> bool:
     shutil.rmtree(folder, ignore_errors=True)
     create(python, folder)
     return True
-
-
-def _run(*command: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, env=clean_environ(), capture_output=True, text=True)
 
 
 def main(arguments: list[str]) -> int:

@@ -24,7 +24,7 @@ print(json.dumps({
     "platform": sysconfig.get_platform(),
     "libc": " ".join(platform.libc_ver()),
     "headers": sysconfig.get_path("include"),
-    "pip": __import__("importlib.util").util.find_spec("pip") is not None,
+    "has_pip": __import__("importlib.util").util.find_spec("pip") is not None,
 }))
 """
 TRIAL = "#include <optional>\n#include <vector>\nint main() { return std::vector<int>().size(); }\n"
@@ -58,21 +58,14 @@ class Python:
             found = json.loads(answer.stdout)
         except (OSError, subprocess.CalledProcessError, ValueError) as error:
             raise RnngError(f"{executable} is not a Python that runs: {error}") from error
-        version = tuple(found["version"])
-        if not PYTHONS[0] <= version <= PYTHONS[1] or found["implementation"] != "cpython":
+        implementation = found.pop("implementation")
+        version = found["version"] = tuple(found["version"])
+        if not PYTHONS[0] <= version <= PYTHONS[1] or implementation != "cpython":
             raise RnngError(
-                f"{executable} is {found['implementation']} {version[0]}.{version[1]}: "
+                f"{executable} is {implementation} {version[0]}.{version[1]}: "
                 "DyNet is built for CPython 3.10 to 3.13; choose another with --python"
             )
-        return cls(
-            executable,
-            version,
-            found["abi"],
-            found["platform"],
-            found["libc"],
-            found["headers"],
-            found["pip"],
-        )
+        return cls(executable, **found)
 
     def require_headers(self) -> None:
         """Raises RnngError, with the package to install, where Python.h is missing."""

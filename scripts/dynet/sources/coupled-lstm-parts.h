@@ -1,7 +1,8 @@
 #ifndef DYNET_COUPLED_LSTM_PARTS_H_
 #define DYNET_COUPLED_LSTM_PARTS_H_
 
-// What a coupled LSTM's nodes are made of: where everything of a step lies, and operations on blocks for each device.
+// Where everything of a coupled LSTM's step lies, and operations on blocks for each device;
+// nodes-coupled-lstm.h says why.
 
 #include "dynet/nodes-coupled-lstm.h"
 #ifdef __CUDACC__

@@ -2,6 +2,8 @@
 #define DYNET_GPU_CHECKS_H_
 
 // Included before everything else in a build with CUDA: what CUDA reports becomes an exception, in Eigen's headers too.
+// Why: errors went unnoticed or ended the process, and want of memory was no MemoryError.
+// Test: none without a GPU; `make gpu-check` runs into the limits of one.
 
 #include <string>
 

@@ -1,3 +1,5 @@
+// The kernels for many arrays; gpu-pieces.h says why.
+
 #include "dynet/gpu-pieces.h"
 
 #include <algorithm>

@@ -2,6 +2,8 @@
 #define DYNET_GPU_PIECES_H_
 
 // Many arrays in one kernel: the host lists them in pieces, and each block of threads takes one piece after the other.
+// Why: DyNet started a kernel for each array, and its kernels for many arrays stopped at 65,535 blocks.
+// Test: tests/test_dynet_pieces.py::test_every_element_of_every_array_is_met_once
 // Needs neither CUDA nor the rest of DyNet but for the launches, so that the indexing can be tried without a GPU.
 
 #include <array>

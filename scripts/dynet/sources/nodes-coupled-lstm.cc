@@ -1,3 +1,5 @@
+// A layer of CoupledLSTMBuilder as few nodes; nodes-coupled-lstm.h says why.
+
 #include <array>
 #include <cstdlib>
 

@@ -1,6 +1,11 @@
 #ifndef DYNET_NODES_COUPLED_LSTM_H_
 #define DYNET_NODES_COUPLED_LSTM_H_
 
+// A layer of CoupledLSTMBuilder as few nodes: `dy.CoupledLSTMCell` (coupled-lstm.pxi). Its weights are one node of a
+// graph; a step is another, and so is a whole forest of sequences and trees that are known in advance.
+// Why: DyNet's builder makes a dozen nodes a step.
+// Test: tests/rnng_dy/test_dynet.py::test_a_cell_computes_what_the_builder_does
+
 #include "dynet/dynet.h"
 #include "dynet/nodes-def-macros.h"
 

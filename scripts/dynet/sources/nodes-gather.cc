@@ -1,3 +1,5 @@
+// Batches gathered from batches as one node; nodes-gather.h says why.
+
 #include "dynet/tensor-eigen.h"
 #include "dynet/nodes-gather.h"
 

@@ -1,6 +1,10 @@
 #ifndef DYNET_NODES_GATHER_H_
 #define DYNET_NODES_GATHER_H_
 
+// Batches gathered from batches as one node: `dy.gather_batch_elems` (gather.pxi).
+// Why: picked, concatenated and put in order, they took 70 nodes a round of sampling.
+// Test: tests/rnng_dy/test_dynet.py::test_elements_are_gathered_from_batches
+
 #include "dynet/dynet.h"
 #include "dynet/nodes-def-macros.h"
 

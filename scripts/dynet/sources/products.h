@@ -1,9 +1,10 @@
 #ifndef DYNET_PRODUCTS_H_
 #define DYNET_PRODUCTS_H_
 
-// Products as LSTMs need them: of a weight matrix and a few columns, and sums of many outer products. Eigen packs the
-// left side at every call, which takes as long as its product with a dozen columns. All matrices are stored by columns;
-// `stride` is from one column to the next.
+// Products as LSTMs need them: of a weight matrix and a few columns, and sums of many outer products.
+// Why: Eigen packs the left side at every call, which takes as long as its product with a dozen columns.
+// Test: tests/test_dynet_products.py::test_products_are_sums_of_products
+// All matrices are stored by columns; `stride` is from one column to the next.
 
 #include <algorithm>
 #include <vector>

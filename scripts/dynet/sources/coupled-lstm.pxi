@@ -1,0 +1,56 @@
+# The class of coupled LSTMs for Python; DyNet's _dynet.pyx includes it, and nodes-coupled-lstm.h says why.
+
+cdef extern from "dynet/expr-nodes.h" namespace "dynet":
+    CExpression c_coupled_lstm_weights "dynet::coupled_lstm_weights" (const vector[CExpression]& args) except +
+    CExpression c_coupled_lstm_step "dynet::coupled_lstm_step" (const vector[CExpression]& args, float p) except +
+    CExpression c_coupled_lstm_forest "dynet::coupled_lstm_forest" (const vector[CExpression]& args, const vector[int]& parents, const vector[unsigned]& level_ends, float p) except +
+
+cdef class CoupledLSTMCell:
+    """One layer of CoupledLSTMBuilder, a step of which is one node of the graph.
+
+    A state is the vector [h; c]. Where a state is given as x, its h is read.
+
+    Args:
+        parameters (list): x2i h2i c2i bi x2o h2o c2o bo x2c h2c bc
+    """
+    cdef list parameters
+    cdef Expression weights
+    def __cinit__(self, list parameters):
+        assert len(parameters) == 11, "CoupledLSTMCell has 11 parameters"
+        self.parameters = parameters
+
+    cpdef Expression step(self, Expression x, Expression state=None, float dropout=0.0):
+        """The state after reading x; `state` is the one before, None at the start."""
+        cdef vector[CExpression] args = self.arguments(x)
+        if state is not None:
+            ensure_freshness(state)
+            args.push_back(state.c())
+        return Expression.from_cexpr(x.cg_version, c_coupled_lstm_step(args, dropout))
+
+    cpdef Expression forest(self, Expression x, vector[int] parents, vector[unsigned] level_ends, float dropout=0.0,
+                            Expression state=None):
+        """All states of sequences and trees that are known in advance, an element in the batch each.
+
+        State k goes on from state parents[k], -1 in the first level; level_ends has where each level ends. `state` has
+        an element for each state of the first level: the one that it goes on from, none at the start.
+        """
+        cdef vector[CExpression] args = self.arguments(x)
+        if state is not None:
+            ensure_freshness(state)
+            args.push_back(state.c())
+        return Expression.from_cexpr(x.cg_version, c_coupled_lstm_forest(args, parents, level_ends, dropout))
+
+    cdef vector[CExpression] arguments(self, Expression x) except *:
+        """The weights in the current graph, and x."""
+        cdef vector[CExpression] args
+        cdef Expression e
+        ensure_freshness(x)
+        if self.weights is None or self.weights.cg_version != _cg._cg_version:
+            for parameter in self.parameters:
+                e = parameter.expr(update=True)
+                args.push_back(e.c())
+            self.weights = Expression.from_cexpr(_cg._cg_version, c_coupled_lstm_weights(args))
+            args.clear()
+        args.push_back(self.weights.c())
+        args.push_back(x.c())
+        return args
