@@ -26,8 +26,10 @@ __all__ = [
     "InputError",
     "LstmLanguageModel",
     "RnngError",
+    "Training",
     "__version__",
     "load",
+    "train",
 ]
 
 # imported on first use: the oracle and evaluation commands must work without DyNet
@@ -35,6 +37,8 @@ _MODULES = {
     "DiscriminativeParser": "rnng_dy.parser",
     "GenerativeModel": "rnng_dy.language_model",
     "LstmLanguageModel": "rnng_dy.baselines.lstm_lm",
+    "Training": "rnng_dy.training.run",
+    "train": "rnng_dy.training.run",
 }
 
 
@@ -64,4 +68,4 @@ def load(
     # before DyNet is loaded
     kind = registry.kind_of(folder)
     engine.start_on(device)
-    return registry.load(folder, kind)
+    return kind.model_class.load(folder)

@@ -13,6 +13,7 @@ from oracle.errors import RnngError
 from oracle.files import OracleSentence, make_oracle, read_oracle, write_oracle
 from oracle.treebank import LocatedTree, PreterminalRoots, clean, read_trees, words
 from oracle.unknown import UnknownWords, known_words
+from rnng_dy import registry
 
 TEST = 245
 
@@ -51,7 +52,7 @@ def long_tree(trees: list[LocatedTree], length: int) -> LocatedTree:
 
 def new_model(kind: str, folder: Path):
     """A model of the paper's size for the training oracle in the folder, and the oracle's sentences."""
-    if kind == "discriminative":
+    if not registry.kind(kind).generates_words:
         from rnng_dy.models.vocabulary import ParserVocabulary
         from rnng_dy.parser import DiscriminativeParser
 
@@ -70,5 +71,5 @@ def examples_of(model, part: str, folder: Path) -> list:
     """The examples of an oracle in the folder that the model can be trained on."""
     from rnng_dy.training.development import encode_possible
 
-    suffix = "oracle" if model.kind == "discriminative" else "gen.oracle"
+    suffix = "gen.oracle" if registry.kind(model.kind).generates_words else "oracle"
     return encode_possible(model, read_oracle(folder / f"{part}.{suffix}"))[0]

@@ -93,6 +93,7 @@ def model_of(kind: str, tiny: bool = False):
     from oracle.files import make_oracle
     from oracle.treebank import read_trees, words
     from oracle.unknown import UnknownWords, known_words
+    from rnng_dy import registry
     from rnng_dy.language_model import GenerativeModel
     from rnng_dy.models.discriminative import ParserSizes
     from rnng_dy.models.generative import GeneratorSizes
@@ -102,9 +103,10 @@ def model_of(kind: str, tiny: bool = False):
 
     trees = list(read_trees(str(Path(oracle.__file__).parent / "data" / "tiny.trees")))[:200]
     unknown = UnknownWords("berkeley", known_words(words(located.tree) for located in trees))
-    sentences = list(make_oracle(trees, unknown, generative=kind == "generative"))
+    generates = registry.kind(kind).generates_words
+    sentences = list(make_oracle(trees, unknown, generates))
     size = 8 if tiny else 32
-    if kind == "discriminative":
+    if not generates:
         sizes = ParserSizes(lstm_input=size, hidden=size)
         model = DiscriminativeParser(ParserVocabulary.from_oracle(sentences, True, None), sizes)
     else:

@@ -112,7 +112,7 @@ def _rows(options: argparse.Namespace, folder: str) -> Iterator[tuple[str, dict]
 
 def _train(options, folder: str, kind: str, batch_size: str, jobs: str, count: str) -> dict:
     """Training; the first run of a kind leaves the model that the other parts use."""
-    from rnng_dy.training.loop import Training
+    from rnng_dy.training.loop import TrainingLoop
     from rnng_dy.training.presets import PRESETS
 
     engine.start(options.device)
@@ -125,13 +125,13 @@ def _train(options, folder: str, kind: str, batch_size: str, jobs: str, count: s
     settings = replace(PRESETS["fast", kind], batch_size=int(batch_size), jobs=int(jobs), epochs=1)
     # no evaluation but the one at the end
     settings = replace(settings, first_evaluation=10**9, checkpoint_every=10**9)
-    run = Training(
+    run = TrainingLoop(
         model, examples, lambda: {"score": 0.0}, settings, place / (kind if first else "again")
     )
     run.create_folder()
     run.run()
     states = sum(len(example.actions) for example in examples)
-    return _row(len(examples), states, run.standing.seconds)
+    return _row(len(examples), states, run.state.seconds)
 
 
 def _length(options, folder: str, kind: str, words: str) -> dict:

@@ -166,7 +166,7 @@ def _in_world(part: Callable) -> None:
 
 def _train(folder: str, kind: str, jobs: str, batch: str, world) -> tuple[float, float]:
     """Sentences a second, and seconds of an update without sentences; the fastest of some times each."""
-    from rnng_dy.training.loop import Training
+    from rnng_dy.training.loop import TrainingLoop
     from rnng_dy.training.replicas import Replicas
     from rnng_dy.training.updates import Updater
 
@@ -177,23 +177,23 @@ def _train(folder: str, kind: str, jobs: str, batch: str, world) -> tuple[float,
     updater = Updater(model, examples, settings)
     batches = [range(i, i + size) for i in range(0, len(examples), size)]
     with tempfile.TemporaryDirectory() as place:
-        team, make = None, updater.update
+        group, make = None, updater.update
         if int(jobs) > 1:
             # the helpers of this machine read it
-            Training(model, examples, dict, settings, Path(place) / "m").create_folder()
-            team = (world.team if world else Replicas)(updater, Path(place) / "m", int(jobs))
-            make = team.update
+            TrainingLoop(model, examples, dict, settings, Path(place) / "m").create_folder()
+            group = (world.group if world else Replicas)(updater, Path(place) / "m", int(jobs))
+            make = group.update
         make(batches[0], 0, RATE)
         seconds = sum(_best(partial(make, members, 1, RATE), TIMES) for members in batches)
         alone = _best(partial(make, [], 1, RATE), 100)
-        if team:
-            team.close()
+        if group:
+            group.close()
     return len(examples) / seconds, alone
 
 
 def _update(folder: str, kind: str, world) -> tuple[int, float]:
     """How many numbers a minibatch's gradient has, and seconds that a rank needs for adding them up."""
-    from rnng_dy.training.exchange import Gradients, add_in_order
+    from rnng_dy.training.all_reduce import Gradients, add_in_order
 
     engine.start()
     model = registry.load(Path(folder) / kind)

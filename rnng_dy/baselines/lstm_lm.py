@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from oracle.tokens import split_tokens
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.execution.batches import as_fits, batches
 from rnng_dy.models.lstm import Lstm, LstmState
+from rnng_dy.models.sizes import LanguageModelSizes
 from rnng_dy.models.vectors import LookupTable, keep
 from rnng_dy.models.vocabulary import GeneratorVocabulary
 from rnng_dy.models.word_softmax import ClassFactoredSoftmax
@@ -24,15 +24,6 @@ from rnng_dy.search.words import WordRecord
 
 MAX_WORDS = 2000
 """Words in one graph."""
-
-
-@dataclass(frozen=True)
-class LanguageModelSizes:
-    """The paper's dimensions."""
-
-    layers: int = 2
-    lstm_input: int = 256
-    hidden: int = 256
 
 
 class LanguageModelExample(NamedTuple):

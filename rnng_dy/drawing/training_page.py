@@ -7,11 +7,10 @@ import time
 from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
-from typing import NamedTuple
 
 from rnng_dy.drawing.charts import INTERVALS, STYLE, Point, legend, lines
-from rnng_dy.training.log import EVALUATION, PROGRESS, number_of
-from rnng_dy.training.runs import Run
+from rnng_dy.registry import KINDS, Kind
+from rnng_dy.runs import EVALUATION, PROGRESS, Run, number_of
 
 _PARTS = {
     ending: (Path(__file__).parent / f"training_page.{ending}").read_text(encoding="utf-8")
@@ -19,23 +18,6 @@ _PARTS = {
 }
 
 
-class Kind(NamedTuple):
-    """What is drawn of a kind of model."""
-
-    title: str
-    score: str
-    """What evaluations call it."""
-    short: str
-    score_title: str
-
-
-KINDS = {
-    "discriminative": Kind("Parsers", "f1", "F1", "F1"),
-    "generative": Kind(
-        "Generative models", "perplexity", "perplexity", "perplexity of words and trees"
-    ),
-    "lstm-lm": Kind("LSTM language models", "perplexity", "perplexity", "perplexity"),
-}
 UNITS = (("seconds", 1.0), ("minutes", 60.0), ("hours", 3600.0))
 STEEP = 5.0
 """From this ratio on of the highest to the lowest perplexity its axis is logarithmic."""
@@ -47,9 +29,9 @@ def page(runs: Sequence[Run], now: float, refresh: float | None = None) -> str:
     It loads itself anew every `refresh` seconds. Runs of one kind of model share charts.
     """
     sections = "".join(
-        _section(kind, [run for run in runs if run.kind == name], now)
-        for name, kind in KINDS.items()
-        if any(run.kind == name for run in runs)
+        _section(kind, of_kind, now)
+        for kind in KINDS.values()
+        if (of_kind := [run for run in runs if run.kind is kind])
     )
     axes = "".join(
         f'<label><input type="radio" name="axis" id="by-{key}"{checked}>{title}</label>'
@@ -86,7 +68,7 @@ def _section(kind: Kind, runs: Sequence[Run], now: float) -> str:
         f'<figure class="chart {by}"><h3>{escape(title)}</h3>{drawing}</figure>'
         for title, by, drawing in _charts(kind, runs)
     )
-    return f'<section><h2>{kind.title}</h2>{_table(kind, runs, now)}<div class="charts">{figures}</div></section>'
+    return f'<section><h2>{kind.plural}</h2>{_table(kind, runs, now)}<div class="charts">{figures}</div></section>'
 
 
 def _charts(kind: Kind, runs: Sequence[Run]) -> Iterator[tuple[str, str, str]]:
@@ -127,7 +109,7 @@ def _table(kind: Kind, runs: Sequence[Run], now: float) -> str:
     settings = [{k.replace("_", " "): _text(v) for k, v in run.settings.items()} for run in runs]
     names = list(dict.fromkeys(name for of_run in settings for name in of_run))
     differing = [n for n in names if len({of_run.get(n) for of_run in settings}) > 1]
-    reached = ("state", "epochs done", f"best {kind.short}", "at epoch", "sentences/s", "time")
+    reached = ("state", "epochs done", f"best {kind.score_name}", "at epoch", "sentences/s", "time")
     rows = []
     for i, mark in enumerate(legend(run.name for run in runs)):
         box = f'<input type="checkbox" checked data-series="{i}" id="run-{escape(runs[i].name)}">'

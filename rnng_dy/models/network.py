@@ -7,7 +7,6 @@ needed for some configurations, batched by kind and level. The network knows not
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import nltk
@@ -29,6 +28,7 @@ from rnng_dy.models.configuration import (
 from rnng_dy.models.distributions import log_softmax
 from rnng_dy.models.lstm import Lstm, LstmState
 from rnng_dy.models.parser_state import HISTORY, STACK, ParserState
+from rnng_dy.models.sizes import Sizes
 from rnng_dy.models.vectors import (
     Embedding,
     LookupTable,
@@ -43,16 +43,6 @@ from rnng_dy.search.model import Derived, Losses
 
 INVALID = np.float32(-1e30)
 """Added to the logit of an invalid action: exp gives exactly 0, and no NaN as -inf can."""
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """Dimensions of a model; `layers` holds for the stack, action, buffer and terms LSTMs."""
-
-    layers: int
-    lstm_input: int
-    hidden: int
-    action: int
 
 
 class Step:

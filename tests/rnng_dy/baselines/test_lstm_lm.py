@@ -13,7 +13,7 @@ from rnng_dy import checkpoint
 from rnng_dy.baselines.lstm_lm import LanguageModelExample, LanguageModelSizes, LstmLanguageModel
 from rnng_dy.engine import dy
 from rnng_dy.models.vocabulary import GeneratorVocabulary, UnseenSymbolError
-from rnng_dy.training.loop import Training
+from rnng_dy.training.loop import TrainingLoop
 from rnng_dy.training.presets import PRESETS
 
 from ..conftest import simple_clusters
@@ -61,7 +61,7 @@ def test_training_lowers_the_loss_and_a_folder_keeps_the_model(
     )
     examples = [model.encode_training(s) for s in generative_sentences[:40]]
     before = model.log_probs(examples).sum()
-    run = Training(
+    run = TrainingLoop(
         model,
         examples,
         lambda: {"score": model.log_probs(examples).sum()},
@@ -70,7 +70,7 @@ def test_training_lowers_the_loss_and_a_folder_keeps_the_model(
     )
     run.create_folder()
     assert run.run()
-    assert run.standing.best > before + 30
+    assert run.state.best > before + 30
     loaded = LstmLanguageModel.load(tmp_path / "lm")
     assert checkpoint.kind_of(tmp_path / "lm") == "lstm-lm"
     assert np.array_equal(loaded.log_probs(examples), model.log_probs(examples))
