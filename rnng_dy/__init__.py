@@ -24,7 +24,9 @@ __all__ = [
     "DiscriminativeParser",
     "GenerativeModel",
     "InputError",
+    "LanguageModel",
     "LstmLanguageModel",
+    "Parser",
     "RnngError",
     "Training",
     "__version__",
@@ -34,18 +36,18 @@ __all__ = [
 
 # imported on first use: the oracle and evaluation commands must work without DyNet
 _MODULES = {
-    "DiscriminativeParser": "rnng_dy.parser",
-    "GenerativeModel": "rnng_dy.language_model",
-    "LstmLanguageModel": "rnng_dy.baselines.lstm_lm",
-    "Training": "rnng_dy.training.run",
-    "train": "rnng_dy.training.run",
+    "rnng_dy.baselines.lstm_lm": ("LstmLanguageModel",),
+    "rnng_dy.language_model": ("GenerativeModel", "LanguageModel"),
+    "rnng_dy.parser": ("DiscriminativeParser", "Parser"),
+    "rnng_dy.training.run": ("Training", "train"),
 }
 
 
 def __getattr__(name: str):
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(_MODULES[name]), name)
+    for module, names in _MODULES.items():
+        if name in names:
+            return getattr(importlib.import_module(module), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def load(

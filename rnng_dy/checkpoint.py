@@ -50,7 +50,7 @@ class Json(Protocol):
         """An object of JSON."""
 
 
-class Model(Protocol):
+class ModelParts(Protocol):
     """What is saved of a model."""
 
     store: Store
@@ -102,7 +102,7 @@ class Contents:
 
 
 def save(
-    model: Model,
+    model: ModelParts,
     folder: str | Path,
     state: Mapping[str, object] | None = None,
     optimizer: Store | None = None,
@@ -136,7 +136,7 @@ def save(
             shutil.rmtree(new, ignore_errors=True)
 
 
-def _write_new(model: Model, folder: Path) -> None:
+def _write_new(model: ModelParts, folder: Path) -> None:
     """Write a model into an empty folder."""
     config = {"format": FORMAT, "version": VERSION, **model.config()}
     _write_json(folder / CONFIG, config)
@@ -147,7 +147,7 @@ def _write_new(model: Model, folder: Path) -> None:
     model.write_companions(folder)
 
 
-def _require_same_training(model: Model, old: Path, new: Path) -> None:
+def _require_same_training(model: ModelParts, old: Path, new: Path) -> None:
     """Raise RnngError if the old folder has a training state that the new one's model cannot go on from."""
     if not (old / TRAINING).exists():
         return
@@ -193,7 +193,7 @@ def kind_of(folder: str | Path) -> str:
     return read_config(folder)["kind"]
 
 
-def save_parameters(model: Model, folder: str | Path) -> None:
+def save_parameters(model: ModelParts, folder: str | Path) -> None:
     """Replace the parameters in an existing model folder, with the number of updates that they have had."""
     known = {} if model.updates is None else {UPDATES: np.array(model.updates)}
     write_arrays(Path(folder) / PARAMETERS, {**model.store.arrays(), **known})

@@ -120,7 +120,7 @@ class DiscriminativeParser(ParserNetwork, ParserI):
                 yield iter(found)
 
     def best_trees(self, sentences: Sequence[Sequence[Token]]) -> Iterator[ParseResult]:
-        """See `SavedModel`."""
+        """See `Model`."""
         return ((next(trees, None), TOO_LONG) for trees in self.parse_sents(sentences))
 
     def tree_of(
@@ -167,3 +167,6 @@ class DiscriminativeParser(ParserNetwork, ParserI):
             return float("-inf")
         dy.renew_cg()
         return float(log_probs(self, [self.derived(example)])[0])
+
+
+Parser = DiscriminativeParser

@@ -15,6 +15,7 @@ import numpy as np
 from oracle.errors import named
 from oracle.transitions import REDUCE, SHIFT, SYSTEMS
 from rnng_dy.engine import dy
+from rnng_dy.model import Model
 from rnng_dy.models.composition import COMPOSITIONS
 from rnng_dy.models.computation import Computation
 from rnng_dy.models.configuration import (
@@ -37,7 +38,6 @@ from rnng_dy.models.vectors import (
     value_of,
 )
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.saved import SavedModel
 from rnng_dy.search.attention import Attended, attention_weights
 from rnng_dy.search.model import Derived, Losses
 
@@ -58,7 +58,7 @@ class Step:
         return log_softmax(as_rows(self._logits))
 
 
-class Rnng(SavedModel):
+class Rnng(Model):
     """The part of an RNNG that does not depend on where the words come from."""
 
     config_defaults: ClassVar = {
@@ -107,7 +107,7 @@ class Rnng(SavedModel):
         self.compute = Computation(self._lstms, self.compose, self.state)
 
     def config(self) -> dict[str, object]:
-        """See `SavedModel`."""
+        """See `Model`."""
         systems = {"composition": self.compose.name, "transitions": self.transitions.name}
         return super().config() | systems | {"state": self.state.name}
 

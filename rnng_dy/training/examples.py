@@ -11,12 +11,12 @@ from oracle.encoded import EncodedOracle, Row
 from oracle.errors import ImpossibleError, RnngError
 from oracle.transitions import SYSTEMS
 from rnng_dy.baselines.lstm_lm import LanguageModelExample
+from rnng_dy.model import Model
 from rnng_dy.models.discriminative import ParserExample, Tokens
 from rnng_dy.models.generative import GeneratorExample
 from rnng_dy.models.network import Rnng
 from rnng_dy.models.vocabulary import UNK
 from rnng_dy.parser import DiscriminativeParser
-from rnng_dy.saved import SavedModel
 
 NONE = -1
 """Stands in a table for a symbol that the model does not have."""
@@ -63,7 +63,7 @@ def sizes_of(examples: Sequence) -> np.ndarray:
     return np.array([len(example[-1]) for example in examples])
 
 
-def require_transitions(model: SavedModel, systems: Iterable[str]) -> None:
+def require_transitions(model: Model, systems: Iterable[str]) -> None:
     """Raise RnngError where sentences have actions that are none of the model's transition system."""
     if not isinstance(model, Rnng):
         return
@@ -76,7 +76,7 @@ def require_transitions(model: SavedModel, systems: Iterable[str]) -> None:
             )
 
 
-def examples_of(model: SavedModel, oracle: EncodedOracle) -> tuple[Examples, dict[int, str]]:
+def examples_of(model: Model, oracle: EncodedOracle) -> tuple[Examples, dict[int, str]]:
     """The examples that `model.encode_training` gives, and by line why other sentences have p = 0 and are none."""
     encoder = _parser_examples if isinstance(model, DiscriminativeParser) else _word_examples
     example_of, lacking = encoder(model, oracle)
@@ -148,7 +148,7 @@ class _WordExampleOf:
 
 
 def _word_examples(
-    model: SavedModel, oracle: EncodedOracle
+    model: Model, oracle: EncodedOracle
 ) -> tuple[_WordExampleOf, Mapping[str, np.ndarray]]:
     """See `_parser_examples`."""
     words = _table(model.vocabulary.ids.get, oracle.symbols.words)

@@ -37,6 +37,14 @@ def test_values_do_not_depend_on_the_batch(model, generative_sentences):
     assert model.training_loss(examples, 0.0).value() == pytest.approx(-together.sum(), rel=1e-5)
 
 
+def test_the_log_prob_of_a_sentence_is_that_of_its_words_and_end(model, generative_sentences):
+    sentence = generative_sentences[0]
+    expected = model.log_probs([model.encode_training(sentence)]).sum()
+    assert model.log_prob(sentence.unkified) == pytest.approx(expected, rel=1e-6)
+    # a word of an UNK class that training has not
+    assert model.log_prob(["Xx-9"]) == -math.inf
+
+
 def test_sentences_up_to_a_length_have_at_most_probability_one(generative_sentences):
     few = generative_sentences[:1]
     words = dict.fromkeys(w for s in few for w in s.unkified)

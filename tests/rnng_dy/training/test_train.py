@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import signal
@@ -98,6 +99,15 @@ def test_a_loop_that_is_left_can_be_resumed_to_the_same_numbers():
         rnng_dy.train("lstm-lm", "t.trees", **left)
     rnng_dy.train("lstm-lm", "t.trees", resume=True, **left)
     assert_same("left", "straight", ["parameters.npz"])
+
+
+def test_a_notebook_shows_the_curves_of_a_training():
+    training = rnng_dy.Training("lstm-lm", "t.trees", hold_out=0.2, folder="m", **SMALL)
+    assert training._repr_html_() is None
+    shown = [training._repr_html_() for _ in training][-1]
+    assert shown.startswith("<iframe srcdoc=") and shown.endswith("</iframe>")
+    page = html.unescape(shown)
+    assert "LSTM language models" in page and "m, best: " in page
 
 
 INTERRUPTED = """
