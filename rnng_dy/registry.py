@@ -33,6 +33,8 @@ class Kind:
     generates_words: bool
     """Whether it gives words probabilities, and learns from generative oracles."""
     has_trees: bool = True
+    presets: str | None = None
+    """The kind whose presets it trains by; None is itself."""
 
     @property
     def model_class(self) -> type:
@@ -98,7 +100,7 @@ _KINDS = (
     ),
 )
 KINDS = {kind.name: kind for kind in _KINDS}
-"""By name; one that is added has all commands but `train`, and `rnng_dy.train`."""
+"""By name. `rnng_dy.train` and `rnng_dy.load` take one that is added, too."""
 
 
 def kind(name: str) -> Kind:

@@ -185,7 +185,8 @@ class Training:
         return registry.load(options.init, self.kind.name)
 
     def _settings_and_sizes(self, sentences: int) -> tuple[Settings, object]:
-        options, preset = self.options, (self.options.preset, self.kind.name, sentences)
+        options = self.options
+        preset = options.preset, self.kind.presets or self.kind.name, sentences
         sizes = replace(self._sizes_type(), **{**sizes_for(*preset), **options.sizes})
         settings = settings_for(*preset)
         if options.resumes:

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import nltk
@@ -17,7 +18,7 @@ import pytest
 
 import rnng_dy
 from oracle.errors import RnngError
-from rnng_dy import checkpoint
+from rnng_dy import checkpoint, registry
 from tests.commands import invoke
 
 from ..conftest import TINY
@@ -196,6 +197,27 @@ def test_a_model_goes_on_with_other_trees():
             "discriminative", "new.trees", "new.trees", folder="second", extend=True, **more
         )
     assert "NEW" in second.vocabulary.nonterminals
+
+
+class Shouting(rnng_dy.LstmLanguageModel):
+    """A language model of a kind that the registry does not have."""
+
+    kind = "shouting-lm"
+
+    def surprisals(self, tokens, end=False):
+        return super().surprisals([token.upper() for token in tokens], end)
+
+
+def test_a_kind_that_is_added_trains_resumes_and_loads(monkeypatch):
+    lstm = registry.KINDS["lstm-lm"]
+    added = replace(lstm, name=Shouting.kind, model=Shouting, presets=lstm.name, title="Loud model")
+    monkeypatch.setitem(registry.KINDS, Shouting.kind, added)
+    given = {"hold_out": 0.2, "folder": "m", "jobs": 1, "preset": "quick", **SMALL}
+    rnng_dy.train("shouting-lm", "t.trees", **given)
+    model = rnng_dy.train("shouting-lm", "t.trees", resume=True, **{**given, "patience": 3})
+    assert type(model) is type(rnng_dy.load("m")) is Shouting
+    assert [record.token for record in model.surprisals(["the", "cat"])] == ["THE", "CAT"]
+    assert Path("m/README.md").read_text(encoding="utf-8").startswith("# Loud model")
 
 
 def test_training_in_a_thread_is_no_matter_of_signals():
