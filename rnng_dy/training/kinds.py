@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
@@ -107,9 +107,7 @@ class WordsTraining:
     ):
         self._kind, self._options, self._data, self._listener = kind, options, data, listener
         self._clusters = files.read_clusters(options.clusters) if options.clusters else None
-        self.inputs: Mapping[str, object] = {
-            "--clusters": content_hash(self._clusters) if self._clusters else None
-        }
+        self.inputs = {"--clusters": content_hash(self._clusters) if self._clusters else None}
 
     @staticmethod
     def new_model(

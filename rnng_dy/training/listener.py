@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Protocol
 
 
-class Progress(Protocol):
-    """Hears how some work goes."""
+class Progress:
+    """Hears how some work goes, and does nothing."""
 
     def advance(self, n: int = 1) -> None:
         """n more items are done."""
@@ -37,18 +36,8 @@ class Listener:
 
     def progress(self, what: str, total: int | None, unit: str = "sentences") -> Progress:
         """Some work begins; where the total is None nobody knows it."""
-        return _Silent()
+        return Progress()
 
     def reading(self, path: str) -> Callable[[int], None]:
         """A file is read; the result is called with the size of each line."""
         return lambda size: None
-
-
-class _Silent:
-    """Progress that nobody hears of."""
-
-    def advance(self, n: int = 1) -> None:
-        """See `Progress`."""
-
-    def finish(self) -> None:
-        """See `Progress`."""

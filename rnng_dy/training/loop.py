@@ -109,9 +109,10 @@ class TrainingLoop:
         """Indices of examples whose graphs did not fit into memory."""
         self._updater, self._group = Updater(model, examples, settings), group
 
-    def create_folder(self, add: Callable[[Path], None] = lambda folder: None) -> None:
-        """Write the model folder of a run that begins, with what `add` writes into it."""
-        checkpoint.save(self.model, self.folder, self._to_json(), self._updater.optimizer, add)
+    def create_folder(self, *adding: Callable[[Path], None]) -> None:
+        """Write the model folder of a run that begins, with what each of `adding` writes into it."""
+        state, optimizer = self._to_json(), self._updater.optimizer
+        checkpoint.save(self.model, self.folder, state, optimizer, adding)
 
     def resume(self) -> None:
         """Take up the training state that the folder holds.

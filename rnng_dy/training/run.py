@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import replace
-from functools import partial
 from html import escape
 from pathlib import Path
 
@@ -140,23 +139,15 @@ class Training:
             data = replace(data, **seen)
         evaluation, adding = part.judge(model, data, self.settings.seed)
         self.describe = evaluation.describe
-        inputs = data.inputs | dict(part.inputs) | options.initial_hash
         examples = self._examples(model, data)
+        inputs = data.inputs | part.inputs | options.initial_hash
         self._about = Provenance(
             model, data.train, self.settings, inputs, options.command, options.preset
         )
-        world = options.world
-        self._loop = TrainingLoop(
-            model,
-            examples,
-            evaluation,
-            self.settings,
-            self.folder,
-            self._report,
-            inputs,
-            world.group if world else None,
-        )
-        if world:
+        setup = model, examples, evaluation, self.settings, self.folder, self._report, inputs
+        self._loop = TrainingLoop(*setup, options.world and options.world.group)
+        if options.world:
+            world = options.world
             listener.say(f"MPI: ranks {world.size}, machines {world.machines}")
         if options.resumes:
             self._loop.resume()
@@ -165,7 +156,7 @@ class Training:
             if base is None:
                 shown = evenly_spaced(data.train, LEARNT_FROM)
                 model.segmenter = Segmenter.of_training(sentence.tokens for sentence in shown)
-            self._loop.create_folder(partial(_add_all, [data.keep, *adding]))
+            self._loop.create_folder(data.keep, *adding)
         self._warn_of(data)
 
     def _start_engine(self) -> None:
@@ -289,8 +280,3 @@ def train(
     for _ in training:
         pass
     return training.model
-
-
-def _add_all(adding: list[Callable[[Path], None]], folder: Path) -> None:
-    for add in adding:
-        add(folder)
