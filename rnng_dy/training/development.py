@@ -81,18 +81,15 @@ class ParserEvaluation:
         }
 
 
-def encode_possible(
-    model, sentences: Iterable[OracleSentence]
-) -> tuple[list, list[int], dict[int, str]]:
-    """Examples, the lines of their sentences in the oracle, and by line why others have p = 0 and are none."""
-    examples, lines, impossible = [], [], {}
+def encode_possible(model, sentences: Iterable[OracleSentence]) -> tuple[list, dict[int, str]]:
+    """Examples, and by line in the oracle why other sentences have p = 0 and are none."""
+    examples, impossible = [], {}
     for sentence in sentences:
         try:
             examples.append(model.encode_training(sentence))
-            lines.append(sentence.line)
         except ImpossibleError as error:
             impossible[sentence.line] = str(error)
-    return examples, lines, impossible
+    return examples, impossible
 
 
 class WordsEvaluation:
@@ -103,7 +100,7 @@ class WordsEvaluation:
 
     def __init__(self, model, sentences: Sequence[OracleSentence]):
         self.model = model
-        self.examples, _, self.impossible = encode_possible(model, sentences)
+        self.examples, self.impossible = encode_possible(model, sentences)
 
     def describe(self, record: Mapping[str, object]) -> str:
         """The record of an evaluation in words."""
