@@ -33,6 +33,8 @@ class Kind:
     generates_words: bool
     """Whether it gives words probabilities, and learns from generative oracles."""
     has_trees: bool = True
+    options: tuple[str, ...] = ()
+    """Options of its training that some other kinds do not have."""
     presets: str | None = None
     """The kind whose presets it trains by; None is itself."""
 
@@ -72,6 +74,7 @@ _KINDS = (
         score_name="F1",
         score_title="F1",
         generates_words=False,
+        options=("pos", "tagger", "pretrained"),
     ),
     Kind(
         "generative",
@@ -84,6 +87,7 @@ _KINDS = (
         score_name="perplexity",
         score_title="perplexity of words and trees",
         generates_words=True,
+        options=("clusters",),
     ),
     Kind(
         "lstm-lm",
@@ -96,6 +100,7 @@ _KINDS = (
         score_name="perplexity",
         score_title="perplexity",
         generates_words=True,
+        options=("clusters",),
         has_trees=False,
     ),
 )

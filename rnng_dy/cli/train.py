@@ -77,15 +77,11 @@ def generative(**options) -> None:
 @train.command("lstm-lm", cls=Sectioned)
 @training_options
 @clusters_option
-def lstm_lm(composition, transitions, action_size, **options) -> None:
+def lstm_lm(action_size, **options) -> None:
     """Train a sequential LSTM language model, the baseline of the paper, on the words of trees or generative oracles.
 
     Example: rnng-dy train lstm-lm --trees train.trees --dev-trees dev.trees --model lm
     """
-    if composition is not None or transitions is not None:
-        raise click.UsageError(
-            "--composition and --transitions are for RNNGs: a sequential model has neither"
-        )
     _train("lstm-lm", **options)
 
 

@@ -11,9 +11,11 @@ from pathlib import Path
 from oracle.errors import RnngError
 from oracle.files import open_input
 from oracle.lazy import nltk
+from oracle.transitions import SYSTEMS
+from oracle.unknown import RULES
 from rnng_dy import checkpoint
 from rnng_dy.execution.outputs import content_hash
-from rnng_dy.registry import Kind
+from rnng_dy.registry import KINDS, Kind
 from rnng_dy.settings import mistake, option_name
 from rnng_dy.training.presets import NAMES, Settings
 
@@ -67,7 +69,9 @@ class TrainingOptions:
         `given` has options, settings and dimensions (fields of `sizes`) by the names that users know them by. Raises
         RnngError for a name that is none of them, suggesting the nearest, and for a value out of its range.
         """
+        of_other_kinds = {name for other in KINDS.values() for name in other.options}
         own = {of.name for of in fields(cls)} - {"settings", "sizes"}
+        own -= of_other_kinds.difference(kind.options)
         given = {name: value for name, value in given.items() if value is not None}
         parts = {"settings": Settings, "sizes": sizes}
         tables = {part: {option_name(of): of for of in fields(t)} for part, t in parts.items()}
@@ -115,8 +119,17 @@ class TrainingOptions:
 
     def _require_sense(self, kind: Kind) -> None:
         """Raise ContradictionError, saying what to give, where the options do not go together."""
-        if self.preset not in NAMES:
-            raise RnngError(f"no preset is called {self.preset!r}: {', '.join(NAMES)}")
+        for what, name, known in (
+            ("preset", self.preset, NAMES),
+            ("rule for unknown words", self.unk, RULES),
+            ("transition system", self.transitions, SYSTEMS),
+        ):
+            if name is not None and name not in known:
+                raise RnngError(f"no {what} is called {name!r}: {', '.join(known)}")
+        if not kind.has_trees and (self.composition or self.transitions or self.state):
+            raise ContradictionError(
+                "--composition and --transitions are for RNNGs: a sequential model has neither"
+            )
         self._require_initial(kind)
         if self.world and "jobs" in self.settings:
             raise ContradictionError("with --mpi, mpirun says how many processes: leave --jobs out")
@@ -167,6 +180,8 @@ class TrainingOptions:
             raise ContradictionError(f"{given} goes with --trees: an oracle is made already")
         if self.dev_trees is None and not kind.generates_words:
             raise ContradictionError("--dev needs its trees, for F1: give --dev-trees")
+        if not (self.dev_trees is None or is_path(self.dev_trees)):
+            raise ContradictionError("--dev-trees is a file where --dev is an oracle")
         if self.dev_trees is not None and kind.generates_words:
             raise ContradictionError("--dev-trees goes with --trees; with --train, --dev is enough")
 

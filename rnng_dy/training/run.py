@@ -62,9 +62,10 @@ class Training:
 
         Raises RnngError for options that do not go together, and for settings that there are not, or out of range.
         """
-        if is_oracle(trees):
+        # a command says what is an oracle
+        if "train" not in settings and is_oracle(trees):
             settings["train"], trees = trees, None
-        if is_oracle(dev_trees):
+        if "dev" not in settings and is_oracle(dev_trees):
             settings["dev"], dev_trees = dev_trees, None
         self.kind = registry.kind(kind)
         self._sizes_type = self.kind.model_class.sizes_type
@@ -104,10 +105,8 @@ class Training:
                 for _ in updates:
                     yield from self._taken()
                     if stopped:
-                        break
-            if stopped:
-                message = f"stopped; the same with resume=True goes on in {self.options.folder}"
-                raise Stopped(message, stopped[0])
+                        message = f"stopped; the same with resume=True goes on in {self.folder}"
+                        raise Stopped(message, stopped[0])
             self._about.finish(self.folder)
             yield from self._taken()
 

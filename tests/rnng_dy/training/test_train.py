@@ -148,6 +148,9 @@ def test_ctrl_c_stops_after_the_update_with_the_state_saved():
             {"droput": 0.1},
             "no setting of a discriminative training is called 'droput': did you mean 'dropout'?",
         ),
+        ({"clusters": "c"}, "no setting of a discriminative training is called 'clusters'"),
+        ({"transitions": "odd"}, "no transition system is called 'odd': top-down, in-order"),
+        ({"unk": "odd"}, "no rule for unknown words is called 'odd': "),
         ({"hold_out": 1.5}, "hold_out: 1.5 is not in the range 0<x<1."),
         ({"preset": "slow"}, "no preset is called 'slow': paper, fast, quick, gpu"),
         ({"hold_out": 0.1, "dev_trees": "d.trees"}, "--trees needs one of"),
@@ -176,6 +179,17 @@ def test_the_command_has_the_same_words(setting):
         rnng_dy.Training("discriminative", "t.trees", folder="m", **given)
     words = str(error.value).partition(": ")[2]
     assert words in " ".join(said.split())
+
+
+def test_a_sequential_model_takes_what_it_has():
+    for setting in ("composition", "transitions", "state"):
+        name = {"composition": "buggy", "transitions": "top-down", "state": "full"}[setting]
+        with pytest.raises(RnngError, match="a sequential model has neither"):
+            rnng_dy.Training("lstm-lm", "t.trees", hold_out=0.1, folder="m", **{setting: name})
+    with pytest.raises(RnngError, match="no setting of a lstm-lm training is called 'pos'"):
+        rnng_dy.Training("lstm-lm", "t.trees", hold_out=0.1, folder="m", pos=True)
+    with pytest.raises(RnngError, match="'word_size'"):
+        rnng_dy.Training("lstm-lm", "t.trees", hold_out=0.1, folder="m", word_size=3)
 
 
 def test_no_kind_and_no_file_are_errors_of_ours():
