@@ -72,7 +72,7 @@ class Training:
         given = {"folder": folder, "trees": trees, "dev_trees": dev_trees, **settings}
         self.options = TrainingOptions.of(self.kind, self._sizes_type, given)
         self.records: list[Record] = []
-        """Those of this process."""
+        """The records that this process has made."""
         self._listener = listener or Listener()
         self._new: list[Record] = []
 
