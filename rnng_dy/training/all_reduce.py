@@ -1,4 +1,4 @@
-"""what replicas of a model add up at each update, whatever it goes through: a file, or a network."""
+"""The sums that replicas of a model make at each update, through a file or a network."""
 
 from __future__ import annotations
 

@@ -97,12 +97,8 @@ class TrainingLoop:
         `inputs` says by name what the training depends on besides the settings, as JSON (hashes of what was read).
         `group` has several processes work together, local ones where it is not given.
         """
-        self.model, self.examples, self.evaluate, self.settings = (
-            model,
-            examples,
-            evaluate,
-            settings,
-        )
+        self.model, self.examples, self.settings = model, examples, settings
+        self.evaluate = evaluate
         self.folder, self.report, self.inputs = Path(folder), report, dict(inputs or {})
         self.state = TrainingState()
         self.left_out: set[int] = set()
