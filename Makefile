@@ -11,7 +11,7 @@ PYTEST = $(VENV)/bin/python -m pytest --numprocesses 2 --dist loadfile
 RECIPE = scripts/install_dynet $(wildcard scripts/dynet/*.* scripts/dynet/patches/*.diff scripts/dynet/sources/*)
 DYNET_MODULE = $(wildcard $(VENV)/lib/python*/site-packages/_dynet.*)
 
-.PHONY: help setup parts test test-all demo cuda-build gpu-check gpu-bundle faithfulness torture mutants lint clean again
+.PHONY: help setup parts test test-all demo cuda-build gpu-check gpu-bundle faithfulness torture mutants docs lint clean again
 
 help:
 	@echo 'make demo        train and evaluate both models on a small treebank; TEXT="…" is parsed and drawn at the end'
@@ -19,8 +19,9 @@ help:
 	@echo 'make test-all    run all tests'
 	@echo 'make setup       make $(VENV) with DyNet, this package and its test tools'
 	@echo 'make faithfulness  write docs/faithfulness.md (needs the reference data)'
-	@echo 'make torture     damaged inputs, kills, full disks; ARGS="--minutes 60 --seed 2" goes to scripts/torture'
-	@echo 'make mutants     do the tests notice small changes of the code? ARGS="--number 50 --seed 2" goes to scripts/mutants'
+	@echo 'make docs        build the pages of docs/ as a site in site/'
+	@echo 'make torture     damaged inputs, kills, full disks; ARGS="--minutes 60 --seed 2" goes to scripts.torture'
+	@echo 'make mutants     do the tests notice small changes of the code? ARGS="--number 50 --seed 2" goes to scripts.mutants'
 	@echo 'make lint        check the style of the code'
 	@echo 'make cuda-build  compile DyNet with its CUDA backend for sm_80, sm_90 and later GPUs; installs nothing'
 	@echo 'make gpu-check   on a machine with a GPU: does it compute what the CPU does, and how fast; ARGS="--device cpu"'
@@ -56,24 +57,27 @@ lint: setup
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 
+docs: setup
+	$(VENV)/bin/python -m mkdocs build --strict -f scripts/mkdocs.yml
+
 faithfulness: setup
 	$(VENV)/bin/python scripts/faithfulness > docs/faithfulness.md.new
 	mv docs/faithfulness.md.new docs/faithfulness.md
 
 torture: setup
-	$(VENV)/bin/python scripts/torture $(ARGS)
+	$(VENV)/bin/python -m scripts.torture $(ARGS)
 
 mutants: setup
-	$(VENV)/bin/python scripts/mutants $(ARGS)
+	$(VENV)/bin/python -m scripts.mutants $(ARGS)
 
 cuda-build:
 	$(PYTHON) scripts/install_dynet --cuda --cuda-arch 80,90 --wheel-only
 
 gpu-check: setup
-	$(VENV)/bin/python scripts/gpu_check $(ARGS)
+	$(VENV)/bin/python -m scripts.gpu check $(ARGS)
 
 gpu-bundle: setup
-	$(VENV)/bin/python scripts/gpu_bundle $(ARGS)
+	$(VENV)/bin/python -m scripts.gpu bundle $(ARGS)
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis

@@ -12,6 +12,9 @@ from setuptools import find_packages, setup
 
 HERE = Path(__file__).resolve().parent
 CLUSTER = ["distributed", "mpi4py"]
+DOCS = ["mkdocs"]
+PAGES = ["jinja2>=3.1"]
+TOOLS = ["pytest", "pytest-xdist", "hypothesis", "coverage", "ruff", "mpich"]
 INSTALLED = "from importlib.metadata import version; print(version('dynet'))"
 
 
@@ -54,16 +57,18 @@ setup(
     packages=find_packages(include=["oracle*", "clusters*", "rnng_dy*"]),
     package_data={
         "oracle": ["data/*"],
-        "rnng_dy.drawing": ["*.html", "*.css", "*.js"],
-        "rnng_dy.evaluation": ["data/*", "*.html", "*.css", "*.js"],
+        "rnng_dy.drawing": ["templates/*"],
+        "rnng_dy.evaluation": ["data/*"],
     },
     # any build of it, such as one with CUDA
     install_requires=[f"dyNET=={DYNET.partition('+')[0]}", "numpy>=1.22", "nltk", "click"],
     extras_require={
         "cluster": CLUSTER,
+        "docs": DOCS,
         "notebook": ["svgling"],
+        "pages": PAGES,
         "tensorboard": ["tensorboard"],
-        "test": ["pytest", "pytest-xdist", "hypothesis", "coverage", "ruff", *CLUSTER, "mpich"],
+        "test": [*TOOLS, *CLUSTER, *DOCS, *PAGES],
     },
     entry_points={"console_scripts": ["rnng-dy = rnng_dy.__main__:main"]},
 )

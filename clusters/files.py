@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import groupby
 from typing import NamedTuple, TextIO
 
 from oracle.errors import InputError
@@ -53,6 +54,16 @@ def _is_entry(fields: list[str]) -> bool:
         return False
     bits, word, count = fields
     return bool(word) and not set(bits) - {"0", "1"} and count.isascii() and count.isdigit()
+
+
+def by_cluster(entries: Iterable[ClusteredWord]) -> list[tuple[str, list[ClusteredWord]]]:
+    """Clusters by path, the words of each by falling count.
+
+    >>> by_cluster([ClusteredWord("1", "a", 1), ClusteredWord("0", "b", 1), ClusteredWord("1", "c", 2)])[1]
+    ('1', [ClusteredWord(path='1', word='c', count=2), ClusteredWord(path='1', word='a', count=1)])
+    """
+    ordered = sorted(entries, key=lambda entry: (entry.path, -entry.count))
+    return [(path, list(words)) for path, words in groupby(ordered, key=lambda entry: entry.path)]
 
 
 def write_clusters(entries: Iterable[ClusteredWord], stream: TextIO) -> None:

@@ -1,19 +1,16 @@
-"""Imported first by scripts that need the packages: goes on in the checkout's .venv, which `make setup` makes."""
+"""Imported first by packages that need others: goes on in the checkout's .venv, which `make setup` makes."""
 
 import os
 import sys
 
-import script_start  # noqa: F401
+import scripts.script_start  # noqa: F401
 
-_PYTHON = os.path.join(
-    os.path.dirname(os.path.dirname(os.path.abspath(__file__))), ".venv/bin/python"
-)
+_VENV = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), ".venv")
 
 try:
     import nltk  # noqa: F401
 except ImportError:
-    if not os.path.exists(_PYTHON) or os.path.realpath(sys.prefix) == os.path.realpath(
-        os.path.dirname(os.path.dirname(_PYTHON))
-    ):
+    _PYTHON = os.path.join(_VENV, "bin/python")
+    if not os.path.exists(_PYTHON) or os.path.realpath(sys.prefix) == os.path.realpath(_VENV):
         sys.exit("Error: the project is not set up: run `make setup` first")
-    os.execv(_PYTHON, [_PYTHON, *sys.argv])
+    os.execv(_PYTHON, [_PYTHON, *sys.orig_argv[1:]])

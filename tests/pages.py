@@ -32,6 +32,18 @@ def blocks(page: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.S | re.M)
 
 
+def links(page: Path) -> list[str]:
+    """What a page links to inside the project."""
+    found = re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8"))
+    return [target for target in found if "://" not in target]
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 def run_commands(page: Path) -> list[tuple[str, str]]:
     """Run all commands of a page in the current folder; each with what it printed."""
     return [(line, _run(line)) for line in "".join(blocks(page, "sh")).splitlines()]

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-PACKAGES = ("oracle", "clusters", "rnng_dy", "scripts.dynet.installer")
+SCRIPTS = ("benchmarks", "dynet.installer", "gpu", "mutants", "raw_text", "torture")
+PACKAGES = ("oracle", "clusters", "rnng_dy", *(f"scripts.{name}" for name in SCRIPTS))
 PROMPT = ">>> "
 
 

@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scripts import gpu_campaign, gpu_relinking
-from scripts.gpu_numbers import difference
+from scripts.gpu import relinking
+from scripts.gpu.numbers import difference
+from scripts.gpu.steps import CHECKED
 
 from .commands import run
 
@@ -21,9 +22,9 @@ SPEEDS = ("discriminative, batches of 2", "generative, batches of 2")
 
 
 def gpu_check(folder: Path, *arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-    script = (sys.executable, CHECKOUT / "scripts" / "gpu_check", "--device", "cpu")
-    environment = {"PATH": "/usr/bin:/bin", "NLTK_DATA": str(folder)}
-    return run(folder, *arguments, code=code, command=script, env=environment)
+    check = (sys.executable, "-m", "scripts.gpu", "check", "--device", "cpu")
+    environment = {"PATH": "/usr/bin:/bin", "NLTK_DATA": str(folder), "PYTHONPATH": str(CHECKOUT)}
+    return run(folder, *arguments, code=code, command=check, env=environment)
 
 
 @pytest.fixture(scope="module")
@@ -38,10 +39,10 @@ def test_every_step_is_done_on_the_cpu_and_has_a_log(references, tmp_path):
     done = gpu_check(tmp_path, "--quick", "--references", str(references))
     assert done.stderr == "", done.stdout
     verdicts = [line.split()[:2] for line in done.stdout.splitlines() if line[0] != " "]
-    assert verdicts[:-1] == [[name, "ok"] for name in gpu_campaign.STEPS]
+    assert verdicts[:-1] == [[name, "ok"] for name in CHECKED]
     assert all(f"{speed}: " in done.stdout for speed in SPEEDS)
     logs = {path.stem for path in (tmp_path / "gpu-check").glob("*.log")}
-    assert logs == set(gpu_campaign.STEPS)
+    assert logs == set(CHECKED)
 
 
 def test_a_wrong_number_a_missing_one_and_a_step_that_takes_too_long_fail(references, tmp_path):
@@ -68,7 +69,7 @@ def test_what_a_build_did_becomes_a_ninja_file_for_another_machine(tmp_path):
     tree = tmp_path / "dyNET"
     site = tmp_path / "environment" / "lib" / "python3.12" / "site-packages"
     eigen, nvidia = site / "cmeel.prefix/include/eigen3", site / "nvidia/cu13"
-    for folder in (eigen, nvidia, *(tree / name for name in (*gpu_relinking.SOURCES, "o"))):
+    for folder in (eigen, nvidia, *(tree / name for name in (*relinking.SOURCES, "o"))):
         folder.mkdir(parents=True)
     (tree / "dynet" / "tensor.cc").write_text("int main() {}\n")
     (tree / "dynet" / "tensor.h").touch()
@@ -86,7 +87,7 @@ def test_what_a_build_did_becomes_a_ninja_file_for_another_machine(tmp_path):
         compiler=types.SimpleNamespace(program="/opt/c++"),
         python=types.SimpleNamespace(headers="/opt/include/python3.12"),
     )
-    gpu_relinking.write_relinking(tree, chain, tmp_path / "build")
+    relinking.write_relinking(tree, chain, tmp_path / "build")
     text = (tmp_path / "build" / "build.ninja").read_text()
     assert text.endswith("""
 build o/merged0.cu.o: run gen/merged0.cu | dynet/tensor.cc dynet/tensor.h

@@ -1,4 +1,4 @@
-"""`scripts/mutants` notices what tests notice, in copies of the checkout."""
+"""`scripts.mutants` notices what tests notice, in copies of the checkout."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from scripts.mutants_changes import Mutant, mutants_of
-from scripts.mutants_run import chosen
+from scripts.mutants.changes import Mutant, mutants_of
+from scripts.mutants.runs import chosen
 
-MUTANTS = [sys.executable, str(Path(__file__).resolve().parents[1] / "scripts" / "mutants")]
+CHECKOUT = Path(__file__).resolve().parents[1]
+MUTANTS = [sys.executable, "-m", "scripts.mutants"]
 MODULE = """
 def larger(a: int, b: int = 2) -> int:
     return a if a > b else b
@@ -47,7 +48,8 @@ def checkout(tmp_path):
 
 def mutants(checkout, *arguments, code=0):
     command = [*MUTANTS, "pack", "--checkout", str(checkout), "--out", "found.jsonl", *arguments]
-    environment = {**os.environ, "RNNG_DY_SHARED": "." if code == 0 else ""}
+    environment = {**os.environ, "PYTHONPATH": str(CHECKOUT)}
+    environment["RNNG_DY_SHARED"] = "." if code == 0 else ""
     done = subprocess.run(
         command, cwd=checkout.parent, env=environment, capture_output=True, text=True, timeout=300
     )

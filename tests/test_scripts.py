@@ -11,12 +11,12 @@ import pytest
 from .commands import run
 
 pytestmark = pytest.mark.slow
-SCRIPTS = Path(__file__).resolve().parent.parent / "scripts"
+CHECKOUT = Path(__file__).resolve().parent.parent
 
 
-def lines_of(folder, script, *arguments):
-    environment = {"PATH": "/usr/bin:/bin", "NLTK_DATA": str(folder)}
-    command = (sys.executable, SCRIPTS / script)
+def lines_of(folder, benchmark, *arguments):
+    environment = {"PATH": "/usr/bin:/bin", "NLTK_DATA": str(folder), "PYTHONPATH": str(CHECKOUT)}
+    command = (sys.executable, "-m", "scripts.benchmarks", benchmark)
     return run(folder, *arguments, command=command, env=environment).stdout.splitlines()
 
 
@@ -29,10 +29,10 @@ def test_profile(tmp_path):
     assert any(line.startswith("BWD coupled_lstm_forest") for line in lines)
 
 
-def test_bench_measures_everything_and_compares(tmp_path):
+def test_the_benchmark_of_models_measures_everything_and_compares(tmp_path):
     old = {"parse": {"per_second": 2.0}, "gone": {"per_second": 1.0}}
     (tmp_path / "old.json").write_text(json.dumps({"rows": old}))
-    lines = lines_of(tmp_path, "bench", "--tiny", "--compare", "old.json")
+    lines = lines_of(tmp_path, "models", "--tiny", "--compare", "old.json")
     rows = json.loads((tmp_path / "bench.json").read_text())["rows"]
     assert {name.split()[0] for name in rows} == {"train", "parse", "sample", "surprisal,", "score"}
     for row in rows.values():
@@ -44,8 +44,8 @@ def test_bench_measures_everything_and_compares(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["discriminative", "generative"])
-def test_bench_systems_has_a_row_for_each_part_of_a_system(tmp_path, kind):
-    rows = lines_of(tmp_path, "bench_systems", kind, "--turns", "1")[2:]
+def test_the_benchmark_of_systems_has_a_row_for_each_part_of_a_system(tmp_path, kind):
+    rows = lines_of(tmp_path, "systems", kind, "--turns", "1")[2:]
     names = [row[:40].split(", ") for row in rows]
     assert len(names) == 8 and len(names[0]) == 3
     assert rows[0].startswith("corrected, full, top-down ") and rows[0].split()[4] == "1.00"
@@ -54,10 +54,17 @@ def test_bench_systems_has_a_row_for_each_part_of_a_system(tmp_path, kind):
     assert all(float(cell) > 0 for row in rows for cell in row.split()[3:])
 
 
-def test_bench_mpi_measures_ranks_and_predicts_more(tmp_path):
-    lines = lines_of(tmp_path, "bench_mpi", "--tiny", "--rounds", "1")
+def test_the_benchmark_of_mpi_measures_ranks_and_predicts_more(tmp_path):
+    lines = lines_of(tmp_path, "mpi", "--tiny", "--rounds", "1")
     [ranks] = (line for line in lines if line.startswith("  2 ranks, TCP"))
     assert all(float(figure) > 0 for figure in ranks.split()[3:])
     speeds = [float(line.split()[2]) for line in lines if "sentences/s, " in line and "%" in line]
     assert len(speeds) == 5
     assert speeds == sorted(speeds)
+
+
+def test_the_benchmark_of_clusters_measures_a_corpus(tmp_path):
+    (tmp_path / "corpus").write_text("a b c d\na b c e\n" * 20)
+    head, row = lines_of(tmp_path, "clusters", "corpus", "--classes", "3")
+    assert head.startswith("   types      tokens      pairs  classes")
+    assert row.split()[:2] == ["5", "160"] and row.split()[3] == "3"

@@ -7,7 +7,6 @@ import json
 import os
 import socket
 import sys
-from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -15,18 +14,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripts.torture_book import Book
-from scripts.torture_inputs import DamagedInput, damaged_inputs, set_up, try_input
-from scripts.torture_jobs import Ended, Job, straight_run
-from scripts.torture_judge import judge
-from scripts.torture_minimize import minimized
-from scripts.torture_mutations import TEXT
-from scripts.torture_packed import PACKED, bomb, pack, several_streams, truth
-from scripts.torture_places import put_link_to_others
-from scripts.torture_structures import change_json, change_member, change_number
-from scripts.torture_targets import FORMATS, TARGETS
-from scripts.torture_together import SERVERS, problem_of_dead, served, torture_locks
-from scripts.torture_workers import CHECKOUT, Limits, Outcome, Worker
+from scripts.checkout import CHECKOUT
+from scripts.torture.commands import PARSE
+from scripts.torture.inputs import DamagedInput, damaged_inputs, minimized, set_up, try_input
+from scripts.torture.jobs import Job, straight_run
+from scripts.torture.judge import judge
+from scripts.torture.mutations import TEXT
+from scripts.torture.packed import PACKED, bomb, pack, several_streams, truth
+from scripts.torture.places import CONTENT, LINK_TO_OTHERS
+from scripts.torture.processes import Ended
+from scripts.torture.structures import change_json, change_member, change_number
+from scripts.torture.targets import FORMATS, TARGETS
+from scripts.torture.together import SERVERS, problem_of_dead, run_two, served
+from scripts.torture.worker import Limits, Outcome, Worker
 
 from .commands import run
 
@@ -51,7 +51,7 @@ def worker():
 
 @pytest.fixture(scope="module")
 def data(worker, tmp_path_factory):
-    from scripts.torture_data import write_data
+    from scripts.torture.data import write_data
 
     folder = tmp_path_factory.mktemp("data")
     write_data(folder, worker)
@@ -82,8 +82,9 @@ def test_sound_inputs_are_no_failures(data, worker, tmp_path):
 
 def test_a_campaign_from_the_command_line(tmp_path):
     arguments = ["--inputs", "4", "--kills", "1", "--only", "trees,samples,terminate"]
-    torture = (sys.executable, CHECKOUT / "scripts/torture")
-    run(tmp_path, *arguments, "--output", "out", command=torture)
+    torture = (sys.executable, "-m", "scripts.torture")
+    environment = os.environ | {"PYTHONPATH": str(CHECKOUT)}
+    run(tmp_path, *arguments, "--output", "out", command=torture, env=environment)
     report = json.loads((tmp_path / "out/report.json").read_text())
     assert report["tried"]["trees"] + report["tried"]["samples"] == 4
     assert report["failures"] == []
@@ -180,14 +181,17 @@ def test_the_campaign_knows_what_an_archive_holds(seed, ending, mutation):
     assert truth(archive, ending) == text
     if mutation is not bomb:
         held = truth(mutation(Random(seed), archive), ending)
-        assert held == text if mutation is several_streams else held is None or held in (text, b"")
+        if mutation is several_streams:
+            assert held == text
+        # where a whole stream is cut out, the rest is sound
+        assert held is None or set(held.splitlines()) <= set(text.splitlines())
 
 
 def test_a_bomb_is_damaged_no_more(monkeypatch, tmp_path):
     """Or the campaign itself would unpack it, which took all memory of its machine."""
-    monkeypatch.setattr("scripts.torture_packed.BOMB", 1_000_000)
+    monkeypatch.setattr("scripts.torture.packed.BOMB", 1_000_000)
     (tmp_path / "test.trees.xz").write_bytes(pack(b"a\nb\n", ".xz"))
-    some = damaged_inputs([packed_target()._replace(puts=[Path.write_bytes])], tmp_path, 1)
+    some = damaged_inputs([packed_target()._replace(puts=[CONTENT])], tmp_path, 1)
     names = [next(some).mutations for _ in range(200)]
     assert all("bomb" not in found[:-1] for found in names)
     assert any("bomb" in found and len(found) > 1 for found in names)
@@ -238,7 +242,7 @@ def test_a_link_to_others_that_is_followed_is_noticed(tmp_path):
             (folder / "out.part").write_text("mine")
             return Outcome(0)
 
-    damaged = DamagedInput(target, b"", (), put=put_link_to_others)
+    damaged = DamagedInput(target, b"", (), put=LINK_TO_OTHERS)
     _, problem = try_input(damaged, tmp_path / "data", tmp_path / "work", Follows())
     assert problem.sort == "a file of others was changed"
 
@@ -248,13 +252,12 @@ def test_two_commands_that_both_write_are_noticed(tmp_path):
     job = Job("write", "", "out", program=WRITES_SLOWLY)
     (tmp_path / "data").mkdir()
     straight = straight_run(job, tmp_path / "data", tmp_path / "straight")
-    book = Book(tmp_path / "book")
+    straight.seconds = 1.0
     for n in range(20):
-        straight.seconds = 1.0
-        torture_locks(straight, tmp_path / "data", tmp_path / f"{n}", Random(n), book)
-        if book.failures:
+        trial = run_two(straight, Random(n), tmp_path / "data", tmp_path / f"{n}")
+        if trial.cause:
             break
-    assert any("while the first one wrote" in cause for cause in book.failures)
+    assert "while the first one wrote" in trial.cause
 
 
 @pytest.mark.parametrize(
@@ -293,7 +296,7 @@ def test_the_same_seed_gives_the_same_inputs(data):
 
 
 def test_a_folder_holds_what_the_command_names(data, tmp_path):
-    target = next(t for t in TARGETS if t.file == "parser/config.json")
+    target = next(t for t in TARGETS if (t.file, t.command) == ("parser/config.json", PARSE))
     arguments = set_up(DamagedInput(target, b"{}", ()), data, tmp_path / "a")
     assert arguments == target.command.split()
     assert {path.name for path in (tmp_path / "a").iterdir()} == {"parser", "test.oracle"}

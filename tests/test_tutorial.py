@@ -1,4 +1,4 @@
-"""Every command of docs/tutorial.md runs, in the order of the page, on a small corpus."""
+"""Every command of both tutorials runs, in the order of the page, on a small corpus."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import pytest
 from . import pages
 
 TUTORIAL = pages.CHECKOUT / "docs" / "tutorial.md"
+SURPRISALS = pages.CHECKOUT / "docs" / "tutorial-surprisal.md"
 
 
 @pytest.fixture(scope="module")
@@ -43,3 +44,16 @@ def test_the_python_example_runs(ran, monkeypatch, capsys):
     [example] = pages.blocks(TUTORIAL, "python")
     exec(example, {})
     assert "Friday" in capsys.readouterr().out
+
+
+def test_the_tutorial_of_surprisals_prints_bars(shared, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("NLTK_DATA", str(shared / "nltk_data"))
+    monkeypatch.chdir(tmp_path)
+    pages.run_commands(SURPRISALS)
+    capsys.readouterr()
+    [example] = pages.blocks(SURPRISALS, "python")
+    exec(example, {})
+    bars = capsys.readouterr().out.splitlines()
+    assert [bar.split()[0] for bar in bars if bar].count("company") == 2
+    assert len(bars) == 9 + 1 + 10 + 1
+    assert "<html" in (tmp_path / "garden-paths.html").read_text(encoding="utf-8")

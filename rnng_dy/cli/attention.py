@@ -16,8 +16,9 @@ from rnng_dy.cli.options import device_option, json_option, model_option, table_
 from rnng_dy.cli.output import open_model
 from rnng_dy.cli.output_files import check_files
 from rnng_dy.cli.paths import FILE
-from rnng_dy.drawing.page import tree_page
+from rnng_dy.drawing import pages
 from rnng_dy.drawing.sections import attended
+from rnng_dy.drawing.tree_page import tree_page
 from rnng_dy.evaluation.attention import AttentionAnalysis
 from rnng_dy.evaluation.head_rules import HeadRules, collins
 from rnng_dy.evaluation.tables import CSV, joined
@@ -76,6 +77,8 @@ def attention(folder, trees, output, style, analysis, rules_path, numbers, page,
         raise click.UsageError("weights and --analysis go to standard output: name a file with -o")
     if output is None and not (analysis or page):
         output = "-"
+    if page:
+        pages.require()
     check_files([output, numbers, page], [trees, rules_path])
     rules = _rules(rules_path) if analysis else None
     located = list(read_trees(trees, bare=True))

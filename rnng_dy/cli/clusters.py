@@ -14,9 +14,8 @@ import click
 from clusters.bigrams import BigramCounter, Bigrams
 from clusters.brown import BrownClustering, default_classes
 from clusters.corpus import FORMATS, open_corpus
-from clusters.files import ClusteredWord, read_clusters, write_clusters
+from clusters.files import ClusteredWord, by_cluster, read_clusters, write_clusters
 from clusters.information import average_mutual_information
-from clusters.page import by_cluster, html_page
 from clusters.state import SavedState, fingerprint
 from clusters.unseen import place_unseen, rules_of, unknown_classes
 from oracle.streams import open_output
@@ -25,6 +24,7 @@ from rnng_dy.cli.output_files import check_files
 from rnng_dy.cli.paths import FILE, PathName
 from rnng_dy.cli.progress import ByteProgress, Progress
 from rnng_dy.cli.quiet import quiet_option, say
+from rnng_dy.drawing import pages
 from rnng_dy.execution.stopping import stopping
 
 SAVE_EVERY = 45.0
@@ -246,12 +246,13 @@ def show(clusters_file: str, words: int, html: str | None) -> None:
 
     Example: rnng-dy clusters show clusters.paths --html clusters.html
     """
-    entries = read_clusters(clusters_file)
     if html:
-        with open_output(html) as stream:
-            stream.write(html_page(entries, f"Clusters of {os.path.basename(clusters_file)}"))
+        pages.require()
+    found = by_cluster(read_clusters(clusters_file))
+    if html:
+        title = f"Clusters of {os.path.basename(clusters_file)}"
+        pages.write(html, "clusters.html", title=title, clusters=found)
         return
-    found = by_cluster(entries)
     width = max(len(path) for path, _ in found)
     with open_output("-") as stream:
         for path, members in found:

@@ -15,7 +15,8 @@ from rnng_dy.cli.options import FiniteRange
 from rnng_dy.cli.output_files import check_files
 from rnng_dy.cli.paths import FILE, FOLDER
 from rnng_dy.cli.quiet import say
-from rnng_dy.drawing.training_page import page
+from rnng_dy.drawing import pages
+from rnng_dy.drawing.training_page import training_page
 from rnng_dy.folders import writing
 from rnng_dy.interop.tensorboard import EventFiles
 from rnng_dy.runs import LOG, Run, read_runs
@@ -65,23 +66,24 @@ def plot(folders, output, watch, tensorboard) -> None:
 
     Example: rnng-dy plot parser generator -o training.html --watch 30
     """
+    pages.require()
     files_of_models = [str(path) for folder in folders for path in Path(folder).glob("*")]
     check_files([output], files_of_models)
     if tensorboard is not None:
         click.get_current_context().with_resource(writing(tensorboard))
     if watch is not None and not is_replaced(output):
         raise click.UsageError("--watch writes the page again and again: name a file for it")
-    pages = _Pages([Path(folder) for folder in folders], output, tensorboard)
+    written = _Pages([Path(folder) for folder in folders], output, tensorboard)
     try:
-        runs = pages.write(watch)
+        runs = written.write(watch)
         say(f"{output}: {len(runs)} run{'s' * (len(runs) > 1)}")
         while watch and any(run.is_going_on() for run in runs):
             time.sleep(watch)
-            runs = pages.write(watch)
+            runs = written.write(watch)
     finally:
         if watch:
             # what is not written any more need not refresh itself
-            pages.write(None)
+            written.write(None)
 
 
 class _Pages:
@@ -103,7 +105,7 @@ class _Pages:
                 click.echo(problem, err=True)
                 self._told.add(problem)
         with open_output(self._output) as stream:
-            stream.write(page(runs, time.time(), refresh))
+            stream.writelines(training_page(runs, time.time(), refresh))
         if self._events:
             self._events.write(runs)
         return runs

@@ -17,6 +17,7 @@ from rnng_dy.cli.paths import FILE, FOLDER
 from rnng_dy.cli.progress import clock
 from rnng_dy.cli.quiet import say
 from rnng_dy.cli.reproduce_options import ALL_GROUPS, SINGLE_TAGS, common_options
+from rnng_dy.drawing import pages
 from rnng_dy.execution.executor import Executor
 from rnng_dy.execution.local import local_executor
 from rnng_dy.reproduce.plan import OPTIONAL, PARTS, Experiment, Stage, stages
@@ -107,6 +108,8 @@ def _reproduce(corpus: str, sources: Mapping[str, str], unk: str, **options) -> 
     if options["dry_run"]:
         _dry_run(runner, chosen, experiment, executor)
         return
+    if "report" in groups:
+        pages.require()
     folder.mkdir(parents=True, exist_ok=True)
     runner.stages = chosen
     try:

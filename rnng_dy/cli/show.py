@@ -15,11 +15,12 @@ from rnng_dy.cli.options import output_option
 from rnng_dy.cli.output_files import check_files
 from rnng_dy.cli.paths import FILE, require_read_once
 from rnng_dy.cli.tree_formats import paper_of
-from rnng_dy.drawing.page import tree_page
+from rnng_dy.drawing import pages
 from rnng_dy.drawing.sections import Section
 from rnng_dy.drawing.svg_file import svg_file
 from rnng_dy.drawing.terminal import section_lines
 from rnng_dy.drawing.tree_files import TreeFile, read_tree_file, sections_against, sections_of
+from rnng_dy.drawing.tree_page import tree_page
 from rnng_dy.evaluation.evalb import Scores
 
 _RANGES = re.compile(r"\d{1,9}(?:-\d{1,9})?(?:,\d{1,9}(?:-\d{1,9})?)*")
@@ -73,6 +74,8 @@ def show(trees, gold, style, ranges, only_errors, tags, output) -> None:
         raise click.UsageError("--only-errors needs --gold")
     if tags == GOLD and gold is None:
         raise click.UsageError("--tags gold needs --gold")
+    if style == "html":
+        pages.require()
     require_read_once(trees, gold)
     check_files([output], [trees, gold])
     system = read_tree_file(trees)

@@ -18,6 +18,7 @@ from rnng_dy.cli.paths import FILE, PathName
 from rnng_dy.cli.progress import Progress
 from rnng_dy.cli.sentences import report_unknown, shown_counts
 from rnng_dy.cli.workers import Workers, workers_options
+from rnng_dy.drawing import pages
 from rnng_dy.evaluation import suite_report
 from rnng_dy.evaluation.suite_files import read_suite, shipped, tokens_of, treebank_tokens
 from rnng_dy.evaluation.suite_scores import Record, Sentence, SuiteResult, Surprisals, evaluate
@@ -54,6 +55,8 @@ def suite(sources, folder, plain, regions, style, numbers, page, workers, device
 
     Example: rnng-dy suite agreement-pp --model generator --html agreement.html
     """
+    if page:
+        pages.require()
     check_files([regions, numbers, page], sources)
     suites = [read_suite(source, treebank_tokens if plain else tokens_of) for source in sources]
     results = evaluate(suites, open_scorer(folder, workers, device))
@@ -63,8 +66,7 @@ def suite(sources, folder, plain, regions, style, numbers, page, workers, device
     if numbers:
         write_json(numbers, suite_report.as_json(results))
     if page:
-        with open_output(page) as stream:
-            stream.write(suite_report.html(results, folder))
+        pages.write(page, "suites.html", results=results, model=folder)
     click.echo(suite_report.table(results, style), nl=False)
     _report_left_out(results)
 

@@ -14,9 +14,10 @@ from oracle.streams import descriptor_of, is_replaced, naming
 from oracle.transitions import TransitionSystem
 from oracle.treebank import NO_TAG, format_tree
 from rnng_dy.cli.output_files import check_files
+from rnng_dy.drawing import pages
+from rnng_dy.drawing.surprisal_page import surprisal_page
 from rnng_dy.evaluation.merging import MergedWord, merge
 from rnng_dy.evaluation.records import tokens_so_far
-from rnng_dy.evaluation.surprisal_page import write_page
 from rnng_dy.evaluation.surprisal_table import beam_lines, header, json_line, line
 from rnng_dy.search.words import MeasuredSentence, WordRecord
 
@@ -76,6 +77,8 @@ class LineOutput(NamedTuple):
 
 def check_outputs(outputs: Outputs, inputs: Sequence[str | None]) -> None:
     """Raise RnngError, before the work, for outputs that cannot be written after it."""
+    if outputs.page:
+        pages.require()
     named = [path for path in outputs if path]
     check_files(named, inputs)
     if sum(path == "-" or descriptor_of(path) == 1 for path in named) > 1:
@@ -109,7 +112,9 @@ def write_outputs(outputs: Outputs, what: Written, found: Measured, only_files: 
     """Write all outputs that are wanted, or those of them that are files; the table last."""
     if outputs.page:
         sentences = [_words(measured, what.end) for measured in found]
-        write_page(outputs.page, sentences, "Surprisal", what.description, what.transitions)
+        page = surprisal_page(sentences, "Surprisal", what.description, what.transitions)
+        with open_output(outputs.page) as stream:
+            stream.writelines(page)
     for output in _line_outputs(outputs, what):
         if is_replaced(output.path) or not only_files:
             with open_output(output.path) as stream:

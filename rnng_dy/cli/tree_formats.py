@@ -15,10 +15,11 @@ from oracle.files import format_sample, open_output
 from oracle.parsed import ParsedSentence, read_parsed
 from rnng_dy.cli.options import AT_LEAST_1, seed_option
 from rnng_dy.cli.progress import takes_escapes
-from rnng_dy.drawing.page import tree_page
+from rnng_dy.drawing import pages
 from rnng_dy.drawing.sections import section
 from rnng_dy.drawing.svg_file import svg_file
 from rnng_dy.drawing.terminal import section_lines
+from rnng_dy.drawing.tree_page import tree_page
 from rnng_dy.execution.work import Lines
 
 LINES, MADE = ("brackets", "pretty", "json"), ("svg", "html")
@@ -80,6 +81,8 @@ def wanted_trees(command: Callable) -> Callable:
     def with_options(*args, style, nbest, samples, seed, **kwargs):
         if nbest is not None and samples is not None:
             raise click.UsageError("either the best trees, --nbest, or drawn ones, --samples")
+        if style == "html":
+            pages.require()
         return command(*args, wanted=Wanted(style, nbest, samples, seed), **kwargs)
 
     for option in reversed(_OPTIONS):

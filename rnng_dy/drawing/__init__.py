@@ -1,1 +1,1 @@
-"""Drawings: charts and trees as SVG."""
+"""Drawings: trees as SVG or in characters, and pages of HTML."""

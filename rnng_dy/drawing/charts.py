@@ -1,13 +1,11 @@
-"""Charts as SVG; every value can be read by resting the mouse on it."""
+"""Charts in pixels, which pages draw as SVG; the title of each dot and bar says its values."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from html import escape
-
-from rnng_dy.drawing.svg import svg
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 560, 300, 62, 40, 14, 22
 COLOURS = ("#1b6ca8", "#c8553d", "#3a7d44", "#8e5572", "#b08900", "#4f6d7a", "#d17a22", "#5b5ea6")
@@ -16,85 +14,98 @@ FEW = 60
 INTERVALS = 40
 """Of a curve with many points."""
 Point = tuple[float, float]
+Tick = tuple[float, str]
+"""A pixel and the number that stands there."""
 
 
-STYLE = """
-.chart svg { max-width: 100%; height: auto }
-svg text { font: 12px system-ui, sans-serif; fill: #333 } svg .grid { stroke: #e4e4e4 } svg .axis { stroke: #888 }
-.legend span { margin-right: 1.2em; white-space: nowrap; display: inline-block }
-.legend i { display: inline-block; width: .8em; height: .8em; margin-right: .4em }
-.legend i.dashed { width: 1.6em; height: 0; border-top: 3px dashed; margin-bottom: .25em }
-"""
-"""For pages with charts."""
+class Dot(NamedTuple):
+    """A point of a curve."""
+
+    x: float
+    y: float
+    title: str
+
+
+class Bar(NamedTuple):
+    """An interval of a histogram, drawn from `y` to the x axis."""
+
+    x: float
+    y: float
+    width: float
+    title: str
+
+
+class Curve(NamedTuple):
+    """A series of points, joined by lines."""
+
+    name: str
+    colour: str
+    is_dashed: bool
+    """As are the series after the first of each colour."""
+    dots: Sequence[Dot] = ()
+    best: Dot | None = None
+    """The point that is ringed."""
+
+
+class Chart(NamedTuple):
+    """Axes with ticks, and the curves or bars between them."""
+
+    x_title: str
+    y_title: str
+    x_ticks: Sequence[Tick]
+    y_ticks: Sequence[Tick]
+    curves: Sequence[Curve] = ()
+    bars: Sequence[Bar] = ()
+    radius: float = 2
+    """Of dots."""
+    width: int = WIDTH
+    height: int = HEIGHT
+    left: int = LEFT
+    right: int = WIDTH - RIGHT
+    top: int = TOP
+    base: int = HEIGHT - BOTTOM
 
 
 def line_chart(
-    series: Mapping[str, Sequence[Point]], x_title: str, y_title: str, logarithmic: bool = False
-) -> str:
-    """Points joined by lines, a colour and a legend entry for each series; empty where there are no points."""
-    drawn = lines(series, x_title, y_title, logarithmic)
-    entries = (f"<span>{entry}</span>" for entry in legend(series))
-    return drawn and f'{drawn}<p class="legend">{"".join(entries)}</p>'
-
-
-def lines(
     series: Mapping[str, Sequence[Point]],
     x_title: str,
     y_title: str,
     logarithmic_x: bool = False,
     logarithmic_y: bool = False,
     best: Mapping[str, Point] | None = None,
-) -> str:
-    """`line_chart` without its legend; `best` are points of series that are ringed.
+) -> Chart | None:
+    """Points joined by lines, a colour for each series; None where there are no points. Those of `best` are ringed.
 
     Of a series with more points than can be told apart, `thinned` ones are drawn.
     """
     points = [point for of_series in series.values() for point in of_series]
     if not points:
-        return ""
-    frame = _Frame(points, x_title, y_title, logarithmic_x, logarithmic_y)
-    body = [frame.axes()]
-    radius = 3.5 if max(map(len, series.values())) <= FEW else 2
-    for i, (name, of_series) in enumerate(series.items()):
-        colour, dashes = look(i)
-        shown = thinned(of_series)
-        path = " ".join(f"{frame.x(x):.1f},{frame.y(y):.1f}" for x, y in shown)
-        dash = ' stroke-dasharray="6 3"' if dashes else ""
-        marks = [
-            f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.5"{dash}/>'
-        ]
-        for x, y in shown:
-            title = f"{name}: {_number(x)} {x_title}, {y_title} {_number(y)}"
-            marks.append(_dot(frame.x(x), frame.y(y), radius, title))
-        if best and name in best:
-            x, y = best[name]
-            title = f"{name}, best: {_number(x)} {x_title}, {y_title} {_number(y)}"
-            ring = f'fill-opacity="0" stroke="{colour}" stroke-width="2"'
-            marks.append(_dot(frame.x(x), frame.y(y), 7, title, ring))
-        body.append(f'<g data-series="{i}" fill="{colour}">{"".join(marks)}</g>')
-    return svg(WIDTH, HEIGHT, "".join(body))
+        return None
+    x_axis, y_axis = _axes(points, logarithmic_x, logarithmic_y)
 
+    def dot(name: str, x: float, y: float) -> Dot:
+        title = f"{name}: {_number(x)} {x_title}, {y_title} {_number(y)}"
+        return Dot(x_axis.pixel(x), y_axis.pixel(y), title)
 
-def _dot(x: float, y: float, radius: float, title: str, more: str = "") -> str:
-    return (
-        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}"{more and " " + more}>'
-        f"<title>{escape(title)}</title></circle>"
-    )
-
-
-def look(i: int) -> tuple[str, bool]:
-    """The colour of the series number `i`, and whether it is dashed, as are those after the first of each colour."""
-    return COLOURS[i % len(COLOURS)], i >= len(COLOURS)
-
-
-def legend(names: Iterable[str]) -> Iterator[str]:
-    """What each series looks like, and its name."""
-    for i, name in enumerate(names):
-        colour, dashes = look(i)
-        mark = (
-            f'class="dashed" style="color:{colour}"' if dashes else f'style="background:{colour}"'
+    ringed = {name: dot(f"{name}, best", *point) for name, point in (best or {}).items()}
+    curves = [
+        look._replace(
+            dots=[dot(look.name, x, y) for x, y in thinned(series[look.name])],
+            best=ringed.get(look.name),
         )
-        yield f"<i {mark}></i>{escape(name)}"
+        for look in looks(series)
+    ]
+    # a logarithmic x axis has a tick at each x that there is
+    x_ticks = x_axis.ticks(sorted({x for x, _ in points}) if logarithmic_x else None)
+    radius = 3.5 if max(map(len, series.values())) <= FEW else 2
+    return Chart(x_title, y_title, x_ticks, y_axis.ticks(), curves, radius=radius)
+
+
+def looks(names: Iterable[str]) -> list[Curve]:
+    """The series of these names without their points, as a legend shows them."""
+    return [
+        Curve(name, COLOURS[i % len(COLOURS)], i >= len(COLOURS)) for i, name in enumerate(names)
+    ]
 
 
 def thinned(points: Sequence[Point]) -> Sequence[Point]:
@@ -119,101 +130,58 @@ def thinned(points: Sequence[Point]) -> Sequence[Point]:
     return [points[i] for i in sorted(kept)]
 
 
-def histogram(values: Iterable[float], x_title: str, bins: int = 20) -> str:
-    """How many values fall into each of equal intervals."""
-    values = list(values)
+def histogram(values: Sequence[float], x_title: str, bins: int = 20) -> Chart | None:
+    """How many values fall into each of equal intervals; None where there are no values."""
     if not values:
-        return ""
+        return None
     low, high = min(values), max(values)
     step = (high - low) / bins or 1.0
     counts = Counter(min(bins - 1, int((value - low) / step)) for value in values)
-    frame = _Frame([(low, 0), (low + bins * step, max(counts.values()))], x_title, "sentences")
+    x_axis, y_axis = _axes([(low, 0), (low + bins * step, max(counts.values()))])
+    width = max(0.5, (WIDTH - RIGHT - LEFT) / bins - 1)
     bars = []
     for i in range(bins):
-        left, right = frame.x(low + i * step), frame.x(low + (i + 1) * step)
-        top = frame.y(counts[i])
-        title = (
-            f"{_number(low + i * step)} to {_number(low + (i + 1) * step)}: {counts[i]} sentences"
-        )
-        bars.append(
-            f'<rect x="{left:.1f}" y="{top:.1f}" width="{max(0.5, right - left - 1):.1f}" '
-            f'height="{HEIGHT - BOTTOM - top:.1f}" fill="{COLOURS[0]}"><title>{escape(title)}</title></rect>'
-        )
-    return svg(WIDTH, HEIGHT, frame.axes() + "".join(bars))
+        left, right = low + i * step, low + (i + 1) * step
+        title = f"{_number(left)} to {_number(right)}: {counts[i]} sentences"
+        bars.append(Bar(x_axis.pixel(left), y_axis.pixel(counts[i]), width, title))
+    return Chart(x_title, "sentences", x_axis.ticks(), y_axis.ticks(), bars=bars)
 
 
 class _Axis:
-    """Values along a line from one pixel to another."""
+    """Values, or their logarithms, along a line from one pixel to another."""
 
-    def __init__(self, low: float, high: float, pixels: tuple[float, float], logarithmic: bool):
-        self._log, self._pixels = logarithmic, pixels
+    def __init__(self, low: float, high: float, first: int, last: int, is_logarithmic: bool):
+        self._scaled = math.log10 if is_logarithmic else float
+        self._round = _log_ticks if is_logarithmic else _ticks
         self._low, self._high = self._scaled(low), self._scaled(high)
         if self._low == self._high:
             self._low, self._high = self._low - 0.5, self._high + 0.5
-
-    def _scaled(self, value: float) -> float:
-        return math.log10(value) if self._log else value
+        self._first, self._last = first, last
 
     def pixel(self, value: float) -> float:
         share = (self._scaled(value) - self._low) / (self._high - self._low)
-        return self._pixels[0] + share * (self._pixels[1] - self._pixels[0])
+        return self._first + share * (self._last - self._first)
 
-    def ticks(self) -> list[float]:
-        return (_log_ticks if self._log else _ticks)(self._low, self._high)
+    def ticks(self, values: Iterable[float] | None = None) -> list[Tick]:
+        """At these values, or at round ones."""
+        values = self._round(self._low, self._high) if values is None else values
+        return [(self.pixel(value), _number(value)) for value in values]
 
 
-class _Frame:
-    """Axes with round ticks around all points; a logarithmic x axis has a tick at each x that there is."""
-
-    def __init__(
-        self,
-        points: Sequence[Point],
-        x_title: str,
-        y_title: str,
-        logarithmic_x: bool = False,
-        logarithmic_y: bool = False,
-    ):
-        self._titles = x_title, y_title
-        xs, ys = [x for x, _ in points], [y for _, y in points]
-        low, high = min(ys), max(ys)
-        if logarithmic_y:
-            low, high = low / 1.1, high * 1.1
-        else:
-            margin = (high - low) * 0.06 or abs(high) * 0.1 or 1.0
-            # counts, rates and percentages do not go below nothing
-            low, high = max(0.0, low - margin) if low >= 0 else low - margin, high + margin
-        base = HEIGHT - BOTTOM
-        x_axis = _Axis(min(xs), max(xs), (LEFT, WIDTH - RIGHT), logarithmic_x)
-        y_axis = _Axis(low, high, (base, TOP), logarithmic_y)
-        self.x, self.y = x_axis.pixel, y_axis.pixel
-        self._x_ticks = sorted(set(xs)) if logarithmic_x else x_axis.ticks()
-        self._y_ticks = y_axis.ticks()
-
-    def axes(self) -> str:
-        parts = []
-        for tick in self._y_ticks:
-            y = self.y(tick)
-            parts.append(
-                f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" class="grid"/>'
-                f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{_number(tick)}</text>'
-            )
-        for tick in self._x_ticks:
-            parts.append(
-                f'<text x="{self.x(tick):.1f}" y="{HEIGHT - BOTTOM + 16}" text-anchor="middle">{_number(tick)}</text>'
-            )
-        base = HEIGHT - BOTTOM
-        parts.append(
-            f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{base}" y2="{base}" class="axis"/>'
-        )
-        x_title, y_title = map(escape, self._titles)
-        middle = (TOP + base) / 2
-        parts.append(
-            f'<text x="{(LEFT + WIDTH) / 2}" y="{HEIGHT - 6}" text-anchor="middle">{x_title}</text>'
-        )
-        parts.append(
-            f'<text transform="translate(12 {middle}) rotate(-90)" text-anchor="middle">{y_title}</text>'
-        )
-        return "".join(parts)
+def _axes(
+    points: Sequence[Point], logarithmic_x: bool = False, logarithmic_y: bool = False
+) -> tuple[_Axis, _Axis]:
+    """The x and the y axis around all points."""
+    xs, ys = zip(*points, strict=True)
+    low, high = min(ys), max(ys)
+    if logarithmic_y:
+        low, high = low / 1.1, high * 1.1
+    else:
+        margin = (high - low) * 0.06 or abs(high) * 0.1 or 1.0
+        # counts, rates and percentages do not go below nothing
+        low, high = max(0.0, low - margin) if low >= 0 else low - margin, high + margin
+    x_axis = _Axis(min(xs), max(xs), LEFT, WIDTH - RIGHT, logarithmic_x)
+    return x_axis, _Axis(low, high, HEIGHT - BOTTOM, TOP, logarithmic_y)
 
 
 def _ticks(low: float, high: float) -> list[float]:

@@ -6,13 +6,18 @@ from collections.abc import Iterable, Iterator
 from html import escape
 
 from rnng_dy.drawing.sections import Picture, Section
-from rnng_dy.drawing.trees import MARGIN, STYLE, drawn
+from rnng_dy.drawing.trees import MARGIN, drawn
 from rnng_dy.drawing.words import visible
 
 LINE = 26
 """Pixels that a caption takes."""
 
-_STYLE = "svg .caption { font-weight: 600; fill: #333 }"
+_STYLE = """
+svg text { font: 12px system-ui, sans-serif; fill: #333 } svg .label text { fill: #1b6ca8; font-weight: 600 }
+svg .tag text { fill: #777 } svg .edge { stroke: #aaa; fill: none }
+svg .wrong text { fill: #c00; font-weight: 700; text-decoration: underline }
+svg .weight text { font-size: 9px; paint-order: stroke; stroke: #fff; stroke-width: 3px }
+svg .caption { font-weight: 600; fill: #333 }"""
 
 
 def svg_file(sections: Iterable[Section]) -> Iterator[str]:
@@ -34,7 +39,7 @@ def svg_file(sections: Iterable[Section]) -> Iterator[str]:
                 width, height = max(width, drawing.width), height + drawing.height
     yield (
         f'<svg viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}" '
-        f'xmlns="http://www.w3.org/2000/svg"><style>{STYLE}{_STYLE}</style>'
+        f'xmlns="http://www.w3.org/2000/svg"><style>{_STYLE}</style>'
         '<rect width="100%" height="100%" fill="#fff"/>\n'
     )
     yield from (f"{part}\n" for part in parts)

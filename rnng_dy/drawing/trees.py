@@ -9,7 +9,6 @@ from typing import NamedTuple
 from oracle.brackets import format_tree
 from oracle.lazy import nltk
 from rnng_dy.drawing.layout import CONSTITUENT, WORD, Node, depth, nodes_of, place
-from rnng_dy.drawing.svg import svg
 from rnng_dy.drawing.words import cells, visible
 
 LEVEL, GAP, CELL, MARGIN, LEAST = 44, 14, 7.2, 10, 60
@@ -19,14 +18,6 @@ THINNEST, THICKEST = 0.5, 5.0
 
 Weights = Mapping[int, Sequence[float]]
 """Of the edges to the children of constituents, by the constituents' numbers; from 0 to 1."""
-
-STYLE = """
-svg text { font: 12px system-ui, sans-serif; fill: #333 } svg .label text { fill: #1b6ca8; font-weight: 600 }
-svg .tag text { fill: #777 } svg .edge { stroke: #aaa; fill: none }
-svg .wrong text { fill: #c00; font-weight: 700; text-decoration: underline }
-svg .weight text { font-size: 9px; paint-order: stroke; stroke: #fff; stroke-width: 3px }
-"""
-"""What drawings of trees need; a page may have other colours."""
 
 
 class Drawing(NamedTuple):
@@ -45,7 +36,12 @@ def draw_tree(
     Constituents are numbered from 0, from the top down and from left to right; `why` is the title of marked ones.
     """
     drawing = drawn(tree, marked, why)
-    return svg(drawing.width, drawing.height, drawing.body, visible(format_tree(tree)))
+    width, height = f"{drawing.width:.0f}", f"{drawing.height:.0f}"
+    return (
+        f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" '
+        f'aria-label="{escape(visible(format_tree(tree)))}" xmlns="http://www.w3.org/2000/svg">'
+        f"{drawing.body}</svg>"
+    )
 
 
 def drawn(

@@ -11,7 +11,6 @@ _TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 """What changes the direction of all that follows."""
 
 
-@lru_cache(maxsize=100_000)
 def visible(text: str) -> str:
     r"""The text with escapes for characters that a terminal would obey, that XML cannot hold, or that turn the text.
 
@@ -20,16 +19,13 @@ def visible(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(
-        _escaped(character) if _is_hidden(character) else character for character in text
-    )
+    return "".join(map(_shown, text))
 
 
-def _is_hidden(character: str) -> bool:
-    return unicodedata.category(character) in _HIDDEN or character in _TURNING
-
-
-def _escaped(character: str) -> str:
+@lru_cache(maxsize=100_000)
+def _shown(character: str) -> str:
+    if unicodedata.category(character) not in _HIDDEN and character not in _TURNING:
+        return character
     code = ord(character)
     if code < 0x100:
         return f"\\x{code:02x}"

@@ -11,6 +11,7 @@ from functools import lru_cache
 from oracle.errors import InputError
 from oracle.streams import WHITE_SPACE
 from rnng_dy.evaluation.records import Record
+from rnng_dy.evaluation.surprisal_table import MEASURES
 
 _WAYS = {
     "-LRB-": ["("],
@@ -34,6 +35,7 @@ _WAYS = {
 fits is right."""
 
 _PIECE = re.compile("|".join(map(re.escape, _WAYS)) + "|.", re.DOTALL)
+_SUMS = [name for name in MEASURES if name not in ("standard_error", "entropy", "open")]
 _WRITTEN = re.compile(rf"[^{WHITE_SPACE}]+")
 
 
@@ -176,15 +178,3 @@ def _merged(text: str | None, records: Sequence[Record], first: int, last: int) 
         known=None if text is None else all(record.known for record in covered),
         **{name: total(name) for name in _SUMS},
     )
-
-
-_SUMS = (
-    "surprisal",
-    "syntactic",
-    "lexical",
-    "best_syntactic",
-    "best_lexical",
-    "rounds",
-    "actions",
-    "entropy_delta",
-)

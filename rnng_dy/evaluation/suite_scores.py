@@ -48,6 +48,11 @@ class Accuracy(NamedTuple):
         """NaN where no item decides."""
         return self.right / self.of if self.of else math.nan
 
+    @property
+    def percent(self) -> str:
+        """The share as tables show it."""
+        return f"{100 * self.share:.1f} %" if self.of else "-"
+
 
 @dataclass(frozen=True)
 class ItemResult:
@@ -85,6 +90,13 @@ class SuiteResult:
         """Of one prediction."""
         return _accuracy((result.outcomes[i], result.unknown[i]) for result in self.items)
 
+    def rows(self) -> Iterator[tuple[str, str, Accuracy]]:
+        """Yield name, formula and accuracy of each prediction, then, of several, those of all together."""
+        for i, prediction in enumerate(self.suite.predictions):
+            yield prediction.name, prediction.formula.text, self.of_prediction(i)
+        if len(self.suite.predictions) > 1:
+            yield "all predictions", "", self.accuracy
+
     def means(self) -> dict[str, dict[int, float]]:
         """The mean value of each region by condition, over the items where it is finite; NaN where none is."""
         found: dict[str, dict[int, list[float]]] = {}
@@ -96,6 +108,14 @@ class SuiteResult:
         return {
             condition: {region: _mean(values) for region, values in sorted(regions.items())}
             for condition, regions in found.items()
+        }
+
+    def highest(self) -> dict[int, float]:
+        """The highest finite mean of each region, 0 where there is none; regions in order."""
+        means = self.means().values()
+        return {
+            n: max((of[n] for of in means if math.isfinite(of.get(n, math.nan))), default=0.0)
+            for n in sorted({n for of in means for n in of})
         }
 
 

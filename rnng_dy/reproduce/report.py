@@ -2,78 +2,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from html import escape
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from oracle.brackets import parse_line
 from oracle.files import open_output
-from rnng_dy.drawing.charts import STYLE as CHART_STYLE
-from rnng_dy.drawing.charts import Point, histogram, line_chart
-from rnng_dy.drawing.trees import STYLE as TREE_STYLE
+from rnng_dy.drawing import pages
+from rnng_dy.drawing.charts import Chart, Point, histogram, line_chart
 from rnng_dy.drawing.trees import draw_tree
 from rnng_dy.evaluation.marking import mark
 from rnng_dy.execution.outputs import write_json
-from rnng_dy.reproduce.tables import Table, compared_kinds, long_tables, short_tables
+from rnng_dy.reproduce.tables import Table, compared_trees, long_tables, short_tables
+
+
+class Section(NamedTuple):
+    """A part of the report: a table, a chart, trees of sentences, or lines of text under names."""
+
+    title: str
+    table: Table | None = None
+    chart: Chart | None = None
+    note: str = ""
+    names: Sequence[str] = ()
+    """Of the trees of each sentence, gold first."""
+    sentences: Sequence[Mapping] = ()
+    """Their numbers, and their trees by name."""
+    texts: Mapping[str, Sequence[str]] = {}
+    is_drawn: bool = False
+    """Whether it is on the page alone."""
 
 
 def write(folder: Path, results: dict) -> list[Path]:
     """Write the three files, each replaced only when it is complete; gives their paths."""
     paths = [folder / f"report.{ending}" for ending in ("json", "md", "html")]
     write_json(paths[0], results)
-    for path, text in zip(paths[1:], (markdown(results), html(results)), strict=True):
-        with open_output(path) as stream:
-            stream.write(text)
+    with open_output(paths[1]) as stream:
+        stream.write(markdown(results))
+    with open_output(paths[2]) as stream:
+        stream.writelines(html(results))
     return paths
 
 
-def charts(results: dict) -> list[tuple[str, str]]:
-    """Titles and SVG."""
+def sections(results: dict) -> Iterator[Section]:
+    """The results, curves, then all that is long."""
+    for table in short_tables(results):
+        yield Section(table.title, table=table)
+    for title, chart in charts(results):
+        if chart:
+            yield Section(title, chart=chart, is_drawn=True)
+    for table in long_tables(results):
+        yield Section(table.title, table=table)
+    note = f"{results['systems'][-1]}; wrong constituents are red and underlined."
+    names = ("gold", "discriminative", "reranked")
+    yield Section("Trees", note=note, names=names, sentences=results["trees"], is_drawn=True)
+    yield from _most_different(results)
+    yield Section("Sentences drawn from the models", texts=results["generated"])
+    yield Section("How it was made", texts={"": _made(results)})
+
+
+def _most_different(results: dict) -> Iterator[Section]:
+    """The sentences in which two systems differ most, of the first seed."""
+    for names, kind, compared in compared_trees(results):
+        title = f"Where {names[0]} and {names[1]} differ most, {kind}, seed {results['seeds'][0]}"
+        yield Section(title, names=("gold", *names), sentences=compared["most_different"])
+
+
+def charts(results: dict) -> list[tuple[str, Chart | None]]:
+    """Titles and charts; None where there is nothing to draw."""
     by_samples = {run["run"]: run["points"] for run in results["samples"]}
     lengths = {
         run["run"]: [{"interval": i, **row} for i, row in enumerate(run["rows"], 1)]
         for run in results["f1_by_length"]
     }
-    learning = {run["run"]: run for run in results["learning"]}
-    ess = [value for run in results["estimates"] for value in run["effective_sample_size"]]
-    intervals = "; ".join(
-        f"{i + 1}: {row['words']}" for i, row in enumerate(results["f1_by_length"][0]["rows"])
+    parsers, generators = (
+        {run["run"]: run[kind] for run in results["learning"] if kind in run}
+        for kind in ("discriminative", "generative")
     )
-    return [
-        (
-            "Parsers: F1 on the development part",
-            line_chart(_points(learning, "discriminative", "epoch", "f1"), "epochs", "F1"),
-        ),
+    rows = enumerate(results["f1_by_length"][0]["rows"], 1)
+    words = "words: " + "; ".join(f"{i}: {row['words']}" for i, row in rows)
+    curves = (
+        ("Parsers: F1 on the development part", parsers, "epoch", "f1", "epochs", "F1"),
         (
             "Generative models: perplexity of words and trees on the development part",
-            line_chart(
-                _points(learning, "generative", "epoch", "perplexity"), "epochs", "perplexity"
-            ),
+            *(generators, "epoch", "perplexity", "epochs", "perplexity"),
         ),
-        (
-            "F1 by number of samples",
-            line_chart(_xy(by_samples, "samples", "f1"), "samples", "F1", True),
-        ),
+        ("F1 by number of samples", by_samples, "samples", "f1", "samples", "F1"),
         (
             "Perplexity by number of samples",
-            line_chart(_xy(by_samples, "samples", "perplexity"), "samples", "perplexity", True),
+            *(by_samples, "samples", "perplexity", "samples", "perplexity"),
         ),
+        ("F1 by sentence length, greedy", lengths, "interval", "discriminative", words, "F1"),
+        ("F1 by sentence length, reranked", lengths, "interval", "generative", words, "F1"),
+    )
+    ess = [value for run in results["estimates"] for value in run["effective_sample_size"]]
+    return [
         *(
-            (
-                f"F1 by sentence length, {name}",
-                line_chart(_xy(lengths, "interval", kind), f"words: {intervals}", "F1"),
-            )
-            for kind, name in (("discriminative", "greedy"), ("generative", "reranked"))
+            (title, line_chart(_xy(runs, x, y), x_title, y_title, logarithmic_x=x == "samples"))
+            for title, runs, x, y, x_title, y_title in curves
         ),
-        (
-            "Effective sample sizes of all log marginals",
-            histogram(ess, "effective sample size"),
-        ),
+        ("Effective sample sizes of all log marginals", histogram(ess, "effective sample size")),
     ]
-
-
-def _points(runs: dict[str, dict], kind: str, x: str, y: str) -> dict[str, list[Point]]:
-    return _xy({name: run[kind] for name, run in runs.items() if kind in run}, x, y)
 
 
 def _xy(series: dict[str, list[dict]], x: str, y: str) -> dict[str, list[Point]]:
@@ -83,49 +111,39 @@ def _xy(series: dict[str, list[dict]], x: str, y: str) -> dict[str, list[Point]]
     }
 
 
-def markdown(results: dict) -> str:
-    """Tables, sentences and how it was made."""
-    lines = [f"# Recurrent Neural Network Grammars on {_corpus(results)}", ""]
-    for table in (*short_tables(results), *long_tables(results)):
-        lines += [f"## {table.title}", ""]
-        lines.append("| " + " | ".join(table.header) + " |")
-        lines.append("|" + "---|" * len(table.header))
-        lines += [
-            "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in table.rows
-        ]
-        lines += ["", table.note, ""] if table.note else [""]
-    for title, names, sentences in _most_different(results):
-        lines += [f"## {title}", ""]
-        width = max(map(len, names))
-        for sentence in sentences:
-            lines += [f"Sentence {sentence['sentence']}:", "", "```"]
-            lines += [f"{name:>{width}}  {sentence[name]}" for name in names]
-            lines += ["```", ""]
-    lines += ["## Sentences drawn from the models", ""]
-    for name, sentences in results["generated"].items():
-        lines += [f"{name}:", "", "```", *sentences, "```", ""]
-    lines += ["## How it was made", "", "```", *_made(results), "```", ""]
-    return "\n".join(lines)
-
-
-def _most_different(results: dict) -> Iterator[tuple[str, tuple[str, ...], list[dict]]]:
-    """Titles, the names of trees, and the sentences in which two systems differ most, of the first seed."""
-    for compared in results["comparisons"]:
-        if compared["seed"] != results["seeds"][0]:
-            continue
-        first, second = compared["names"]
-        for kind, name in compared_kinds(compared):
-            title = f"Where {first} and {second} differ most, {name}, seed {compared['seed']}"
-            yield title, ("gold", first, second), compared[kind]["most_different"]
-
-
-def _corpus(results: dict) -> str:
+def title(results: dict) -> str:
+    """Of the report."""
     names = {
         "ptb": "the Penn Treebank",
         "ctb": "the Chinese Treebank",
         "nltk": "NLTK's sample of the Penn Treebank",
     }
-    return names.get(results["corpus"], "a treebank")
+    return f"Recurrent Neural Network Grammars on {names.get(results['corpus'], 'a treebank')}"
+
+
+def markdown(results: dict) -> str:
+    """Tables, the sentences in which systems differ most, sentences of the models, and how it was made."""
+    lines = [f"# {title(results)}", ""]
+    for section in sections(results):
+        if not section.is_drawn:
+            lines += [f"## {section.title}", "", *_markdown(section)]
+    return "\n".join(lines)
+
+
+def _markdown(section: Section) -> Iterator[str]:
+    if table := section.table:
+        yield "| " + " | ".join(table.header) + " |"
+        yield "|" + "---|" * len(table.header)
+        for row in table.rows:
+            yield "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
+        yield from ("", table.note, "") if table.note else ("",)
+    width = max(map(len, section.names), default=0)
+    for sentence in section.sentences:
+        trees = (f"{name:>{width}}  {sentence[name]}" for name in section.names)
+        yield from (f"Sentence {sentence['sentence']}:", "", "```", *trees, "```", "")
+    for name, texts in section.texts.items():
+        yield from (f"{name}:", "") if name else ()
+        yield from ("```", *texts, "```", "")
 
 
 def _made(results: dict) -> list[str]:
@@ -138,85 +156,14 @@ def _made(results: dict) -> list[str]:
     return lines
 
 
-STYLE = """
-* { box-sizing: border-box }
-body { font: 15px/1.45 system-ui, sans-serif; color: #222; background: #fff; margin: 0 }
-main { max-width: 980px; padding: 0 1em 4em; min-width: 0 }
-h1 { font-size: 1.5em } h2 { font-size: 1.15em; margin-top: 2em; scroll-margin-top: 3em }
-nav a { color: #1b6ca8; text-decoration: none } nav a:hover { text-decoration: underline }
-nav { position: sticky; top: 0; z-index: 1; background: #fff; border-bottom: 1px solid #ddd; padding: .5em 1em;
-  overflow-x: auto; white-space: nowrap; font-size: .9em }
-nav a { margin-right: 1.2em }
-.table, .chart, .tree { overflow-x: auto } .note { color: #555 } figure { margin: 1em 0 }
-table { border-collapse: collapse } td { white-space: nowrap }
-th, td { padding: .2em .8em; text-align: right; border-bottom: 1px solid #ddd }
-th { border-bottom: 2px solid #888; vertical-align: bottom }
-td:first-child, th:first-child { text-align: left; padding-left: 0 }
-pre { overflow-x: auto; background: #f6f6f6; padding: .8em; font-size: 12px }
-@media (min-width: 1240px) {
-  body { display: grid; grid-template-columns: 15em minmax(0, 1fr); column-gap: 2em }
-  nav { height: 100vh; overflow: auto; white-space: normal; border: 0; padding: 2em 1em }
-  nav a { display: block; margin: 0 0 .6em }
-}
-@media (max-width: 600px) {
-  th, td { padding: .2em .45em } table { font-size: .88em } main { padding: 0 .7em 3em }
-}
-"""
-
-
-def html(results: dict) -> str:
-    """One page that needs nothing else, with its contents always in view."""
-    title = f"Recurrent Neural Network Grammars on {_corpus(results)}"
-    sections = list(_sections(results))
-    links = "".join(f'<a href="#s{i}">{escape(name)}</a>' for i, (name, _) in enumerate(sections))
-    body = "".join(
-        f'<h2 id="s{i}">{escape(name)}</h2>{content}' for i, (name, content) in enumerate(sections)
-    )
-    return (
-        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<style>{TREE_STYLE}{CHART_STYLE}{STYLE}</style></head>\n<body><nav>{links}</nav>"
-        f"<main><h1>{escape(title)}</h1>{body}</main></body></html>\n"
+def html(results: dict) -> Iterator[str]:
+    """Return the parts of one page that needs nothing else, with its contents always in view."""
+    return pages.parts(
+        "report.html", title=title(results), sections=list(sections(results)), svg_of=_svg
     )
 
 
-def _sections(results: dict) -> Iterator[tuple[str, str]]:
-    """Titles and HTML: the results, curves, then all that is long."""
-    for table in short_tables(results):
-        yield table.title, _html_table(table)
-    for name, chart in charts(results):
-        if chart:
-            yield name, f'<figure class="chart">{chart}</figure>'
-    for table in long_tables(results):
-        yield table.title, _html_table(table)
-    note = f"<p class='note'>{escape(results['systems'][-1])}; wrong constituents are red and underlined.</p>"
-    shown = ("gold", "discriminative", "reranked")
-    yield "Trees", note + "".join(_html_trees(drawn, shown) for drawn in results["trees"])
-    for title, names, sentences in _most_different(results):
-        yield title, "".join(_html_trees(drawn, names) for drawn in sentences)
-    generated = (
-        f"<h3>{escape(name)}</h3><pre>{escape(chr(10).join(sentences))}</pre>"
-        for name, sentences in results["generated"].items()
-    )
-    yield "Sentences drawn from the models", "".join(generated)
-    yield "How it was made", f"<pre>{escape(chr(10).join(_made(results)))}</pre>"
-
-
-def _html_table(table: Table) -> str:
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in table.header)
-    rows = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in table.rows
-    )
-    note = f'<p class="note">{escape(table.note)}</p>' if table.note else ""
-    return f'<div class="table"><table><tr>{head}</tr>{rows}</table></div>{note}'
-
-
-def _html_trees(drawn: dict, names: Sequence[str]) -> str:
-    """The trees of a sentence under their names, gold first."""
-    gold = parse_line(drawn["gold"])
-    parts = [f"<h3>Sentence {drawn['sentence']}</h3>"]
-    for name in names:
-        tree = parse_line(drawn[name])
-        picture = draw_tree(tree, mark(gold, tree).wrong)
-        parts.append(f'<p class="note">{escape(name)}</p><figure class="tree">{picture}</figure>')
-    return "".join(parts)
+def _svg(sentence: Mapping, name: str) -> str:
+    """The SVG of a tree of a sentence, against gold."""
+    gold, tree = parse_line(sentence["gold"]), parse_line(sentence[name])
+    return draw_tree(tree, mark(gold, tree).wrong)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from rnng_dy.reproduce import paper
@@ -140,6 +140,7 @@ def _perplexity(results: dict) -> Table:
 
 def _several_ways(results: dict) -> list[Table]:
     """Means over seeds, and counts of all of them; empty where no generative model was searched."""
+    measures = (("perplexity", "{:.1f}"), ("a_sentence", "{:.2f}"), ("a_word", "{:.3f}"))
     rows = []
     for system in dict.fromkeys(run["system"] for run in results["several_ways"]):
         runs = [run for run in results["several_ways"] if run["system"] == system]
@@ -150,11 +151,7 @@ def _several_ways(results: dict) -> list[Table]:
             above = "–"
             if way != "samples":
                 above = f"{sum(x['above'] for x in of_way)} of {sum(x['sentences'] for x in runs)}"
-            means = (
-                _text(_mean(of_way, "perplexity"), "{:.1f}"),
-                _text(_mean(of_way, "a_sentence"), "{:.2f}"),
-                _text(_mean(of_way, "a_word"), "{:.3f}"),
-            )
+            means = (_text(_mean(of_way, measure), style) for measure, style in measures)
             took = _text(_mean(seconds, way), "{:,.0f}")
             rows.append((f"{name}, {system}", *means, above, took))
     note = (
@@ -177,7 +174,7 @@ def _significance(results: dict) -> list[Table]:
     rows = []
     for compared in results["comparisons"]:
         measured = [
-            (f"F1, {name}", compared[kind]["f1"]) for kind, name in compared_kinds(compared)
+            (f"F1, {name}", compared[kind]["f1"]) for kind, name in _compared_kinds(compared)
         ]
         for name, d in (*measured, ("perplexity", compared["perplexity"])):
             interval = f"{_text(d['low'], '{:+.2f}')} to {_text(d['high'], '{:+.2f}')}"
@@ -197,29 +194,33 @@ def _significance(results: dict) -> list[Table]:
 def _by_length_and_label(results: dict) -> list[Table]:
     """For each pair of systems that are compared, with the first seed."""
     found = []
-    for compared in results["comparisons"]:
-        if compared["seed"] != results["seeds"][0]:
-            continue
-        first, second = compared["names"]
-        for kind, name in compared_kinds(compared):
-            for key, title in (("by_length", "words in the constituent"), ("by_label", "label")):
-                rows = [
-                    (
-                        row["kind"],
-                        f"{row['gold']:,}",
-                        f"{row['first']:.2f}",
-                        f"{row['second']:.2f}",
-                        f"{row['second'] - row['first']:+.2f}",
-                    )
-                    for row in compared[kind][key][:20]
-                ]
-                header = (title, "gold brackets", f"{first} F1", f"{second} F1", "difference")
-                caption = f"{first} and {second} by {title}, {name}"
-                found.append(Table(caption, header, rows, f"Seed {compared['seed']}."))
+    for (first, second), kind, compared in compared_trees(results):
+        for key, title in (("by_length", "words in the constituent"), ("by_label", "label")):
+            rows = [
+                (
+                    row["kind"],
+                    f"{row['gold']:,}",
+                    f"{row['first']:.2f}",
+                    f"{row['second']:.2f}",
+                    f"{row['second'] - row['first']:+.2f}",
+                )
+                for row in compared[key][:20]
+            ]
+            header = (title, "gold brackets", f"{first} F1", f"{second} F1", "difference")
+            caption = f"{first} and {second} by {title}, {kind}"
+            found.append(Table(caption, header, rows, f"Seed {results['seeds'][0]}."))
     return found
 
 
-def compared_kinds(compared: Mapping) -> list[tuple[str, str]]:
+def compared_trees(results: dict) -> Iterator[tuple[Sequence[str], str, Mapping]]:
+    """The names of two systems, the kind of their trees, and how these compare, with the first seed."""
+    for compared in results["comparisons"]:
+        if compared["seed"] == results["seeds"][0]:
+            for kind, name in _compared_kinds(compared):
+                yield compared["names"], name, compared[kind]
+
+
+def _compared_kinds(compared: Mapping) -> list[tuple[str, str]]:
     """The kinds of trees that two systems are compared by, and what they are called: of one parser, no greedy ones."""
     names = (("discriminative", "greedy"), ("generative", "reranked"))
     return [(kind, name) for kind, name in names if kind in compared]

@@ -13,7 +13,7 @@ from pathlib import Path
 from oracle.errors import InputError, RnngError
 from oracle.training_data import PARTS, evenly_spaced
 from rnng_dy import checkpoint, engine, registry
-from rnng_dy.drawing import training_page
+from rnng_dy.drawing.training_page import training_page
 from rnng_dy.execution.local import check_jobs, prepare_process
 from rnng_dy.execution.stopping import Stopped, stopping
 from rnng_dy.folders import writing
@@ -111,10 +111,11 @@ class Training:
             yield from self._taken()
 
     def _repr_html_(self) -> str | None:
-        """Return the page of `rnng-dy plot` in a frame, for notebooks; None where there is no folder yet."""
-        if not self.folder.exists():
+        """Return the page of `rnng-dy plot` in a frame, for notebooks; None without a folder, or without Jinja2."""
+        try:
+            page = training_page([Run.read(self.folder, self.folder.name)], time.time())
+        except RnngError:
             return None
-        page = training_page.page([Run.read(self.folder, self.folder.name)], time.time())
         return f'<iframe srcdoc="{escape("".join(page))}" width="100%" height="600"></iframe>'
 
     def _taken(self) -> Iterator[Record]:

@@ -9,9 +9,9 @@ import re
 import pytest
 
 from clusters.corpus import open_corpus
-from clusters.files import ClusteredWord, read_clusters, write_clusters
-from clusters.page import html_page
+from clusters.files import ClusteredWord, by_cluster, read_clusters, write_clusters
 from oracle.errors import InputError
+from rnng_dy.drawing import pages
 
 TREES = """(S (NP (DT The) (NN cat)) (VP (VBZ sleeps)))
 (S (NP (DT The)
@@ -113,12 +113,13 @@ def test_the_page_holds_all_words_and_loads_nothing():
         ClusteredWord("1", "caf\udce9", 3),
         ClusteredWord("0", "日本", 5),
     ]
-    page = html_page(entries, "<clusters> é")
-    assert page.isascii()
-    assert "<title>&lt;clusters&gt; &#233;</title>" in page
-    assert page.count("<script") == page.count("</script") == 1
-    assert not re.search(r"https?:|\bsrc=|\bhref=|@import|url\(", page)
-    data = re.search(r"^const clusters = (.*);$", page, re.MULTILINE)
+    values = {"title": "<clusters> é", "clusters": by_cluster(entries)}
+    page = "".join(pages.parts("clusters.html", **values))
+    page.encode("utf-8")
+    assert "<title>&lt;clusters&gt; é</title>" in page
+    assert page.count("<script") == page.count("</script") == 2
+    assert not re.search(r"https?:(?!//www.w3.org/2000/svg)|\bsrc=|\bhref=|@import|url\(", page)
+    data = re.search(r'id="data">(.*?)</script', page, re.DOTALL)
     assert json.loads(data[1]) == [
         ["0", [["日本", 5], ["</script><script>alert(1)", 2]]],
         ["1", [["caf\udce9", 3]]],

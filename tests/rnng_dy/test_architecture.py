@@ -36,9 +36,9 @@ PACKAGES = ("oracle", "clusters", "rnng_dy")
 PAGE = CHECKOUT / "docs" / "architecture.md"
 
 
-def modules() -> dict[str, Path]:
+def modules(*packages: str) -> dict[str, Path]:
     found = {}
-    for package in PACKAGES:
+    for package in packages or PACKAGES:
         for path in (CHECKOUT / package).rglob("*.py"):
             parts = path.relative_to(CHECKOUT).with_suffix("").parts
             found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
@@ -51,13 +51,17 @@ def imported(path: Path, known: dict[str, Path]) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in known)
         elif isinstance(node, ast.ImportFrom):
-            assert not node.level, f"{path}: a relative import"
+            source = node.module
+            if node.level:
+                place = path.parent.relative_to(CHECKOUT).parts
+                assert place[0] == "scripts" and node.level == 1, f"{path}: a relative import"
+                source = ".".join([*place, *filter(None, [node.module])])
             for alias in node.names:
-                name = f"{node.module}.{alias.name}"
+                name = f"{source}.{alias.name}"
                 if name in known:
                     yield name
-                elif node.module in known:
-                    yield node.module
+                elif source in known:
+                    yield source
 
 
 def circle(graph: dict[str, set[str]]) -> list[str] | None:
@@ -114,6 +118,27 @@ def test_no_room_imports_in_a_circle(drawing):
     assert "rnng_dy.models" not in rooms["rnng_dy.checkpoint"]
 
 
+def test_scripts_import_the_packages_and_not_the_other_way_and_in_no_circle():
+    known = modules(*PACKAGES, "scripts")
+    drawing = {name: set(imported(path, known)) - {name} for name, path in known.items()}
+    assert circle(drawing) is None
+    rooms: dict[str, set[str]] = {}
+    for name, targets in drawing.items():
+        own = {target for target in targets if target.startswith("scripts.")}
+        if not name.startswith("scripts."):
+            assert not own, name
+            continue
+        room = ".".join(name.split(".")[:2])
+        found = {".".join(target.split(".")[:2]) for target in own}
+        rooms.setdefault(room, set()).update(found - {room})
+    assert circle(rooms) is None
+    beneath = {"scripts.in_venv", "scripts.checkout"}
+    assert rooms["scripts.dynet"] == set()
+    assert rooms["scripts.gpu"] == {*beneath, "scripts.benchmarks", "scripts.dynet"}
+    for name in ("torture", "benchmarks", "mutants", "raw_text"):
+        assert rooms[f"scripts.{name}"] <= beneath, name
+
+
 def test_dynet_is_imported_by_the_engine_alone():
     for name, path in modules().items():
         text = path.read_text(encoding="utf-8")
@@ -139,7 +164,8 @@ def test_no_code_asks_for_the_name_of_a_kind_of_model():
 
 def test_every_file_can_be_read_in_one_sitting():
     """About 300 lines."""
-    found = {n: p.read_text(encoding="utf-8").count("\n") for n, p in modules().items()}
+    known = modules(*PACKAGES, "scripts")
+    found = {n: p.read_text(encoding="utf-8").count("\n") for n, p in known.items()}
     assert {n: lines for n, lines in found.items() if lines > 330} == {}
 
 

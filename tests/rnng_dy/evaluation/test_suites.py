@@ -11,6 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from oracle.errors import InputError, RnngError
+from rnng_dy.drawing import pages
 from rnng_dy.evaluation import suite_report
 from rnng_dy.evaluation.suite_files import read_suite, treebank_tokens
 from rnng_dy.evaluation.suite_scores import evaluate, region_values
@@ -92,6 +93,10 @@ def write(tmp_path):
 # results
 
 
+def page_of(results, model):
+    return "".join(pages.parts("suites.html", results=results, model=model))
+
+
 def test_accuracies_and_sums_are_those_computed_by_hand(write):
     [result] = evaluate([read_suite(write())], surprisals)
     # 1: are < is, 5 + 2 + 3 < 17; 2: is > are, 10.5 + 2.5 + 3 < 17; 3: is > are, infinite
@@ -136,7 +141,7 @@ def test_without_any_decision_there_is_no_accuracy(write):
         "0",
     ]
     assert math.isnan(result.means()["match"][1])
-    page = suite_report.html([result], "m")
+    page = page_of([result], "m")
     assert '<i style="width: 0"></i></span>-</td>' in page
     assert "nan" not in page
 
@@ -358,7 +363,7 @@ def test_names_cannot_break_the_table_the_columns_or_the_page(write):
     results = evaluate([read_suite(path)], surprisals)
     assert len(suite_report.table(results).splitlines()) == 2
     assert [line.count("\t") for line in suite_report.region_lines(results)] == [6, 6]
-    page = suite_report.html(results, name)
+    page = page_of(results, name)
     assert "<b>" not in page
     parsed = Balanced()
     parsed.feed(page)
@@ -372,19 +377,19 @@ def test_bars_of_the_page_are_as_wide_as_accuracies_and_empty_without_a_decision
     [some] = evaluate([read_suite(write(predictions=third))], surprisals)
     [none] = evaluate([read_suite(write(predictions=undecided, items=ITEMS[2:]))], surprisals)
     for result, width in ((some, "33.3%"), (none, "0")):
-        page = suite_report.html([result], "m")
+        page = page_of([result], "m")
         assert re.findall(r'style="width: (.*?)"', page) == [width]
 
 
 def test_the_highest_mean_of_a_region_is_the_darkest(write):
-    page = suite_report.html(evaluate([read_suite(write())], surprisals), "m")
+    page = page_of(evaluate([read_suite(write())], surprisals), "m")
     shades = re.findall(r"background: rgba\([^)]*, ([\d.]+)\)[^>]*>([\d.]+)<", page)
     assert {("0.50", "2.33"), ("0.46", "2.17")} <= set(shades)
 
 
 def test_the_page_and_json_have_accuracies_and_means(write):
     results = evaluate([read_suite(write())], surprisals)
-    page = suite_report.html(results, "lm")
+    page = page_of(results, "lm")
     for shown in ("33.3 %", "66.7 %", "7.75", "3 verb", "(3;%match%) &lt; (3;%mismatch%)"):
         assert shown in page
     [numbers] = suite_report.as_json(results)

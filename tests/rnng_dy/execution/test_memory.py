@@ -26,7 +26,7 @@ from oracle.unknown import UnknownWords, known_words
 from rnng_dy.execution.memory import peak_memory
 from rnng_dy.training.presets import PRESETS
 from rnng_dy.training.updates import Updater
-from scripts.benchmark_data import long_tree
+from scripts.benchmarks.data import long_tree
 from tests.rnng_dy.conftest import TINY, simple_clusters
 
 trees = list(read_trees(TINY))

@@ -1,8 +1,9 @@
-"""scripts/raw_text: trees as text, and what comes back from it."""
+"""scripts.raw_text: trees as text, and what comes back from it."""
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -12,13 +13,12 @@ from nltk import Tree
 from oracle.tagging import train_tagger
 from oracle.treebank import format_tree
 from rnng_dy.text.segmenter import Segmenter
-from scripts.detokenised import detokenised
-from scripts.raw_text_figures import Gold, brackets, segmentation_figures, tree_figures
+from scripts.raw_text.detokenised import detokenised
+from scripts.raw_text.figures import Gold, brackets, segmentation_figures, tree_figures
 from tests.commands import run
 from tests.conftest import CHECKOUT
 from tests.rnng_dy.conftest import make_parser
 
-SCRIPT = CHECKOUT / "scripts" / "raw_text"
 SENTENCES = {
     "He ca n't -LRB- yet -RRB- ; `` no , '' said Mr. Smith 's dog .": (
         "He can't (yet); \"no,\" said Mr. Smith's dog."
@@ -90,7 +90,9 @@ def test_trees_from_text_are_scored_beside_those_from_gold_tokens(parser, trees)
 def test_the_script_prints_and_writes_figures(tmp_path, trees, parser):
     Path(tmp_path, "test.trees").write_text("".join(f"{format_tree(t.tree)}\n" for t in trees[:3]))
     arguments = ["test.trees", "--model", parser, "--json", "f.json", "--text", "t.txt"]
-    done = run(tmp_path, *arguments, command=(sys.executable, SCRIPT))
+    environment = os.environ | {"PYTHONPATH": str(CHECKOUT)}
+    command = (sys.executable, "-m", "scripts.raw_text")
+    done = run(tmp_path, *arguments, command=command, env=environment)
     figures = json.loads(Path(tmp_path, "f.json").read_text())
     assert len(done.stdout.splitlines()) == len(figures) == 19
     assert len(Path(tmp_path, "t.txt").read_text().splitlines()) == 3

@@ -1,0 +1,137 @@
+"""A page to look at: word-by-word surprisals as bars, and the partial trees after each word."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from oracle.transitions import TOP_DOWN, TransitionSystem
+from rnng_dy.drawing.pages import parts
+from rnng_dy.drawing.words import visible
+from rnng_dy.evaluation.records import END, Record, tokens_so_far
+
+ANALYSES = 10
+"""At most so many analyses of a word are on a page,"""
+ANALYSES_IN_ALL = 20_000
+"""and about so many in all, but the best of each word always."""
+
+SHORT = 12
+"""Sentences of at most so many words stand two in a row at first."""
+
+
+def surprisal_page(
+    sentences: Sequence[Sequence[Record]],
+    title: str,
+    model_description: str,
+    transitions: TransitionSystem = TOP_DOWN,
+) -> Iterator[str]:
+    """Return the parts of an HTML file that needs nothing else. All sentences have one scale of bits.
+
+    Left out of the page: of each word's beam all but the `ANALYSES` best, or fewer where there would be more than
+    `ANALYSES_IN_ALL` on the page, from 2,000 words on; 20,000 words and more have their best analysis alone. Shares
+    are of the whole beam, and the page says how much is not shown. `page.html#2.5` opens at the fifth word of the
+    second sentence.
+    """
+    records = [record for of_sentence in sentences for record in of_sentence]
+    kept = min(ANALYSES, max(1, ANALYSES_IN_ALL // max(1, len(records))))
+    return parts(
+        "surprisals.html",
+        title=title,
+        description=model_description,
+        sentences=sentences,
+        end=END,
+        scale=_Scale([record.surprisal for record in records]),
+        has_shares=_has_shares,
+        is_shared_out=any(map(_has_shares, records)),
+        has_trees=any(record.beam for record in records),
+        analyses_of=partial(_analyses, kept=kept, transitions=transitions),
+        columns=2 if len(sentences) > 1 and max(map(len, sentences)) <= SHORT else 1,
+    )
+
+
+class _Scale:
+    """Bits from 0 to a round number that is at least the highest, and ticks at round numbers between."""
+
+    def __init__(self, values: Sequence[float]):
+        highest = max((value for value in values if math.isfinite(value)), default=1.0)
+        highest = max(highest, 0.1)
+        power = 10.0 ** math.floor(math.log10(highest / 4))
+        self.step = next(power * m for m in (1, 2, 5, 10) if highest / (power * m) <= 5.5)
+        self.top = self.step * math.ceil(highest / self.step - 1e-9)
+
+    def height(self, bits: float) -> float:
+        """In per cent; full for what is infinite, nothing for what is negative, as an estimate may be."""
+        return 100 * min(1.0, max(0.0, bits / self.top))
+
+    def ticks(self) -> list[float]:
+        """Bits, from 0."""
+        return [i * self.step for i in range(round(self.top / self.step) + 1)]
+
+
+def _has_shares(record: Record) -> bool:
+    shares = record.syntactic, record.lexical
+    return None not in shares and all(map(math.isfinite, shares))
+
+
+def _analyses(records: Sequence[Record], kept: int, transitions: TransitionSystem) -> list[dict]:
+    """Of each word the brackets of its best analyses, each as what it adds to one of the word before, and shares."""
+    found, before = [], []
+    for i, record in enumerate(records):
+        words = tokens_so_far(records, i + 1)
+        best = record.beam[:kept]
+        texts = [visible(transitions.partial_brackets(one.actions, words)) for one in best]
+        shares = _shares([analysis.log_prob for analysis in record.beam])
+        left_out = len(record.beam) - len(best)
+        more = f"{left_out} more have {_percent(sum(shares[kept:]))}" if left_out else ""
+        found.append(
+            {
+                "texts": [_addition(text, before) for text in texts],
+                "shares": [_percent(share) for share in shares[:kept]],
+                "more": more,
+            }
+        )
+        before = texts
+    return found
+
+
+def _addition(text: str, before: Sequence[str]) -> tuple[int, int, str]:
+    """Which of the texts before begins most like this one, how far, and what follows."""
+    common = [_common(text, other) for other in before] or [0]
+    which = max(range(len(common)), key=common.__getitem__)
+    kept, rest = text[: common[which]], text[common[which] :]
+    # JavaScript counts characters beyond the first 65,536 twice
+    return which, len(kept.encode("utf-16-le")) // 2, rest
+
+
+def _common(one: str, other: str) -> int:
+    """How many characters two texts begin with in common.
+
+    >>> _common("(S (NP", "(S (VP x)"), _common("a", "ab"), _common("", "a")
+    (4, 1, 0)
+    """
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _shares(log_probs: Sequence[float]) -> list[float]:
+    highest = max(log_probs, default=0.0)
+    weights = [math.exp(value - highest) for value in log_probs]
+    total = math.fsum(weights)
+    return [weight / total for weight in weights]
+
+
+def _percent(share: float) -> str:
+    """
+    >>> _percent(0.4567), _percent(0.0234), _percent(0.0004)
+    ('46 %', '2.3 %', '< 0.1 %')
+    """
+    if share < 0.0005:
+        return "< 0.1 %"
+    return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.1f} %"

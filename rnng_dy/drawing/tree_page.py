@@ -1,0 +1,53 @@
+"""A page of trees to look at, thousands of them too: contents, search, and gold beside system with errors marked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from oracle.treebank import format_tree
+from rnng_dy.drawing.pages import parts
+from rnng_dy.drawing.sections import Picture, Section
+from rnng_dy.drawing.trees import drawn
+from rnng_dy.drawing.words import visible
+
+FRAME = 36
+"""Pixels of a caption, and of what a wide tree is scrolled with."""
+
+
+class _Row(NamedTuple):
+    """A sentence without its trees, which are many times as large as their drawings."""
+
+    name: str
+    title: str
+    text: str
+    errors: int | None
+    f1: float | None
+    height: int
+    """Pixels that the trees take."""
+    pictures: list[tuple]
+    """What the page's script draws."""
+
+
+def tree_page(sections: Iterable[Section], title: str, description: str) -> Iterator[str]:
+    """Return the parts of an HTML page that needs nothing else, and whose trees are drawn where it is looked at.
+
+    `page.html#s12` opens at the sentence 12.
+    """
+    rows = list(map(_row, sections))
+    return parts("trees.html", title=title, description=description, rows=rows)
+
+
+def _row(section: Section) -> _Row:
+    pictures = list(map(_picture, section.pictures))
+    height = sum(height + FRAME for _, _, height, *_ in pictures)
+    f1 = None if section.score is None else section.score.f1
+    text = " ".join(section.words)
+    return _Row(section.name, section.title, text, section.errors, f1, height, pictures)
+
+
+def _picture(picture: Picture) -> tuple[str, int, int, str, str]:
+    """Caption, width, height, the SVG inside and the brackets."""
+    drawing = drawn(picture.tree, picture.marked, picture.why, picture.weights)
+    size = round(drawing.width), round(drawing.height)
+    return (visible(picture.caption), *size, drawing.body, visible(format_tree(picture.tree)))

@@ -1,0 +1,17 @@
+"""One command for all benchmarks."""
+
+import click
+
+from scripts.benchmarks import clusters, models, mpi, profile, systems
+
+
+@click.group(help=__import__("scripts.benchmarks").benchmarks.__doc__)
+def main() -> None:
+    pass
+
+
+for module in (models, systems, clusters, mpi, profile):
+    main.add_command(module.main)
+
+if __name__ == "__main__":
+    main()

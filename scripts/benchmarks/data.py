@@ -1,0 +1,80 @@
+"""The trees that the benchmarks work on, as oracles and examples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import accumulate
+from pathlib import Path
+
+import nltk
+
+import oracle
+from clusters.brown import brown_clusters
+from oracle.corpora import read_nltk
+from oracle.errors import RnngError
+from oracle.files import OracleSentence, make_oracle, read_oracle, write_oracle
+from oracle.treebank import LocatedTree, PreterminalRoots, clean, read_trees, words
+from oracle.unknown import UnknownWords, known_words
+from rnng_dy import registry
+from rnng_dy.training.development import encode_possible
+
+TEST = 245
+OWN = Path(oracle.__file__).parent / "data" / "tiny.trees"
+"""The package's own trees."""
+SUFFIXES = {"discriminative": "oracle", "generative": "gen.oracle"}
+"""Of the oracles of each kind of model."""
+
+
+def write_data(folder: Path) -> str:
+    """Write train and test oracles of NLTK's treebank sample, or else of the package's own trees; says which."""
+    try:
+        name = "NLTK's treebank sample"
+        trees = [located._replace(tree=clean(located.tree), text=None) for located in read_nltk()]
+    except (RnngError, LookupError):
+        name, trees = "the package's own trees", list(read_trees(OWN))
+    trees = list(PreterminalRoots(skip=True).without(trees))
+    cut = max(len(trees) - TEST, len(trees) * 9 // 10)
+    train, test = trees[:cut], trees[cut:]
+    unknown = UnknownWords("berkeley", known_words(words(located.tree) for located in train))
+    parts = {"train": train, "test": test}
+    parts |= {f"words{n}": [long_tree(test, n)] * 4 for n in (10, 25, 50, 100, 200, 300)}
+    for part, located in parts.items():
+        for kind, suffix in SUFFIXES.items():
+            sentences = make_oracle(
+                located, unknown, generative=registry.kind(kind).generates_words
+            )
+            with (folder / f"{part}.{suffix}").open("w", encoding="utf-8") as stream:
+                write_oracle(sentences, stream)
+    return name
+
+
+def long_tree(trees: list[LocatedTree], length: int) -> LocatedTree:
+    """A tree of about `length` words: trees side by side under one S."""
+    best = min(trees, key=lambda t: abs(len(words(t.tree)) - length))
+    if len(words(best.tree)) * 2 > length:
+        return best
+    ends = list(accumulate(len(words(t.tree)) for t in trees))
+    count = 1 + min(range(len(ends)), key=lambda i: abs(ends[i] - length))
+    tree = nltk.Tree("S", [t.tree for t in trees[:count]])
+    return LocatedTree(tree, trees[0].path, trees[0].line)
+
+
+def new_model(kind: str, folder: Path):
+    """A model of the paper's size for the training oracle in the folder."""
+    sentences = read_oracle(folder / f"train.{SUFFIXES[kind]}")
+    return model_for(kind, sentences, lambda: brown_clusters([s.unkified for s in sentences], 140))
+
+
+def model_for(
+    kind: str, sentences: list[OracleSentence], clusters: Callable[[], list], **sizes: int
+):
+    """A new model for sentences; one that is generative asks for word clusters."""
+    of_kind = registry.kind(kind)
+    more = {"clusters": clusters()} if of_kind.generates_words else {}
+    dimensions = of_kind.model_class.sizes_type(**sizes)
+    return of_kind.training_class.new_model(of_kind, sentences, dimensions, **more)
+
+
+def examples_of(model, part: str, folder: Path) -> list:
+    """The examples of an oracle in the folder that the model can be trained on."""
+    return encode_possible(model, read_oracle(folder / f"{part}.{SUFFIXES[model.kind]}"))[0]

@@ -1,0 +1,48 @@
+"""The checkout, and commands in it that are ended with all that they have started."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+_running: set[subprocess.Popen] = set()
+
+
+def copy_tracked(checkout: Path, folder: Path) -> None:
+    """Copy the files of a checkout that are under version control, as they are now."""
+    listed = ["git", "-C", str(checkout), "ls-files", "-z"]
+    for name in subprocess.check_output(listed, text=True).split("\0")[:-1]:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileNotFoundError):
+            shutil.copy2(checkout / name, folder / name)
+
+
+def run_limited(command: Sequence[str], seconds: float, **options: object) -> int | None:
+    """The exit code of a command, None where it takes longer; no process that it has started is left."""
+    process = subprocess.Popen(command, start_new_session=True, **options)
+    _running.add(process)
+    try:
+        return process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        _end(process)
+        process.wait()
+        _running.discard(process)
+
+
+def end_all() -> None:
+    """End every command that `run_limited` waits for in another thread."""
+    for process in list(_running):
+        _end(process)
+
+
+def _end(process: subprocess.Popen) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)

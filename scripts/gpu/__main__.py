@@ -1,0 +1,24 @@
+"""One command for what concerns GPUs."""
+
+import argparse
+
+from scripts.gpu import bundle, check
+
+
+def main() -> None:
+    """Run the command that is named."""
+    parser = argparse.ArgumentParser(prog="python3 -m scripts.gpu")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for module, name, says in (
+        (check, "check", "whether the CUDA backend computes what the CPU does, and how fast"),
+        (bundle, "bundle", "one file for a machine with a GPU and without network"),
+    ):
+        command = commands.add_parser(name, help=says, description=module.DESCRIPTION)
+        module.add_options(command)
+        command.set_defaults(main=module.main)
+    options = parser.parse_args()
+    options.main(options)
+
+
+if __name__ == "__main__":
+    main()

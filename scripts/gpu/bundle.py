@@ -1,0 +1,111 @@
+"""Packs what a machine with a GPU and without network needs to check the CUDA backend and to mend it there."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+from oracle.errors import RnngError
+from scripts.checkout import CHECKOUT, copy_tracked
+from scripts.dynet.installer.build import build_wheel
+from scripts.dynet.installer.cache import cache_folder, inputs, key, locked, wheel_in
+from scripts.dynet.installer.target import Compiler, Cuda, Python, Toolchain
+from scripts.gpu.relinking import write_relinking
+
+LARGEST = 60_000_000
+"""Bytes of a bundle."""
+# the rest of CUDA's libraries and of the driver is the machine's own
+PACKAGES = ("numpy", "nltk", "click", "ninja")
+NAME = "rnng-dy-gpu"
+TREEBANK = "corpora/treebank"
+DESCRIPTION = (
+    "Pack DyNet's wheel with the CUDA backend, the Python packages that it and the project need, the project, data, "
+    "references made on the CPU, and the object files with a ninja file, so that a changed source is linked anew in a "
+    "minute. CUDA's libraries and its compiler are the other machine's. There, `sh run.sh` sets up and runs the check."
+)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `bundle`."""
+    add = parser.add_argument
+    add("-o", "--output", type=Path, default=Path(f"{NAME}.tar.xz"), help="[default: %(default)s]")
+    add("--python", default=sys.executable, help="the other machine's version [default: this one]")
+    add("--cuda-arch", default="90", metavar="80,90", help="GPU architectures [default: 90]")
+    add("--march", default="x86-64-v3", help="its processor [default: %(default)s]")
+    add("--cache", type=Path, default=cache_folder(), help="folder for builds")
+    add("--jobs", type=int, help="compiles at a time (default: by processors and memory)")
+
+
+def main(options: argparse.Namespace) -> None:
+    """Build, pack and say where; an error is one line and exit code 2."""
+    try:
+        size = bundle(options)
+    except (RnngError, OSError) as error:
+        print(f"gpu bundle: error: {error}", file=sys.stderr)
+        sys.exit(2)
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"gpu bundle: error: {' '.join(map(str, error.cmd))} failed")
+    print(f"{options.output}: {size / 1e6:.1f} MB")
+    if size > LARGEST:
+        sys.exit(f"gpu bundle: error: over {LARGEST / 1e6:.0f} MB")
+
+
+def bundle(options: argparse.Namespace) -> int:
+    """Write the bundle; its bytes. Raises RnngError, OSError, CalledProcessError."""
+    python = Python.ask(options.python)
+    compiler = replace(Compiler.find(), march=options.march)
+    chain = Toolchain(python, compiler, Cuda.find(options.cuda_arch))
+    cache = options.cache.absolute()
+    cache.mkdir(parents=True, exist_ok=True)
+    tree, wheel = built(chain, options.jobs, cache)
+    with tempfile.TemporaryDirectory(dir=cache) as folder:
+        top = Path(folder) / NAME
+        write_relinking(tree, chain, top / "build")
+        (top / "wheels").mkdir()
+        shutil.copy(wheel, top / "wheels")
+        download(python, top / "wheels")
+        copy_tracked(CHECKOUT, top / "project")
+        copy_data(top / "nltk_data")
+        check = [sys.executable, "-m", "scripts.gpu", "check", "--device", "cpu"]
+        references = str(top / "references.npz")
+        subprocess.run([*check, "--make-references", references], check=True)
+        shutil.copy(Path(__file__).with_name("run.sh"), top)
+        new = options.output.with_name(options.output.name + ".new")
+        with tarfile.open(new, "w:xz") as archive:
+            archive.add(top, NAME)
+        new.replace(options.output)
+    return options.output.stat().st_size
+
+
+def built(chain: Toolchain, jobs: int | None, cache: Path) -> tuple[Path, Path]:
+    """DyNet's tree with its object files, and the wheel: kept, so that a second bundle takes seconds."""
+    folder = cache / f"gpu-{key(inputs(chain))}"
+    with locked(folder.with_suffix(".lock")):
+        out = folder / "out"
+        if not (folder.is_dir() and wheel_in(out)):
+            shutil.rmtree(folder, ignore_errors=True)
+            out.mkdir(parents=True)
+            build_wheel(chain, jobs, cache, folder, out)
+        tree = next(path for path in folder.iterdir() if (path / "PKG-INFO").exists())
+        return tree, wheel_in(out)
+
+
+def download(python: Python, folder: Path) -> None:
+    """Wheels of the Python packages for that Python."""
+    command = [python.executable, "-m", "pip", "download", "--quiet", "--only-binary", ":all:"]
+    subprocess.run([*command, "-d", str(folder), *PACKAGES], check=True)
+
+
+def copy_data(folder: Path) -> None:
+    """NLTK's treebank sample where it is found; without it the check takes the package's own trees."""
+    for place in filter(None, os.environ.get("NLTK_DATA", "").split(os.pathsep)):
+        if (Path(place) / TREEBANK).is_dir():
+            shutil.copytree(Path(place) / TREEBANK, folder / TREEBANK)
+            return

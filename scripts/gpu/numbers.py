@@ -1,0 +1,196 @@
+"""What the check computes on the CPU and on the GPU: arrays by name, which may differ in their last digits alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from clusters.files import ClusteredWord
+from oracle.files import make_oracle
+from oracle.treebank import read_trees, words
+from oracle.unknown import UnknownWords, known_words
+from rnng_dy import registry
+from rnng_dy.engine import dy
+from rnng_dy.parameters import ParameterStore
+from rnng_dy.search.greedy import parse_all
+from rnng_dy.search.sampling import sample_batch
+from rnng_dy.search.scoring import example_log_probs
+from rnng_dy.training.development import encode_possible
+from rnng_dy.training.presets import PRESETS
+from rnng_dy.training.updates import Updater
+from scripts.benchmarks.data import OWN, model_for
+
+Arrays = dict[str, np.ndarray]
+
+SENTENCES = 20
+KINDS = ("discriminative", "generative")
+LSTM_BATCHES = (1, 2, 33, 300)
+INPUTS, HIDDEN = 48, 64
+RATES = {"sgd": 0.1, "adam": 0.002}
+LEARNED = 40
+"""Updates of models that parse and score."""
+
+
+class Computed(NamedTuple):
+    """A computation, and how far a result may be from the reference.
+
+    A difference is relative to the largest entry of the reference's array; a share of the entries may be further off.
+    """
+
+    what: str
+    arrays: Callable[[Arrays | None], Arrays]
+    """Gets the references where they are made already."""
+    tolerance: float
+    exceptions: float = 0.0
+
+
+def difference(found: np.ndarray, reference: np.ndarray, exceptions: float = 0.0) -> float:
+    """The largest difference relative to the reference's largest entry, but for a share of the entries.
+
+    >>> difference(np.array([1.0, 3.0]), np.array([1.0, 4.0])), difference(np.ones(4), np.arange(4), 0.75)
+    (0.25, 0.0)
+    """
+    if found.shape != reference.shape:
+        return float("inf")
+    apart = np.sort(np.abs(found - reference), axis=None)
+    # NaN is last, and no exception
+    if not np.isfinite(apart).all():
+        return float("inf")
+    kept = apart[: len(apart) - int(exceptions * len(apart))]
+    return float(kept.max(initial=0.0) / (np.abs(reference).max(initial=0.0) or 1.0))
+
+
+def lstm_step(batch: int, has_state: bool) -> Arrays:
+    """A step of an LSTM cell for a batch: its value, and the gradient of everything that it reads."""
+    random = np.random.default_rng([batch, has_state])
+    store = ParameterStore(1)
+    cell = store.lstm_cell("cell", INPUTS, HIDDEN)
+    # parameters, so that they have gradients
+    sizes = {"x": INPUTS, "state": 2 * HIDDEN, "weights": 2 * HIDDEN}
+    tables = {name: store.lookup(name, batch, size) for name, size in sizes.items()}
+    for table, size in zip(tables.values(), sizes.values(), strict=True):
+        table.init_from_array(random.normal(0, 1, (batch, size)).astype(np.float32))
+    rows = range(batch)
+    dy.renew_cg()
+    read = {name: dy.lookup_batch(table, rows) for name, table in tables.items()}
+    state = cell.step(read["x"], read["state"] if has_state else None)
+    loss = dy.sum_batches(dy.dot_product(state, read["weights"]))
+    loss.forward()
+    found = {"state": state.npvalue(), "loss": np.array(loss.value())}
+    loss.backward()
+    parameters = {**store.dense, **store.lookups}
+    return found | {f"gradient of {n}": p.grad_as_array() for n, p in parameters.items()}
+
+
+def lstm_steps(reference: Arrays | None) -> Arrays:
+    """Steps for batches of several sizes, with and without a state before."""
+    return {
+        f"batch of {batch}, {'with' if has_state else 'without'} state: {name}": array
+        for batch in LSTM_BATCHES
+        for has_state in (True, False)
+        for name, array in lstm_step(batch, has_state).items()
+    }
+
+
+def model_of(kind: str, tiny: bool = False):
+    """A small model, or a tiny one, with random parameters, for the package's own trees; examples of it."""
+    trees = list(read_trees(OWN))[:200]
+    unknown = UnknownWords("berkeley", known_words(words(located.tree) for located in trees))
+    sentences = list(make_oracle(trees, unknown, registry.kind(kind).generates_words))
+    vocabulary = list(dict.fromkeys(word for s in sentences for word in s.unkified))
+    clusters = [ClusteredWord(format(i % 23, "05b"), w, 1) for i, w in enumerate(vocabulary)]
+    size = 8 if tiny else 32
+    model = model_for(kind, sentences, lambda: clusters, lstm_input=size, hidden=size)
+    return model, encode_possible(model, sentences)[0]
+
+
+def gradients(kind: str, reference: Arrays | None) -> Arrays:
+    """The loss of a minibatch, and the gradient of every parameter."""
+    model, examples = model_of(kind)
+    dy.renew_cg()
+    loss = model.training_loss(examples[:SENTENCES], 0.0)
+    found = {"loss": np.array(loss.value())}
+    loss.backward()
+    parameters = {**model.store.dense, **model.store.lookups}
+    found |= {f"gradient of {name}": p.grad_as_array() for name, p in parameters.items()}
+    return found | {"norm": np.array(model.store.gradient_norm())}
+
+
+def updates(kind: str, optimizer: str, count: int) -> tuple:
+    """A model after some updates, examples of it, and the losses."""
+    model, examples = model_of(kind)
+    settings = replace(PRESETS["paper", kind], optimizer=optimizer, dropout=0.0, clip=1.0)
+    updater = Updater(model, examples, settings)
+    losses = []
+    for number in range(count):
+        members = [(number * SENTENCES + i) % len(examples) for i in range(SENTENCES)]
+        losses.append(updater.update(members, number, RATES[optimizer]).loss)
+    return model, examples, losses
+
+
+def five_updates(kind: str, optimizer: str, reference: Arrays | None) -> Arrays:
+    """Losses of five updates, and the parameters after them."""
+    model, _, losses = updates(kind, optimizer, 5)
+    return {"losses": np.array(losses)} | model.store.arrays()
+
+
+def learned(kind: str, reference: Arrays | None) -> tuple:
+    """The references' model that has learned a little, or a new one; examples of it, and its parameters by name."""
+    if reference is None:
+        model, examples, _ = updates(kind, "adam", LEARNED)
+        arrays = model.store.arrays()
+    else:
+        model, examples = model_of(kind)
+        prefix = "parameter "
+        arrays = {n[len(prefix) :]: a for n, a in reference.items() if n.startswith(prefix)}
+        model.store.load(arrays)
+    return model, examples[:SENTENCES], {f"parameter {name}": a for name, a in arrays.items()}
+
+
+def parses(reference: Arrays | None) -> Arrays:
+    """Greedy trees and samples of a parser, and their log q in nats."""
+    parser, examples, parameters = learned("discriminative", reference)
+    tokens = [example.tokens for example in examples]
+    greedy = parse_all(parser, tokens, [len(t.words) for t in tokens])
+    seeds = [[1, i] for i in range(len(tokens))]
+    drawn = [s for of_one in sample_batch(parser, tokens, 10, 0.8, seeds) for s in of_one]
+    return parameters | {
+        "greedy trees": _padded([actions for actions, _ in greedy]),
+        "log q of greedy trees": np.array([log_q for _, log_q in greedy]),
+        "samples": _padded([list(actions) for actions, _ in drawn]),
+        "log q of samples": np.array([log_q for _, log_q in drawn]),
+    }
+
+
+def scores(reference: Arrays | None) -> Arrays:
+    """Joint log likelihoods of the sentences' own trees under a generative model, in nats."""
+    model, examples, parameters = learned("generative", reference)
+    return parameters | {"log p": np.array(example_log_probs(model, examples))}
+
+
+def _padded(sequences: list[list[int]], width: int = 400) -> np.ndarray:
+    """Action sequences as rows of an array, with -1 behind them."""
+    table = np.full((len(sequences), width), -1)
+    for row, actions in zip(table, sequences, strict=True):
+        row[: len(actions)] = actions[:width]
+    return table
+
+
+COMPUTED = {"lstm": Computed("LSTM steps and all their gradients", lstm_steps, 1e-4)}
+for _kind in KINDS:
+    COMPUTED[f"gradients-{_kind}"] = Computed(
+        f"loss and every gradient, {_kind}", partial(gradients, _kind), 5e-4
+    )
+# the first updates of Adam go by the sign of a gradient, be it as small as rounding makes it
+for _optimizer, _exceptions in (("sgd", 0.0), ("adam", 0.01)):
+    for _kind in KINDS:
+        compute = partial(five_updates, _kind, _optimizer)
+        what = f"five updates by {_optimizer}, {_kind}"
+        COMPUTED[f"{_optimizer}-{_kind}"] = Computed(what, compute, 1e-3, _exceptions)
+# one tree in twenty may be another where two actions are as good, and a sample where a draw falls between two
+COMPUTED["parses"] = Computed("greedy trees and samples of 20 sentences", parses, 1e-2, 0.1)
+COMPUTED["scores"] = Computed("scores of 20 sentences", scores, 1e-4)

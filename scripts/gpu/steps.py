@@ -1,0 +1,242 @@
+"""The steps of a check, each of which runs in a process of its own and prints what it finds."""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import numpy as np
+
+from rnng_dy import engine
+from rnng_dy.engine import dy
+from rnng_dy.selfcheck import growth_difference
+from rnng_dy.training.presets import PRESETS
+from rnng_dy.training.updates import Updater
+from scripts.benchmarks.data import examples_of, new_model, write_data
+from scripts.gpu.numbers import COMPUTED, KINDS, Arrays, difference, model_of
+
+REFERENCES = "references"
+MEGABYTE = 1 << 20
+BATCH_SIZES = (16, 64, 256)
+CPU_LIMIT = 1 << 30
+"""Bytes of this process on the CPU before memory runs out."""
+Options = argparse.Namespace
+"""Of the command line: `device`, `references` and `quick`."""
+Findings = Iterator[tuple[bool, str]]
+"""Whether each is as it should be, and what was seen."""
+
+
+class Step(NamedTuple):
+    """A step, whose check yields its findings."""
+
+    what: str
+    run: Callable[[Options], Findings]
+    is_long: bool = False
+
+
+def run_step(options: Options) -> int:
+    """Run the step that the options name; return its exit code."""
+    if options.step != "doctor":
+        engine.start(options.device, memory=16)
+    has_failed = False
+    for passed, seen in STEPS[options.step].run(options):
+        print(seen if passed else f"WRONG: {seen}", flush=True)
+        has_failed |= not passed
+    return int(has_failed)
+
+
+def make_references(options: Options) -> Findings:
+    """Write everything that is compared, as this device computes it."""
+    arrays = {}
+    for step, computed in COMPUTED.items():
+        found = computed.arrays(None)
+        arrays |= {f"{step}/{name}": array for name, array in found.items()}
+    place = options.references
+    new = place.with_name(place.name + ".new")
+    with new.open("wb") as stream:
+        np.savez_compressed(stream, **arrays)
+    new.replace(place)
+    yield True, f"{len(arrays)} arrays, {place.stat().st_size / 1e6:.1f} MB"
+
+
+def agrees(step: str, options: Options) -> Findings:
+    """Compare every array of a step with the references, and print the largest differences."""
+    computed = COMPUTED[step]
+    with np.load(options.references) as stored:
+        names = [name for name in stored.files if name.startswith(f"{step}/")]
+        reference = {name[len(step) + 1 :]: stored[name] for name in names}
+    found: Arrays = computed.arrays(reference)
+    differences = {
+        name: difference(found[name], array, computed.exceptions) if name in found else float("inf")
+        for name, array in reference.items()
+    }
+    worst = sorted(differences, key=lambda name: -differences[name])[:3]
+    largest = f"largest relative difference, limit {computed.tolerance:.0e}:"
+    yield bool(reference), f"{len(reference)} arrays; {largest}"
+    for name in worst:
+        yield differences[name] <= computed.tolerance, f"{differences[name]:.1e} {name}"
+
+
+def start(options: Options) -> Findings:
+    """One product on the device."""
+    left, right = np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(3, 4)
+    dy.renew_cg()
+    product = (dy.inputTensor(left) * dy.inputTensor(right)).npvalue()
+    yield np.array_equal(product, left @ right), f"a product on {engine.device()}"
+
+
+def doctor(options: Options) -> Findings:
+    """`rnng-dy doctor` on the device."""
+    command = [sys.executable, "-m", "rnng_dy", "doctor", "--device", options.device]
+    if code := subprocess.run(command).returncode:
+        yield False, f"exit code {code}"
+
+
+def drop(seed: int | None, p: float, size: int = 100_000) -> np.ndarray:
+    """A vector of ones after dropout."""
+    if seed is not None:
+        dy.reset_random_seed(seed)
+    dy.renew_cg()
+    return dy.dropout(dy.inputVector(np.ones(size)), p).npvalue()
+
+
+def dropout(options: Options) -> Findings:
+    """How many are dropped, how the others are scaled, and what the seed does."""
+    p = 0.3
+    values = drop(7, p)
+    rate, limit = (values == 0).mean(), 5 * np.sqrt(p * (1 - p) / values.size)
+    kept = values[values != 0]
+    following = drop(None, p)
+    yield abs(rate - p) < limit, f"{rate:.4f} are dropped, {p} +- {limit:.4f} should be"
+    is_scaled = np.allclose(kept, 1 / (1 - p), rtol=1e-6)
+    yield is_scaled, f"the others are scaled by {kept.mean():.4f}"
+    yield not np.array_equal(following, values), "the next draws are others"
+    yield np.array_equal(drop(7, p), values), "the seed gives the first ones again"
+    yield not np.array_equal(drop(8, p), values), "another seed gives others"
+
+
+def memory_in_use() -> int:
+    """Bytes of the GPU that are not free, or of this process on the CPU."""
+    if engine.device() == engine.CPU:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        return pages * 4096
+    dy.synchronize()
+    driver = ctypes.CDLL("libcuda.so.1")
+    free, total = ctypes.c_size_t(), ctypes.c_size_t()
+    if driver.cuMemGetInfo_v2(ctypes.byref(free), ctypes.byref(total)):
+        raise RuntimeError("the driver does not tell how much memory is free")
+    return total.value - free.value
+
+
+def seeds(options: Options) -> Findings:
+    """New seeds, each with a draw, leave memory as it is."""
+    drop(1, 0.5, 10)
+    before = memory_in_use()
+    for seed in range(2, 2002):
+        dy.reset_random_seed(seed)
+    drop(None, 0.5, 10)
+    grown = memory_in_use() - before
+    yield grown < MEGABYTE, f"{grown / MEGABYTE:.1f} MB more after 2,000 seeds"
+
+
+def growth(options: Options) -> Findings:
+    """A graph that outgrows the first pools has the right gradient, and the next one takes no more memory."""
+    apart = [growth_difference(128)]
+    after_first = memory_in_use()
+    apart += [growth_difference(128) for _ in range(3)]
+    grown = memory_in_use() - after_first
+    yield max(apart) < 1e-4, f"largest relative difference of the gradient {max(apart):.1e}"
+    is_same = grown < 64 * MEGABYTE
+    yield is_same, f"{grown / MEGABYTE:.1f} MB more after three further graphs"
+
+
+def memory(options: Options) -> Findings:
+    """A graph that does not fit raises MemoryError, whatever it was doing, and one that fits is right after it."""
+    size = 1 << 26
+    if engine.device() == engine.CPU:
+        size = 1 << 20
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(resource.RLIMIT_DATA, (CPU_LIMIT, hard))
+    collection = dy.ParameterCollection()
+    weights = collection.parameters_from_numpy(np.full(size, 0.5, np.float32))
+    for large in (False, True, False, True, False):
+        dy.renew_cg()
+        x = weights * 1.0
+        for _ in range(1000 if large else 1):
+            x = dy.tanh(x)
+        try:
+            value = dy.pick(x, 0).value()
+            loss = dy.sum_elems(x)
+            loss.value()
+            loss.backward()
+        except MemoryError:
+            yield large, "a large graph: MemoryError"
+            continue
+        right = abs(value - np.tanh(0.5)) < 1e-6
+        yield right and not large, f"a graph that fits: tanh(0.5) = {value:.6f}"
+
+
+def sanitizer(options: Options) -> Findings:
+    """An update of each tiny model, with dropout; the exit code is compute-sanitizer's."""
+    for kind, preset in zip(KINDS, ("paper", "fast"), strict=True):
+        model, examples = model_of(kind, tiny=True)
+        loss = Updater(model, examples, PRESETS[preset, kind]).update([0, 1, 2], 0, 0.01).loss
+        dy.synchronize()
+        yield np.isfinite(loss), f"an update of a tiny model, {kind}"
+
+
+def speed(options: Options) -> Findings:
+    """Sentences a second in training at the paper's sizes, dropout included, by the size of minibatches."""
+    with TemporaryDirectory() as folder:
+        yield True, write_data(Path(folder))
+        for kind in KINDS:
+            model = new_model(kind, Path(folder))
+            examples = examples_of(model, "train", Path(folder))
+            for size in (2,) if options.quick else BATCH_SIZES:
+                settings = replace(PRESETS["fast", kind], batch_size=size)
+                updater = Updater(model, examples, settings)
+                per_second = measured(updater, size, 0.0 if options.quick else 10.0)
+                yield True, f"{kind}, batches of {size}: {per_second:.1f} sentences/s"
+
+
+def measured(updater, size: int, seconds: float) -> float:
+    """Sentences a second of updates that take about so long, after one that does not count."""
+    order = np.random.default_rng(1).permutation(len(updater.examples)).tolist()
+    number, done, started = 0, -size, 0.0
+    while number < 2 or time.perf_counter() - started < seconds:
+        updater.update([order[(number * size + i) % len(order)] for i in range(size)], number, 1e-3)
+        dy.synchronize()
+        number, done = number + 1, done + size
+        started = started or time.perf_counter()
+    return done / (time.perf_counter() - started)
+
+
+STEPS = {
+    REFERENCES: Step("", make_references, is_long=True),
+    "start": Step("the device starts and multiplies two matrices", start),
+    "doctor": Step("rnng-dy doctor", doctor),
+    **{
+        name: Step(f"{computed.what}, against the CPU", partial(agrees, name))
+        for name, computed in COMPUTED.items()
+    },
+    "dropout": Step("rate, scale and seed of dropout", dropout),
+    "seeds": Step("2,000 new seeds take no memory", seeds),
+    "growth": Step("memory pools grow, and the gradient is right", growth),
+    "memory": Step("too large a graph is MemoryError, and the next one fits", memory),
+    "sanitizer": Step(
+        "compute-sanitizer finds nothing in an update of tiny models", sanitizer, is_long=True
+    ),
+    "speed": Step("sentences/s of both models in training", speed, is_long=True),
+}
+CHECKED = tuple(STEPS)[1:]
+"""What a check does; references are made before it."""

@@ -1,0 +1,6 @@
+"""The command."""
+
+from scripts.mutants.runs import main
+
+if __name__ == "__main__":
+    main()

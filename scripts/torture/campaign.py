@@ -1,0 +1,176 @@
+"""The campaign: sound files first, then damaged ones, closed streams and kills, until time or numbers are used up."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import count, islice
+from pathlib import Path
+from queue import SimpleQueue
+from random import Random
+from threading import Lock
+from types import SimpleNamespace
+
+from scripts.torture.book import Book
+from scripts.torture.data import write_data
+from scripts.torture.inputs import DamagedInput, damaged_inputs, try_input, write_smallest
+from scripts.torture.jobs import JOBS, REPRODUCTION, Job, Straight, straight_run
+from scripts.torture.kills import KINDS, disturb
+from scripts.torture.processes import Trial
+from scripts.torture.streams import STREAM_CASES, STREAMS
+from scripts.torture.targets import FORMATS, TARGETS
+from scripts.torture.together import LOCKS, SCHEDULER_CASES, SCHEDULERS, run_two
+from scripts.torture.worker import Limits, Worker
+
+Work = Callable[[Path, Path], Trial]
+"""Something to try with the data in a folder that is not there yet."""
+REPRODUCTION_IN = 60
+"""One kill in so many is of a reproduction, which takes as long as many other commands."""
+KIND_NAMES = (*FORMATS, STREAMS, SCHEDULERS, LOCKS, *KINDS)
+
+
+class Campaign:
+    """What the options ask for, in a temporary folder."""
+
+    def __init__(self, options: SimpleNamespace, folder: Path):
+        self.options, self.folder = options, folder
+        self.data = folder / "data"
+        self.book = Book(Path(options.output).absolute())
+        self._begun, self._stopped = time.monotonic(), False
+        self._numbers, self._kills = count(), 0
+        self._straight: dict[str, Straight] = {}
+        self._workers: SimpleQueue[Worker] = SimpleQueue()
+
+    def run(self) -> None:
+        """All parts, one after the other; what one leaves of its share of the minutes is the next one's."""
+        shutil.rmtree(self.book.output, ignore_errors=True)
+        self.data.mkdir()
+        workers = [
+            Worker(Limits(self.options.seconds, self.options.gigabytes))
+            for _ in range(self.options.jobs)
+        ]
+        try:
+            targets = [target for target in TARGETS if target.format in self.options.only]
+            write_data(self.data, workers[0], any("results" in t.command for t in targets))
+            for worker in workers:
+                self._workers.put(worker)
+            self._begun = time.monotonic()
+            parts = list(self._parts(targets))
+            used, together = 0.0, sum(share for share, _ in parts)
+            for share, works in parts:
+                used += share / together
+                self._in_parallel(works, self._begun + 60 * self.options.minutes * used)
+        finally:
+            for worker in workers:
+                worker.close()
+
+    def report(self) -> None:
+        """Write the report and print it."""
+        seed, seconds = self.options.seed, round(time.monotonic() - self._begun)
+        self.book.write(seed=seed, seconds=seconds)
+        print(self.book.table().encode("utf-8", "replace").decode(), end="")
+        print(f"seed {seed}, {seconds} s; see {self.book.output}")
+
+    def _parts(self, targets: Sequence) -> Iterator[tuple[float, Iterable[Work]]]:
+        """The parts that are asked for: a share of the minutes, and what is tried."""
+        options = self.options
+        if targets:
+            inputs = damaged_inputs(targets, self.data, options.seed, options.skip)
+            some = islice(inputs, options.inputs)
+            yield 0.45, (partial(self._try_input, damaged) for damaged in some)
+        for kind, share, cases in (
+            (STREAMS, 0.1, STREAM_CASES),
+            (SCHEDULERS, 0.05, SCHEDULER_CASES),
+        ):
+            if kind in options.only:
+                # each once, in an order of its own for each seed
+                yield share, Random(options.seed).sample(cases, len(cases))
+        if LOCKS in options.only:
+            yield 0.05, islice(self._locks(), options.kills)
+        if kinds := [kind for kind in KINDS if kind in options.only]:
+            yield 0.35, self._disturbances(kinds)
+
+    def _try_input(self, damaged: DamagedInput, data: Path, folder: Path) -> Trial:
+        worker = self._workers.get()
+        try:
+            _, problem = try_input(damaged, data, folder, worker)
+        finally:
+            self._workers.put(worker)
+        target, mutations = damaged.target, ", ".join(damaged.mutations)
+        how = f"input {damaged.number}: {target.file or 'option'} with {mutations}"
+        cause = problem and problem.cause
+
+        def write(example: Path) -> None:
+            write_smallest(damaged, problem, data, example, worker.limits)
+            options, only = self.options, shlex.quote(",".join(self.options.only))
+            (example / "again.txt").write_text(
+                f"python3 -m scripts.torture --seed {options.seed} --skip {damaged.number} "
+                f"--inputs 1 --only {only}\n"
+            )
+
+        return Trial(target.format, cause, target.command, how, write=write)
+
+    def _locks(self) -> Iterator[Work]:
+        for n in count():
+            random = Random(f"{self.options.seed} lock {n}")
+            yield partial(run_two, self._straight_run(random.choice(JOBS)), random)
+
+    def _disturbances(self, kinds: Sequence[str]) -> Iterator[Work]:
+        """Until as many have met a command before its end as are asked for."""
+        most = self.options.kills
+        for n in count():
+            if most is not None and self._kills >= most:
+                return
+            random = Random(f"{self.options.seed} kill {n}")
+            kind = random.choice(["kill"] * 5 + list(kinds)) if "kill" in kinds else ""
+            kind = kind or random.choice(kinds)
+            job = random.choice(JOBS) if random.randrange(REPRODUCTION_IN) else REPRODUCTION
+            yield partial(self._disturb, kind, self._straight_run(job), random)
+
+    def _disturb(self, *arguments: object) -> Trial:
+        trial = disturb(*arguments)
+        self._kills += trial.times
+        return trial
+
+    def _straight_run(self, job: Job) -> Straight:
+        """The uninterrupted run of a job, which is made once."""
+        if job.name not in self._straight:
+            folder = self.folder / f"straight {job.name}"
+            self._straight[job.name] = straight_run(job, self.data, folder)
+        return self._straight[job.name]
+
+    def _in_parallel(self, works: Iterable[Work], until: float) -> None:
+        """Try what there is until it, or the time until then, is used up."""
+        waiting, lock = iter(works), Lock()
+
+        def follow() -> None:
+            while time.monotonic() < until and not self._stopped:
+                with lock:
+                    work = next(waiting, None)
+                    folder = self.folder / f"trial-{next(self._numbers)}"
+                if work is None:
+                    return
+                self.book.add(self._tried(work, folder), folder)
+                shutil.rmtree(folder, ignore_errors=True)
+
+        with ThreadPoolExecutor(self.options.jobs) as pool:
+            followers = [pool.submit(follow) for _ in range(self.options.jobs)]
+            try:
+                for follower in followers:
+                    follower.result()
+            except KeyboardInterrupt:
+                # what runs is waited for
+                self._stopped = True
+                raise
+
+    def _tried(self, work: Work, folder: Path) -> Trial:
+        try:
+            return work(self.data, folder)
+        except Exception as error:
+            # a mistake of the campaign must not end it after hours
+            cause = f"the campaign itself: {type(error).__name__}: {error}"
+            return Trial("the campaign itself", cause, "", repr(work))

@@ -1,0 +1,115 @@
+"""What stands in the place of a file: links that lead nowhere or in a circle, devices, pipes, folders."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+VICTIM, OTHERS = "victim", b"years of work\n"
+"""A file of others that a link leads to, and what it holds: no command may change it."""
+
+
+class Put(NamedTuple):
+    """A way to put something in the place of a file with some content."""
+
+    name: str
+    make: Callable[[Path, bytes], object]
+
+
+def _link(to: str, path: Path, content: bytes) -> None:
+    path.symlink_to(to)
+
+
+def _loop(path: Path, content: bytes) -> None:
+    path.symlink_to(f"{path.name}.other")
+    path.with_name(f"{path.name}.other").symlink_to(path.name)
+
+
+def _folder(path: Path, content: bytes) -> None:
+    path.mkdir()
+    (path / "x").write_bytes(content)
+
+
+def _socket(path: Path, content: bytes) -> None:
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        # the name of a socket may have a hundred characters
+        with socket.socket(socket.AF_UNIX) as made:
+            made.bind(f"/proc/self/fd/{folder}/{path.name}")
+    finally:
+        os.close(folder)
+
+
+def _pipe(path: Path, content: bytes) -> None:
+    os.mkfifo(path)
+
+
+def _sparse(path: Path, content: bytes) -> None:
+    """Many gigabytes of zeros take no room."""
+    with path.open("wb") as stream:
+        stream.truncate(1 << 36)
+
+
+def _link_to_others(path: Path, content: bytes) -> None:
+    path.with_name(VICTIM).write_bytes(OTHERS)
+    path.symlink_to(VICTIM)
+
+
+CONTENT = Put("content", Path.write_bytes)
+LINKS = {
+    "dangling link": "none/of/these",
+    "endless device": "/dev/zero",
+    "full device": "/dev/full",
+    "empty device": "/dev/null",
+    "closed stream": "/dev/fd/9999",
+}
+DANGLING, ZERO, FULL, NULL, CLOSED = (
+    Put(name, partial(_link, target)) for name, target in LINKS.items()
+)
+LOOP, FOLDER, SOCKET = Put("loop", _loop), Put("folder", _folder), Put("socket", _socket)
+PIPE = Put("pipe without a writer", _pipe)
+FED = Put("pipe", _pipe)
+"""A pipe that the content comes through, as `<(zcat FILE)` is; see `fed`."""
+SPARSE = Put("sparse file", _sparse)
+LINK_TO_OTHERS = Put("link to others", _link_to_others)
+
+READ_TWICE = [LOOP, DANGLING, ZERO, FULL, NULL, CLOSED, FOLDER, SOCKET]
+READ = [*READ_TWICE, FED, FED]
+"""In the place of a file that is read from its beginning to its end; a pipe that nobody writes into is waited for."""
+READ_AS_A_WHOLE = [*READ_TWICE, PIPE, PIPE, SPARSE]
+"""In the place of a file of a model, of arrays or of what an earlier run left."""
+WRITTEN = [LOOP, DANGLING, FULL, CLOSED, FOLDER, SOCKET]
+"""In the place of an output."""
+KEPT = [*[LINK_TO_OTHERS] * 3, LOOP, DANGLING, FOLDER, PIPE]
+"""In the place of what an earlier run left."""
+
+
+@contextmanager
+def fed(path: Path, put: Put, content: bytes) -> Iterator[None]:
+    """While the content is written into a pipe, where that is what was put there."""
+    if put is not FED:
+        yield
+        return
+
+    def write() -> None:
+        try:
+            with path.open("wb") as stream:
+                stream.write(content)
+        except BrokenPipeError:
+            return
+
+    writer = threading.Thread(target=write, daemon=True)
+    writer.start()
+    try:
+        yield
+    finally:
+        if writer.is_alive():
+            # nobody has opened it, or read all of it
+            os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))
+        writer.join(5.0)

@@ -1,0 +1,138 @@
+"""The page of trees, as text and as a browser shows it."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+
+import pytest
+
+from oracle.brackets import parse_line
+from oracle.parsed import ScoredTree
+from rnng_dy.drawing.sections import compared, section
+from rnng_dy.drawing.tree_page import tree_page
+
+from ...conftest import browse
+
+GOLD = "(S (NP (DT The) (NN cat)) (VP (VBD sat)) (. .))"
+WORSE = "(S (NP (DT The) (NN cat)) (VBD sat) (. .))"
+WORST = "(X (DT The) (NN cat) (VBD sat) (. .))"
+ODD = "(S (X </script><script>alert</script>) (Y <!--) (Z \"'&amp;) (中 中文) (B \x01))"
+
+
+def sections(*systems):
+    gold = parse_line(GOLD)
+    return [
+        one
+        for i, system in enumerate(systems, 1)
+        for one in compared(i, gold, [ScoredTree(system, None)])
+    ]
+
+
+def write(path, found):
+    path.write_text("".join(tree_page(found, "Trees of <x>", "a & b")), encoding="utf-8")
+
+
+def test_nothing_is_fetched_and_all_text_is_escaped():
+    text = "".join(tree_page([section(1, [ScoredTree(ODD, None)])], "A <title>", "<b>"))
+    assert not re.search(
+        r"""\bsrc\s*=|href\s*=\s*["'][^#]|url\(|@import|https?://(?!www.w3.org/2000/svg)""", text
+    )
+    assert text.count("<script") == text.count("</script>") == 2
+    assert "<title>A &lt;title&gt;</title>" in text and "<p>&lt;b&gt;</p>" in text
+    [[[_, _, _, _, brackets]]] = json.loads(re.search(r'id="data">(.*?)</script>', text, re.S)[1])
+    assert brackets == ODD.replace("\x01", "\\x01")
+
+
+def test_a_sentence_has_its_score_and_is_in_the_contents():
+    text = "".join(tree_page(sections(GOLD, WORSE), "", ""))
+    assert '<section id="s1" data-errors="0" data-f1="100.00">' in text
+    assert '<section id="s2" data-errors="1" data-f1="80.00">' in text
+    assert "F1 80.00, 0 wrong, 1 missed" in text
+    assert '<a href="#s2"><b>2</b><i>80.0</i><bdi>The cat sat .</bdi></a>' in text
+
+
+@pytest.mark.parametrize("found", [[], [section(1, [])], [section(1, [ScoredTree("(S a)", None)])]])
+def test_there_may_be_little_to_show(found):
+    text = "".join(tree_page(found, "", ""))
+    assert '<div id="tools" role="search" class="none">' in text
+
+
+FRAME = """<body><iframe id="f" src="{page}" style="width:{width}px;height:900px;border:0"></iframe>
+<script>onload = () => {{
+  const w = document.getElementById("f").contentWindow, d = w.document, seen = [];
+  const ids = () => [...d.querySelectorAll("section")].filter((s) => !s.hidden).map((s) => s.id);
+  const find = (text) => {{ d.getElementById("find").value = text; return choose("errors", false); }};
+  const choose = (id, value) => {{
+    const e = d.getElementById(id); e[value === true || value === false ? "checked" : "value"] = value;
+    e.dispatchEvent(new w.Event("change")); return ids(); }};
+  requestAnimationFrame(() => setTimeout(() => {{
+    {script}
+    const textContent = JSON.stringify(seen);
+    document.body.append(Object.assign(document.createElement("p"), {{ id: "seen", textContent }}));
+  }}, 200));
+}}</script>"""
+
+
+def in_browser(chromium, folder, found, script, width=1200):
+    """What a script in a page around the page has put into `seen`."""
+    path, frame = folder / "page.html", folder / "frame.html"
+    write(path, found)
+    frame.write_text(FRAME.format(page=path.as_uri(), script=script, width=width), encoding="utf-8")
+    options = "--allow-file-access-from-files", "--virtual-time-budget=5000", "--dump-dom"
+    # on a busy machine the browser's time may be over before the page is there
+    for attempt in range(3):
+        dom = browse(chromium, folder / f"profile{attempt}", *options, frame.as_uri())
+        if seen := re.search(r'<p id="seen">(.*?)</p>', dom, re.DOTALL):
+            break
+    return json.loads(unescape(seen[1]))
+
+
+def test_search_filter_and_order(chromium, tmp_path):
+    found = [*sections(GOLD, WORST, WORSE), section(4, [ScoredTree(ODD, None)])]
+    script = """seen.push(ids(), find("cat"), find(" (NP  (dt"), find("中文"), find(""));
+    seen.push(choose("errors", true), choose("errors", false), choose("order", "f1"), choose("order", ""));
+    seen.push(d.getElementById("count").value);"""
+    everything = ["s1", "s2", "s3", "s4"]
+    assert in_browser(chromium, tmp_path, found, script) == [
+        everything,
+        ["s1", "s2", "s3"],
+        # gold beside the system's is found, too
+        ["s1", "s2", "s3"],
+        ["s4"],
+        everything,
+        ["s2", "s3", "s4"],
+        everything,
+        ["s4", "s2", "s3", "s1"],
+        everything,
+        "4 of 4 sentences",
+    ]
+
+
+def test_trees_are_drawn_where_they_are_looked_at_gold_first(chromium, tmp_path):
+    found = [
+        *sections(WORSE, WORST),
+        *(section(i, [ScoredTree(GOLD, None)]) for i in range(3, 90)),
+    ]
+    script = """seen.push([...d.querySelectorAll("#s1 figcaption")].map((e) => e.textContent));
+    seen.push([...d.querySelectorAll("#s1 .wrong text")].map((e) => e.firstChild.textContent));
+    seen.push(d.querySelector("#s1 svg").getAttribute("aria-label"));
+    seen.push(d.querySelectorAll("#s89 svg").length);
+    w.dispatchEvent(new w.Event("beforeprint")); seen.push(d.querySelectorAll("#s89 svg").length);"""
+    assert in_browser(chromium, tmp_path, found, script) == [
+        ["gold", "system"],
+        ["VP"],
+        GOLD,
+        0,
+        1,
+    ]
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+def test_the_page_does_not_scroll_sideways(chromium, tmp_path, width):
+    long = "(S " + "(NP (NN elephant))" * 60 + ")"
+    found = [*sections(WORSE), section(2, [ScoredTree(long, None)])]
+    script = "seen.push(d.documentElement.scrollWidth);"
+    [wide] = in_browser(chromium, tmp_path, found, script, width)
+    assert wide <= width

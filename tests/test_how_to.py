@@ -1,0 +1,75 @@
+"""Every command of the how-to pages runs, page after page in one folder, on a small corpus."""
+
+from __future__ import annotations
+
+import pytest
+
+from . import pages
+
+PAGES = [
+    pages.CHECKOUT / "docs" / f"{name}.md"
+    for name in (
+        "treebanks",
+        "perplexity",
+        "raw-text",
+        "surprisal",
+        "suites",
+        "systems",
+        "reproduce",
+        "scale",
+    )
+]
+
+
+@pytest.fixture(scope="module")
+def ran(shared, tmp_path_factory):
+    """The folder in which all commands of the pages have run, and what each printed."""
+    folder = tmp_path_factory.mktemp("pages")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NLTK_DATA", str(shared / "nltk_data"))
+        patch.chdir(folder)
+        return folder, [found for page in PAGES for found in pages.run_commands(page)]
+
+
+def test_every_command_runs(ran):
+    folder, printed = ran
+    assert len(printed) > 40
+    assert (folder / "map.trees").read_text(encoding="utf-8").count("\n") == pages.TREES
+
+
+def test_the_commands_print_what_the_pages_say(ran):
+    output = dict(ran[1])
+    rerank = next(text for line, text in output.items() if " rerank " in line)
+    assert [line.partition("=")[0] for line in rerank.splitlines()[-2:]] == ["LLH", "PPL"]
+    generate = next(text for line, text in output.items() if " generate " in line)
+    assert len(generate.splitlines()) == 10
+
+
+def test_the_reader_reads_word_by_word(ran, monkeypatch):
+    monkeypatch.chdir(ran[0])
+    [surprisals] = pages.blocks(pages.CHECKOUT / "docs" / "surprisal.md", "python")
+    names = {}
+    exec(surprisals, names)
+    assert names["first"] == pytest.approx(names["words"][0].surprisal, rel=1e-4)
+    assert len(names["likely"]) == 5 and names["grew"].surprisal != names["fell"].surprisal
+
+
+def test_no_page_links_to_nowhere():
+    for page in [pages.CHECKOUT / "README.md", *(pages.CHECKOUT / "docs").glob("**/*.md")]:
+        for target in pages.links(page):
+            path, _, anchor = target.partition("#")
+            file = (page.parent / path).resolve() if path else page
+            assert file.exists(), f"{page.name}: {target}"
+            assert not anchor or anchor in pages.anchors(file), f"{page.name}: {target}"
+
+
+def test_every_page_can_be_reached_from_the_readme():
+    reached, waiting = set(), [pages.CHECKOUT / "README.md"]
+    while waiting:
+        page = waiting.pop()
+        if page.suffix == ".md" and page not in reached:
+            reached.add(page)
+            targets = [target.partition("#")[0] for target in pages.links(page)]
+            waiting += [(page.parent / target).resolve() for target in targets if target]
+    there = set((pages.CHECKOUT / "docs").glob("**/*.md")) - {pages.CHECKOUT / "docs" / "index.md"}
+    assert there <= reached, sorted(there - reached)
