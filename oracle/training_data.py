@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
@@ -14,6 +15,7 @@ from typing import TypeVar
 from oracle.brackets import LocatedTree, format_tree, read_tree_lines, read_trees
 from oracle.errors import InputError
 from oracle.files import make_oracle, open_output, write_oracle
+from oracle.lazy import nltk
 from oracle.streams import open_lines, read_lines
 from oracle.transitions import SYSTEMS, unlimited
 from oracle.treebank import PreterminalRoots, clean, words
@@ -51,9 +53,13 @@ class TreesFile:
         path: str,
         skip_preterminals: bool = False,
         on_bytes: Callable[[int], None] = lambda size: None,
+        trees: Iterable[nltk.Tree] | None = None,
     ):
-        """`on_bytes` hears the size of each line."""
-        self.path, self._on_bytes = path, on_bytes
+        """`on_bytes` hears the size of each line.
+
+        `trees` are taken instead of those in a file; messages call them by `path`.
+        """
+        self.path, self._on_bytes, self._given = path, on_bytes, trees
         self._roots = PreterminalRoots(skip_preterminals)
         self._digest = hashlib.sha256()
         self.read = self.changed = self.emptied = 0
@@ -70,7 +76,8 @@ class TreesFile:
 
     def __iter__(self) -> Iterator[LocatedTree]:
         """The trees, with the line that each is written as. Raises InputError where no tree is left."""
-        with open_lines(self.path) as stream:
+        given = self._given
+        with open_lines(self.path) if given is None else nullcontext(_lines(given)) as stream:
             lines = read_lines(self.path, stream=self._hashed(stream))
             yield from self._roots.without(self._cleaned(read_tree_lines(lines, self.path)))
         if not self.read:
@@ -100,6 +107,15 @@ class TreesFile:
             # a tree on several lines has no text, and may be clean all the same
             self.changed += text != located.text and text != format_tree(located.tree)
             yield located._replace(tree=tree, text=text)
+
+
+def hash_of_trees(trees: Iterable[nltk.Tree]) -> str:
+    """The hash that a `TreesFile` of these trees has once it is read."""
+    return hashlib.sha256(b"".join(_lines(trees))).hexdigest()
+
+
+def _lines(trees: Iterable[nltk.Tree]) -> Iterator[bytes]:
+    return (f"{format_tree(tree)}\n".encode("utf-8", "surrogateescape") for tree in trees)
 
 
 def held_out(items: Iterable[T], share: Fraction) -> Iterator[tuple[T, bool]]:

@@ -24,24 +24,30 @@ __all__ = [
     "DiscriminativeParser",
     "GenerativeModel",
     "InputError",
+    "LanguageModel",
     "LstmLanguageModel",
+    "Parser",
     "RnngError",
+    "Training",
     "__version__",
     "load",
+    "train",
 ]
 
 # imported on first use: the oracle and evaluation commands must work without DyNet
 _MODULES = {
-    "DiscriminativeParser": "rnng_dy.parser",
-    "GenerativeModel": "rnng_dy.language_model",
-    "LstmLanguageModel": "rnng_dy.baselines.lstm_lm",
+    "rnng_dy.baselines.lstm_lm": ("LstmLanguageModel",),
+    "rnng_dy.language_model": ("GenerativeModel", "LanguageModel"),
+    "rnng_dy.parser": ("DiscriminativeParser", "Parser"),
+    "rnng_dy.training.run": ("Training", "train"),
 }
 
 
 def __getattr__(name: str):
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(_MODULES[name]), name)
+    for module, names in _MODULES.items():
+        if name in names:
+            return getattr(importlib.import_module(module), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def load(
@@ -64,4 +70,4 @@ def load(
     # before DyNet is loaded
     kind = registry.kind_of(folder)
     engine.start_on(device)
-    return registry.load(folder, kind)
+    return kind.model_class.load(folder)

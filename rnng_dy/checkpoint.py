@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,35 +43,6 @@ class Store(Protocol):
         """Take them up. Raises RnngError where they do not fit."""
 
 
-class Json(Protocol):
-    """What turns itself into JSON."""
-
-    def to_json(self) -> dict[str, object]:
-        """An object of JSON."""
-
-
-class Model(Protocol):
-    """What is saved of a model."""
-
-    store: Store
-    vocabulary: Json
-    updates: int | None
-    config_defaults: Mapping[str, object]
-    """See `read`."""
-
-    def config(self) -> dict[str, object]:
-        """The content of config.json, `kind` and `sizes` among it."""
-
-    def constants_of(self, vocabulary: Json) -> Sequence[str]:
-        """Attributes that are arrays and not trained."""
-
-    def write_companions(self, folder: Path) -> None:
-        """Write what else belongs to the model into a folder that is being made."""
-
-    def companions_in(self, folder: Path) -> set[str]:
-        """Names of what an earlier `write_companions` has written into a folder."""
-
-
 @dataclass(frozen=True)
 class Contents:
     """A model folder's configuration and vocabulary."""
@@ -102,16 +73,16 @@ class Contents:
 
 
 def save(
-    model: Model,
+    model,
     folder: str | Path,
     state: Mapping[str, object] | None = None,
     optimizer: Store | None = None,
-    add: Callable[[Path], None] = lambda folder: None,
+    adding: Iterable[Callable[[Path], None]] = (),
 ) -> None:
     """Write a model folder; at every moment it is the old one or the new one, whole.
 
     What an old folder holds besides a model stays: the training state, its log and data, files of others. With `state`
-    and `optimizer`, the folder is that of a model in training; `add` writes more files into it.
+    and `optimizer`, the folder is that of a model in training; each of `adding` writes more files into it.
 
     Raises RnngError for a folder of something else, for one with the training of another model, and for one that
     another process writes.
@@ -125,7 +96,8 @@ def save(
             _write_new(model, new)
             if state is not None:
                 save_training(model.store, new, state, optimizer)
-            add(new)
+            for add in adding:
+                add(new)
             if folder.exists():
                 _require_same_training(model, folder, new)
                 add_missing(folder, new, model.companions_in(folder))
@@ -136,7 +108,7 @@ def save(
             shutil.rmtree(new, ignore_errors=True)
 
 
-def _write_new(model: Model, folder: Path) -> None:
+def _write_new(model, folder: Path) -> None:
     """Write a model into an empty folder."""
     config = {"format": FORMAT, "version": VERSION, **model.config()}
     _write_json(folder / CONFIG, config)
@@ -147,7 +119,7 @@ def _write_new(model: Model, folder: Path) -> None:
     model.write_companions(folder)
 
 
-def _require_same_training(model: Model, old: Path, new: Path) -> None:
+def _require_same_training(model, old: Path, new: Path) -> None:
     """Raise RnngError if the old folder has a training state that the new one's model cannot go on from."""
     if not (old / TRAINING).exists():
         return
@@ -193,7 +165,7 @@ def kind_of(folder: str | Path) -> str:
     return read_config(folder)["kind"]
 
 
-def save_parameters(model: Model, folder: str | Path) -> None:
+def save_parameters(model, folder: str | Path) -> None:
     """Replace the parameters in an existing model folder, with the number of updates that they have had."""
     known = {} if model.updates is None else {UPDATES: np.array(model.updates)}
     write_arrays(Path(folder) / PARAMETERS, {**model.store.arrays(), **known})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import nltk
+from nltk.parse.api import ParserI
 
 from oracle.errors import ImpossibleError, UnseenSymbolError
 from oracle.files import OracleSentence
@@ -19,8 +20,11 @@ from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions, best_trees,
 from rnng_dy.search.words import WordRecord
 
 
-class GenerativeModel(GeneratorNetwork):
-    """A language model over sentences and trees; log probabilities are in nats."""
+class GenerativeModel(GeneratorNetwork, ParserI):
+    """A language model over sentences and trees: `parse`, `sample`, `log_prob`, `surprisals`; the rest is for searches.
+
+    Log probabilities are in nats.
+    """
 
     # sentences as ids
 
@@ -72,8 +76,14 @@ class GenerativeModel(GeneratorNetwork):
         """n trees drawn from the model, tags XX, each with log p(x, y) in nats (see `search.generation`)."""
         return list(generate_trees(self, n, seed, max_length))
 
+    sample = generate
+
+    def parse(self, tokens: Sequence[Token]) -> Iterator[nltk.Tree]:
+        """The trees of a sentence, best first: the one that the beam finds, if there is one."""
+        return iter([tree for tree, _ in self.best_trees([tokens]) if tree is not None])
+
     def best_trees(self, sentences: Sequence[Sequence[Token]]) -> Iterator[ParseResult]:
-        """See `SavedModel`."""
+        """See `Model`."""
         return best_trees(self, sentences)
 
     def surprisals(
@@ -92,3 +102,6 @@ class GenerativeModel(GeneratorNetwork):
     def reader(self, options: SearchOptions = DEFAULT_OPTIONS) -> Reader:
         """A reader of one sentence, word by word."""
         return Reader(self, options)
+
+
+LanguageModel = GenerativeModel

@@ -11,6 +11,7 @@ from pathlib import Path
 from oracle.errors import InputError
 from oracle.regular_files import read_regular
 from oracle.streams import from_json, replacing
+from rnng_dy.registry import KINDS
 
 ABOUT, CARD = "about.json", "README.md"
 
@@ -18,11 +19,6 @@ Value = str | int | float | bool | None
 About = Mapping[str, Mapping[str, Value]]
 """Sections of named values; `training.provenance` says which."""
 
-KINDS = {
-    "discriminative": "Parser q(y | x) of a recurrent neural network grammar",
-    "generative": "Recurrent neural network grammar p(x, y)",
-    "lstm-lm": "LSTM language model",
-}
 TITLES = {
     "model": "Model",
     "sizes": "Dimensions",
@@ -37,13 +33,6 @@ TITLES = {
     "versions": "Versions",
 }
 """Of sections, in the order of the card."""
-USES = {
-    "discriminative": 'parser = rnng_dy.load("MODEL")  # this folder\n'
-    'print(parser("It works. So it does."))  # a tree for each sentence',
-    "generative": 'model = rnng_dy.load("MODEL")  # this folder\n'
-    'print(model.surprisals_of("It works. So it does."))  # in bits, word by word',
-}
-USES["lstm-lm"] = USES["generative"]
 
 
 def read(folder: str | Path) -> About | None:
@@ -76,10 +65,11 @@ def write(folder: str | Path, about: About) -> None:
 
 def card(about: About) -> str:
     """The model card in Markdown."""
-    kind = about.get("model", {}).get("kind")
-    parts = [f"# {KINDS.get(kind, _text(kind))}", f"A model of rnng_dy{_scored(about)}."]
-    if kind in USES:
-        parts += ["## How to use it", f"```python\nimport rnng_dy\n\n{USES[kind]}\n```"]
+    name = about.get("model", {}).get("kind")
+    kind = KINDS.get(name)
+    parts = [f"# {kind.title if kind else _text(name)}", f"A model of rnng_dy{_scored(about)}."]
+    if kind:
+        parts += ["## How to use it", f"```python\nimport rnng_dy\n\n{kind.use}\n```"]
     for name in [*TITLES, *(other for other in about if other not in TITLES)]:
         if name in about:
             parts += [f"## {TITLES.get(name, _text(name))}", *_section(about[name])]

@@ -100,12 +100,11 @@ class DiscriminativeParser(ParserNetwork, ParserI):
         return words, self.tags_read(words, tags)
 
     def parse(self, tokens: Sequence[Token]) -> Iterator[nltk.Tree]:
-        """The trees of a sentence, best first: the greedy one. Its tags are those that were read, XX where none are."""
-        return next(self.parse_sents([tokens]))
+        """The trees of a sentence, best first: the greedy one, or none if the sentence does not fit into memory.
 
-    def parse_one(self, sent: Sequence[Token]) -> nltk.Tree | None:
-        """The greedy tree; None where the sentence does not fit into memory."""
-        return next(self.parse(sent), None)
+        Its tags are those that were read, XX where none are.
+        """
+        return next(self.parse_sents([tokens]))
 
     def parse_sents(
         self, sents: Iterable[Sequence[Token]], *args, **kwargs
@@ -120,7 +119,7 @@ class DiscriminativeParser(ParserNetwork, ParserI):
                 yield iter(found)
 
     def best_trees(self, sentences: Sequence[Sequence[Token]]) -> Iterator[ParseResult]:
-        """See `SavedModel`."""
+        """See `Model`."""
         return ((next(trees, None), TOO_LONG) for trees in self.parse_sents(sentences))
 
     def tree_of(
@@ -167,3 +166,6 @@ class DiscriminativeParser(ParserNetwork, ParserI):
             return float("-inf")
         dy.renew_cg()
         return float(log_probs(self, [self.derived(example)])[0])
+
+
+Parser = DiscriminativeParser

@@ -4,35 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from oracle.errors import UnseenSymbolError
 from oracle.files import OracleSentence
 from oracle.tokens import split_tokens
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.execution.batches import as_fits, batches
+from rnng_dy.model import Model
 from rnng_dy.models.lstm import Lstm, LstmState
+from rnng_dy.models.sizes import LanguageModelSizes
 from rnng_dy.models.vectors import LookupTable, keep
 from rnng_dy.models.vocabulary import GeneratorVocabulary
 from rnng_dy.models.word_softmax import ClassFactoredSoftmax
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.saved import SavedModel
 from rnng_dy.search.generation import draw, until_drawn
 from rnng_dy.search.words import WordRecord
 
 MAX_WORDS = 2000
 """Words in one graph."""
-
-
-@dataclass(frozen=True)
-class LanguageModelSizes:
-    """The paper's dimensions."""
-
-    layers: int = 2
-    lstm_input: int = 256
-    hidden: int = 256
 
 
 class LanguageModelExample(NamedTuple):
@@ -41,7 +33,7 @@ class LanguageModelExample(NamedTuple):
     words: Sequence[int]
 
 
-class LstmLanguageModel(SavedModel):
+class LstmLanguageModel(Model):
     """p(words and the end of the sentence), with the class-factored softmax of the generative model.
 
     The end of a sentence is a word of a class of its own, the last one.
@@ -121,6 +113,14 @@ class LstmLanguageModel(SavedModel):
         ]
         return np.array(rows, np.float64).reshape(-1, 2)
 
+    def log_prob(self, tokens: Sequence[str]) -> float:
+        """log p(words and end) in nats; -inf where the model does not have the UNK class of a word."""
+        try:
+            example = self.encode(self.vocabulary.unkify(split_tokens(tokens)[0]))
+        except UnseenSymbolError:
+            return -math.inf
+        return float(self.log_probs([example]).sum())
+
     def surprisals(self, tokens: Sequence[str], end: bool = False) -> list[WordRecord]:
         """A record for each token of a sentence and, where asked for, for its end, surprisals in bits.
 
@@ -184,6 +184,8 @@ class LstmLanguageModel(SavedModel):
         Raises RnngError where hundreds in a row do.
         """
         return list(self.drawn(n, seed, max_length))
+
+    sample = generate
 
     def drawn(self, n: int, seed: int, max_length: int) -> Iterator[list[str]]:
         """The sentences of `generate` as they are drawn."""

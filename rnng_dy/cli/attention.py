@@ -105,9 +105,9 @@ def _attended(
 ) -> list[AttendedTree]:
     """The trees that the model can derive; says which it cannot."""
     kind = registry.kind_of(folder)
-    if kind not in ("discriminative", "generative"):
-        raise RnngError(f"{folder} is a {kind} model: it composes nothing")
-    model = open_model(ModelFolder(kind, folder, device), local_executor(1, device))
+    if not kind.has_trees:
+        raise RnngError(f"{folder} is a {kind.name} model: it composes nothing")
+    model = open_model(ModelFolder(kind.name, folder, device), local_executor(1, device))
     from rnng_dy.search.attention import attention_weights
 
     examples = {}

@@ -24,8 +24,8 @@ from rnng_dy.cli.output_files import check_files
 from rnng_dy.cli.paths import FILE, PathName
 from rnng_dy.cli.progress import ByteProgress, Progress
 from rnng_dy.cli.quiet import quiet_option, say
-from rnng_dy.cli.stopping import stopping
 from rnng_dy.drawing import pages
+from rnng_dy.execution.stopping import stopping
 
 SAVE_EVERY = 45.0
 

@@ -53,14 +53,14 @@ def generate(folder, n, seed, max_length, only_words, or_none, output, device) -
     """  # fmt: skip
     check_files([output], [])
     kind = registry.kind_of(folder)
-    if kind == "discriminative":
+    if not kind.generates_words:
         raise RnngError(f"{folder} is a parser: only models of words can generate them")
-    model = open_model(ModelFolder(kind, folder, device), local_executor(1, device))
-    draw = model.drawn if kind == "lstm-lm" else partial(generate_trees, model)
+    model = open_model(ModelFolder(kind.name, folder, device), local_executor(1, device))
+    draw = partial(generate_trees, model) if kind.has_trees else model.drawn
     with open_output(output) as stream:
         try:
             for sentence in draw(n, seed, max_length):
-                if kind == "lstm-lm":
+                if not kind.has_trees:
                     line = " ".join(sentence)
                 else:
                     tree, _ = sentence

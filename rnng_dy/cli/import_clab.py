@@ -8,6 +8,7 @@ import click
 
 from oracle.errors import RnngError
 from oracle.files import read_oracle
+from rnng_dy import registry
 from rnng_dy.cli.group import typed_command
 from rnng_dy.cli.options import COMPOSITION, Registered
 from rnng_dy.cli.paths import FILE, FOLDER
@@ -62,18 +63,19 @@ def import_clab(
     click.get_current_context().with_resource(writing(folder))
     if Path(folder).exists():
         raise RnngError(f"{folder} exists: name another --model folder")
-    if kind == "generative" and not clusters:
+    generates = registry.kind(kind).generates_words
+    if generates and not clusters:
         raise click.UsageError("a generative model needs --clusters")
-    if kind == "generative" and (pos or pretrained):
+    if generates and (pos or pretrained):
         raise click.UsageError("a generative model has neither --pos nor --pretrained")
-    if kind == "discriminative" and clusters:
+    if clusters and not generates:
         raise click.UsageError("a parser has no --clusters")
     if tagger_path and not pos:
         raise click.UsageError("--tagger is for a parser with --pos")
-    states = GENERATOR_STATES if kind == "generative" else PARSER_STATES
+    states = GENERATOR_STATES if generates else PARSER_STATES
     if state is not None and state not in states:
         raise click.UsageError(f"--state {state}: a {kind} model has one of {', '.join(states)}")
-    if kind == "discriminative" and composition == GatedAttention.name:
+    if composition == GatedAttention.name and not generates:
         raise click.UsageError("the original has no parser with gated attention")
     sentences = read_oracle(train_oracle)
     from clusters.files import read_clusters
@@ -81,7 +83,7 @@ def import_clab(
     from rnng_dy.interop.vectors import read_vectors
     from rnng_dy.training.provenance import about_import
 
-    if kind == "generative":
+    if generates:
         clustered = read_clusters(clusters)
         model = clab.import_generator(params, sentences, clustered, composition, state)
     else:

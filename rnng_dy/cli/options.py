@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection
+from dataclasses import Field, fields
 from functools import partial
 
 import click
 from click.shell_completion import CompletionItem
 
-from oracle.errors import InputError
 from oracle.transitions import DEFAULT as DEFAULT_SYSTEM
 from oracle.transitions import SYSTEMS
 from oracle.unknown import RULES
@@ -18,7 +18,9 @@ from rnng_dy.cli.paths import FILE, FOLDER
 from rnng_dy.evaluation.tables import CSV, TSV
 from rnng_dy.models.composition import COMPOSITIONS, DEFAULT
 from rnng_dy.models.parser_state import DEFAULT as DEFAULT_STATE
-from rnng_dy.training.presets import NAMES
+from rnng_dy.models.sizes import Sizes
+from rnng_dy.settings import option_name
+from rnng_dy.training.presets import NAMES, Settings
 
 AT_LEAST_1 = click.IntRange(min=1)
 
@@ -81,73 +83,35 @@ class Names(click.ParamType):
 
 
 COMPOSITION, TRANSITIONS = Registered(COMPOSITIONS), Registered(SYSTEMS)
-RATE = FiniteRange(0, 1, max_open=True)
-POSITIVE = FiniteRange(min=0, min_open=True)
 ALPHA = FiniteRange(0, 100)
 
-# option, type, help: fields of training's Settings; what is not given stays as the preset, or the resumed model, has it
-SETTINGS = [
-    ("epochs", AT_LEAST_1, "Passes over the training data."),
-    ("dropout", RATE, "Dropout rate."),
-    ("optimizer", click.Choice(["sgd", "adam"]), "How gradients become updates."),
-    ("learning_rate", POSITIVE, "Learning rate at the beginning."),
-    (
-        "schedule",
-        click.Choice(["inverse", "linear"]),
-        "How the learning rate falls: see --decay, or linearly to 0.",
-    ),
-    (
-        "decay",
-        FiniteRange(min=0),
-        "With inverse: epoch e (from 0) has learning rate / (1 + e * decay).",
-    ),
-    ("clip", POSITIVE, "Global norm that gradients are scaled down to."),
-    ("l2", RATE, "Share by which every update shrinks the parameters it uses."),
-    ("batch_size", AT_LEAST_1, "Sentences in one update."),
-    ("bucket", click.BOOL, "Sentences of like length in each update, or of any (the default)."),
-    ("unknown_probability", FiniteRange(0, 1), "How often a word seen once is its UNK class."),
-    ("first_evaluation", AT_LEAST_1, "Sentences before the first evaluation on the dev data."),
-    ("evaluate_every", AT_LEAST_1, "Sentences between evaluations."),
-    ("evaluate_from_epoch", click.IntRange(min=0), "Full epochs before any evaluation."),
-    (
-        "patience",
-        click.IntRange(min=0),
-        "End after so many evaluations without a new best, whatever the learning rate is then; 0: never.",
-    ),
-    ("checkpoint_every", AT_LEAST_1, "Sentences between saved training states."),
-    ("report_every", AT_LEAST_1, "Sentences between records in log.jsonl."),
-    ("seed", click.IntRange(0, 2**32 - 1), "Seed of everything random."),
-    (
-        "jobs",
-        AT_LEAST_1,
-        "Processes that share each minibatch's gradient; results differ with their number.",
-    ),
-]
-SIZES = [
-    ("layers", AT_LEAST_1, "Layers of the LSTMs."),
-    ("lstm_input", AT_LEAST_1, "Dimension of what the LSTMs read."),
-    ("hidden", AT_LEAST_1, "Dimension of the LSTMs' states."),
-    ("action_size", AT_LEAST_1, "Dimension of action embeddings."),
-]
-PARSER_SIZES = [
-    ("word_size", AT_LEAST_1, "Dimension of word embeddings."),
-    ("tag_size", AT_LEAST_1, "Dimension of POS tag embeddings."),
-]
 
-
-def number_options(table: list[tuple[str, click.ParamType, str]], section: str) -> Callable:
-    """A decorator that adds one option for each row of a table; without a default, so that presets hold."""
+def setting_options(settings: type, section: str, but: Collection[str] = ()) -> Callable:
+    """A decorator that adds an option for each setting of a dataclass; without a default, so that presets hold."""
 
     def decorate(command: Callable) -> Callable:
-        for name, kind, text in reversed(table):
+        for of in reversed([of for of in fields(settings) if of.name not in but]):
+            name = option_name(of)
             flag = "--" + name.replace("_", "-")
-            if kind is click.BOOL:
+            if of.type == "bool":
                 flag += flag.replace("--", "/--no-")
-            option = in_section(section)(flag, name, type=kind, default=None, help=text)
+            option = in_section(section)(
+                flag, name, type=_type_of(of), default=None, help=of.metadata["help"]
+            )
             command = option(command)
         return command
 
     return decorate
+
+
+def _type_of(of: Field) -> click.ParamType:
+    numbers = of.metadata["range"]
+    return {
+        "bool": click.BOOL,
+        "str": click.Choice(of.metadata["choices"]),
+        "int": click.IntRange(*numbers),
+        "float": FiniteRange(*numbers),
+    }[of.type]
 
 
 def in_section(title: str) -> Callable:
@@ -178,7 +142,6 @@ def training_options(command: Callable) -> Callable:
     options = [
         data_option(
             "--trees",
-            "trees_path",
             type=FILE,
             help="Bracketed trees to train on. Cleaned as `prepare` does, they stay in the model folder with their "
             "oracles.",
@@ -204,8 +167,8 @@ def training_options(command: Callable) -> Callable:
             is_flag=True,
             help="With --trees: leave out trees that are only a preterminal.",
         ),
-        data_option("--train", "train_path", type=FILE, help="Instead: training oracle."),
-        data_option("--dev", "dev_path", type=FILE, help="Development oracle."),
+        data_option("--train", type=FILE, help="Instead: training oracle."),
+        data_option("--dev", type=FILE, help="Development oracle."),
         model_section_option(
             "--model", "folder", required=True, type=FOLDER, help="Model folder to write."
         ),
@@ -236,7 +199,7 @@ def training_options(command: Callable) -> Callable:
             type=TRANSITIONS,
             help=f"Transition system.  [default: that of the training oracle; with --trees {DEFAULT_SYSTEM}]",
         ),
-        number_options(SIZES, "Model"),
+        setting_options(Sizes, "Model"),
         in_section("Training")(
             "--preset",
             type=click.Choice(NAMES),
@@ -245,7 +208,7 @@ def training_options(command: Callable) -> Callable:
             help="Settings that the options below change: the original's; minibatches with Adam, fitted to the number "
             "of sentences; what two cores do in some two minutes; or large minibatches for a GPU.",
         ),
-        number_options(SETTINGS, "Training"),
+        setting_options(Settings, "Training"),
         run_option(
             "--mpi",
             is_flag=True,
@@ -295,19 +258,6 @@ output_option = click.option(
 seed_option = click.option(
     "--seed", type=click.IntRange(0, 2**32 - 1), default=1, show_default=True, help="Random seed."
 )
-
-
-def require_possible(settings: object, place: object) -> None:
-    """Raise InputError for a field of SETTINGS that no option can have set; `place` is where they were saved."""
-    for name, kind, _ in SETTINGS:
-        value = getattr(settings, name)
-        try:
-            # an integer of hundreds of digits is one, too
-            is_possible = kind.convert(value, None, None) == value and len(str(value)) < 40
-        except (click.BadParameter, AttributeError, TypeError, OverflowError):
-            is_possible = False
-        if not is_possible:
-            raise InputError(f"damaged: the setting {name} cannot be {value!r:.40}", place)
 
 
 kneser_ney_option = click.option(

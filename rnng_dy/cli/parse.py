@@ -152,12 +152,12 @@ class _Way(NamedTuple):
 
 def _way_to_parse(folder: str, wanted: Wanted, options: SearchOptions, device: str) -> _Way:
     kind, k = registry.kind_of(folder), wanted.nbest or 1
-    if kind == "generative":
+    if kind.generates_words and kind.has_trees:
         if wanted.samples:
             raise click.UsageError("--samples is for a parser: a generative model has --nbest")
         if k > options.word_beam and options.search == "beam":
             raise click.UsageError(f"--nbest {k} needs --word-beam {k} at the least")
-        place = ModelFolder(kind, folder, device)
+        place = ModelFolder(kind.name, folder, device)
         trees = partial(search_trees, place, options, k)
         return _Way("Generative model", place, trees, in_words(SEARCHED_WORDS), options)
     if flag := given_search_option(*["beam"] if wanted.nbest else []):

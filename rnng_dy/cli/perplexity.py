@@ -98,7 +98,8 @@ def perplexity(
         raise click.UsageError("--clusters is for n-grams: a model has its own")
     if (samples is None) != (likelihoods is None):
         raise click.UsageError("--samples and --likelihoods go together")
-    is_searched = folder is not None and registry.kind_of(folder) == "generative"
+    kind = registry.kind_of(folder) if folder else None
+    is_searched = kind is not None and kind.generates_words and kind.has_trees
     if not is_searched and (samples or trees):
         raise click.UsageError("--samples and --trees are for the generative model")
     sentences = read_oracle(source)

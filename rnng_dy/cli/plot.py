@@ -19,8 +19,7 @@ from rnng_dy.drawing import pages
 from rnng_dy.drawing.training_page import training_page
 from rnng_dy.folders import writing
 from rnng_dy.interop.tensorboard import EventFiles
-from rnng_dy.training.log import LOG
-from rnng_dy.training.runs import Run, read_runs
+from rnng_dy.runs import LOG, Run, read_runs
 
 
 class Seconds(FiniteRange):

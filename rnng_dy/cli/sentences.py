@@ -10,6 +10,7 @@ import click
 
 from oracle.errors import InputError, RnngError
 from oracle.files import SourceSentence, read_sentences
+from rnng_dy import registry
 from rnng_dy.cli.quiet import say
 from rnng_dy.cli.raw_text import RawText
 from rnng_dy.cli.tag_choice import TagChoice
@@ -76,12 +77,12 @@ def read_source(
 
 def known_tags(model) -> Container[str] | None:
     """The POS tags that a model needs; None for one that needs none."""
-    return model.vocabulary.tags if model.kind == "discriminative" else None
+    return None if registry.kind(model.kind).generates_words else model.vocabulary.tags
 
 
 def make_item(model, index: int, sentence: SourceSentence, source: str, choice: TagChoice) -> Item:
     """A sentence with tags and ids as a parser reads it. Raises InputError where it needs tags and there are none."""
-    if not sentence.tokens or model.kind != "discriminative":
+    if not sentence.tokens or registry.kind(model.kind).generates_words:
         return Item(index, sentence, None)
     try:
         sentence = choice.tagged(sentence)

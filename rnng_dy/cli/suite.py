@@ -77,12 +77,12 @@ def open_scorer(folder: str, workers: Workers, device: str) -> Surprisals:
     Raises RnngError for a parser, which gives sentences no probability.
     """
     kind = registry.kind_of(folder)
-    if not hasattr(registry.class_of(kind), "surprisals_of"):
+    if not hasattr(kind.model_class, "surprisals_of"):
         raise RnngError(
-            f"{folder} holds a {kind} model, which gives words no probability: a generative model or a language "
+            f"{folder} holds a {kind.name} model, which gives words no probability: a generative model or a language "
             "model is needed"
         )
-    place, executor = ModelFolder(kind, folder, device), workers.executor(device)
+    place, executor = ModelFolder(kind.name, folder, device), workers.executor(device)
     open_model(place, executor)
 
     def surprisals(sentences: Sequence[Sentence]) -> list[Sequence[Record]]:

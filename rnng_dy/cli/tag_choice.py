@@ -9,6 +9,7 @@ import click
 
 from oracle.errors import RnngError
 from oracle.sentences import SourceSentence
+from rnng_dy import registry
 from rnng_dy.cli.quiet import say
 
 AUTO, GIVEN, OWN = "auto", "given", "own"
@@ -29,7 +30,8 @@ class TagChoice:
 
     def __init__(self, model, tags_from: str):
         """`tags_from` is what --tags says. Raises RnngError where the model has no tags of its own to give."""
-        reads_tags = model.kind == "discriminative" and model.vocabulary.tags is not None
+        is_parser = not registry.kind(model.kind).generates_words
+        reads_tags = is_parser and model.vocabulary.tags is not None
         if tags_from == OWN and not reads_tags:
             raise RnngError("--tags own: this model reads no POS tags, it has no tagger")
         self._model, self._from, self._reads_tags = model, tags_from, reads_tags

@@ -70,12 +70,12 @@ def open_scorer(
         segmenter = partial(_segmenter_of_oracle, train_path)
         return Scorer(lines, ["surprisal"], False, identity, description, opened, segmenter)
     kind = registry.kind_of(folder)
-    if kind == "discriminative":
+    if not kind.generates_words:
         raise RnngError(f"{folder} is a parser, which gives words no probability: name a generator")
-    place = ModelFolder(kind, folder, device)
+    place = ModelFolder(kind.name, folder, device)
     identity, opened = [wanted, *place.content()], partial(_open_folder, place)
     segmenter = partial(_segmenter_of_model, place)
-    if kind != "generative":
+    if not kind.has_trees:
         lines = partial(_language_model_lines, place, wanted.end)
         return Scorer(lines, ["surprisal"], False, identity, folder, opened, segmenter)
     lines = partial(_generator_lines, place, options, wanted)

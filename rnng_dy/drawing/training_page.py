@@ -5,31 +5,12 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from rnng_dy.drawing.charts import INTERVALS, Chart, Point, line_chart, looks
 from rnng_dy.drawing.pages import parts
-from rnng_dy.training.log import EVALUATION, PROGRESS, number_of
-from rnng_dy.training.runs import Run
+from rnng_dy.registry import KINDS, Kind
+from rnng_dy.runs import EVALUATION, PROGRESS, Run, number_of
 
-
-class Kind(NamedTuple):
-    """What is drawn of a kind of model."""
-
-    title: str
-    score: str
-    """What evaluations call it."""
-    short: str
-    score_title: str
-
-
-KINDS = {
-    "discriminative": Kind("Parsers", "f1", "F1", "F1"),
-    "generative": Kind(
-        "Generative models", "perplexity", "perplexity", "perplexity of words and trees"
-    ),
-    "lstm-lm": Kind("LSTM language models", "perplexity", "perplexity", "perplexity"),
-}
 UNITS = (("seconds", 1.0), ("minutes", 60.0), ("hours", 3600.0))
 STEEP = 5.0
 """From this ratio on of the highest to the lowest perplexity its axis is logarithmic."""
@@ -40,7 +21,7 @@ def training_page(runs: Sequence[Run], now: float, refresh: float | None = None)
 
     It loads itself anew every `refresh` seconds. Runs of one kind of model share charts.
     """
-    of_kinds = {name: [run for run in runs if run.kind == name] for name in KINDS}
+    of_kinds = [(kind, [run for run in runs if run.kind is kind]) for kind in KINDS.values()]
     long = any(len(run.curve(PROGRESS, "epoch", "loss_per_word")) > 4 * INTERVALS for run in runs)
     return parts(
         "training.html",
@@ -49,7 +30,7 @@ def training_page(runs: Sequence[Run], now: float, refresh: float | None = None)
         is_thinned=long,
         intervals=INTERVALS,
         problems=_problems(runs),
-        sections=[_section(KINDS[name], found, now) for name, found in of_kinds.items() if found],
+        sections=[_section(kind, found, now) for kind, found in of_kinds if found],
     )
 
 
@@ -67,13 +48,13 @@ def _section(kind: Kind, runs: Sequence[Run], now: float) -> dict[str, object]:
     settings = [{k.replace("_", " "): _text(v) for k, v in run.settings.items()} for run in runs]
     names = list(dict.fromkeys(name for of_run in settings for name in of_run))
     differing = [n for n in names if len({of_run.get(n) for of_run in settings}) > 1]
-    reached = ("state", "epochs done", f"best {kind.short}", "at epoch", "sentences/s", "time")
+    reached = ("state", "epochs done", f"best {kind.score_name}", "at epoch", "sentences/s", "time")
     cells = [
         [*_reached(kind, run, now), *(of_run.get(n, "") for n in differing)]
         for run, of_run in zip(runs, settings, strict=True)
     ]
     return {
-        "title": kind.title,
+        "title": kind.plural,
         "header": ("run", *reached, *differing),
         "rows": list(zip(looks(run.name for run in runs), cells, strict=True)),
         "alike": ", ".join(f"{n} {settings[0][n]}" for n in names if n not in differing),

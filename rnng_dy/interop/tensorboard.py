@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from oracle.errors import RnngError
-from rnng_dy.training.log import EVALUATION, PROGRESS, Record, number_of
-from rnng_dy.training.runs import Run
+from rnng_dy.runs import EVALUATION, PROGRESS, Record, Run, number_of
 
 SUFFIX = ".rnng_dy"
 """Of our files: others in the folder are left alone."""

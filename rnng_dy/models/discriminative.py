@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -12,24 +11,13 @@ from oracle.transitions import DEFAULT
 from rnng_dy.engine import dy
 from rnng_dy.models.configuration import Configuration, WordPrefix
 from rnng_dy.models.lstm import Lstm, LstmState
-from rnng_dy.models.network import Rnng, Sizes
+from rnng_dy.models.network import Rnng
 from rnng_dy.models.parser_state import PARSER_STATES, WORDS
+from rnng_dy.models.sizes import ParserSizes
 from rnng_dy.models.vectors import Embedding, LookupTable, SingleVector, value_of
 from rnng_dy.models.vocabulary import ParserVocabulary
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.search.model import Derived
-
-
-@dataclass(frozen=True)
-class ParserSizes(Sizes):
-    """The paper's dimensions, with POS tags or without."""
-
-    layers: int = 2
-    lstm_input: int = 128
-    hidden: int = 128
-    action: int = 16
-    word: int = 32
-    tag: int = 12
 
 
 class Tokens(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -12,23 +11,14 @@ from oracle.transitions import DEFAULT, SHIFT
 from rnng_dy.engine import dy
 from rnng_dy.models.configuration import Configuration, Decision, WordPrefix
 from rnng_dy.models.lstm import Lstm, LstmState
-from rnng_dy.models.network import Rnng, Sizes, Step
+from rnng_dy.models.network import Rnng, Step
 from rnng_dy.models.parser_state import GENERATOR_STATES, WORDS
+from rnng_dy.models.sizes import GeneratorSizes
 from rnng_dy.models.vectors import LookupTable
 from rnng_dy.models.vocabulary import GeneratorVocabulary
 from rnng_dy.models.word_softmax import ClassFactoredSoftmax
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.search.model import Derived
-
-
-@dataclass(frozen=True)
-class GeneratorSizes(Sizes):
-    """The paper's dimensions; a word's embedding goes onto the stack as it is, so it has `lstm_input` values."""
-
-    layers: int = 2
-    lstm_input: int = 256
-    hidden: int = 256
-    action: int = 16
 
 
 class GeneratorExample(NamedTuple):

@@ -7,7 +7,6 @@ needed for some configurations, batched by kind and level. The network knows not
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import nltk
@@ -16,6 +15,7 @@ import numpy as np
 from oracle.errors import named
 from oracle.transitions import REDUCE, SHIFT, SYSTEMS
 from rnng_dy.engine import dy
+from rnng_dy.model import Model
 from rnng_dy.models.composition import COMPOSITIONS
 from rnng_dy.models.computation import Computation
 from rnng_dy.models.configuration import (
@@ -29,6 +29,7 @@ from rnng_dy.models.configuration import (
 from rnng_dy.models.distributions import log_softmax
 from rnng_dy.models.lstm import Lstm, LstmState
 from rnng_dy.models.parser_state import HISTORY, STACK, ParserState
+from rnng_dy.models.sizes import Sizes
 from rnng_dy.models.vectors import (
     Embedding,
     LookupTable,
@@ -37,22 +38,11 @@ from rnng_dy.models.vectors import (
     value_of,
 )
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.saved import SavedModel
 from rnng_dy.search.attention import Attended, attention_weights
 from rnng_dy.search.model import Derived, Losses
 
 INVALID = np.float32(-1e30)
 """Added to the logit of an invalid action: exp gives exactly 0, and no NaN as -inf can."""
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """Dimensions of a model; `layers` holds for the stack, action, buffer and terms LSTMs."""
-
-    layers: int
-    lstm_input: int
-    hidden: int
-    action: int
 
 
 class Step:
@@ -68,7 +58,7 @@ class Step:
         return log_softmax(as_rows(self._logits))
 
 
-class Rnng(SavedModel):
+class Rnng(Model):
     """The part of an RNNG that does not depend on where the words come from."""
 
     config_defaults: ClassVar = {
@@ -117,7 +107,7 @@ class Rnng(SavedModel):
         self.compute = Computation(self._lstms, self.compose, self.state)
 
     def config(self) -> dict[str, object]:
-        """See `SavedModel`."""
+        """See `Model`."""
         systems = {"composition": self.compose.name, "transitions": self.transitions.name}
         return super().config() | systems | {"state": self.state.name}
 

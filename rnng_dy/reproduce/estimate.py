@@ -14,6 +14,7 @@ from oracle.errors import RnngError
 from oracle.files import make_oracle
 from oracle.treebank import read_trees, words
 from oracle.unknown import UnknownWords, known_words
+from rnng_dy import registry
 from rnng_dy.execution.executor import Command, Executor
 from rnng_dy.reproduce.plan import PARTICLE_RUNS, Experiment, Stage
 from rnng_dy.reproduce.runner import Runner
@@ -68,29 +69,14 @@ def cost(system: System | None) -> Cost:
 
 def seconds_per_word(kind: str, settings: Settings, sizes: Mapping[str, int]) -> float:
     """Of training a model of the paper's dimensions but for those given, for one process."""
-    from clusters.brown import brown_clusters
-    from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
-    from rnng_dy.language_model import GenerativeModel
-    from rnng_dy.models.discriminative import ParserSizes
-    from rnng_dy.models.generative import GeneratorSizes
-    from rnng_dy.models.vocabulary import GeneratorVocabulary, ParserVocabulary
-    from rnng_dy.parser import DiscriminativeParser
     from rnng_dy.training.updates import Updater
 
     trees = list(read_trees(str(Path(oracle.__file__).parent / "data" / "tiny.trees")))
     unknown = UnknownWords("berkeley", known_words(words(t.tree) for t in trees))
-    generative = kind != "discriminative"
-    sentences = list(make_oracle(trees, unknown, generative))
-    if generative:
-        clusters = brown_clusters([s.unkified for s in sentences])
-        vocabulary = GeneratorVocabulary.build(clusters, sentences)
-        if kind == "generative":
-            model = GenerativeModel(vocabulary, replace(GeneratorSizes(), **sizes))
-        else:
-            model = LstmLanguageModel(vocabulary, replace(LanguageModelSizes(), **sizes))
-    else:
-        vocabulary = ParserVocabulary.from_oracle(sentences, True)
-        model = DiscriminativeParser(vocabulary, replace(ParserSizes(), **sizes))
+    of_kind = registry.kind(kind)
+    sentences = list(make_oracle(trees, unknown, of_kind.generates_words))
+    sizes = of_kind.model_class.sizes_type(**sizes)
+    model = of_kind.training_class.new_model(of_kind, sentences, sizes)
     settings = replace(settings, jobs=1)
     examples = [model.encode_training(s) for s in sentences[: 2 * MEASURED]]
     updater = Updater(model, examples, settings)

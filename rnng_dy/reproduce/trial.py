@@ -12,8 +12,8 @@ from rnng_dy.evaluation import evalb
 from rnng_dy.evaluation.perplexity import likelihood
 from rnng_dy.reproduce.alone import read_trees_alone
 from rnng_dy.reproduce.systems import System
+from rnng_dy.runs import EVALUATION, Log
 from rnng_dy.search.importance import read_sampled
-from rnng_dy.training.log import EVALUATION, Log
 
 
 class Trial:

@@ -10,13 +10,13 @@ from oracle.encoded import EncodedOracle
 from oracle.encoding import encoded
 from oracle.files import OracleSentence
 from oracle.unknown import UnknownWords
+from rnng_dy.model import Model
 from rnng_dy.models.network import Rnng
 from rnng_dy.models.vocabulary import ParserVocabulary, Vocabulary
 from rnng_dy.parser import DiscriminativeParser
-from rnng_dy.saved import SavedModel
 from rnng_dy.training.examples import require_transitions
 
-M = TypeVar("M", bound=SavedModel)
+M = TypeVar("M", bound=Model)
 
 SHOWN = 10
 """Symbols that a message names."""
@@ -34,7 +34,7 @@ class Unseen:
         return " and ".join(f"{what} {_list(symbols)}" for what, symbols in named if symbols)
 
 
-def unseen(model: SavedModel, sentences: Sequence[OracleSentence]) -> Unseen:
+def unseen(model: Model, sentences: Sequence[OracleSentence]) -> Unseen:
     """What the model has no rows for; words are no part of it, since they have UNK classes.
 
     Raises RnngError for sentences of another transition system.
@@ -86,7 +86,7 @@ def extended(model: M, sentences: Sequence[OracleSentence], seed: int) -> M:
     return larger
 
 
-def as_seen_by(model: SavedModel, sentences: Sequence[OracleSentence]) -> EncodedOracle:
+def as_seen_by(model: Model, sentences: Sequence[OracleSentence]) -> EncodedOracle:
     """The sentences with the UNK classes that the model knows words by, whatever their oracle takes for known."""
     v = model.vocabulary
     unkify = v.unknown.unkify if isinstance(v, ParserVocabulary) else v.unkify

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from typing import ClassVar
 
 import nltk
 
@@ -52,9 +53,13 @@ class ParserEvaluation:
         reads_tags = parser.vocabulary.tags is not None
         pairs = zip(sentences, golds, strict=True)
         reads_gold = reads_tags and all(list(s.tags) == tags_of(gold) for s, gold in pairs)
-        self.tags_used = (
+        self._tags_used = (
             "parsed and scored with gold tags" if reads_gold else "scored with gold tags"
         )
+
+    def describe(self, record: Mapping[str, object]) -> str:
+        """The record of an evaluation in words."""
+        return f"dev F1 {record['f1']:.2f} ({self._tags_used})"
 
     def __call__(self) -> dict[str, float]:
         """`score` and `f1` in percent."""
@@ -76,26 +81,30 @@ class ParserEvaluation:
         }
 
 
-def encode_possible(
-    model, sentences: Iterable[OracleSentence]
-) -> tuple[list, list[int], dict[int, str]]:
-    """Examples, the lines of their sentences in the oracle, and by line why others have p = 0 and are none."""
-    examples, lines, impossible = [], [], {}
+def encode_possible(model, sentences: Iterable[OracleSentence]) -> tuple[list, dict[int, str]]:
+    """Examples, and by line in the oracle why other sentences have p = 0 and are none."""
+    examples, impossible = [], {}
     for sentence in sentences:
         try:
             examples.append(model.encode_training(sentence))
-            lines.append(sentence.line)
         except ImpossibleError as error:
             impossible[sentence.line] = str(error)
-    return examples, lines, impossible
+    return examples, impossible
 
 
 class WordsEvaluation:
     """Likelihood of development sentences; those that the model gives p = 0 are left out."""
 
+    figure: ClassVar[str]
+    """What the perplexity is one of."""
+
     def __init__(self, model, sentences: Sequence[OracleSentence]):
         self.model = model
-        self.examples, _, self.impossible = encode_possible(model, sentences)
+        self.examples, self.impossible = encode_possible(model, sentences)
+
+    def describe(self, record: Mapping[str, object]) -> str:
+        """The record of an evaluation in words."""
+        return f"{self.figure} {record['perplexity']:.2f}, {record['dev_words']} words"
 
     def log_probs(self, examples: Sequence) -> list[float]:
         """In nats, NaN for an example that does not fit into memory."""
@@ -117,12 +126,16 @@ class WordsEvaluation:
 class LanguageModelEvaluation(WordsEvaluation):
     """Of words and ends; ends are not counted as words."""
 
+    figure = "dev perplexity"
+
     def log_probs(self, examples: Sequence) -> list[float]:
         return self.model.log_probs(examples).sum(axis=1).tolist()
 
 
 class GeneratorEvaluation(WordsEvaluation):
     """Of words and gold trees together."""
+
+    figure = "dev perplexity of words and trees"
 
     def log_probs(self, examples: Sequence) -> list[float]:
         return [

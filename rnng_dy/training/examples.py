@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,12 +10,12 @@ from oracle.encoded import EncodedOracle, Row
 from oracle.errors import ImpossibleError, RnngError
 from oracle.transitions import SYSTEMS
 from rnng_dy.baselines.lstm_lm import LanguageModelExample
+from rnng_dy.model import Model
 from rnng_dy.models.discriminative import ParserExample, Tokens
 from rnng_dy.models.generative import GeneratorExample
 from rnng_dy.models.network import Rnng
 from rnng_dy.models.vocabulary import UNK
 from rnng_dy.parser import DiscriminativeParser
-from rnng_dy.saved import SavedModel
 
 NONE = -1
 """Stands in a table for a symbol that the model does not have."""
@@ -63,7 +62,7 @@ def sizes_of(examples: Sequence) -> np.ndarray:
     return np.array([len(example[-1]) for example in examples])
 
 
-def require_transitions(model: SavedModel, systems: Iterable[str]) -> None:
+def require_transitions(model: Model, systems: Iterable[str]) -> None:
     """Raise RnngError where sentences have actions that are none of the model's transition system."""
     if not isinstance(model, Rnng):
         return
@@ -76,12 +75,12 @@ def require_transitions(model: SavedModel, systems: Iterable[str]) -> None:
             )
 
 
-def examples_of(model: SavedModel, oracle: EncodedOracle) -> tuple[Examples, dict[int, str]]:
+def examples_of(model: Model, oracle: EncodedOracle) -> tuple[Examples, dict[int, str]]:
     """The examples that `model.encode_training` gives, and by line why other sentences have p = 0 and are none."""
-    encoder = _parser_examples if isinstance(model, DiscriminativeParser) else _word_examples
-    example_of, lacking = encoder(model, oracle)
+    is_parser = isinstance(model, DiscriminativeParser)
+    example_of = (_ParserExampleOf if is_parser else _WordExampleOf)(model, oracle)
     doubtful = np.zeros(len(oracle), bool)
-    for column, symbols in lacking.items():
+    for column, symbols in example_of.lacking.items():
         if symbols.any():
             doubtful |= oracle.sentences_with(column, symbols)
     if isinstance(model, Rnng):
@@ -97,66 +96,51 @@ def examples_of(model: SavedModel, oracle: EncodedOracle) -> tuple[Examples, dic
     return Examples(oracle, example_of, np.flatnonzero(~doubtful)), impossible
 
 
-@dataclass(frozen=True)
 class _ParserExampleOf:
-    """Tables of a parser's ids by those of an oracle."""
+    """Tables of a parser's ids by those of an oracle, as which examples are made."""
 
-    words: np.ndarray
-    classes: np.ndarray
-    """The same with UNK for words that the parser does not have."""
-    actions: np.ndarray
-    tags: Sequence[int | None] | None
-    vectors: Sequence[int | None] | None
+    def __init__(self, parser: DiscriminativeParser, oracle: EncodedOracle):
+        v, symbols = parser.vocabulary, oracle.symbols
+        self._words = _table(v.words.get, symbols.words)
+        # with UNK for words that the parser does not have
+        self._classes = np.where(self._words == NONE, v.words.id(UNK), self._words)
+        self.actions = _action_table(parser, oracle)
+        self._tags = None if v.tags is None else v.tag_ids(symbols.tags)
+        self._vectors = None if v.pretrained is None else v.pretrained_rows(symbols.words)
+
+    @property
+    def lacking(self) -> Mapping[str, np.ndarray]:
+        """The symbols of each column that the model lacks."""
+        return {"actions": self.actions == NONE}
 
     def __call__(self, row: Row) -> ParserExample:
-        classes, words = self.classes[row.unkified], self.words[row.tokens]
+        classes, words = self._classes[row.unkified], self._words[row.tokens]
         words = np.where(words == NONE, classes, words).tolist()
-        tags = None if self.tags is None else [self.tags[i] for i in row.tags.tolist()]
-        vectors = None if self.vectors is None else [self.vectors[i] for i in row.tokens.tolist()]
+        tags, vectors = self._tags, self._vectors
+        tags = None if tags is None else [tags[i] for i in row.tags.tolist()]
+        vectors = None if vectors is None else [vectors[i] for i in row.tokens.tolist()]
         tokens = Tokens(words, tags, vectors)
         return ParserExample(tokens, classes.tolist(), self.actions[row.actions].tolist())
 
 
-def _parser_examples(
-    parser: DiscriminativeParser, oracle: EncodedOracle
-) -> tuple[_ParserExampleOf, Mapping[str, np.ndarray]]:
-    """What makes the examples, and the symbols of each column that the parser lacks."""
-    v = parser.vocabulary
-    words, actions = _table(v.words.get, oracle.symbols.words), _action_table(parser, oracle)
-    of_example = _ParserExampleOf(
-        words,
-        np.where(words == NONE, v.words.id(UNK), words),
-        actions,
-        None if v.tags is None else v.tag_ids(oracle.symbols.tags),
-        None if v.pretrained is None else v.pretrained_rows(oracle.symbols.words),
-    )
-    return of_example, {"actions": actions == NONE}
-
-
-@dataclass(frozen=True)
 class _WordExampleOf:
-    """Tables of the ids of a model that generates words; one without trees has no actions."""
+    """The same for a model that generates words; one without trees has no actions."""
 
-    words: np.ndarray
-    actions: np.ndarray | None
+    def __init__(self, model: Model, oracle: EncodedOracle):
+        self._words = _table(model.vocabulary.ids.get, oracle.symbols.words)
+        self.actions = _action_table(model, oracle) if isinstance(model, Rnng) else None
+
+    @property
+    def lacking(self) -> Mapping[str, np.ndarray]:
+        """See `_ParserExampleOf`."""
+        columns = {"unkified": self._words, "actions": self.actions}
+        return {name: ids == NONE for name, ids in columns.items() if ids is not None}
 
     def __call__(self, row: Row) -> GeneratorExample | LanguageModelExample:
-        words = self.words[row.unkified].tolist()
+        words = self._words[row.unkified].tolist()
         if self.actions is None:
             return LanguageModelExample(words)
         return GeneratorExample(words, self.actions[row.actions].tolist())
-
-
-def _word_examples(
-    model: SavedModel, oracle: EncodedOracle
-) -> tuple[_WordExampleOf, Mapping[str, np.ndarray]]:
-    """See `_parser_examples`."""
-    words = _table(model.vocabulary.ids.get, oracle.symbols.words)
-    lacking = {"unkified": words == NONE}
-    if not isinstance(model, Rnng):
-        return _WordExampleOf(words, None), lacking
-    actions = _action_table(model, oracle)
-    return _WordExampleOf(words, actions), {**lacking, "actions": actions == NONE}
 
 
 def _action_table(model: Rnng, oracle: EncodedOracle) -> np.ndarray:

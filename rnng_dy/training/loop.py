@@ -7,7 +7,8 @@ uninterrupted one would have drawn.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -17,8 +18,8 @@ from oracle.regular_files import read_regular
 from oracle.streams import from_json, replacing
 from rnng_dy import checkpoint
 from rnng_dy.folders import writing
-from rnng_dy.training.exchange import Team, Update
-from rnng_dy.training.log import ENDED_EARLY, EVALUATION, LEFT_OUT, LOG, PROGRESS
+from rnng_dy.runs import ENDED_EARLY, EVALUATION, LEFT_OUT, LOG, PROGRESS
+from rnng_dy.training.all_reduce import ReplicaGroup, Update
 from rnng_dy.training.order import order_of_epoch
 from rnng_dy.training.presets import Settings
 from rnng_dy.training.updates import Updater
@@ -28,7 +29,7 @@ LARGE = 10**15
 
 
 @dataclass
-class Standing:
+class TrainingState:
     """Where training stands; all that a resumed run needs besides the parameters."""
 
     epoch: int = 0
@@ -47,23 +48,23 @@ class Standing:
     """Since the last record: loss in nats, words, updates, clipped updates."""
 
     @classmethod
-    def from_json(cls, data: Mapping[str, object], examples: int) -> Standing:
+    def from_json(cls, data: Mapping[str, object], examples: int) -> TrainingState:
         """What `asdict` gave in a run on so many examples. Raises TypeError or ValueError for anything else."""
-        standing = cls(**data)
-        loss, *counts = standing.window = tuple(standing.window)
-        counts += [standing.epoch, standing.position, standing.best_sentences, standing.stale]
-        counts += [standing.sentences, standing.updates, standing.evaluated + 1]
-        if len(standing.window) != 4 or any(type(n) is not int or n < 0 for n in counts):
+        state = cls(**data)
+        loss, *counts = state.window = tuple(state.window)
+        counts += [state.epoch, state.position, state.best_sentences, state.stale]
+        counts += [state.sentences, state.updates, state.evaluated + 1]
+        if len(state.window) != 4 or any(type(n) is not int or n < 0 for n in counts):
             raise ValueError("its counts are none")
-        if standing.position >= examples or standing.sentences > LARGE:
+        if state.position >= examples or state.sentences > LARGE:
             raise ValueError("its place is not in the data")
         if max(counts) > LARGE:
             raise ValueError("its counts are too large")
-        if not (abs(loss) < LARGE and 0 <= standing.seconds < LARGE):
+        if not (abs(loss) < LARGE and 0 <= state.seconds < LARGE):
             raise ValueError("its loss or its time is no number")
-        if not (standing.best is None or standing.best == float(standing.best)):
+        if not (state.best is None or state.best == float(state.best)):
             raise ValueError("its best score is no number")
-        return standing
+        return state
 
     def is_evaluation_due(self, before: int, settings: Settings) -> bool:
         """Whether an evaluation falls between `before` sentences and now."""
@@ -77,8 +78,8 @@ Score = Mapping[str, object]
 """What an evaluation gives; `score` is the number to maximise."""
 
 
-class Training:
-    """A model being trained: `run` goes on from `standing` to the end."""
+class TrainingLoop:
+    """A model being trained: `run` goes on from `state` to the end."""
 
     def __init__(
         self,
@@ -89,28 +90,25 @@ class Training:
         folder: str | Path,
         report: Callable[[dict], None] = lambda record: None,
         inputs: Mapping[str, object] | None = None,
-        team: Callable[[Updater, Path, int], Team] | None = None,
+        group: Callable[[Updater, Path, int], ReplicaGroup] | None = None,
     ):
         """`model` and `examples` are of one kind; `report` is given every record of the log.
 
         `inputs` says by name what the training depends on besides the settings, as JSON (hashes of what was read).
-        `team` has several processes work together, local ones where it is not given.
+        `group` has several processes work together, local ones where it is not given.
         """
-        self.model, self.examples, self.evaluate, self.settings = (
-            model,
-            examples,
-            evaluate,
-            settings,
-        )
+        self.model, self.examples, self.settings = model, examples, settings
+        self.evaluate = evaluate
         self.folder, self.report, self.inputs = Path(folder), report, dict(inputs or {})
-        self.standing = Standing()
+        self.state = TrainingState()
         self.left_out: set[int] = set()
         """Indices of examples whose graphs did not fit into memory."""
-        self._updater, self._team = Updater(model, examples, settings), team
+        self._updater, self._group = Updater(model, examples, settings), group
 
-    def create_folder(self, add: Callable[[Path], None] = lambda folder: None) -> None:
-        """Write the model folder of a run that begins, with what `add` writes into it."""
-        checkpoint.save(self.model, self.folder, self._state(), self._updater.optimizer, add)
+    def create_folder(self, *adding: Callable[[Path], None]) -> None:
+        """Write the model folder of a run that begins, with what each of `adding` writes into it."""
+        state, optimizer = self._to_json(), self._updater.optimizer
+        checkpoint.save(self.model, self.folder, state, optimizer, adding)
 
     def resume(self) -> None:
         """Take up the training state that the folder holds.
@@ -123,7 +121,7 @@ class Training:
         state = checkpoint.load_training(store, self.folder, optimizer)
         try:
             self._require_same(state)
-            self.standing = Standing.from_json(state["progress"], len(self.examples))
+            self.state = TrainingState.from_json(state["progress"], len(self.examples))
             self.left_out = set(state.get("left_out", ()))
             if not self.left_out <= set(range(len(self.examples))):
                 raise ValueError("what it left out is not in the data")
@@ -132,7 +130,7 @@ class Training:
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             place = self.folder / checkpoint.TRAINING
             raise InputError(f"damaged ({type(error).__name__}: {error})", place) from None
-        self.model.updates = self.standing.updates
+        self.model.updates = self.state.updates
         self._cut_log()
 
     def _require_same(self, state: Mapping) -> None:
@@ -157,26 +155,33 @@ class Training:
             )
 
     def run(self, stop: Callable[[], bool] = lambda: False) -> bool:
-        """Train to the end (gives True), or until `stop` says so between two updates (False).
+        """Train to the end (gives True), or until `stop` says so after an update (False); see `updates`."""
+        with closing(self.updates()) as updates:
+            return not any(stop() for _ in updates)
+
+    def updates(self) -> Iterator[None]:
+        """Train, giving way after every update.
 
         The end is that of the last epoch, or before it so many evaluations without a new best as `patience` says.
 
-        Either way the folder then holds the training state, and the model that scored best on the development data.
-        Begins from the training state in the folder, which `create_folder` writes and `resume` reads.
+        At the end, or where the iterator is closed before, the folder holds the training state, and the model that
+        scored best on the development data. Begins from the training state in the folder, which `create_folder` writes
+        and `resume` reads.
         """
         with writing(self.folder):
             if self.settings.jobs == 1:
-                return self._run(self._updater.update, stop)
+                yield from self._updates(self._updater.update)
+                return
             from rnng_dy.training.replicas import Replicas
 
-            team = (self._team or Replicas)(self._updater, self.folder, self.settings.jobs)
+            group = (self._group or Replicas)(self._updater, self.folder, self.settings.jobs)
             try:
-                return self._run(team.update, stop)
+                yield from self._updates(group.update)
             finally:
-                team.close()
+                group.close()
 
-    def _run(self, update: Callable[..., Update], stop: Callable[[], bool]) -> bool:
-        p, n = self.standing, len(self.examples)
+    def _updates(self, update: Callable[..., Update]) -> Iterator[None]:
+        p, n = self.state, len(self.examples)
         while p.epoch < self.settings.epochs and not self._is_out_of_patience:
             order = order_of_epoch(self.examples, self.settings, p.epoch)
             while p.position < n:
@@ -189,26 +194,27 @@ class Training:
                     self._evaluate()
                 elif _crosses(before, p.sentences, self.settings.checkpoint_every):
                     self._save()
-                if stop():
+                try:
+                    yield
+                except GeneratorExit:
                     self._save()
                     if p.best is None:
                         checkpoint.save_parameters(self.model, self.folder)
-                    return False
+                    raise
                 if p.position == 0 or self._is_out_of_patience:
                     break
         if p.evaluated != p.sentences:
             self._evaluate()
         if p.epoch < self.settings.epochs:
             self._record(ENDED_EARLY, patience=self.settings.patience, best=p.best)
-        return True
 
     @property
     def _is_out_of_patience(self) -> bool:
-        return 0 < self.settings.patience <= self.standing.stale
+        return 0 < self.settings.patience <= self.state.stale
 
     def learning_rate(self) -> float:
         """The learning rate of the next update."""
-        settings, p = self.settings, self.standing
+        settings, p = self.settings, self.state
         if settings.schedule == "linear":
             done = p.sentences / (settings.epochs * len(self.examples))
             return settings.learning_rate * (1 - done)
@@ -216,7 +222,7 @@ class Training:
 
     def _step(self, update: Callable[..., Update], members: list[int]) -> None:
         started = time.perf_counter()
-        p = self.standing
+        p = self.state
         done = update(members, p.updates, self.learning_rate())
         p.updates += 1
         self.model.updates = p.updates
@@ -236,7 +242,7 @@ class Training:
     # records and files
 
     def _evaluate(self) -> None:
-        p = self.standing
+        p = self.state
         self._updater.require_usable(p.updates)
         result = dict(self.evaluate())
         p.evaluated = p.sentences
@@ -250,13 +256,13 @@ class Training:
 
     def _save(self) -> None:
         # a state that could not be loaded would take the place of one that can
-        self._updater.require_usable(self.standing.updates)
+        self._updater.require_usable(self.state.updates)
         store, optimizer = self.model.store, self._updater.optimizer
-        checkpoint.save_training(store, self.folder, self._state(), optimizer)
+        checkpoint.save_training(store, self.folder, self._to_json(), optimizer)
 
-    def _state(self) -> dict[str, object]:
+    def _to_json(self) -> dict[str, object]:
         return {
-            "progress": asdict(self.standing),
+            "progress": asdict(self.state),
             "settings": asdict(self.settings),
             "examples": len(self.examples),
             "inputs": self.inputs,
@@ -264,7 +270,7 @@ class Training:
         }
 
     def _report_window(self, before: int) -> None:
-        p = self.standing
+        p = self.state
         if not _crosses(before, p.sentences, self.settings.report_every):
             return
         loss, words, updates, clipped = p.window
@@ -280,7 +286,7 @@ class Training:
         p.window = (0.0, 0, 0, 0)
 
     def _record(self, event: str, **values) -> None:
-        p = self.standing
+        p = self.state
         epochs = round(p.sentences / len(self.examples), 3)
         record = {"event": event, "epoch": epochs, "sentences": p.sentences, "updates": p.updates}
         record |= {"seconds": round(p.seconds, 3)} | values
@@ -292,7 +298,7 @@ class Training:
         path = self.folder / LOG
         if not path.exists():
             return
-        kept, p = [], self.standing
+        kept, p = [], self.state
         for line in read_regular(path).decode("utf-8", "replace").split("\n"):
             try:
                 record = from_json(line)

@@ -27,8 +27,8 @@ from rnng_dy.cpu_level import cpu_level
 from rnng_dy.execution.identity import differences, installed
 from rnng_dy.execution.memory import limit_memory
 from rnng_dy.parameters import ParameterStore
+from rnng_dy.training.all_reduce import Gradients, PartialLoss, Update, add_in_order, total_loss
 from rnng_dy.training.examples import Examples
-from rnng_dy.training.exchange import Gradients, Share, Update, add_in_order, total_share
 from rnng_dy.training.updates import Diverged, Updater
 
 try:
@@ -132,13 +132,13 @@ class World:
         for start in range(0, content.size, PART):
             _wait(self._comm.Ibcast(content[start : start + PART], root=0))
 
-    def team(self, updater: Updater, folder: Path, replicas: int) -> Ranks:
+    def group(self, updater: Updater, folder: Path, replicas: int) -> Ranks:
         """The ranks as the replicas of an updater; the folder is the first rank's alone."""
         return Ranks(self, updater)
 
-    def exchange(self, store: ParameterStore) -> RankExchange:
+    def all_reduce(self, store: ParameterStore) -> RankAllReduce:
         """What this rank adds up the gradients of a model with."""
-        return RankExchange(self._comm, store)
+        return RankAllReduce(self._comm, store)
 
     def help(self) -> None:
         """For every rank but the first: make the updates that it says, until it has no more.
@@ -162,7 +162,7 @@ class World:
             self._abort()
 
     def _update_as_told(self, model, examples: Sequence, settings, optimizer: Mapping) -> None:
-        updater = Updater(model, examples, settings, self.exchange(model.store))
+        updater = Updater(model, examples, settings, self.all_reduce(model.store))
         updater.optimizer.load(optimizer)
         while (update := self._hear()) is not None:
             # the first rank finds that too, and says it
@@ -171,7 +171,7 @@ class World:
 
 
 class Ranks:
-    """The replicas of an updater, seen from the first rank; see `Team`."""
+    """The replicas of an updater, seen from the first rank; see `ReplicaGroup`."""
 
     def __init__(self, world: World, updater: Updater):
         """The model has the parameters that training goes on from."""
@@ -181,7 +181,7 @@ class Ranks:
             examples = examples.unmapped()
         world.tell((updater.model, examples, updater.settings, optimizer))
         with world.together():
-            updater.exchange = world.exchange(updater.model.store)
+            updater.all_reduce = world.all_reduce(updater.model.store)
 
     def update(self, members: Sequence[int], number: int, rate: float) -> Update:
         """See `Updater.update`."""
@@ -190,13 +190,13 @@ class Ranks:
             return self._updater.update(members, number, rate)
 
     def close(self) -> None:
-        """See `Team`."""
-        self._updater.exchange = None
+        """See `ReplicaGroup`."""
+        self._updater.all_reduce = None
         self._world.tell(None)
 
 
-class RankExchange:
-    """How one rank adds its gradients to those of the others; see `Exchange`."""
+class RankAllReduce:
+    """How one rank adds its gradients to those of the others; see `GradientAllReduce`."""
 
     def __init__(self, comm: MPI.Comm, store: ParameterStore):
         """All ranks make theirs at the same time."""
@@ -206,11 +206,11 @@ class RankExchange:
         self._row = np.empty(self._gradients.most, np.float32)
         _wait(comm.Ibarrier())
 
-    def add_up(self, share: Share) -> Share:
-        """See `Exchange`."""
+    def add_up(self, part: PartialLoss) -> PartialLoss:
+        """See `GradientAllReduce`."""
         # who is late is waited for here
         _wait(self._comm.Ibarrier())
-        whole = total_share(self._comm.allgather(share))
+        whole = total_loss(self._comm.allgather(part))
         row = self._row[: self._gradients.count(whole.rows)]
         self._gradients.write(row, whole.rows)
         self._sum(row)

@@ -3,50 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 from oracle.errors import InputError
+from rnng_dy.settings import AT_LEAST_1, NOT_NEGATIVE, POSITIVE, RATE, Range, mistake, setting
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings:
     """How to train. Rates of `decay` and the evaluation times are the original's, see PRESETS."""
 
-    epochs: int
-    dropout: float
-    decay: float
-    """For the inverse schedule."""
-    first_evaluation: int
-    """Sentences before the first evaluation on the development data."""
-    evaluate_every: int
-    """Sentences between evaluations."""
-    evaluate_from_epoch: int
-    """Full epochs before any evaluation."""
-    learning_rate: float = 0.1
-    schedule: str = "inverse"
-    """`inverse`: learning_rate / (1 + e * decay) in epoch e, counted from 0; `linear`: down to 0 at the end."""
-    optimizer: str = "sgd"
-    """`sgd` or `adam`, see `updates`."""
-    clip: float = 5.0
-    """The global norm that gradients are scaled down to."""
-    l2: float = 1e-6
-    """The share by which each update shrinks dense parameters and, with sgd, the lookup rows it used."""
-    batch_size: int = 1
-    unknown_probability: float = 0.5
-    """How often the parser sees a word that training has once as its UNK class."""
-    checkpoint_every: int = 2500
-    """Sentences between saved training states; every evaluation saves one too."""
-    report_every: int = 500
-    """Sentences between records in the log."""
-    seed: int = 1
-    jobs: int = 1
-    """Processes that share the gradient of each minibatch; dropout differs with their number. A preset's are those on
-    the processor: a GPU takes one."""
-    bucket: bool = False
-    """Whether each minibatch has sentences of like length; see `order`."""
-    patience: int = 0
-    """Evaluations without a new best score after which training ends; 0: all epochs."""
+    epochs: int = setting("Passes over the training data.", numbers=AT_LEAST_1)
+    dropout: float = setting("Dropout rate.", numbers=RATE)
+    optimizer: str = setting("How gradients become updates.", "sgd", choices=("sgd", "adam"))
+    learning_rate: float = setting("Learning rate at the beginning.", 0.1, POSITIVE)
+    schedule: str = setting(
+        "How the learning rate falls: see --decay, or linearly to 0.",
+        "inverse",
+        choices=("inverse", "linear"),
+    )
+    decay: float = setting(
+        "With inverse: epoch e (from 0) has learning rate / (1 + e * decay).", numbers=NOT_NEGATIVE
+    )
+    clip: float = setting("Global norm that gradients are scaled down to.", 5.0, POSITIVE)
+    l2: float = setting("Share by which every update shrinks the parameters it uses.", 1e-6, RATE)
+    """Of dense parameters and, with sgd, the lookup rows of the minibatch."""
+    batch_size: int = setting("Sentences in one update.", 1, AT_LEAST_1)
+    bucket: bool = setting(
+        "Sentences of like length in each update, or of any (the default).", False
+    )
+    unknown_probability: float = setting(
+        "How often a word seen once is its UNK class.", 0.5, Range(0, 1)
+    )
+    first_evaluation: int = setting(
+        "Sentences before the first evaluation on the dev data.", numbers=AT_LEAST_1
+    )
+    evaluate_every: int = setting("Sentences between evaluations.", numbers=AT_LEAST_1)
+    evaluate_from_epoch: int = setting("Full epochs before any evaluation.", numbers=NOT_NEGATIVE)
+    patience: int = setting(
+        "End after so many evaluations without a new best, whatever the learning rate is then; 0: never.",
+        0,
+        NOT_NEGATIVE,
+    )
+    checkpoint_every: int = setting("Sentences between saved training states.", 2500, AT_LEAST_1)
+    """Every evaluation saves one, too."""
+    report_every: int = setting("Sentences between records in log.jsonl.", 500, AT_LEAST_1)
+    seed: int = setting("Seed of everything random.", 1, Range(0, 2**32 - 1))
+    jobs: int = setting(
+        "Processes that share each minibatch's gradient; results differ with their number.",
+        1,
+        AT_LEAST_1,
+    )
+    """A preset's are those on the processor: a GPU takes one."""
 
 
 PRESETS = {
@@ -166,8 +175,14 @@ def identity(preset: str, kind: str) -> str:
 
 
 def saved_settings(state: Mapping[str, object], folder: str | Path) -> Settings:
-    """The settings in a training state. Raises InputError where they are none."""
+    """The settings in a training state. Raises InputError where they are none, or such as no option can have set."""
     try:
-        return Settings(**state["settings"])
+        settings = Settings(**state["settings"])
     except (KeyError, TypeError) as error:
         raise InputError(f"not a training state: {error}", folder) from None
+    for of in fields(settings):
+        value = getattr(settings, of.name)
+        # an integer of hundreds of digits is one, too
+        if len(str(value)) >= 40 or mistake(of, value):
+            raise InputError(f"damaged: the setting {of.name} cannot be {value!r:.40}", folder)
+    return settings

@@ -22,8 +22,8 @@ from oracle.regular_files import read_regular
 from rnng_dy import __version__, engine, model_card
 from rnng_dy.checkpoint import PARAMETERS
 from rnng_dy.cpu_level import cpu_level
+from rnng_dy.model import Model
 from rnng_dy.model_card import About, Value
-from rnng_dy.saved import SavedModel
 from rnng_dy.training.presets import Settings
 
 DATE = "SOURCE_DATE_EPOCH"
@@ -32,9 +32,7 @@ OF_RECORD = {"event", "epoch", "sentences", "updates", "seconds", "score", "is_b
 """What a record of an evaluation has besides scores that mean something by themselves."""
 
 
-def about_model(
-    model: SavedModel, sentences: Sequence[OracleSentence], command: str | None
-) -> dict:
+def about_model(model: Model, sentences: Sequence[OracleSentence], command: str | None) -> dict:
     """What there is to say of a model that is made from the sentences of a training oracle by a command."""
     config = model.config()
     return {
@@ -50,7 +48,7 @@ def about_model(
 
 
 def about_import(
-    model: SavedModel,
+    model: Model,
     sentences: Sequence[OracleSentence],
     command: str | None,
     checkpoint: str | Path,
@@ -60,7 +58,7 @@ def about_import(
     return {**about_model(model, sentences, command), "origin": origin}
 
 
-def about_continued(base: SavedModel, folder: str | Path) -> About:
+def about_continued(base: Model, folder: str | Path) -> About:
     """What there is to say of a model, before it is trained, that begins as the one of a folder."""
     known = base.about or {}
     origin = {
@@ -121,7 +119,7 @@ class Provenance:
 
     def __init__(
         self,
-        model: SavedModel,
+        model: Model,
         sentences: Sequence[OracleSentence],
         settings: Settings,
         inputs: Mapping[str, str | None],

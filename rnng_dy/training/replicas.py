@@ -28,7 +28,14 @@ from rnng_dy import checkpoint, engine, registry
 from rnng_dy.execution.local import check_jobs, end_with_parent, without_ctrl_c
 from rnng_dy.execution.memory import limit_memory
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.training.exchange import Gradients, Rows, Share, Update, add_in_order, total_share
+from rnng_dy.training.all_reduce import (
+    Gradients,
+    PartialLoss,
+    Rows,
+    Update,
+    add_in_order,
+    total_loss,
+)
 from rnng_dy.training.updates import Updater
 
 WRITTEN = "written"
@@ -63,14 +70,14 @@ class Slots:
 
 
 class _Helper:
-    """The exchange as a helper process sees it."""
+    """The all-reduce as a helper process sees it."""
 
     def __init__(self, slots: Slots, connection: Connection):
         self.rank, self.replicas = slots.rank, slots.replicas
         self._slots, self._connection = slots, connection
 
-    def add_up(self, share: Share) -> Share:
-        self.tell(share)
+    def add_up(self, part: PartialLoss) -> PartialLoss:
+        self.tell(part)
         whole = self.hear()
         self._slots.write(whole.rows)
         self.tell(WRITTEN)
@@ -115,7 +122,7 @@ class Replicas:
             for rank in range(1, replicas):
                 self._start(path, folder, rank)
             self._hear()
-            updater.exchange = self
+            updater.all_reduce = self
         except RnngError:
             self.close()
             raise
@@ -152,9 +159,9 @@ class Replicas:
         self._tell((members, number, rate))
         return self._updater.update(members, number, rate)
 
-    def add_up(self, share: Share) -> Share:
-        """See `Exchange`."""
-        whole = total_share([share, *self._hear()])
+    def add_up(self, part: PartialLoss) -> PartialLoss:
+        """See `GradientAllReduce`."""
+        whole = total_loss([part, *self._hear()])
         self._tell(whole)
         self._slots.write(whole.rows)
         self._hear()
@@ -197,7 +204,7 @@ class Replicas:
 
     def close(self) -> None:
         """End the helpers; the updater works alone again."""
-        self._updater.exchange = None
+        self._updater.all_reduce = None
         for connection in self._connections:
             connection.close()
         for process in self._processes:
@@ -226,10 +233,10 @@ def _make_updates(connection: Connection, folder: str, kind: str, examples, sett
     path, rank, replicas = place
     engine.start()
     limit_memory(replicas)
-    model = registry.class_of(kind).build(folder)
+    model = registry.kind(kind).model_class.build(folder)
     updater = Updater(model, examples, settings)
     checkpoint.load_training(model.store, folder, updater.optimizer)
-    updater.exchange = helper = _Helper(Slots(model.store, path, rank, replicas), connection)
+    updater.all_reduce = helper = _Helper(Slots(model.store, path, rank, replicas), connection)
     helper.tell("ready")
     while True:
         updater.update(*helper.hear())

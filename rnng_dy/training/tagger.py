@@ -16,8 +16,8 @@ from oracle.tagger_files import save_tagger
 from oracle.tagging import MOST_SENTENCES, TaggedSentence, same_tags, tagger_of_training
 from oracle.training_data import evenly_spaced
 from rnng_dy.folders import new_folder
+from rnng_dy.model import TAGGER
 from rnng_dy.parser import DiscriminativeParser
-from rnng_dy.saved import TAGGER
 
 
 def train_own_tagger(

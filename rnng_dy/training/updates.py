@@ -12,7 +12,7 @@ from rnng_dy.arrays import LARGEST, are_usable, number_of_updates
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.execution.batches import as_fits
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.training.exchange import Exchange, Rows, Share, Update, union
+from rnng_dy.training.all_reduce import GradientAllReduce, PartialLoss, Rows, Update, union
 from rnng_dy.training.presets import Settings
 
 
@@ -100,11 +100,15 @@ class Updater:
     """Makes updates of a model; one of several replicas makes the same ones from their added gradients."""
 
     def __init__(
-        self, model, examples: Sequence, settings: Settings, exchange: Exchange | None = None
+        self,
+        model,
+        examples: Sequence,
+        settings: Settings,
+        all_reduce: GradientAllReduce | None = None,
     ):
         self.model, self.examples, self.settings = model, examples, settings
         self.optimizer = OPTIMIZERS[settings.optimizer](model.store, settings.clip, settings.l2)
-        self.exchange = exchange
+        self.all_reduce = all_reduce
 
     @one_graph
     def update(self, members: Sequence[int], number: int, rate: float) -> Update:
@@ -116,23 +120,23 @@ class Updater:
         random = np.random.default_rng([self.settings.seed, 1, number])
         unknown = self.settings.unknown_probability
         batch = {i: self.model.with_unknowns(self.examples[i], unknown, random) for i in members}
-        if self.exchange is None:
+        if self.all_reduce is None:
             dy.reset_random_seed(_random_seed(self.settings.seed, number))
-            share = self._gradient(batch)
+            whole = self._gradient(batch)
         else:
-            rank, replicas = self.exchange.rank, self.exchange.replicas
+            rank, replicas = self.all_reduce.rank, self.all_reduce.replicas
             dy.reset_random_seed(_random_seed(self.settings.seed, number, rank))
             lengths = {i: self.model.length(example) for i, example in batch.items()}
             part = parts_of_like_size(lengths, replicas)[rank]
-            share = self.exchange.add_up(self._gradient({i: batch[i] for i in part}))
+            whole = self.all_reduce.add_up(self._gradient({i: batch[i] for i in part}))
         norm = self.model.store.gradient_norm()
-        if not (math.isfinite(share.loss) and math.isfinite(norm)):
+        if not (math.isfinite(whole.loss) and math.isfinite(norm)):
             raise Diverged(
-                f"training diverged at update {number}: loss {share.loss}, gradient norm {norm}; "
+                f"training diverged at update {number}: loss {whole.loss}, gradient norm {norm}; "
                 "use a lower --learning-rate"
             )
-        self.optimizer.step(rate, norm, union([share.rows, share.noted]))
-        return Update(share.loss, norm > self.settings.clip, share.left_out)
+        self.optimizer.step(rate, norm, union([whole.rows, whole.noted]))
+        return Update(whole.loss, norm > self.settings.clip, whole.left_out)
 
     def require_usable(self, number: int) -> None:
         """Raise Diverged where the parameters after so many updates are such as `store.load` refuses."""
@@ -143,14 +147,14 @@ class Updater:
                     f"over {LARGEST:g}; use a lower --learning-rate"
                 )
 
-    def _gradient(self, batch: Mapping[int, object]) -> Share:
+    def _gradient(self, batch: Mapping[int, object]) -> PartialLoss:
         """Add the gradient of the batch to the store; in smaller graphs where one does not fit into memory."""
         store = self.model.store
         store.forget_noted()
         losses = as_fits(self._losses, list(batch.values())) if batch else []
         left_out = tuple(i for i, loss in zip(batch, losses, strict=True) if loss is None)
         loss = sum(loss for loss in losses if loss is not None)
-        return Share(loss, left_out, store.rows_with_gradient(), store.noted_rows())
+        return PartialLoss(loss, left_out, store.rows_with_gradient(), store.noted_rows())
 
     def _losses(self, examples: Sequence) -> list[float]:
         """Add the gradient of the examples; their loss in nats stands with the first of them."""

@@ -15,11 +15,7 @@ from oracle.errors import RnngError
 from oracle.files import OracleSentence, make_oracle, read_oracle, write_oracle
 from oracle.treebank import LocatedTree, PreterminalRoots, clean, read_trees, words
 from oracle.unknown import UnknownWords, known_words
-from rnng_dy.language_model import GenerativeModel
-from rnng_dy.models.discriminative import ParserSizes
-from rnng_dy.models.generative import GeneratorSizes
-from rnng_dy.models.vocabulary import GeneratorVocabulary, ParserVocabulary
-from rnng_dy.parser import DiscriminativeParser
+from rnng_dy import registry
 from rnng_dy.training.development import encode_possible
 
 TEST = 245
@@ -44,7 +40,9 @@ def write_data(folder: Path) -> str:
     parts |= {f"words{n}": [long_tree(test, n)] * 4 for n in (10, 25, 50, 100, 200, 300)}
     for part, located in parts.items():
         for kind, suffix in SUFFIXES.items():
-            sentences = make_oracle(located, unknown, generative=kind == "generative")
+            sentences = make_oracle(
+                located, unknown, generative=registry.kind(kind).generates_words
+            )
             with (folder / f"{part}.{suffix}").open("w", encoding="utf-8") as stream:
                 write_oracle(sentences, stream)
     return name
@@ -71,11 +69,10 @@ def model_for(
     kind: str, sentences: list[OracleSentence], clusters: Callable[[], list], **sizes: int
 ):
     """A new model for sentences; one that is generative asks for word clusters."""
-    if kind == "discriminative":
-        vocabulary = ParserVocabulary.from_oracle(sentences, True, None)
-        return DiscriminativeParser(vocabulary, ParserSizes(**sizes))
-    vocabulary = GeneratorVocabulary.build(clusters(), sentences)
-    return GenerativeModel(vocabulary, GeneratorSizes(**sizes))
+    of_kind = registry.kind(kind)
+    more = {"clusters": clusters()} if of_kind.generates_words else {}
+    dimensions = of_kind.model_class.sizes_type(**sizes)
+    return of_kind.training_class.new_model(of_kind, sentences, dimensions, **more)
 
 
 def examples_of(model, part: str, folder: Path) -> list:

@@ -24,7 +24,7 @@ from rnng_dy import engine, registry
 from rnng_dy.execution.memory import peak_memory
 from rnng_dy.search.greedy import parse_all
 from rnng_dy.search.sampling import sample_batch
-from rnng_dy.training.loop import Training
+from rnng_dy.training.loop import TrainingLoop
 from rnng_dy.training.presets import PRESETS
 from rnng_dy.training.updates import Updater
 from scripts.benchmarks.data import examples_of, new_model, write_data
@@ -113,11 +113,11 @@ def train(folder: str, device: str, kind: str, batch_size: int, jobs: int, count
     # no evaluation but the one at the end
     settings = replace(settings, first_evaluation=10**9, checkpoint_every=10**9)
     made = place / (kind if first else "again")
-    run = Training(model, examples, lambda: {"score": 0.0}, settings, made)
+    run = TrainingLoop(model, examples, lambda: {"score": 0.0}, settings, made)
     run.create_folder()
     run.run()
     states = sum(len(example.actions) for example in examples)
-    return _row(len(examples), states, run.standing.seconds)
+    return _row(len(examples), states, run.state.seconds)
 
 
 def train_length(folder: str, device: str, kind: str, words: int) -> dict:

@@ -18,8 +18,8 @@ import click
 import numpy as np
 
 from rnng_dy import engine, registry
-from rnng_dy.training.exchange import Gradients, add_in_order
-from rnng_dy.training.loop import Training
+from rnng_dy.training.all_reduce import Gradients, add_in_order
+from rnng_dy.training.loop import TrainingLoop
 from rnng_dy.training.presets import PRESETS
 from rnng_dy.training.replicas import Replicas
 from rnng_dy.training.updates import Updater, parts_of_like_size
@@ -165,17 +165,17 @@ def train(folder: str, kind: str, jobs: int, size: int, world=None) -> tuple[flo
     updater = Updater(model, examples, settings)
     batches = [range(i, i + size) for i in range(0, len(examples), size)]
     with tempfile.TemporaryDirectory() as place:
-        team, make = None, updater.update
+        group, make = None, updater.update
         if jobs > 1:
             # the helpers of this machine read it
-            Training(model, examples, dict, settings, Path(place) / "m").create_folder()
-            team = (world.team if world else Replicas)(updater, Path(place) / "m", jobs)
-            make = team.update
+            TrainingLoop(model, examples, dict, settings, Path(place) / "m").create_folder()
+            group = (world.group if world else Replicas)(updater, Path(place) / "m", jobs)
+            make = group.update
         make(batches[0], 0, RATE)
         seconds = sum(fastest(partial(make, members, 1, RATE), TIMES) for members in batches)
         alone = fastest(partial(make, [], 1, RATE), 100)
-        if team:
-            team.close()
+        if group:
+            group.close()
     return len(examples) / seconds, alone
 
 

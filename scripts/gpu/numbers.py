@@ -13,6 +13,7 @@ from clusters.files import ClusteredWord
 from oracle.files import make_oracle
 from oracle.treebank import read_trees, words
 from oracle.unknown import UnknownWords, known_words
+from rnng_dy import registry
 from rnng_dy.engine import dy
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.search.greedy import parse_all
@@ -99,7 +100,7 @@ def model_of(kind: str, tiny: bool = False):
     """A small model, or a tiny one, with random parameters, for the package's own trees; examples of it."""
     trees = list(read_trees(OWN))[:200]
     unknown = UnknownWords("berkeley", known_words(words(located.tree) for located in trees))
-    sentences = list(make_oracle(trees, unknown, generative=kind == "generative"))
+    sentences = list(make_oracle(trees, unknown, registry.kind(kind).generates_words))
     vocabulary = list(dict.fromkeys(word for s in sentences for word in s.unkified))
     clusters = [ClusteredWord(format(i % 23, "05b"), w, 1) for i, w in enumerate(vocabulary)]
     size = 8 if tiny else 32

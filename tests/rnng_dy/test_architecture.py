@@ -15,7 +15,7 @@ import nltk
 import pytest
 
 from oracle.transitions import SYSTEMS, TOP_DOWN
-from rnng_dy import DiscriminativeParser
+from rnng_dy import DiscriminativeParser, registry
 from rnng_dy.execution.work import Work
 from rnng_dy.models.composition import COMPOSITIONS
 from rnng_dy.search.greedy import parse_batch
@@ -146,6 +146,22 @@ def test_dynet_is_imported_by_the_engine_alone():
             assert name == "rnng_dy.engine"
 
 
+def test_no_code_asks_for_the_name_of_a_kind_of_model():
+    """What differs between kinds stands in `registry.KINDS`: nothing compares a name with a text."""
+    scripts = {str(path): path for path in (CHECKOUT / "scripts").rglob("*.py")}
+    found = [
+        f"{name}:{node.lineno}"
+        for name, path in {**modules(), **scripts}.items()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Compare)
+        and any(
+            isinstance(part, ast.Constant) and part.value in registry.KINDS
+            for part in ast.walk(node)
+        )
+    ]
+    assert found == []
+
+
 def test_every_file_can_be_read_in_one_sitting():
     """About 300 lines."""
     known = modules(*PACKAGES, "scripts")
@@ -164,9 +180,9 @@ def examples(monkeypatch):
     ):
         exec(block, names)
     yield names
-    for registry, old in zip((COMPOSITIONS, SYSTEMS), before, strict=True):
-        registry.clear()
-        registry.update(old)
+    for table, old in zip((COMPOSITIONS, SYSTEMS), before, strict=True):
+        table.clear()
+        table.update(old)
 
 
 def test_a_composition_that_is_added_trains_and_is_saved(examples, sentences, tmp_path):

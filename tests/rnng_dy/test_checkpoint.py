@@ -174,7 +174,7 @@ def test_a_kind_that_nobody_knows_is_told(folder):
     with pytest.raises(RnngError, match="no kind of model is called 'dragon'"):
         registry.load(folder)
     with pytest.raises(RnngError, match="'dragon': discriminative, generative, lstm-lm"):
-        registry.class_of("dragon")
+        registry.kind("dragon")
 
 
 def test_a_parsers_tagger_goes_where_the_parser_goes(sentences, tagger, tmp_path):

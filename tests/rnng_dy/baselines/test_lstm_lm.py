@@ -13,7 +13,7 @@ from rnng_dy import checkpoint
 from rnng_dy.baselines.lstm_lm import LanguageModelExample, LanguageModelSizes, LstmLanguageModel
 from rnng_dy.engine import dy
 from rnng_dy.models.vocabulary import GeneratorVocabulary, UnseenSymbolError
-from rnng_dy.training.loop import Training
+from rnng_dy.training.loop import TrainingLoop
 from rnng_dy.training.presets import PRESETS
 
 from ..conftest import simple_clusters
@@ -35,6 +35,14 @@ def test_values_do_not_depend_on_the_batch(model, generative_sentences):
     assert together == pytest.approx(alone, abs=1e-4)
     dy.renew_cg()
     assert model.training_loss(examples, 0.0).value() == pytest.approx(-together.sum(), rel=1e-5)
+
+
+def test_the_log_prob_of_a_sentence_is_that_of_its_words_and_end(model, generative_sentences):
+    sentence = generative_sentences[0]
+    expected = model.log_probs([model.encode_training(sentence)]).sum()
+    assert model.log_prob(sentence.unkified) == pytest.approx(expected, rel=1e-6)
+    # a word of an UNK class that training has not
+    assert model.log_prob(["Xx-9"]) == -math.inf
 
 
 def test_sentences_up_to_a_length_have_at_most_probability_one(generative_sentences):
@@ -61,7 +69,7 @@ def test_training_lowers_the_loss_and_a_folder_keeps_the_model(
     )
     examples = [model.encode_training(s) for s in generative_sentences[:40]]
     before = model.log_probs(examples).sum()
-    run = Training(
+    run = TrainingLoop(
         model,
         examples,
         lambda: {"score": model.log_probs(examples).sum()},
@@ -70,7 +78,7 @@ def test_training_lowers_the_loss_and_a_folder_keeps_the_model(
     )
     run.create_folder()
     assert run.run()
-    assert run.standing.best > before + 30
+    assert run.state.best > before + 30
     loaded = LstmLanguageModel.load(tmp_path / "lm")
     assert checkpoint.kind_of(tmp_path / "lm") == "lstm-lm"
     assert np.array_equal(loaded.log_probs(examples), model.log_probs(examples))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -16,9 +16,10 @@ from oracle.files import open_output, read_oracle, write_oracle
 from oracle.transitions import SYSTEMS, TopDown
 from oracle.treebank import read_trees
 from rnng_dy import DiscriminativeParser, GenerativeModel, checkpoint, engine, registry
-from rnng_dy.cli.options import PARSER_SIZES, SETTINGS, SIZES
 from rnng_dy.models.generative import GeneratorSizes
-from rnng_dy.training.presets import FITS, NAMES, Fit, saved_settings, settings_for
+from rnng_dy.models.sizes import ParserSizes
+from rnng_dy.settings import option_name
+from rnng_dy.training.presets import FITS, NAMES, Fit, Settings, saved_settings, settings_for
 from tests.commands import invoke
 
 from ..conftest import sentences_of
@@ -93,7 +94,7 @@ def test_a_training_that_diverged_in_its_last_update_is_told(data, command):
 
 
 def test_every_number_option_arrives(data):
-    assert VALUES.keys() == {name for name, _, _ in SETTINGS + SIZES + PARSER_SIZES}
+    assert VALUES.keys() == {option_name(of) for of in (*fields(Settings), *fields(ParserSizes))}
     options = [x for k, v in VALUES.items() for x in ("--" + k.replace("_", "-"), str(v))]
     options.remove("True")
     invoke(*PARSER, "--pos", "--model", "m", *options)

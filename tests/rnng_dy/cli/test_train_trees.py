@@ -120,7 +120,7 @@ def test_resume_goes_on_with_the_data_that_the_folder_keeps(kind, monkeypatch):
     data = ["--trees", "t.trees", "--hold-out", "0.1"]
     train(kind, *data, "--epochs", "2", model="straight")
     train(kind, *data)
-    monkeypatch.delattr("rnng_dy.cli.training_data.make_training_data")
+    monkeypatch.delattr("rnng_dy.training.data.make_training_data")
     train(kind, *data, "--resume", "--epochs", "2")
     # the best model may be another one: a run is evaluated where it ends, too
     assert_same_bits("m", "straight", ["training.npz"])
@@ -189,7 +189,7 @@ def test_dev_trees_beside_oracles_are_for_a_parser():
 
 def test_a_folder_in_the_way_is_told_before_anything_is_made(monkeypatch):
     Path("m").mkdir()
-    monkeypatch.delattr("rnng_dy.cli.training_data.make_training_data")
+    monkeypatch.delattr("rnng_dy.training.data.make_training_data")
     result = train("lstm-lm", "--trees", "t.trees", "--hold-out", "0.1", code=2)
     assert "m exists: go on with --resume" in result.stderr
 

@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 
 import pytest
 from jinja2 import UndefinedError
+from rnng_dy.training.runs import read_runs
 
 from clusters.files import ClusteredWord, by_cluster
 from oracle.parsed import ScoredTree
@@ -22,7 +23,6 @@ from rnng_dy.drawing.tree_page import tree_page
 from rnng_dy.reproduce.report import Section
 from rnng_dy.reproduce.tables import Table
 from rnng_dy.search.words import WordRecord
-from rnng_dy.training.runs import read_runs
 from tests.commands import PYTHON, invoke, run
 from tests.conftest import DATA, browse
 

@@ -36,6 +36,14 @@ def test_parse_iterates_over_trees_best_first(short):
     assert short.parse_all(TOKENS) == [tree]
 
 
+def test_a_generative_model_parses_by_the_same_verbs(generator):
+    generator.transitions.max_open = 2
+    assert isinstance(generator, ParserI)
+    tree = generator(["the", "cat"])
+    assert generator.parse_one(["the", "cat"]) == tree == next(generator.parse(["the", "cat"]))
+    assert generator.sample(2, seed=3, max_length=9) == generator.generate(2, seed=3, max_length=9)
+
+
 def test_parse_sents_gives_iterators_of_trees_as_they_come(short, monkeypatch):
     monkeypatch.setattr(parser_module, "BATCH_SIZE", 4)
     read = []

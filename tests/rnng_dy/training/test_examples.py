@@ -17,7 +17,7 @@ from oracle.unknown import UnknownWords
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.models.vocabulary import GeneratorVocabulary
 from rnng_dy.training.examples import examples_of, sizes_of
-from rnng_dy.training.loop import Training
+from rnng_dy.training.loop import TrainingLoop
 from rnng_dy.training.presets import PRESETS
 
 from ..conftest import make_generator, make_parser, sentences_of, simple_clusters
@@ -98,7 +98,7 @@ def trained(model, examples, folder, **changes):
     """The parameters after some updates."""
     changes = {"batch_size": 4, "epochs": 1, "l2": 0.0, "optimizer": "adam", **changes}
     settings = replace(PRESETS["paper", model.kind], **changes)
-    run = Training(model, examples, lambda: {"score": 0.0}, settings, folder)
+    run = TrainingLoop(model, examples, lambda: {"score": 0.0}, settings, folder)
     run.create_folder()
     run.run()
     return model.store.arrays()

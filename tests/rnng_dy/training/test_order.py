@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rnng_dy.training.loop import Training
+from rnng_dy.training.loop import TrainingLoop
 from rnng_dy.training.order import BATCHES, order_of_epoch
 from rnng_dy.training.presets import PRESETS
 
@@ -78,12 +78,14 @@ def test_a_resumed_training_goes_on_in_the_same_order(sentences, tmp_path):
     def run(folder, stop_after):
         parser = make_parser(sentences)
         examples = [parser.encode_training(s) for s in sentences[:30]]
-        training = Training(parser, examples, lambda: {"score": 0.0}, settings, tmp_path / folder)
+        training = TrainingLoop(
+            parser, examples, lambda: {"score": 0.0}, settings, tmp_path / folder
+        )
         if (tmp_path / folder).exists():
             training.resume()
         else:
             training.create_folder()
-        training.run(lambda: training.standing.updates == stop_after)
+        training.run(lambda: training.state.updates == stop_after)
         return parser.store.arrays()
 
     whole = run("whole", None)

@@ -7,8 +7,15 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from rnng_dy.cli.options import require_possible
-from rnng_dy.training.presets import FITS, NAMES, PRESETS, identity, settings_for, sizes_for
+from rnng_dy.training.presets import (
+    FITS,
+    NAMES,
+    PRESETS,
+    identity,
+    saved_settings,
+    settings_for,
+    sizes_for,
+)
 
 KINDS = ("discriminative", "generative", "lstm-lm")
 COUNTS = [1, 2, 20, 500, 1500, 3396, 10205, 39832, 2_000_000]
@@ -34,7 +41,7 @@ def test_more_sentences_mean_larger_batches_and_no_more_epochs(preset, kind):
 @pytest.mark.parametrize("sentences", COUNTS)
 def test_settings_of_any_treebank_are_such_as_options_can_set(preset, kind, sentences):
     found = settings_for(preset, kind, sentences)
-    require_possible(found, "m")
+    assert saved_settings({"settings": asdict(found)}, "m") == found
     assert FITS[preset, kind].least_batch <= found.batch_size <= PRESETS[preset, kind].batch_size
     assert 1 <= found.epochs <= PRESETS[preset, kind].epochs
 

@@ -13,7 +13,7 @@ from oracle.files import open_output, write_oracle
 from rnng_dy import checkpoint, registry
 from rnng_dy.engine import dy
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.training.loop import Training
+from rnng_dy.training.loop import TrainingLoop
 from rnng_dy.training.presets import Settings
 from tests import commands
 
@@ -44,11 +44,11 @@ assert run.run()
 """
 
 
-def run_of(folder: Path, sentences, settings) -> Training:
+def run_of(folder: Path, sentences, settings) -> TrainingLoop:
     """A training in a folder, of the model that the folder has."""
-    model = registry.class_of(registry.kind_of(folder)).build(folder)
+    model = registry.kind_of(folder).model_class.build(folder)
     examples = [model.encode_training(s) for s in sentences]
-    return Training(model, examples, lambda: {"score": 0.0}, Settings(**settings), folder)
+    return TrainingLoop(model, examples, lambda: {"score": 0.0}, Settings(**settings), folder)
 
 
 def new_model(kind, sentences, generative):
@@ -77,8 +77,8 @@ def test_a_run_that_goes_on_from_a_save_point_ends_with_the_same_bits(trees, tmp
     run.create_folder()
 
     def copy() -> bool:
-        if run.standing.updates in SAVE_POINTS:
-            shutil.copytree(tmp_path / "whole", tmp_path / str(run.standing.updates))
+        if run.state.updates in SAVE_POINTS:
+            shutil.copytree(tmp_path / "whole", tmp_path / str(run.state.updates))
         return False
 
     assert run.run(copy)

@@ -13,9 +13,9 @@ from oracle.errors import RnngError
 from rnng_dy import checkpoint
 from rnng_dy.engine import dy
 from rnng_dy.search.scoring import joint_log_probs
+from rnng_dy.training.all_reduce import Update
 from rnng_dy.training.development import GeneratorEvaluation
-from rnng_dy.training.exchange import Update
-from rnng_dy.training.loop import Standing, Training
+from rnng_dy.training.loop import TrainingLoop, TrainingState
 from rnng_dy.training.presets import PRESETS
 from rnng_dy.training.replicas import Replicas
 
@@ -28,7 +28,7 @@ PLAIN = {"dropout": 0.0, "unknown_probability": 0.0, "l2": 1e-2}
 def training(model, sentences, folder, evaluate=lambda: {"score": 0.0}, **changes):
     settings = replace(PRESETS["paper", model.kind], **changes)
     examples = [model.encode_training(s) for s in sentences]
-    return Training(model, examples, evaluate, settings, folder)
+    return TrainingLoop(model, examples, evaluate, settings, folder)
 
 
 def update(run):
@@ -99,7 +99,7 @@ def test_rows_looked_up_without_gradient_decay_too(kind_and_sentences, tmp_path)
 def test_learning_rate_is_stepped_once_an_epoch(sentences, tmp_path):
     run = training(make_parser(sentences), sentences, tmp_path)
     assert run.learning_rate() == 0.1
-    run.standing.epoch = 3
+    run.state.epoch = 3
     assert run.learning_rate() == pytest.approx(0.1 / (1 + 3 * 0.05))
 
 
@@ -113,13 +113,13 @@ def test_learning_rate_is_stepped_once_an_epoch(sentences, tmp_path):
 )
 def test_evaluations_come_when_the_originals_come(kind, epoch_length, due):
     settings = PRESETS["paper", kind]
-    standing, found = Standing(), []
+    state, found = TrainingState(), []
     while len(found) < len(due):
-        before = standing.sentences
-        standing.sentences += 1
-        standing.epoch = standing.sentences // epoch_length
-        if standing.is_evaluation_due(before, settings):
-            found.append(standing.sentences)
+        before = state.sentences
+        state.sentences += 1
+        state.epoch = state.sentences // epoch_length
+        if state.is_evaluation_due(before, settings):
+            found.append(state.sentences)
     assert found == due
 
 
@@ -176,7 +176,7 @@ def run_to_end(make, sentences, folder, stops=(), resumes=False, **settings):
             run.create_folder()
         else:
             run.resume()
-        finished = run.run(lambda run=run, stop=stop: run.standing.updates == stop)
+        finished = run.run(lambda run=run, stop=stop: run.state.updates == stop)
         assert finished == (stop is None)
     log = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
     for record in log:
@@ -210,15 +210,15 @@ def test_a_kill_right_after_the_last_record_repeats_no_record(sentences, tmp_pat
     """The last sentence's training state is there, and the evaluation's is not yet."""
     settings = {"checkpoint_every": 4, "evaluate_every": 1000}
     straight = run_to_end(make_parser, sentences, tmp_path / "straight", **settings)
-    save, states = Training._save, []
+    save, states = TrainingLoop._save, []
 
     def save_all_but_the_last(run):
-        states.append(run.standing.sentences)
+        states.append(run.state.sentences)
         if states[-2:] == [40, 40]:
             raise KeyboardInterrupt
         save(run)
 
-    monkeypatch.setattr(Training, "_save", save_all_but_the_last)
+    monkeypatch.setattr(TrainingLoop, "_save", save_all_but_the_last)
     with pytest.raises(KeyboardInterrupt):
         run_to_end(make_parser, sentences, tmp_path / "killed", **settings)
     monkeypatch.undo()
@@ -259,14 +259,14 @@ def test_the_best_model_is_kept(sentences, tmp_path):
     saved = checkpoint.read_arrays(tmp_path / "m" / "parameters.npz")["hidden_bias"]
     # a new best is a strict improvement: the second of four evaluations
     assert np.array_equal(saved, kept[1])
-    assert (run.standing.best, run.standing.best_sentences) == (7.0, 4)
+    assert (run.state.best, run.state.best_sentences) == (7.0, 4)
 
 
 def test_a_stop_before_the_first_evaluation_leaves_the_model_as_it_is_then(sentences, tmp_path):
     model = make_parser(sentences)
     run = training(model, sentences[:8], tmp_path / "m", first_evaluation=100)
     run.create_folder()
-    assert not run.run(lambda: run.standing.updates == 3)
+    assert not run.run(lambda: run.state.updates == 3)
     saved = checkpoint.read_arrays(tmp_path / "m" / "parameters.npz")
     for name, values in model.store.arrays().items():
         assert np.array_equal(saved[name], values), name
@@ -282,19 +282,19 @@ def run_with_scores(sentences, folder, stops=(), **settings):
     for n, stop in enumerate([*stops, None]):
         model = make_parser(sentences, seed=5)
         run = training(model, sentences[:20], folder, **(PATIENCE | settings))
-        run.evaluate = lambda run=run: {"score": SCORES.get(run.standing.sentences, 0.0)}
+        run.evaluate = lambda run=run: {"score": SCORES.get(run.state.sentences, 0.0)}
         if n == 0 and not folder.exists():
             run.create_folder()
         else:
             run.resume()
-        assert run.run(lambda run=run, stop=stop: run.standing.updates == stop) == (stop is None)
+        assert run.run(lambda run=run, stop=stop: run.state.updates == stop) == (stop is None)
     return run, [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_training_ends_after_patience_evaluations_without_a_new_best(sentences, tmp_path, jobs):
     run, log = run_with_scores(sentences, tmp_path / "m", jobs=jobs, batch_size=5)
-    assert (run.standing.sentences, run.standing.best_sentences) == (30, 20)
+    assert (run.state.sentences, run.state.best_sentences) == (30, 20)
     assert log[-1] | {"event": "ended_early", "patience": 2, "best": 4.0} == log[-1]
     assert [record["event"] for record in log].count("ended_early") == 1
 
@@ -303,13 +303,13 @@ def test_with_a_patience_of_one_the_first_evaluation_without_a_new_best_is_the_l
     sentences, tmp_path
 ):
     run, _ = run_with_scores(sentences, tmp_path / "m", patience=1)
-    assert (run.standing.sentences, run.standing.best_sentences) == (15, 10)
+    assert (run.state.sentences, run.state.best_sentences) == (15, 10)
 
 
 def test_patience_counts_on_in_a_resumed_run(sentences, tmp_path):
     straight, log = run_with_scores(sentences, tmp_path / "straight")
     resumed, resumed_log = run_with_scores(sentences, tmp_path / "resumed", stops=[3, 17, 26, 29])
-    assert resumed.standing.sentences == straight.standing.sentences == 30
+    assert resumed.state.sentences == straight.state.sentences == 30
     assert [r["event"] for r in resumed_log] == [r["event"] for r in log]
     for name, values in straight.model.store.arrays().items():
         assert np.array_equal(resumed.model.store.arrays()[name], values), name
@@ -319,11 +319,11 @@ def test_a_run_that_patience_ended_goes_on_with_more_of_it_alone(sentences, tmp_
     folder = tmp_path / "m"
     run_with_scores(sentences, folder)
     again, log = run_with_scores(sentences, folder)
-    assert again.standing.sentences == 30
+    assert again.state.sentences == 30
     assert [record["event"] for record in log].count("ended_early") == 1
     on, log = run_with_scores(sentences, folder, patience=4)
     straight, straight_log = run_with_scores(sentences, tmp_path / "straight", patience=4)
-    assert on.standing.sentences == straight.standing.sentences == 40
+    assert on.state.sentences == straight.state.sentences == 40
     assert [r["sentences"] for r in log] == [r["sentences"] for r in straight_log]
     for name, values in straight.model.store.arrays().items():
         assert np.array_equal(on.model.store.arrays()[name], values), name
@@ -374,7 +374,7 @@ def test_the_linear_schedule_goes_to_zero_and_keeps_its_epochs(sentences, tmp_pa
     run = training(make_parser(sentences), sentences[:8], tmp_path / "m", epochs=4, **ADAM)
     run.create_folder()
     rates = []
-    for run.standing.sentences in (0, 8, 16, 31):
+    for run.state.sentences in (0, 8, 16, 31):
         rates.append(run.learning_rate())
     assert rates == pytest.approx([0.01, 0.0075, 0.005, 0.01 / 32])
     with pytest.raises(RnngError, match="epochs"):
@@ -450,7 +450,7 @@ def test_left_out_sentences_are_remembered(sentences, tmp_path, monkeypatch):
         return loss(examples, dropout)
 
     monkeypatch.setattr(model, "training_loss", limited)
-    assert not run.run(stop=lambda: run.standing.sentences == 9)
+    assert not run.run(stop=lambda: run.state.sentences == 9)
     again = training(make_parser(sentences), sentences[:9], tmp_path / "m", epochs=2)
     again.resume()
     assert again.left_out == {long}

@@ -87,17 +87,17 @@ def make_updates(folder, how, world):
         )
         examples = [model.encode_training(sentence) for sentence in few]
         place = Path(folder, f"{kind} {composition} {optimizer}")
-        run = loop.Training(model, examples, lambda: {"score": 0.0}, settings, place)
+        run = loop.TrainingLoop(model, examples, lambda: {"score": 0.0}, settings, place)
         run.create_folder()
-        team = run._updater
+        group = run._updater
         if how == "processes":
-            team = Replicas(run._updater, place, 2)
+            group = Replicas(run._updater, place, 2)
         elif world:
-            team = world.team(run._updater, place, 2)
+            group = world.group(run._updater, place, 2)
         for number, members in enumerate(MINIBATCHES):
-            team.update(members, number, 0.01)
-        if team is not run._updater:
-            team.close()
+            group.update(members, number, 0.01)
+        if group is not run._updater:
+            group.close()
 
 
 def write(path):

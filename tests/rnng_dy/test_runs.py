@@ -12,8 +12,7 @@ import pytest
 
 from oracle.errors import InputError, RnngError
 from rnng_dy import checkpoint
-from rnng_dy.training.log import EVALUATION, PROGRESS, Log
-from rnng_dy.training.runs import Run, read_runs
+from rnng_dy.runs import EVALUATION, PROGRESS, Log, Run, read_runs
 from tests.conftest import DATA
 
 PARSER = DATA / "models-0.1.0" / "parser"

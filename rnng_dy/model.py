@@ -31,7 +31,7 @@ SHOWN_WORDS = 5
 """Of a sentence that a warning is about."""
 
 
-class SavedModel:
+class Model:
     """What `checkpoint` needs of a model, and `load` and `save` for users.
 
     Models are pickled, and copied, as the files of their folders, without a training state.
@@ -137,7 +137,7 @@ class SavedModel:
         return _from_files, (type(self), files)
 
     @classmethod
-    def load(cls, folder: str | Path) -> SavedModel:
+    def load(cls, folder: str | Path) -> Model:
         """Read a model folder. Raises RnngError naming the file where it is none, or of another kind."""
         model = cls.build(folder)
         try:
@@ -151,7 +151,7 @@ class SavedModel:
         return model
 
     @classmethod
-    def build(cls, folder: str | Path) -> SavedModel:
+    def build(cls, folder: str | Path) -> Model:
         """The folder's model with parameters as they are before training.
 
         Raises RnngError where there is none, where it is of another kind, or where its files do not fit together.
@@ -207,7 +207,7 @@ class SavedModel:
         return ()
 
 
-def _from_files(kind: type[SavedModel], files: Mapping[str, bytes]) -> SavedModel:
+def _from_files(kind: type[Model], files: Mapping[str, bytes]) -> Model:
     """The model of a folder's files by their names in it."""
     with tempfile.TemporaryDirectory() as folder:
         for name, content in files.items():

@@ -1,4 +1,4 @@
-"""What replicas of a model exchange at each update, whatever it goes through: a file, or a network."""
+"""The sums that replicas of a model make at each update, through a file or a network."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def union(several: Iterable[Rows]) -> Rows:
     return whole
 
 
-class Share(NamedTuple):
+class PartialLoss(NamedTuple):
     """The loss of a minibatch or of one replica's part of it, and what its gradient has and has not."""
 
     loss: float
@@ -44,17 +44,17 @@ class Update(NamedTuple):
     left_out: tuple[int, ...]
 
 
-class Exchange(Protocol):
+class GradientAllReduce(Protocol):
     """How one of the replicas of a model adds its gradients to those of the others."""
 
     rank: int
     replicas: int
 
-    def add_up(self, share: Share) -> Share:
+    def add_up(self, part: PartialLoss) -> PartialLoss:
         """Replace the gradients in this replica's store by the sum over all; the same for the rest."""
 
 
-class Team(Protocol):
+class ReplicaGroup(Protocol):
     """The replicas, seen from the one that leads them."""
 
     def update(self, members: Sequence[int], number: int, rate: float) -> Update:
@@ -113,8 +113,8 @@ def add_in_order(parts: np.ndarray, out: np.ndarray) -> None:
         out += part
 
 
-def total_share(shares: Sequence[Share]) -> Share:
-    """The shares of all replicas, in the order of their ranks, as one."""
-    left_out = sum((s.left_out for s in shares), ())
-    rows, noted = union(s.rows for s in shares), union(s.noted for s in shares)
-    return Share(sum(s.loss for s in shares), left_out, rows, noted)
+def total_loss(parts: Sequence[PartialLoss]) -> PartialLoss:
+    """The parts of all replicas, in the order of their ranks, as one."""
+    left_out = sum((s.left_out for s in parts), ())
+    rows, noted = union(s.rows for s in parts), union(s.noted for s in parts)
+    return PartialLoss(sum(s.loss for s in parts), left_out, rows, noted)

@@ -1,4 +1,4 @@
-"""What replicas exchange: gradients in a row, added in one order."""
+"""What replicas add up: gradients in a row, added in one order."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rnng_dy.engine import dy
-from rnng_dy.training.exchange import Gradients, Share, add_in_order, total_share
+from rnng_dy.training.all_reduce import Gradients, PartialLoss, add_in_order, total_loss
 
 from ..conftest import make_parser
 
@@ -33,12 +33,12 @@ def test_the_sum_of_a_slice_is_a_slice_of_the_sum():
 
 
 def test_shares_are_added_in_the_order_of_ranks():
-    shares = [
-        Share(1e16, (4,), {"word": {1}}, {"word": {1, 2}}),
-        Share(1.0, (), {}, {}),
-        Share(-1e16, (2, 1), {"word": {3}, "tag": {0}}, {"tag": {0}}),
+    parts = [
+        PartialLoss(1e16, (4,), {"word": {1}}, {"word": {1, 2}}),
+        PartialLoss(1.0, (), {}, {}),
+        PartialLoss(-1e16, (2, 1), {"word": {3}, "tag": {0}}, {"tag": {0}}),
     ]
-    assert total_share(shares) == Share(
+    assert total_loss(parts) == PartialLoss(
         0.0, (4, 2, 1), {"word": {1, 3}, "tag": {0}}, {"word": {1, 2}, "tag": {0}}
     )
 

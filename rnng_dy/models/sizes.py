@@ -1,0 +1,48 @@
+"""Dimensions of models; it runs without DyNet, since options are made of them."""
+
+from __future__ import annotations
+
+from dataclasses import Field, dataclass
+
+from rnng_dy.settings import AT_LEAST_1, setting
+
+LAYERS, READ = "Layers of the LSTMs.", "Dimension of what the LSTMs read."
+STATES = "Dimension of the LSTMs' states."
+
+
+def _size(text: str, default: int, option: str | None = None) -> Field:
+    return setting(text, default, AT_LEAST_1, option=option)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The paper's dimensions of an RNNG; `layers` holds for the stack, action, buffer and terms LSTMs."""
+
+    layers: int = _size(LAYERS, 2)
+    lstm_input: int = _size(READ, 256)
+    hidden: int = _size(STATES, 256)
+    action: int = _size("Dimension of action embeddings.", 16, "action_size")
+
+
+@dataclass(frozen=True)
+class GeneratorSizes(Sizes):
+    """The paper's dimensions; a word's embedding goes onto the stack as it is, so it has `lstm_input` values."""
+
+
+@dataclass(frozen=True)
+class ParserSizes(Sizes):
+    """The paper's dimensions, with POS tags or without."""
+
+    lstm_input: int = _size(READ, 128)
+    hidden: int = _size(STATES, 128)
+    word: int = _size("Dimension of word embeddings.", 32, "word_size")
+    tag: int = _size("Dimension of POS tag embeddings.", 12, "tag_size")
+
+
+@dataclass(frozen=True)
+class LanguageModelSizes:
+    """The paper's dimensions of the LSTM language model."""
+
+    layers: int = _size(LAYERS, 2)
+    lstm_input: int = _size(READ, 256)
+    hidden: int = _size(STATES, 256)

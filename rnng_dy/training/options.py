@@ -1,0 +1,209 @@
+"""What a training begins with, as a command or a call in Python gives it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from pathlib import Path
+
+from oracle.errors import RnngError
+from oracle.files import open_input
+from oracle.lazy import nltk
+from oracle.transitions import SYSTEMS
+from oracle.unknown import RULES
+from rnng_dy import checkpoint
+from rnng_dy.execution.outputs import content_hash
+from rnng_dy.registry import KINDS, Kind
+from rnng_dy.settings import mistake, option_name
+from rnng_dy.training.presets import NAMES, Settings
+
+Trees = str | os.PathLike | Iterable["nltk.Tree"]
+
+
+class ContradictionError(RnngError):
+    """Options that do not go together; the message names them as the command line does."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingOptions:
+    """The options of the `train` commands, under their names there; `rnng-dy train KIND --help` says what they do."""
+
+    folder: str | os.PathLike
+    """Of the model; it must not exist unless `resume` is true."""
+    trees: Trees | None = None
+    """A file of bracketed trees, or the trees themselves."""
+    dev_trees: Trees | None = None
+    hold_out: float | None = None
+    unk: str | None = None
+    skip_preterminals: bool = False
+    train: str | None = None
+    dev: str | None = None
+    resume: bool = False
+    init: str | os.PathLike | None = None
+    extend: bool = False
+    composition: str | None = None
+    transitions: str | None = None
+    state: str | None = None
+    preset: str = "paper"
+    pos: bool = False
+    tagger: bool = True
+    """Whether a new parser that reads tags gets a tagger of its own."""
+    pretrained: str | None = None
+    clusters: str | None = None
+    device: str | None = None
+    world: object | None = None
+    """The ranks of MPI (`training.mpi.World`), where there are any."""
+    command: str | None = None
+    """The command line, for the model card."""
+    settings: Mapping[str, object] = field(default_factory=dict)
+    """Fields of `Settings` that are not to be the preset's."""
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    """Dimensions that are not to be the preset's, by field."""
+
+    @classmethod
+    def of(cls, kind: Kind, sizes: type, given: Mapping[str, object]) -> TrainingOptions:
+        """Return the options of a training; None stands for an option that is not given.
+
+        `given` has options, settings and dimensions (fields of `sizes`) by the names that users know them by. Raises
+        RnngError for a name that is none of them, suggesting the nearest, and for a value out of its range.
+        """
+        of_other_kinds = {name for other in KINDS.values() for name in other.options}
+        own = {of.name for of in fields(cls)} - {"settings", "sizes"}
+        own -= of_other_kinds.difference(kind.options)
+        given = {name: value for name, value in given.items() if value is not None}
+        parts = {"settings": Settings, "sizes": sizes}
+        tables = {part: {option_name(of): of for of in fields(t)} for part, t in parts.items()}
+        for name in given.keys() - own.union(*tables.values()):
+            near = get_close_matches(name, own.union(*tables.values()), 1)
+            suggestion = "".join(f": did you mean {other!r}?" for other in near)
+            raise RnngError(f"no setting of a {kind.name} training is called {name!r}{suggestion}")
+        chosen = {
+            part: {
+                of.name: _checked(of, given[name]) for name, of in table.items() if name in given
+            }
+            for part, table in tables.items()
+        }
+        options = cls(**{name: given[name] for name in own & given.keys()}, **chosen)
+        options._require_sense(kind)
+        return options
+
+    @property
+    def place(self) -> Path:
+        """The model folder."""
+        return Path(self.folder)
+
+    @property
+    def resumes(self) -> bool:
+        """Whether there is a training to resume."""
+        return self.resume and self.place.exists()
+
+    def require_free_folder(self) -> None:
+        """Raise RnngError for a folder that is in the way."""
+        if self.place.exists() and not self.resume:
+            raise RnngError(
+                f"{self.folder} exists: go on with --resume, or name another --model folder"
+            )
+
+    @property
+    def initial_hash(self) -> dict[str, object]:
+        """What --resume compares: the initial model but for its parameters, which may have gone on, too.
+
+        Nothing where the model was given and is gone: it is not needed any more.
+        """
+        if self.init is None:
+            return {"--init": None}
+        files = [Path(self.init, name) for name in (checkpoint.CONFIG, checkpoint.VOCABULARY)]
+        return {"--init": content_hash(*files)} if all(map(Path.is_file, files)) else {}
+
+    def _require_sense(self, kind: Kind) -> None:
+        """Raise ContradictionError, saying what to give, where the options do not go together."""
+        for what, name, known in (
+            ("preset", self.preset, NAMES),
+            ("rule for unknown words", self.unk, RULES),
+            ("transition system", self.transitions, SYSTEMS),
+        ):
+            if name is not None and name not in known:
+                raise RnngError(f"no {what} is called {name!r}: {', '.join(known)}")
+        if not kind.has_trees and (self.composition or self.transitions or self.state):
+            raise ContradictionError(
+                "--composition and --transitions are for RNNGs: a sequential model has neither"
+            )
+        self._require_initial(kind)
+        if self.world and "jobs" in self.settings:
+            raise ContradictionError("with --mpi, mpirun says how many processes: leave --jobs out")
+        if self.trees is None and self.train is None:
+            raise ContradictionError(
+                "give --trees with --dev-trees or --hold-out, or oracles as --train and --dev"
+            )
+        if self.trees is None:
+            self._require_oracles(kind)
+        elif given := _first_given({"--train": self.train, "--dev": self.dev}):
+            raise ContradictionError(
+                f"{given} names an oracle, and --trees makes oracles: give --trees with --dev-trees or --hold-out, or "
+                "--train with --dev"
+            )
+        elif (self.dev_trees is None) == (self.hold_out is None):
+            raise ContradictionError("--trees needs one of --dev-trees and --hold-out, such as 0.1")
+        elif self.hold_out is not None and not 0 < self.hold_out < 1:
+            raise RnngError(f"hold_out: {self.hold_out} is not in the range 0<x<1.")
+
+    def _require_initial(self, kind: Kind) -> None:
+        """Raise ContradictionError where options do not go with --init."""
+        if self.init is None:
+            if self.extend:
+                raise ContradictionError("--extend adds to the model of --init: give that")
+            return
+        if given := _first_given({"pretrained": self.pretrained, "clusters": self.clusters}):
+            raise ContradictionError(f"--{given} is for a new model: with --init it is the model's")
+        if self.extend and not kind.has_trees:
+            raise ContradictionError(
+                "--extend adds nonterminals and tags: a sequential model has none"
+            )
+        if os.path.realpath(self.init) == os.path.realpath(self.folder):
+            raise ContradictionError(
+                "--init and --model name one folder: name a new one for the model that is made, or go on with the old "
+                "training by --resume without --init"
+            )
+
+    def _require_oracles(self, kind: Kind) -> None:
+        """Raise ContradictionError where options do not go with --train."""
+        if self.dev is None:
+            raise ContradictionError("--train needs the development oracle: give --dev")
+        with_trees = {
+            "--hold-out": self.hold_out,
+            "--unk": self.unk,
+            "--skip-preterminals": self.skip_preterminals or None,
+        }
+        if given := _first_given(with_trees):
+            raise ContradictionError(f"{given} goes with --trees: an oracle is made already")
+        if self.dev_trees is None and not kind.generates_words:
+            raise ContradictionError("--dev needs its trees, for F1: give --dev-trees")
+        if not (self.dev_trees is None or is_path(self.dev_trees)):
+            raise ContradictionError("--dev-trees is a file where --dev is an oracle")
+        if self.dev_trees is not None and kind.generates_words:
+            raise ContradictionError("--dev-trees goes with --trees; with --train, --dev is enough")
+
+
+def is_path(given: object) -> bool:
+    """Whether it names a file or folder."""
+    return isinstance(given, (str, os.PathLike))
+
+
+def is_oracle(given: object) -> bool:
+    """Whether it names a file that begins as an oracle does."""
+    if not is_path(given) or not os.path.isfile(given):
+        return False
+    with open_input(given) as stream:
+        return next(iter(stream), "").startswith("# ")
+
+
+def _checked(of: object, value: object) -> object:
+    if why := mistake(of, value):
+        raise RnngError(f"{option_name(of)}: {why}")
+    return value
+
+
+def _first_given(values: Mapping[str, object]) -> str | None:
+    return next((name for name, value in values.items() if value is not None), None)

@@ -1,0 +1,282 @@
+"""Trainings as their users know them: from trees or oracles to a model folder, with a record of every step."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing
+from dataclasses import replace
+from html import escape
+from pathlib import Path
+
+from oracle.errors import InputError, RnngError
+from oracle.training_data import PARTS, evenly_spaced
+from rnng_dy import checkpoint, engine, registry
+from rnng_dy.drawing.training_page import training_page
+from rnng_dy.execution.local import check_jobs, prepare_process
+from rnng_dy.execution.stopping import Stopped, stopping
+from rnng_dy.folders import writing
+from rnng_dy.runs import Run
+from rnng_dy.text.segmenter import Segmenter
+from rnng_dy.training.continuing import as_seen_by, extended, unseen
+from rnng_dy.training.data import TrainingData, training_data
+from rnng_dy.training.examples import Examples, examples_of, require_transitions
+from rnng_dy.training.listener import Listener
+from rnng_dy.training.loop import TrainingLoop
+from rnng_dy.training.options import TrainingOptions, Trees, is_oracle
+from rnng_dy.training.presets import Settings, saved_settings, settings_for, sizes_for
+from rnng_dy.training.provenance import Provenance, about_continued
+
+LEARNT_FROM = 100_000
+"""Sentences that show how a treebank writes text, evenly spaced where there are more."""
+Record = Mapping[str, object]
+
+
+class Training:
+    """A training of a model, begun or resumed by going through the records of its log.
+
+        training = rnng_dy.Training("discriminative", "train.trees", "dev.trees", folder="parser")
+        for record in training:
+            print(record["event"], record["epoch"])
+        parser = training.model
+
+    Leaving the loop, and Ctrl-C, stop the training after an update. `resume=True` then goes on with it, to the same
+    numbers.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        trees: Trees | None = None,
+        dev_trees: Trees | None = None,
+        *,
+        folder: str | os.PathLike,
+        listener: Listener | None = None,
+        **settings,
+    ):
+        """`kind` is `discriminative`, `generative` or `lstm-lm`; `folder` is that of the model.
+
+        `trees` and `dev_trees` are files of bracketed trees, nltk.Trees or oracles. `settings` are the other options of
+        `rnng-dy train`, with _ for -: see `TrainingOptions` and `Settings`.
+
+        Raises RnngError for options that do not go together, and for settings that there are not, or out of range.
+        """
+        # a command says what is an oracle
+        if "train" not in settings and is_oracle(trees):
+            settings["train"], trees = trees, None
+        if "dev" not in settings and is_oracle(dev_trees):
+            settings["dev"], dev_trees = dev_trees, None
+        self.kind = registry.kind(kind)
+        self._sizes_type = self.kind.model_class.sizes_type
+        given = {"folder": folder, "trees": trees, "dev_trees": dev_trees, **settings}
+        self.options = TrainingOptions.of(self.kind, self._sizes_type, given)
+        self.records: list[Record] = []
+        """The records that this process has made."""
+        self._listener = listener or Listener()
+        self._new: list[Record] = []
+
+    @property
+    def folder(self) -> Path:
+        """The model folder."""
+        return self.options.place
+
+    @property
+    def model(self):
+        """The model that has scored best on the development data so far, as the folder has it."""
+        return registry.load(self.folder, self.kind.name)
+
+    @property
+    def best(self) -> dict[str, object]:
+        """The best score so far, and after how many sentences it was reached."""
+        state = self._loop.state
+        return {"best": state.best, "sentences": state.best_sentences}
+
+    def __iter__(self) -> Iterator[Record]:
+        """Train, and give the records of the log.
+
+        Raises RnngError for data, models and settings that cannot be used, and `Stopped`, a KeyboardInterrupt, once a
+        signal has stopped the training and its state is saved.
+        """
+        with ExitStack() as stack:
+            self._begin(stack)
+            stopped = stack.enter_context(stopping())
+            with closing(self._loop.updates()) as updates:
+                for _ in updates:
+                    yield from self._taken()
+                    if stopped:
+                        message = f"stopped; the same with resume=True goes on in {self.folder}"
+                        raise Stopped(message, stopped[0])
+            self._about.finish(self.folder)
+            yield from self._taken()
+
+    def _repr_html_(self) -> str | None:
+        """Return the page of `rnng-dy plot` in a frame, for notebooks; None without a folder, or without Jinja2."""
+        try:
+            page = training_page([Run.read(self.folder, self.folder.name)], time.time())
+        except RnngError:
+            return None
+        return f'<iframe srcdoc="{escape("".join(page))}" width="100%" height="600"></iframe>'
+
+    def _taken(self) -> Iterator[Record]:
+        new, self._new = self._new, []
+        yield from new
+
+    def _begin(self, stack: ExitStack) -> None:
+        """Make or read data and model, and write the folder of a new one; `stack` ends what must be ended."""
+        options, listener = self.options, self._listener
+        base = self._initial_model()
+        self._start_engine()
+        # until the training ends no other one can write the folder
+        stack.enter_context(writing(options.folder))
+        options.require_free_folder()
+        data = stack.enter_context(training_data(self.kind, options, base, listener))
+        part = self.kind.training_class(self.kind, options, data, listener)
+        self.settings, sizes = self._settings_and_sizes(len(data.train))
+        model = self._model(base, data, part, sizes)
+        if options.init is not None:
+            seen = {name: as_seen_by(model, getattr(data, name)) for name in PARTS}
+            data = replace(data, **seen)
+        evaluation, adding = part.judge(model, data, self.settings.seed)
+        self.describe = evaluation.describe
+        examples = self._examples(model, data)
+        inputs = data.inputs | part.inputs | options.initial_hash
+        self._about = Provenance(
+            model, data.train, self.settings, inputs, options.command, options.preset
+        )
+        setup = model, examples, evaluation, self.settings, self.folder, self._report, inputs
+        self._loop = TrainingLoop(*setup, options.world and options.world.group)
+        if options.world:
+            world = options.world
+            listener.say(f"MPI: ranks {world.size}, machines {world.machines}")
+        if options.resumes:
+            self._loop.resume()
+            listener.say(f"going on after {self._loop.state.sentences} sentences")
+        else:
+            if base is None:
+                shown = evenly_spaced(data.train, LEARNT_FROM)
+                model.segmenter = Segmenter.of_training(sentence.tokens for sentence in shown)
+            self._loop.create_folder(data.keep, *adding)
+        self._warn_of(data)
+
+    def _start_engine(self) -> None:
+        """Start DyNet, before data is made. Raises RnngError where the device cannot do what the options say."""
+        device = self.options.device
+        if self.options.world and device not in (None, engine.CPU):
+            raise RnngError("--mpi is for the CPU: leave out --device")
+        check_jobs(self.options.settings.get("jobs", 1), device or engine.CPU)
+        engine.start_on(device)
+
+    def _initial_model(self):
+        """The model of --init; None without it, and where --resume goes on with what was made of it."""
+        options = self.options
+        if options.init is None or options.resumes:
+            return None
+        engine.start_on(options.device)
+        return registry.load(options.init, self.kind.name)
+
+    def _settings_and_sizes(self, sentences: int) -> tuple[Settings, object]:
+        options = self.options
+        preset = options.preset, self.kind.presets or self.kind.name, sentences
+        sizes = replace(self._sizes_type(), **{**sizes_for(*preset), **options.sizes})
+        settings = settings_for(*preset)
+        if options.resumes:
+            settings = saved_settings(checkpoint.training_state(self.folder), self.folder)
+        if engine.device() != engine.CPU:
+            # a preset, or a training begun on the processor, may have more
+            settings = replace(settings, jobs=1)
+        settings = replace(settings, **options.settings)
+        return (replace(settings, jobs=options.world.size) if options.world else settings), sizes
+
+    def _model(self, base, data: TrainingData, part, sizes: object):
+        """The model to train: new, that of the folder, or made of the one that training goes on from."""
+        names = ("composition", "transitions", "state")
+        given = {n: value for n in names if (value := getattr(self.options, n)) is not None}
+        if self.options.resumes:
+            model = self.kind.model_class.build(self.folder)
+            self._require_same(model, given, self.options.folder, "resume")
+            return model
+        if base is None:
+            return part.model(sizes, seed=self.settings.seed, **given)
+        self._require_same(base, given, self.options.init, "go on")
+        model = self._continued(base, data)
+        model.about = about_continued(base, self.options.init)
+        return model
+
+    def _require_same(self, model, given: Mapping, place: object, verb: str) -> None:
+        """Raise RnngError where options that were given are not those of the model."""
+        for name, value in given.items():
+            if value != model.config()[name]:
+                raise RnngError(f"{place} has another {name}: {verb} without --{name}")
+        if replace(model.sizes, **self.options.sizes) != model.sizes:
+            raise RnngError(f"{place} has other dimensions, {model.sizes}: {verb} with those")
+
+    def _continued(self, base, data: TrainingData):
+        """The model of --init, with what --extend adds to it."""
+        init, extends = self.options.init, self.options.extend
+        try:
+            if symbols := str(unseen(base, data.train)):
+                if not extends:
+                    raise RnngError(
+                        f"{symbols} are not in {init}: add them with --extend, or take them out"
+                    )
+                self._listener.say(f"{init}: adding {symbols}")
+            return extended(base, data.train, self.settings.seed) if extends else base
+        except RnngError as error:
+            raise InputError(str(error), data.source) from None
+
+    def _examples(self, model, data: TrainingData) -> Examples:
+        """The examples to train on. Raises InputError where there are none, or of another transition system."""
+        world, jobs = self.options.world, self.settings.jobs
+        prepare_process(world.here if world else jobs, engine.device())
+        try:
+            require_transitions(model, data.train.symbols.systems)
+        except RnngError as error:
+            raise InputError(str(error), data.source) from None
+        examples, self._impossible = examples_of(model, data.train)
+        if not examples:
+            reason = next(iter(self._impossible.values()))
+            raise InputError(f"no sentence to train on: {reason}", data.source)
+        self._places = (data.train_path, examples.lines)
+        return examples
+
+    def _warn_of(self, data: TrainingData) -> None:
+        """Warn of sentences that cannot be trained on."""
+        for line, reason in self._impossible.items():
+            self._listener.warn(f"{data.train_path}:{line}: left out: {reason}")
+        if self._impossible:
+            self._listener.warn(
+                f"{len(self._impossible)} of {len(data.train)} training sentences left out"
+            )
+
+    def place_of(self, record: Record) -> str:
+        """The file and line of the sentence that a record is about."""
+        path, lines = self._places
+        return f"{path}:{lines[record['sentence']]}"
+
+    def _report(self, record: dict) -> None:
+        self._about.report(record, self.folder)
+        self._listener.record(record)
+        self.records.append(record)
+        self._new.append(record)
+
+
+def train(
+    kind: str,
+    trees: Trees | None = None,
+    dev_trees: Trees | None = None,
+    *,
+    folder: str | os.PathLike,
+    on_record: Callable[[Record], None] | None = None,
+    **settings,
+):
+    """Train a model to the end and return it as it scored best on the development data.
+
+    The arguments, and the errors raised, are those of `Training`; `on_record` is called with each record of the log.
+    """
+    training = Training(
+        kind, trees, dev_trees, folder=folder, listener=Listener(on_record), **settings
+    )
+    for _ in training:
+        pass
+    return training.model

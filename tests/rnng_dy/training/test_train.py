@@ -1,0 +1,243 @@
+"""`rnng_dy.train` and `rnng_dy.Training`: what a command does, from Python."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import signal
+import subprocess
+import sys
+import warnings
+from dataclasses import replace
+from pathlib import Path
+
+import nltk
+import numpy as np
+import pytest
+
+import rnng_dy
+from oracle.errors import RnngError
+from rnng_dy import checkpoint, registry
+from tests.commands import invoke
+
+from ..conftest import TINY
+
+SMALL = {
+    "hidden": 8,
+    "lstm_input": 9,
+    "epochs": 2,
+    "evaluate_from_epoch": 0,
+    "first_evaluation": 10,
+}
+OPTIONS = [x for k, v in SMALL.items() for x in (f"--{k.replace('_', '-')}", str(v))]
+KINDS = ["discriminative", "generative", "lstm-lm"]
+
+
+@pytest.fixture(autouse=True)
+def data(tmp_path, monkeypatch):
+    """A folder of 30 trees to train on and 10 others, the current one."""
+    monkeypatch.chdir(tmp_path)
+    lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)
+    Path("t.trees").write_text("".join(lines[:30]), encoding="utf-8")
+    Path("d.trees").write_text("".join(lines[30:40]), encoding="utf-8")
+
+
+def trees(name):
+    return [nltk.Tree.fromstring(line) for line in Path(name).read_text("utf-8").splitlines()]
+
+
+def assert_same(first, second, names=("parameters.npz", "training.npz")):
+    for name in names:
+        ours, theirs = (checkpoint.read_arrays(Path(folder, name)) for folder in (first, second))
+        assert ours.keys() == theirs.keys()
+        assert all(np.array_equal(ours[key], theirs[key]) for key in ours if key != "state")
+
+
+def records_of(folder):
+    return [json.loads(line) for line in Path(folder, "log.jsonl").read_text("utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_call_trains_as_the_command_does(kind, capfd):
+    heard = []
+    model = rnng_dy.train(
+        kind, "t.trees", "d.trees", folder="python", on_record=heard.append, **SMALL
+    )
+    assert capfd.readouterr() == ("", "")
+    invoke("train", kind, "--trees", "t.trees", "--dev-trees", "d.trees", *OPTIONS, "--model", "m")
+    assert_same("python", "m")
+    assert heard == records_of("python")
+    assert isinstance(model, type(rnng_dy.load("m")))
+    best = checkpoint.read_arrays("python/parameters.npz")
+    assert all(np.array_equal(a, best[name]) for name, a in model.store.arrays().items())
+
+
+def test_trees_in_memory_and_oracles_train_the_same_model():
+    rnng_dy.train("discriminative", "t.trees", "d.trees", folder="files", pos=True, **SMALL)
+    given = {"folder": "memory", "pos": True, **SMALL}
+    rnng_dy.train("discriminative", trees("t.trees"), trees("d.trees"), **given)
+    assert_same("files", "memory")
+    oracles = {"dev": "files/data/dev.oracle", "dev_trees": "d.trees", "pos": True, **SMALL}
+    rnng_dy.train("discriminative", "files/data/train.oracle", folder="oracles", **oracles)
+    assert_same("files", "oracles")
+    # as the command is, a resume is refused if the trees are others
+    rnng_dy.train("discriminative", trees("t.trees"), trees("d.trees"), resume=True, **given)
+    with pytest.raises(RnngError, match=r"other data \(--trees, --dev-trees"):
+        rnng_dy.train("discriminative", trees("d.trees"), trees("t.trees"), resume=True, **given)
+
+
+def test_a_loop_that_is_left_can_be_resumed_to_the_same_numbers():
+    rnng_dy.train("lstm-lm", "t.trees", hold_out=0.2, folder="straight", **SMALL)
+    left = {"hold_out": 0.2, "folder": "left", "report_every": 5, **SMALL}
+    training = rnng_dy.Training("lstm-lm", "t.trees", **left)
+    for record in training:
+        if record["sentences"] >= 7:
+            break
+    assert training.records == records_of("left")
+    assert 0 < training.model.updates < 48
+    with pytest.raises(RnngError, match="left exists"):
+        rnng_dy.train("lstm-lm", "t.trees", **left)
+    rnng_dy.train("lstm-lm", "t.trees", resume=True, **left)
+    assert_same("left", "straight", ["parameters.npz"])
+
+
+def test_a_notebook_shows_the_curves_of_a_training():
+    training = rnng_dy.Training("lstm-lm", "t.trees", hold_out=0.2, folder="m", **SMALL)
+    assert training._repr_html_() is None
+    shown = [training._repr_html_() for _ in training][-1]
+    assert shown.startswith("<iframe srcdoc=") and shown.endswith("</iframe>")
+    page = html.unescape(shown)
+    assert "LSTM language models" in page and "m, best: " in page
+
+
+INTERRUPTED = """
+import os, signal, rnng_dy
+
+def interrupt(record):
+    os.kill(os.getpid(), signal.SIGINT)
+
+try:
+    rnng_dy.train("lstm-lm", "t.trees", hold_out=0.2, folder="m", on_record=interrupt, report_every=5, hidden=8,
+        lstm_input=9, epochs=50)
+except KeyboardInterrupt as stop:
+    print(stop)
+assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+"""
+
+
+def test_ctrl_c_stops_after_the_update_with_the_state_saved():
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=120
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "stopped; the same with resume=True goes on in m\n"
+    assert checkpoint.training_state("m")["progress"]["sentences"] == 5
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"epochs": 0}, "epochs: 0 is not in the range x>=1."),
+        ({"dropout": 1}, "dropout: 1 is not in the range 0<=x<1."),
+        ({"learning_rate": float("nan")}, "learning_rate: nan is no finite number."),
+        ({"epochs": "many"}, "epochs: 'many' is not a valid integer range."),
+        ({"optimizer": "sdg"}, "optimizer: 'sdg' is not one of 'sgd', 'adam'."),
+        ({"word_size": 0}, "word_size: 0 is not in the range x>=1."),
+        (
+            {"droput": 0.1},
+            "no setting of a discriminative training is called 'droput': did you mean 'dropout'?",
+        ),
+        ({"clusters": "c"}, "no setting of a discriminative training is called 'clusters'"),
+        ({"transitions": "odd"}, "no transition system is called 'odd': top-down, in-order"),
+        ({"unk": "odd"}, "no rule for unknown words is called 'odd': "),
+        ({"hold_out": 1.5}, "hold_out: 1.5 is not in the range 0<x<1."),
+        ({"preset": "slow"}, "no preset is called 'slow': paper, fast, quick, gpu"),
+        ({"hold_out": 0.1, "dev_trees": "d.trees"}, "--trees needs one of"),
+        ({"extend": True}, "--extend adds to the model of --init"),
+    ],
+)
+def test_settings_are_checked_in_the_words_of_the_command(settings, says):
+    with pytest.raises(RnngError) as error:
+        rnng_dy.Training(
+            "discriminative", "t.trees", **{"folder": "m", "hold_out": 0.1, **settings}
+        )
+    assert says in str(error.value)
+    assert sorted(os.listdir()) == ["d.trees", "t.trees"]
+
+
+@pytest.mark.parametrize(
+    "setting", ["--epochs=0", "--dropout=1.0", "--word-size=0", "--optimizer=sdg"]
+)
+def test_the_command_has_the_same_words(setting):
+    name, _, value = setting.partition("=")
+    command = ["train", "discriminative", "--trees", "t.trees", "--hold-out", "0.1", "--model", "m"]
+    said = invoke(*command, setting, code=2).stderr
+    parsed = {"0": 0, "1.0": 1.0}.get(value, value)
+    given = {name.strip("-").replace("-", "_"): parsed, "hold_out": 0.1}
+    with pytest.raises(RnngError) as error:
+        rnng_dy.Training("discriminative", "t.trees", folder="m", **given)
+    words = str(error.value).partition(": ")[2]
+    assert words in " ".join(said.split())
+
+
+def test_a_sequential_model_takes_what_it_has():
+    for setting in ("composition", "transitions", "state"):
+        name = {"composition": "buggy", "transitions": "top-down", "state": "full"}[setting]
+        with pytest.raises(RnngError, match="a sequential model has neither"):
+            rnng_dy.Training("lstm-lm", "t.trees", hold_out=0.1, folder="m", **{setting: name})
+    with pytest.raises(RnngError, match="no setting of a lstm-lm training is called 'pos'"):
+        rnng_dy.Training("lstm-lm", "t.trees", hold_out=0.1, folder="m", pos=True)
+    with pytest.raises(RnngError, match="'word_size'"):
+        rnng_dy.Training("lstm-lm", "t.trees", hold_out=0.1, folder="m", word_size=3)
+
+
+def test_no_kind_and_no_file_are_errors_of_ours():
+    with pytest.raises(RnngError, match="no kind of model is called 'dragon': discriminative"):
+        rnng_dy.train("dragon", "t.trees", folder="m")
+    with pytest.raises(FileNotFoundError):
+        rnng_dy.train("lstm-lm", "absent", hold_out=0.1, folder="m")
+    assert sorted(os.listdir()) == ["d.trees", "t.trees"]
+
+
+def test_a_model_goes_on_with_other_trees():
+    rnng_dy.train("discriminative", "t.trees", "d.trees", folder="first", **SMALL)
+    Path("new.trees").write_text("(S (NEW (XX a) (XX b)))\n" * 3, encoding="utf-8")
+    more = {"init": "first", "epochs": 1}
+    with pytest.raises(RnngError, match="nonterminals NEW are not in first: add them with"):
+        rnng_dy.train("discriminative", "new.trees", "new.trees", folder="second", **more)
+    with pytest.warns(UserWarning, match="new.trees has what is trained on"):
+        second = rnng_dy.train(
+            "discriminative", "new.trees", "new.trees", folder="second", extend=True, **more
+        )
+    assert "NEW" in second.vocabulary.nonterminals
+
+
+class Shouting(rnng_dy.LstmLanguageModel):
+    """A language model of a kind that the registry does not have."""
+
+    kind = "shouting-lm"
+
+    def surprisals(self, tokens, end=False):
+        return super().surprisals([token.upper() for token in tokens], end)
+
+
+def test_a_kind_that_is_added_trains_resumes_and_loads(monkeypatch):
+    lstm = registry.KINDS["lstm-lm"]
+    added = replace(lstm, name=Shouting.kind, model=Shouting, presets=lstm.name, title="Loud model")
+    monkeypatch.setitem(registry.KINDS, Shouting.kind, added)
+    given = {"hold_out": 0.2, "folder": "m", "jobs": 1, "preset": "quick", **SMALL}
+    rnng_dy.train("shouting-lm", "t.trees", **given)
+    model = rnng_dy.train("shouting-lm", "t.trees", resume=True, **{**given, "patience": 3})
+    assert type(model) is type(rnng_dy.load("m")) is Shouting
+    assert [record.token for record in model.surprisals(["the", "cat"])] == ["THE", "CAT"]
+    assert Path("m/README.md").read_text(encoding="utf-8").startswith("# Loud model")
+
+
+def test_training_in_a_thread_is_no_matter_of_signals():
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as pool, warnings.catch_warnings():
+        job = pool.submit(rnng_dy.train, "lstm-lm", "t.trees", hold_out=0.2, folder="m", **SMALL)
+        assert job.result().updates > 0
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

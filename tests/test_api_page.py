@@ -1,0 +1,36 @@
+"""docs/api.md runs line by line, as doctests, on a small treebank."""
+
+from __future__ import annotations
+
+import doctest
+from pathlib import Path
+
+import oracle
+from rnng_dy.cli import COMMANDS
+
+from . import pages
+
+PAGE = pages.CHECKOUT / "docs" / "api.md"
+TINY = Path(oracle.__file__).parent / "data" / "tiny.trees"
+
+
+def test_every_line_runs_and_gives_what_the_page_says(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)
+    parts = {"train": lines[:60], "dev": lines[60:75], "test": lines[75:90]}
+    for name, trees in parts.items():
+        Path(f"{name}.trees").write_text("".join(trees), encoding="utf-8")
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    outcome = doctest.testfile(str(PAGE), module_relative=False, optionflags=flags)
+    assert (outcome.failed, outcome.attempted > 40) == (0, True)
+
+
+def test_every_command_has_a_place_on_the_page():
+    text = PAGE.read_text(encoding="utf-8")
+    headings = {
+        name.strip()
+        for line in text.splitlines()
+        if line[:3] == "## "
+        for name in line[3:].split(",")
+    }
+    assert set(COMMANDS) - {"reproduce"} <= headings
