@@ -30,7 +30,7 @@ PART, SENTENCES = 1 << 20, 1 << 14
 """Numbers, and sentences, that are worked on at a time."""
 
 
-class Row(NamedTuple):
+class SentenceIds(NamedTuple):
     """A sentence as numbers."""
 
     tokens: np.ndarray
@@ -60,7 +60,7 @@ class EncodedOracle(Sequence[OracleSentence]):
         if isinstance(index, slice):
             return [self[i] for i in range(len(self))[index]]
         index = range(len(self))[index]
-        row, words = self.row(index), self.symbols.words
+        row, words = self.ids_of(index), self.symbols.words
         lowercased = self._columns.get("lowercased")
         if lowercased is not None:
             lowercased = _named(lowercased[self._span(index, "word_ends")], words)
@@ -75,10 +75,10 @@ class EncodedOracle(Sequence[OracleSentence]):
             transitions=self.symbols.systems[self._columns["systems"][index]],
         )
 
-    def row(self, index: int) -> Row:
+    def ids_of(self, index: int) -> SentenceIds:
         """A sentence as numbers, from 0."""
         words, tags = self._span(index, "word_ends"), self._columns.get("tags")
-        return Row(
+        return SentenceIds(
             self._columns["tokens"][words],
             self._words("unkified", words),
             None if tags is None else tags[words],

@@ -46,7 +46,7 @@ class StackItem(Protocol):
     label: object
 
 
-Item = TypeVar("Item", bound=StackItem)
+Cell = TypeVar("Cell", bound=StackItem)
 
 
 class TransitionSystem(ABC):
@@ -102,7 +102,7 @@ class TransitionSystem(ABC):
         """What is wrong with an action that is not valid, to follow its name; None for ending here."""
 
     @property
-    def most_harmless(self) -> float:
+    def max_actions_within_limits(self) -> float:
         """So many actions never break a limit; 0: that must be looked at."""
         # every constituent is opened and closed
         return 2 * self.max_open if self.limits == TransitionSystem.limits else 0
@@ -140,7 +140,7 @@ class TransitionSystem(ABC):
                 left += [closing, *others[::-1], opening, *first[::-1]]
         return actions
 
-    def constituent(self, stack: Item) -> tuple[Item, list[Item], Item | None]:
+    def constituent(self, stack: Cell) -> tuple[Cell, list[Cell], Cell | None]:
         """What REDUCE makes: the open nonterminal, its children from left to right, and the stack left below them."""
         children = []
         while stack.label is None:

@@ -80,7 +80,7 @@ class InOrder(TransitionSystem):
         self.max_unary = max_unary
 
     @property
-    def most_harmless(self) -> float:
+    def max_actions_within_limits(self) -> float:
         """See `TransitionSystem`."""
         # a word, one unary constituent too many, and FINISH are more
         return min(2 * self.max_open, 2 * self.max_unary + 3)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from oracle.encoded import EncodedOracle, Row
+from oracle.encoded import EncodedOracle, SentenceIds
 from oracle.errors import ImpossibleError, RnngError
 from oracle.transitions import SYSTEMS
 from rnng_dy.baselines.lstm_lm import LanguageModelExample
@@ -38,7 +38,7 @@ class Examples(Sequence):
         return len(self._members)
 
     def __getitem__(self, index: int):
-        return self._example_of(self._oracle.row(self._members[index]))
+        return self._example_of(self._oracle.ids_of(self._members[index]))
 
     def unmapped(self) -> Examples:
         """The same for a process of another machine, which is given the arrays with it."""
@@ -86,7 +86,7 @@ def examples_of(model: SavedModel, oracle: EncodedOracle) -> tuple[Examples, dic
             doubtful |= oracle.sentences_with(column, symbols)
     if isinstance(model, Rnng):
         # others break no limit
-        doubtful |= oracle.lengths("action") > model.transitions.most_harmless
+        doubtful |= oracle.lengths("action") > model.transitions.max_actions_within_limits
     impossible = {}
     for i in np.flatnonzero(doubtful).tolist():
         try:
@@ -108,7 +108,7 @@ class _ParserExampleOf:
     tags: Sequence[int | None] | None
     vectors: Sequence[int | None] | None
 
-    def __call__(self, row: Row) -> ParserExample:
+    def __call__(self, row: SentenceIds) -> ParserExample:
         classes, words = self.classes[row.unkified], self.words[row.tokens]
         words = np.where(words == NONE, classes, words).tolist()
         tags = None if self.tags is None else [self.tags[i] for i in row.tags.tolist()]
@@ -140,7 +140,7 @@ class _WordExampleOf:
     words: np.ndarray
     actions: np.ndarray | None
 
-    def __call__(self, row: Row) -> GeneratorExample | LanguageModelExample:
+    def __call__(self, row: SentenceIds) -> GeneratorExample | LanguageModelExample:
         words = self.words[row.unkified].tolist()
         if self.actions is None:
             return LanguageModelExample(words)
