@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from oracle.errors import InputError
 from oracle.streams import WHITE_SPACE
-from rnng_dy.evaluation.records import Record
+from rnng_dy.evaluation.records import MEASURES, WordRecord
 
 _WAYS = {
     "-LRB-": ["("],
@@ -33,40 +33,27 @@ _WAYS = {
 """What a token has, and how else it may be written. No way to write one thing begins another, so that the first that
 fits is right."""
 
+_NOT_ADDED = ("standard_error", "entropy", "open")
+
 _PIECE = re.compile("|".join(map(re.escape, _WAYS)) + "|.", re.DOTALL)
 _WRITTEN = re.compile(rf"[^{WHITE_SPACE}]+")
 
 
 @dataclass(frozen=True)
-class MergedWord:
+class MergedWord(WordRecord):
     """A written word, or the end of a sentence, with the measures of the tokens that it covers.
 
     Surprisal, its shares, rounds, actions and the change of entropy are sums, None where a token has none. Entropy and
     open constituents are those after the last token. The standard error is that of a single token, None for more:
-    the errors of neighbours are not independent.
+    the errors of neighbours are not independent. `token` is as in the raw text; the words of a token that covers
+    several are joined by a space. `unk` is the model's form of a single token.
     """
 
-    token: str | None
-    """As it is written in the raw text; the words of a token that covers several are joined by a space."""
-    first: int
+    first: int = 1
     """Number of the first token, from 1."""
-    last: int
-    surprisal: float
-    standard_error: float | None
-    syntactic: float | None
-    lexical: float | None
-    best_syntactic: float | None
-    best_lexical: float | None
-    rounds: int | None
-    actions: int | None
-    entropy: float | None
-    entropy_delta: float | None
-    open: int | None
-    unk: str | None = None
-    """The model's form of a single token."""
+    last: int = 1
     known: bool | None = None
     """Whether the model saw all tokens as they are; None for the end of a sentence."""
-    beam: tuple = ()
 
     @property
     def token_ids(self) -> str:
@@ -74,7 +61,7 @@ class MergedWord:
         return f"{self.first}" if self.first == self.last else f"{self.first}-{self.last}"
 
 
-def merge(raw: str, records: Sequence[Record], path: object, line: int) -> list[MergedWord]:
+def merge(raw: str, records: Sequence[WordRecord], path: object, line: int) -> list[MergedWord]:
     """The written words of a raw line with the measures of their tokens; a record without a token stays alone.
 
     Characters are compared, white space apart. A token may have PTB's -LRB-, ``, '', \\/, ... and -- for brackets,
@@ -157,7 +144,7 @@ def _written_as(token: str) -> re.Pattern:
     return re.compile("".join(f"(?:{way})" for way in ways))
 
 
-def _merged(text: str | None, records: Sequence[Record], first: int, last: int) -> MergedWord:
+def _merged(text: str | None, records: Sequence[WordRecord], first: int, last: int) -> MergedWord:
     covered = records[first : last + 1]
     alone = first == last
 
@@ -174,17 +161,5 @@ def _merged(text: str | None, records: Sequence[Record], first: int, last: int) 
         open=covered[-1].open,
         unk=covered[0].unk if alone else None,
         known=None if text is None else all(record.known for record in covered),
-        **{name: total(name) for name in _SUMS},
+        **{name: total(name) for name in MEASURES if name not in _NOT_ADDED},
     )
-
-
-_SUMS = (
-    "surprisal",
-    "syntactic",
-    "lexical",
-    "best_syntactic",
-    "best_lexical",
-    "rounds",
-    "actions",
-    "entropy_delta",
-)

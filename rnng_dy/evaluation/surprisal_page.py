@@ -12,7 +12,7 @@ from string import Template
 
 from oracle.files import open_output
 from oracle.transitions import TOP_DOWN, TransitionSystem
-from rnng_dy.evaluation.records import END, Record, tokens_so_far
+from rnng_dy.evaluation.records import END, WordRecord, tokens_so_far
 
 ANALYSES = 10
 """At most so many analyses of a word are on a page,"""
@@ -30,7 +30,7 @@ _PARTS = {
 
 def write_page(
     path: str | os.PathLike,
-    sentences: Sequence[Sequence[Record]],
+    sentences: Sequence[Sequence[WordRecord]],
     title: str,
     model_description: str,
     transitions: TransitionSystem = TOP_DOWN,
@@ -47,7 +47,7 @@ def write_page(
 
 
 def page(
-    sentences: Sequence[Sequence[Record]],
+    sentences: Sequence[Sequence[WordRecord]],
     title: str,
     model_description: str,
     transitions: TransitionSystem = TOP_DOWN,
@@ -100,7 +100,7 @@ class _Scale:
         return f'<span class="axis" aria-hidden="true">{"".join(labels)}</span>'
 
 
-def _section(number: int, records: Sequence[Record], scale: _Scale) -> str:
+def _section(number: int, records: Sequence[WordRecord], scale: _Scale) -> str:
     """A sentence: its number, its sum, and a bar a word."""
     bits = sum(record.surprisal for record in records)
     words = sum(record.token is not None for record in records)
@@ -111,7 +111,7 @@ def _section(number: int, records: Sequence[Record], scale: _Scale) -> str:
     return f'<section><h2>{heading}</h2><ol class="words">\n{cells}</ol></section>\n'
 
 
-def _cell(record: Record, scale: _Scale) -> str:
+def _cell(record: WordRecord, scale: _Scale) -> str:
     token = END if record.token is None else record.token
     unk = "" if record.unk in (None, record.token) else f"<small>{_text(record.unk)}</small>"
     return (
@@ -120,7 +120,7 @@ def _cell(record: Record, scale: _Scale) -> str:
     )
 
 
-def _bar(record: Record, scale: _Scale) -> str:
+def _bar(record: WordRecord, scale: _Scale) -> str:
     if not math.isfinite(record.surprisal):
         sign = "?" if math.isnan(record.surprisal) else "∞"
         return f'<i class="total cut" style="height:100%"></i><b style="bottom:100%">{sign}</b>'
@@ -135,12 +135,12 @@ def _bar(record: Record, scale: _Scale) -> str:
     return f'{"".join(bars)}<b style="bottom:{below:.2f}%">{record.surprisal:.1f}</b>'
 
 
-def _has_shares(record: Record) -> bool:
+def _has_shares(record: WordRecord) -> bool:
     shares = record.syntactic, record.lexical
     return None not in shares and all(map(math.isfinite, shares))
 
 
-def _numbers(record: Record, token: str) -> Iterator[str]:
+def _numbers(record: WordRecord, token: str) -> Iterator[str]:
     """The lines of a word's tooltip."""
     yield token
     error = "" if record.standard_error is None else f" ± {record.standard_error:.2f}"
@@ -172,7 +172,9 @@ def _legend(is_shared_out: bool) -> str:
     return f"{marks} surprisal in bits"
 
 
-def _analyses(records: Sequence[Record], kept: int, transitions: TransitionSystem) -> list[dict]:
+def _analyses(
+    records: Sequence[WordRecord], kept: int, transitions: TransitionSystem
+) -> list[dict]:
     """Of each word the brackets of its best analyses, each as what it adds to one of the word before, and shares."""
     found, before = [], []
     for i, record in enumerate(records):
