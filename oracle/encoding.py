@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import os
 import shutil
@@ -20,6 +19,7 @@ from typing import IO
 import numpy as np
 
 from oracle.blocks import OracleSentence, read_oracle_lines
+from oracle.byte_streams import hashed
 from oracle.columns import COLUMNS, FILES, HEADER, OF_SENTENCES, OF_WORDS, SYMBOLS, Symbols
 from oracle.encoded import PART, EncodedOracle, Header, mapped, write_header
 from oracle.errors import InputError
@@ -120,23 +120,8 @@ def _reading(
             yield sentence
 
     with open_lines(path) as stream:
-        text = as_text(io.BufferedReader(_Hashed(stream, digest), 1 << 17))
+        text = as_text(hashed(stream, digest))
         yield counted(), digest
-
-
-class _Hashed(io.RawIOBase):
-    """Bytes of a stream, hashed as they are read."""
-
-    def __init__(self, stream: IO[bytes], digest: hashlib._Hash):
-        self._stream, self._digest = stream, digest
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:
-        size = self._stream.readinto(buffer)
-        self._digest.update(buffer[:size])
-        return size
 
 
 def _require_ours(folder: Path) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, TextIO
 
-from oracle.bounded_lines import bounded_lines
+from oracle.byte_streams import bounded_lines
 from oracle.errors import InputError, RnngError
 from oracle.locks import locked, temporary_name
 from oracle.packing import is_packed, packed, unpacked
@@ -203,17 +203,13 @@ def from_json(text: str | bytes) -> object:
         raise ValueError("nested too deep") from None
 
 
-def _standard_input() -> io.BufferedIOBase:
-    if sys.stdin is None:
-        raise OSError(errno.EBADF, "closed", "standard input")
-    return sys.stdin.buffer
-
-
 @contextmanager
 def open_bytes(path: str | os.PathLike) -> Iterator[io.BufferedIOBase]:
     """A binary stream to read, of a packed file what it holds."""
     if os.fspath(path) == "-":
-        yield _standard_input()
+        if sys.stdin is None:
+            raise OSError(errno.EBADF, "closed", "standard input")
+        yield sys.stdin.buffer
         return
     with open(path, "rb") as stream:
         if not is_packed(path):
