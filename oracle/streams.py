@@ -128,18 +128,12 @@ def _in_place(path: str | int) -> TextIO:
 def _locked_file(path: str) -> Iterator[TextIO]:
     # through a symbolic link, so that the link stays one
     target = os.path.realpath(path)
-    with locked(path), _packing(path, target) if is_packed(path) else replacing(target) as stream:
-        yield stream
-
-
-@contextmanager
-def _packing(path: str, target: str) -> Iterator[TextIO]:
-    with (
-        replacing(target, binary=True) as file,
-        packed(file, path) as content,
-        io.TextIOWrapper(content, **_TEXT) as stream,
-    ):
-        yield stream
+    with locked(path), replacing(target, binary=is_packed(path)) as file:
+        if not is_packed(path):
+            yield file
+            return
+        with packed(file, path) as content, io.TextIOWrapper(content, **_TEXT) as stream:
+            yield stream
 
 
 @contextmanager
