@@ -170,11 +170,8 @@ def _read_block(block: list[str], begin: int, path: object) -> OracleSentence:
     rows = [tuple(map(intern, split_words(line))) for line in block[1:first]]
     for number, row in enumerate(rows[1:], begin + 2):
         if len(row) != len(rows[0]):
-            raise InputError(
-                f"{len(row)} words here, {len(rows[0])} on line {begin + 1}; {_REMEDY}",
-                path,
-                number,
-            )
+            message = f"{len(row)} words here, {len(rows[0])} on line {begin + 1}; {_REMEDY}"
+            raise InputError(message, path, number)
     for number, row in ((begin + 1, rows[0]),) if len(rows) == 4 else ():
         # a tree with this tag could not be written
         if bad := next((tag for tag in row if "(" in tag or ")" in tag), None):

@@ -94,10 +94,8 @@ class Suite:
             missing = f"no region {region} in condition {condition!r}"
         else:
             return
-        raise InputError(
-            f"prediction {prediction.name}, column {column}: item {item.number} has {missing}",
-            self.path,
-        )
+        message = f"prediction {prediction.name}, column {column}: item {item.number} has {missing}"
+        raise InputError(message, self.path)
 
 
 def pair(number: int, good: Sequence[str], bad: Sequence[str]) -> Item:

@@ -16,7 +16,7 @@ from itertools import islice
 from typing import NamedTuple, TypeVar
 
 from oracle.errors import RnngError
-from rnng_dy.execution.executor import Command
+from rnng_dy.execution.executor import Command, Executor, Running
 from rnng_dy.execution.local import prepare_process
 from rnng_dy.execution.scheduler import TIMEOUTS, Scheduler
 from rnng_dy.execution.sent import Files, pack
@@ -29,7 +29,7 @@ SHOWN = 200
 """Characters of a batch that is lost."""
 
 
-class DaskWorkers:
+class DaskWorkers(Executor):
     """Works in the workers of a Dask scheduler, on one batch at a time in each.
 
     What a worker that is lost had to do is done again by those that there are, or come.
@@ -49,15 +49,13 @@ class DaskWorkers:
 
     @property
     def jobs(self) -> int:
-        """See `Executor`."""
+        """As many as there are workers now."""
         return max(1, len(self._scheduler.workers()))
 
     def prepare(self) -> None:
-        """See `Executor`."""
         prepare_process(max(1, self._scheduler.workers_here))
 
     def map(self, open_work: Callable[[], Callable[[T], R]], items: Sequence[T]) -> Iterator[R]:
-        """See `Executor`."""
         batches = _Batches(self._scheduler, open_work)
         left, waiting = iter(enumerate(items)), deque()
         while True:
@@ -68,11 +66,11 @@ class DaskWorkers:
             yield batches.result(waiting.popleft())
 
     def processes(self, others: int) -> int:
-        """See `Executor`; each command has a worker, and as many processes as that has threads."""
+        """As many as the next worker has threads: each command has a worker."""
         return self._scheduler.workers().get(self._free_worker(), 1)
 
     def start(self, command: Command) -> _RunningCommand:
-        """See `Executor`. All workers must have the folder of the command under the same name."""
+        """Start a command on a worker. All must have its folder under the same name."""
         started = _RunningCommand(self._scheduler, command, self._free_worker())
         self._commands.append(started)
         return started
@@ -162,7 +160,7 @@ def _waited(scheduler: Scheduler, future) -> object:
             raise
 
 
-class _RunningCommand:
+class _RunningCommand(Running):
     """A command on a worker."""
 
     def __init__(self, scheduler: Scheduler, command: Command, worker: str):
@@ -187,7 +185,7 @@ class _RunningCommand:
         self._code: int | None = None
 
     def poll(self) -> int | None:
-        """See `Running`. Raises RnngError where the scheduler is gone, or each worker that had the command is lost."""
+        """Its exit code, None while it runs. Raises RnngError where scheduler or workers are gone."""
         if self._code is None:
             if self._future.done():
                 self._code, self.place = self._result()
@@ -196,7 +194,6 @@ class _RunningCommand:
         return self._code
 
     def interrupt(self) -> None:
-        """See `Running`."""
         from rnng_dy.execution.remote import interrupt
 
         # where the scheduler is gone, workers end what they run
@@ -205,7 +202,7 @@ class _RunningCommand:
             self._scheduler.asked(run, interrupt, self._name, on_error="ignore")
 
     def wait(self) -> int:
-        """See `Running`; 1 where nobody can say it any more."""
+        """Wait until it ends; gives its exit code, 1 where nobody can say it any more."""
         with suppress(RnngError):
             self._code, self.place = self._result()
         return 1 if self._code is None else self._code

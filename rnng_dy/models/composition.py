@@ -108,11 +108,8 @@ class BuggyComposition(CorrectedComposition):
     @staticmethod
     def sequences(constituent: Constituent) -> tuple[list[Vector], list[Vector]]:
         """See `CorrectedComposition`."""
-        [label], opened, seen = (
-            constituent.embeddings,
-            constituent.opened,
-            constituent.children[:-1],
-        )
+        [label], opened = constituent.embeddings, constituent.opened
+        seen = constituent.children[:-1]
         return [label, *reversed(seen), opened], [label, opened, *seen]
 
 

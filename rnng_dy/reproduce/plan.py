@@ -222,15 +222,11 @@ def _proposals(e: Experiment, system: System, seed: int) -> Iterator[Stage]:
 
 def _inference(e: Experiment, system: System, seed: int) -> Iterator[Stage]:
     run, test = f"{system.slug}-{seed}", _oracle("test", system.transitions, generative=False)
-    props, scored, best = (
-        f"{system.proposal.slug}-{seed}.props",
-        f"{run}.likelihoods",
-        f"{run}.map.trees",
-    )
+    props, scored = f"{system.proposal.slug}-{seed}.props", f"{run}.likelihoods"
+    best, marginals = f"{run}.map.trees", f"{run}.marginals.txt"
     model, inputs = ("--model", f"generator-{run}"), (*_files(f"generator-{run}"), props)
     yield _long("score", run, system, (*model, props), inputs, scored)
     command = ("rerank", props, scored, "--ess", "--oracle", test, "-o", best)
-    marginals = f"{run}.marginals.txt"
     yield Stage(
         f"rerank {run}", "infer", command, (props, scored, test), (best, marginals), marginals
     )

@@ -168,11 +168,7 @@ def _by_length(trial: Trial) -> dict:
     for low, high in zip((0, *LENGTHS), LENGTHS, strict=False):
         row = {"words": f"{low + 1}-{high}" if high else f"over {low}"}
         for kind, scores in trial.scores.items():
-            part = [
-                s
-                for s in scores.per_sentence
-                if s.length > low and (high is None or s.length <= high)
-            ]
+            part = [s for s in scores.up_to(high or math.inf).per_sentence if s.length > low]
             row[kind] = evalb.Scores(tuple(part)).f1 if part else None
             row["sentences"] = len(part)
         found.append(row)

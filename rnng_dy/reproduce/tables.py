@@ -203,16 +203,11 @@ def _by_length_and_label(results: dict) -> list[Table]:
         first, second = compared["names"]
         for kind, name in compared_kinds(compared):
             for key, title in (("by_length", "words in the constituent"), ("by_label", "label")):
-                rows = [
-                    (
-                        row["kind"],
-                        f"{row['gold']:,}",
-                        f"{row['first']:.2f}",
-                        f"{row['second']:.2f}",
-                        f"{row['second'] - row['first']:+.2f}",
-                    )
-                    for row in compared[kind][key][:20]
-                ]
+                rows = []
+                for row in compared[kind][key][:20]:
+                    of_systems = (row["first"], row["second"], row["second"] - row["first"])
+                    cells = map(str.format, ("{:.2f}", "{:.2f}", "{:+.2f}"), of_systems)
+                    rows.append((row["kind"], f"{row['gold']:,}", *cells))
                 header = (title, "gold brackets", f"{first} F1", f"{second} F1", "difference")
                 caption = f"{first} and {second} by {title}, {name}"
                 found.append(Table(caption, header, rows, f"Seed {compared['seed']}."))
@@ -273,8 +268,5 @@ def _spread(found: dict) -> str:
 
 
 def _text(value: float | None, style: str) -> str:
-    return (
-        "–"
-        if value is None or (isinstance(value, float) and math.isnan(value))
-        else style.format(value)
-    )
+    is_number = value is not None and not math.isnan(value)
+    return style.format(value) if is_number else "–"
