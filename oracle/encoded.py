@@ -156,8 +156,8 @@ class EncodedOracle(Sequence[OracleSentence]):
         ends = self._columns["action_ends" if name == "actions" else "word_ends"]
         found, begin = np.zeros(len(self), bool), 0
         for part in self.parts(name):
-            places = begin + np.flatnonzero(symbols[part])
-            found[np.searchsorted(ends, places, side="right")] = True
+            positions = begin + np.flatnonzero(symbols[part])
+            found[np.searchsorted(ends, positions, side="right")] = True
             begin += len(part)
         return found
 
@@ -166,7 +166,7 @@ class EncodedOracle(Sequence[OracleSentence]):
         first, begin = np.full(len(self.symbols.words), -1, np.int64), 0
         for part in self.parts("tokens"):
             new = np.flatnonzero(first[part] < 0)[::-1]
-            # of places that come twice the last one counts
+            # of positions that come twice the last one counts
             first[part[new]] = begin + new
             begin += len(part)
         seen = np.flatnonzero(first >= 0)

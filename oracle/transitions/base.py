@@ -304,9 +304,9 @@ class TransitionSystem(ABC):
         try:
             return self._kinds.setdefault(name, self.structural.index(name))
         except ValueError:
-            place = "" if number is None else f"action {number}, "
+            prefix = "" if number is None else f"action {number}, "
             known = ", ".join((self.open_action("X"), *self.structural))
-            raise UnderivableError(f"{place}{name!r}, is none of {known}") from None
+            raise UnderivableError(f"{prefix}{name!r}, is none of {known}") from None
 
 
 def _preterminal(tag: str, word: str) -> nltk.Tree:

@@ -98,15 +98,15 @@ def matches(
 ) -> list[tuple[int, int]]:
     """Places in both lists of brackets matched one to one: each gold bracket takes the first free one that fits."""
     free: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for place, (_, start, end) in enumerate(system):
-        free[start, end].append(place)
+    for position, (_, start, end) in enumerate(system):
+        free[start, end].append(position)
     found = []
     for i, (label, start, end) in enumerate(gold):
-        places = free.get((start, end), [])
-        for k, place in enumerate(places):
-            if not params.labelled or params.same_label(label, system[place][0]):
-                del places[k]
-                found.append((i, place))
+        positions = free.get((start, end), [])
+        for k, position in enumerate(positions):
+            if not params.labelled or params.same_label(label, system[position][0]):
+                del positions[k]
+                found.append((i, position))
                 break
     return found
 

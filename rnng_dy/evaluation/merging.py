@@ -94,9 +94,11 @@ class _Line:
         self.begins = [bisect_left(columns, begin) for begin, _ in spans]
         """Where each written word begins in `text`."""
 
-    def error(self, place: int, message: str) -> InputError:
-        """An error at a place in `text`."""
-        return InputError(f"column {self._columns[place] + 1}: {message}", self._path, self._number)
+    def error(self, position: int, message: str) -> InputError:
+        """An error at a position in `text`."""
+        return InputError(
+            f"column {self._columns[position] + 1}: {message}", self._path, self._number
+        )
 
 
 def _aligned(line: _Line, tokens: Sequence[str]) -> Iterator[tuple[str, int, int]]:
@@ -106,8 +108,8 @@ def _aligned(line: _Line, tokens: Sequence[str]) -> Iterator[tuple[str, int, int
         return
     common = sorted(set(begins) & set(line.begins))
     for begin, end in zip(common, [*common[1:], len(line.text)], strict=True):
-        covered = [i for i, place in enumerate(begins) if begin <= place < end]
-        written = [i for i, place in enumerate(line.begins) if begin <= place < end]
+        covered = [i for i, position in enumerate(begins) if begin <= position < end]
+        written = [i for i, position in enumerate(line.begins) if begin <= position < end]
         if len(covered) > 1 and len(written) > 1:
             across = max(i for i in covered if begins[i] < line.begins[written[1]])
             words = " ".join(line.words[i] for i in written)
@@ -121,18 +123,18 @@ def _aligned(line: _Line, tokens: Sequence[str]) -> Iterator[tuple[str, int, int
 
 def _token_begins(line: _Line, tokens: Sequence[str]) -> list[int]:
     """Where each token begins in the text of the line."""
-    begins, place = [], 0
+    begins, position = [], 0
     for number, token in enumerate(tokens, 1):
-        begins.append(place)
-        match = _written_as(token).match(line.text, place)
-        if match is None or match.end() == place:
-            there = line.text[place : place + 20]
+        begins.append(position)
+        match = _written_as(token).match(line.text, position)
+        if match is None or match.end() == position:
+            there = line.text[position : position + 20]
             found = f"{there!r} stands here" if there else "the line ends here"
-            raise line.error(place, f"expected token {number}, {token!r}, but {found}")
-        place = match.end()
-    if place < len(line.text):
-        rest = line.text[place : place + 20]
-        raise line.error(place, f"{rest!r} is in none of the {len(tokens)} tokens")
+            raise line.error(position, f"expected token {number}, {token!r}, but {found}")
+        position = match.end()
+    if position < len(line.text):
+        rest = line.text[position : position + 20]
+        raise line.error(position, f"{rest!r} is in none of the {len(tokens)} tokens")
     return begins
 
 

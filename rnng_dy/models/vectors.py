@@ -123,7 +123,7 @@ def pending(vectors: Iterable[Vector]) -> list[Vector]:
     return list(dict.fromkeys([v for v in vectors if v.batch.graph not in usable]))
 
 
-def place(
+def mark_computed(
     vectors: Collection[Vector],
     expressions: Sequence[dy.Expression],
     values: Sequence[np.ndarray] = (),
@@ -173,7 +173,7 @@ def _look_up(embeddings: Iterable[Embedding]) -> None:
     for embedding in embeddings:
         by_source[embedding.source].append(embedding)
     for source, of_source in by_source.items():
-        place(of_source, [source.vectors([e.row for e in of_source])])
+        mark_computed(of_source, [source.vectors([e.row for e in of_source])])
 
 
 def value_of(vectors: Sequence[Vector]) -> dy.Expression:
@@ -193,7 +193,7 @@ def keep(vectors: Iterable[Vector]) -> None:
         if vector.batch.graph != KEPT:
             of_batch[vector.batch][vector] = None
     for batch, kept in of_batch.items():
-        place(kept, (), batch.values([v.index for v in kept]))
+        mark_computed(kept, (), batch.values([v.index for v in kept]))
 
 
 def as_rows(vectors: dy.Expression) -> np.ndarray:

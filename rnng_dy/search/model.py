@@ -70,3 +70,12 @@ class Model(Protocol):
 
     def keep(self, configurations: Iterable[Configuration]) -> None:
         """Let configurations outlive the current graph, with what they go on from."""
+
+
+def unlinked(actions: tuple | None) -> list[int]:
+    """The actions of a linked list, which has the last action first, in order."""
+    ids = []
+    while actions is not None:
+        actions, action = actions
+        ids.append(action)
+    return ids[::-1]
