@@ -231,7 +231,9 @@ class TransitionSystem(ABC):
         self.check(actions, len(words))
         if tags is not None and len(tags) != len(words):
             raise RnngError(f"{len(tags)} POS tags for {len(words)} words")
-        leaves = iter(words) if tags is None else map(_preterminal, tags, words)
+        leaves = iter(words)
+        if tags is not None:
+            leaves = (nltk.Tree(tag, [word]) for tag, word in zip(tags, words, strict=True))
         return self._stack(actions, leaves).tree
 
     def partial_brackets(self, actions: Sequence[str], words: Sequence[str]) -> str:
@@ -266,17 +268,15 @@ class TransitionSystem(ABC):
             action = self._kind(name, number)
             # sentences go through the same states again and again
             after = self._moves.get((state, action))
-            state = self._move(state, action, name, number) if after is None else after
+            if after is None:
+                if not self.is_valid(state, action):
+                    why = self.why_not(state, action)
+                    raise UnderivableError(f"action {number}, {name!r}, {why}")
+                if len(self._moves) == MOST_MOVES:
+                    self._moves.clear()
+                after = self._moves[state, action] = state.after(action)
+            state = after
         return state
-
-    def _move(self, state: State, action: int, name: str, number: int) -> State:
-        """The state after an action. Raises UnderivableError where it is not valid."""
-        if not self.is_valid(state, action):
-            raise UnderivableError(f"action {number}, {name!r}, {self.why_not(state, action)}")
-        if len(self._moves) == MOST_MOVES:
-            self._moves.clear()
-        after = self._moves[state, action] = state.after(action)
-        return after
 
     def _stack(self, actions: Sequence[str], leaves: Iterator[nltk.Tree | str]) -> _Node | None:
         """The stack after valid actions."""
@@ -307,10 +307,6 @@ class TransitionSystem(ABC):
             prefix = "" if number is None else f"action {number}, "
             known = ", ".join((self.open_action("X"), *self.structural))
             raise UnderivableError(f"{prefix}{name!r}, is none of {known}") from None
-
-
-def _preterminal(tag: str, word: str) -> nltk.Tree:
-    return nltk.Tree(tag, [word])
 
 
 def _is_any_open(stack: StackItem | None) -> bool:

@@ -48,8 +48,9 @@ class Rule(NamedTuple):
         """The index of the child that the rule chooses, given their labels and tags."""
         order, by_label = SEARCHES[self.search]
         indices = range(len(children))[order]
-        wanted = [(label,) for label in self.labels] if by_label else [self.labels]
-        return next((i for labels in wanted for i in indices if children[i] in labels), None)
+        if by_label:
+            return next((i for label in self.labels for i in indices if children[i] == label), None)
+        return next((i for i in indices if children[i] in self.labels), None)
 
 
 class HeadRules:
