@@ -15,6 +15,7 @@ from oracle.columns import (
     FILES,
     HEADER,
     SYMBOLS,
+    SYMBOLS_OF,
     Symbols,
     mapped_column,
     require_sound,
@@ -145,8 +146,7 @@ class EncodedOracle(Sequence[OracleSentence]):
 
     def counts(self, name: str) -> np.ndarray:
         """How often a column has each symbol."""
-        of_tags = name == "tags"
-        total = np.zeros(len(self.symbols.tags if of_tags else self.symbols.words), np.int64)
+        total = np.zeros(len(getattr(self.symbols, SYMBOLS_OF[name])), np.int64)
         for part in self.parts(name):
             total += np.bincount(part, minlength=len(total))
         return total

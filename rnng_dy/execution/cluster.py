@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from oracle.errors import RnngError
 from rnng_dy.execution.executor import Command, Executor, Running
@@ -60,10 +60,10 @@ class DaskWorkers(Executor):
         left, waiting = iter(enumerate(items)), deque()
         while True:
             free = max(0, AHEAD * self.jobs - len(waiting))
-            waiting.extend(batches.give(number, item) for number, item in islice(left, free))
+            waiting.extend((*given, batches.give(*given)) for given in islice(left, free))
             if not waiting:
                 return
-            yield batches.result(waiting.popleft())
+            yield batches.result(*waiting.popleft())
 
     def processes(self, others: int) -> int:
         """As many as the next worker has threads: each command has a worker."""
@@ -84,14 +84,6 @@ class DaskWorkers(Executor):
         return min(tasks, key=lambda address: max(tasks[address], ours[address]), default="")
 
 
-class _Given(NamedTuple):
-    """A batch that the scheduler was given."""
-
-    number: int
-    item: object
-    future: object
-
-
 class _Batches:
     """The tasks of one map."""
 
@@ -99,29 +91,28 @@ class _Batches:
         from rnng_dy.execution.remote import Opening
 
         self._scheduler, self._name = scheduler, uuid.uuid4().hex
-        packed, client = pack(open_work), scheduler.client
+        (pickled, contents), client = pack(open_work), scheduler.client
         machines = Counter(w["host"] for w in client.scheduler_info()["workers"].values())
         with scheduler.there():
             self._files = {
                 key: client.submit(Files, content, key=f"rnng_dy-files-{key}")
-                for key, content in packed.contents.items()
+                for key, content in contents.items()
             }
             key = f"rnng_dy-opening-{self._name}"
             on_a_machine = max(machines.values(), default=1)
-            opens = packed.pickled, scheduler.identity, on_a_machine
+            opens = pickled, scheduler.identity, on_a_machine
             self._opening = client.submit(Opening, *opens, key=key)
 
-    def give(self, number: int, item: object, attempt: int = 0) -> _Given:
-        """Have a batch done; what is tried once more goes before what is tried for the first time."""
+    def give(self, number: int, item: object, attempt: int = 0):
+        """The task of a batch; what is tried once more goes before what is tried for the first time."""
         from rnng_dy.execution.remote import do
 
         key = (f"rnng_dy-batches-{self._name}-{attempt}", number)
         arguments = self._opening, self._files, item
         with self._scheduler.there():
-            future = self._scheduler.client.submit(do, *arguments, key=key, priority=attempt)
-        return _Given(number, item, future)
+            return self._scheduler.client.submit(do, *arguments, key=key, priority=attempt)
 
-    def result(self, batch: _Given) -> object:
+    def result(self, number: int, item: object, future) -> object:
         """The result; of a batch that was lost with several workers when it is given once more.
 
         Dask blames all that a worker had before it, but the second time it is the first that a worker does.
@@ -129,13 +120,13 @@ class _Batches:
         """
         killed = self._scheduler.dask.KilledWorker
         with suppress(killed):
-            return _waited(self._scheduler, batch.future)
+            return _waited(self._scheduler, future)
         try:
-            return _waited(self._scheduler, self.give(batch.number, batch.item, attempt=1).future)
+            return _waited(self._scheduler, self.give(number, item, attempt=1))
         except killed as error:
             raise RnngError(
-                f"all workers that were given batch {batch.number + 1} were lost, the last one at "
-                f"{error.last_worker.address}, often for want of memory; it begins with {batch.item!r:.{SHOWN}}"
+                f"all workers that were given batch {number + 1} were lost, the last one at "
+                f"{error.last_worker.address}, often for want of memory; it begins with {item!r:.{SHOWN}}"
             ) from None
 
 
