@@ -247,14 +247,14 @@ class TransitionSystem(ABC):
         >>> TOP_DOWN.partial_brackets(actions, ["The", "cat", "sat"])
         '(S (NP The cat) (VP sat'
         """
-        self._after(actions, None)
+        still_open = self._after(actions, None).open
         taken = actions.count(self.structural[SHIFT])
         if taken != len(words):
             raise UnderivableError(f"the actions take {taken} words, not {len(words)}")
-        stack, still_open = self._stack(actions, iter(words)), 0
+        stack = self._stack(actions, iter(words))
         # as if all that is open were closed now: its brackets are then the last ones
-        while _is_any_open(stack):
-            stack, still_open = self._reduced(stack), still_open + 1
+        for _ in range(still_open):
+            stack = self._reduced(stack)
         items = []
         while stack is not None:
             items.insert(0, stack.tree)
@@ -307,12 +307,6 @@ class TransitionSystem(ABC):
             prefix = "" if number is None else f"action {number}, "
             known = ", ".join((self.open_action("X"), *self.structural))
             raise UnderivableError(f"{prefix}{name!r}, is none of {known}") from None
-
-
-def _is_any_open(stack: StackItem | None) -> bool:
-    while stack is not None and stack.label is None:
-        stack = stack.below
-    return stack is not None
 
 
 class _Node(NamedTuple):
