@@ -175,13 +175,12 @@ def _train(
     more = [x for k, v in e.training.items() for x in (f"--{k.replace('_', '-')}", str(v))]
     command = ("train", kind, *data, *extra, "--preset", e.preset, "--seed", str(seed), *more)
     inputs = tuple(file for file in data if not file.startswith("--"))
-    outputs = tuple(f"{name}/{file}" for file in MODEL_FILES)
     return Stage(
         f"train {name}",
         "train" if system else "baselines",
         (*command, "--model", name),
         inputs,
-        outputs,
+        _files(name),
         free=("--resume",),
         also=identity(e.preset, kind),
         kind=kind,
