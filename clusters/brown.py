@@ -181,12 +181,9 @@ class BrownClustering:
         sizes = np.count_nonzero(self._tables.contexts[:, pair], axis=0)
         return pair if sizes[0] >= sizes[1] else pair[::-1]
 
-    def _in_order(self, kept: int, freed: int) -> tuple[int, int]:
-        return (kept, freed) if self._number[kept] < self._number[freed] else (freed, kept)
-
     def _merge_in_tree(self, merge: int) -> None:
         kept, freed = self._best_pair()
-        self._merges[merge] = self._in_order(kept, freed)
+        self._merges[merge] = sorted((kept, freed), key=self._number.__getitem__)
         self._merge(kept, freed, len(self.words) + merge)
 
     def _merge(self, kept: int, freed: int, step: int) -> None:

@@ -37,11 +37,8 @@ def read_clusters(path: str) -> list[ClusteredWord]:
                 )
             bits, word, count = fields
             if word in lines:
-                raise InputError(
-                    f"the word {word!r} already stands on line {lines[word]}: take one out",
-                    path,
-                    number,
-                )
+                message = f"the word {word!r} already stands on line {lines[word]}: take one out"
+                raise InputError(message, path, number)
             lines[word] = number
             entries.append(ClusteredWord(bits, word, int(count)))
     if not entries:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 from itertools import product
 
@@ -27,9 +28,8 @@ def unknown_classes(rules: str | None) -> list[str]:
     if rules not in ("berkeley", "berkeley-unicode"):
         raise RnngError(f"no rules for unknown words are called {rules!r}")
     classes = []
-    for case, number, dash in product(
-        ("", "-INITC", "-INITC-KNOWNLC", "-CAPS", "-LC"), ("", "-NUM"), ("", "-DASH")
-    ):
+    cases = ("", "-INITC", "-INITC-KNOWNLC", "-CAPS", "-LC")
+    for case, number, dash in product(cases, ("", "-NUM"), ("", "-DASH")):
         # only s goes with a dash, or with a digit beside a capital; ASCII's case classes cover all
         # letters, while a letter without case can begin a word that has Unicode's
         with_suffix = case or rules == "berkeley-unicode"
@@ -79,7 +79,7 @@ def _most_frequent(entries: list[ClusteredWord]) -> str:
     unknown = [e for e in entries if e.word == "UNK" or e.word.startswith("UNK-")]
     if unknown:
         return max(unknown, key=lambda entry: entry.count).path
-    tokens: dict[str, int] = {}
+    tokens: Counter[str] = Counter()
     for entry in entries:
-        tokens[entry.path] = tokens.get(entry.path, 0) + entry.count
+        tokens[entry.path] += entry.count
     return max(tokens, key=tokens.__getitem__)

@@ -161,24 +161,19 @@ def _read_block(block: list[str], begin: int, path: object) -> OracleSentence:
     first = _first_action(block)
     if not first:
         number = next((i for i, line in enumerate(block) if is_action(line)), 0) - 1
-        wrong = (
-            "no actions after the tree"
-            if number < 0
-            else f"{number} lines between the tree and its actions, not 2 (generative) or 4 (discriminative)"
-        )
+        wrong = f"{number} lines between the tree and its actions, not 2 (generative) or 4 (discriminative)"
+        if number < 0:
+            wrong = "no actions after the tree"
         raise InputError(f"{wrong}; {_REMEDY}", path, begin)
     rows = [tuple(map(intern, split_words(line))) for line in block[1:first]]
     for number, row in enumerate(rows[1:], begin + 2):
         if len(row) != len(rows[0]):
-            raise InputError(
-                f"{len(row)} words here, {len(rows[0])} on line {begin + 1}; {_REMEDY}",
-                path,
-                number,
-            )
-    for number, row in ((begin + 1, rows[0]),) if len(rows) == 4 else ():
-        # a tree with this tag could not be written
-        if bad := next((tag for tag in row if "(" in tag or ")" in tag), None):
-            raise InputError(f"the tag {bad!r} has a bracket: write -LRB- or -RRB-", path, number)
+            message = f"{len(row)} words here, {len(rows[0])} on line {begin + 1}; {_REMEDY}"
+            raise InputError(message, path, number)
+    tag_row = rows[0] if len(rows) == 4 else ()
+    # a tree with this tag could not be written
+    if bad := next((tag for tag in tag_row if "(" in tag or ")" in tag), None):
+        raise InputError(f"the tag {bad!r} has a bracket: write -LRB- or -RRB-", path, begin + 1)
     actions = tuple(map(intern, block[first:]))
     system = system_of(actions, len(rows[0])).name
     tree = block[0][2:]

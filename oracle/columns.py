@@ -17,12 +17,7 @@ OF_WORDS = ("tokens", "lowercased", "unkified", "tags")
 OF_SENTENCES = ("word_ends", "action_ends", "lines", "systems")
 """Where the words and the actions of a sentence end in their columns, its line in the oracle, its system."""
 COLUMNS = (*OF_WORDS, "actions", *OF_SENTENCES)
-SYMBOLS_OF = {
-    **dict.fromkeys(OF_WORDS, "words"),
-    "tags": "tags",
-    "actions": "actions",
-    "systems": "systems",
-}
+SYMBOLS_OF = dict.fromkeys(OF_WORDS, "words") | {n: n for n in ("tags", "actions", "systems")}
 """The kind of symbols that the numbers of a column stand for, by the column."""
 FILES = {SYMBOLS, *(f"{name}.npy" for name in COLUMNS)}
 """The files of a folder of arrays, besides its header."""

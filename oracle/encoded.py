@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -16,13 +15,14 @@ from oracle.columns import (
     FILES,
     HEADER,
     SYMBOLS,
+    SYMBOLS_OF,
     Symbols,
     mapped_column,
     require_sound,
 )
 from oracle.errors import InputError, RnngError
 from oracle.regular_files import read_regular
-from oracle.streams import file_hash, from_json, replacing
+from oracle.streams import file_hash, from_json
 from oracle.transitions import SYSTEMS
 
 FORMAT, VERSION = "rnng_dy encoded oracle", 1
@@ -30,7 +30,7 @@ PART, SENTENCES = 1 << 20, 1 << 14
 """Numbers, and sentences, that are worked on at a time."""
 
 
-class Row(NamedTuple):
+class SentenceIds(NamedTuple):
     """A sentence as numbers."""
 
     tokens: np.ndarray
@@ -42,13 +42,19 @@ class Row(NamedTuple):
 class EncodedOracle(Sequence[OracleSentence]):
     """The sentences of an oracle, without their trees, and what vocabularies and model cards count of them."""
 
-    def __init__(self, symbols: Symbols, columns: dict[str, np.ndarray]):
-        self.symbols, self._columns = symbols, columns
-        self._class_of: np.ndarray | None = None
-        """The unkified words, by raw ones, where they are not those of the file."""
-        self.source: str | None = None
+    def __init__(
+        self,
+        symbols: Symbols,
+        columns: dict[str, np.ndarray],
+        class_of: np.ndarray | None = None,
+        source: str | None = None,
+        folder: Path | None = None,
+    ):
+        """`class_of` are the unkified words, by raw ones, where they are not those of the file."""
+        self.symbols, self._columns, self._class_of = symbols, columns, class_of
+        self.source = source
         """SHA-256 of the oracle's bytes."""
-        self.folder: Path | None = None
+        self.folder = folder
         """Where the arrays are mapped from, which every process of a machine can do; None where they are in memory."""
 
     # sentences
@@ -60,7 +66,7 @@ class EncodedOracle(Sequence[OracleSentence]):
         if isinstance(index, slice):
             return [self[i] for i in range(len(self))[index]]
         index = range(len(self))[index]
-        row, words = self.row(index), self.symbols.words
+        row, words = self.ids_of(index), self.symbols.words
         lowercased = self._columns.get("lowercased")
         if lowercased is not None:
             lowercased = _named(lowercased[self._span(index, "word_ends")], words)
@@ -75,10 +81,10 @@ class EncodedOracle(Sequence[OracleSentence]):
             transitions=self.symbols.systems[self._columns["systems"][index]],
         )
 
-    def row(self, index: int) -> Row:
+    def ids_of(self, index: int) -> SentenceIds:
         """A sentence as numbers, from 0."""
         words, tags = self._span(index, "word_ends"), self._columns.get("tags")
-        return Row(
+        return SentenceIds(
             self._columns["tokens"][words],
             self._words("unkified", words),
             None if tags is None else tags[words],
@@ -104,16 +110,13 @@ class EncodedOracle(Sequence[OracleSentence]):
         words = self.symbols.words
         ids = {word: i for i, word in enumerate(words)}
         class_of = [ids.setdefault(word, len(ids)) for word in unkify(words)]
-        other = self.unmapped()
-        other.symbols, other.folder = self.symbols._replace(words=tuple(ids)), self.folder
-        other._class_of = np.array(class_of, np.uint32)
-        return other
+        symbols = self.symbols._replace(words=tuple(ids))
+        classes = np.array(class_of, np.uint32)
+        return EncodedOracle(symbols, self._columns, classes, self.source, self.folder)
 
     def unmapped(self) -> EncodedOracle:
         """The same for a process of another machine, which cannot map the files: the arrays are pickled with it."""
-        other = EncodedOracle(self.symbols, self._columns)
-        other._class_of, other.source = self._class_of, self.source
-        return other
+        return EncodedOracle(self.symbols, self._columns, self._class_of, self.source)
 
     def is_now_in(self, folder: Path) -> None:
         """Say into which folder that of the arrays, if they have one, was moved with all that stands beside it."""
@@ -143,8 +146,7 @@ class EncodedOracle(Sequence[OracleSentence]):
 
     def counts(self, name: str) -> np.ndarray:
         """How often a column has each symbol."""
-        of_tags = name == "tags"
-        total = np.zeros(len(self.symbols.tags if of_tags else self.symbols.words), np.int64)
+        total = np.zeros(len(getattr(self.symbols, SYMBOLS_OF[name])), np.int64)
         for part in self.parts(name):
             total += np.bincount(part, minlength=len(total))
         return total
@@ -154,8 +156,8 @@ class EncodedOracle(Sequence[OracleSentence]):
         ends = self._columns["action_ends" if name == "actions" else "word_ends"]
         found, begin = np.zeros(len(self), bool), 0
         for part in self.parts(name):
-            places = begin + np.flatnonzero(symbols[part])
-            found[np.searchsorted(ends, places, side="right")] = True
+            positions = begin + np.flatnonzero(symbols[part])
+            found[np.searchsorted(ends, positions, side="right")] = True
             begin += len(part)
         return found
 
@@ -164,7 +166,7 @@ class EncodedOracle(Sequence[OracleSentence]):
         first, begin = np.full(len(self.symbols.words), -1, np.int64), 0
         for part in self.parts("tokens"):
             new = np.flatnonzero(first[part] < 0)[::-1]
-            # of places that come twice the last one counts
+            # of positions that come twice the last one counts
             first[part[new]] = begin + new
             begin += len(part)
         seen = np.flatnonzero(first >= 0)
@@ -220,27 +222,8 @@ def _again(
     folder: Path | None,
 ) -> EncodedOracle:
     """What was pickled."""
-    oracle = EncodedOracle(symbols, columns) if folder is None else mapped(folder, source)
-    oracle.symbols, oracle.source, oracle._class_of = symbols, source, class_of
-    return oracle
-
-
-# folders
-
-
-class Header(NamedTuple):
-    """What a folder of arrays says of itself."""
-
-    source: str
-    """SHA-256 of the bytes of the oracle that they were made of."""
-    files: dict[str, str]
-    """SHA-256 of each of its files."""
-
-
-def write_header(folder: Path, header: Header) -> None:
-    """Write what makes a folder of arrays complete."""
-    with replacing(folder / HEADER) as stream:
-        json.dump({"format": FORMAT, "version": VERSION, **header._asdict()}, stream, indent=1)
+    columns = columns if folder is None else mapped(folder, source)._columns
+    return EncodedOracle(symbols, columns, class_of, source, folder)
 
 
 def mapped(folder: Path, source: str, check: bool = False) -> EncodedOracle:
@@ -250,23 +233,21 @@ def mapped(folder: Path, source: str, check: bool = False) -> EncodedOracle:
     """
     try:
         content = from_json(read_regular(folder / HEADER))
-        if (content.pop("format"), content.pop("version")) != (FORMAT, VERSION):
+        if (content["format"], content["version"]) != (FORMAT, VERSION):
             raise ValueError("of another version")
-        header = Header(**content)
-        if header.source != source:
+        if content["source"] != source:
             raise ValueError("made of another oracle")
-        if not header.files.keys() <= FILES:
+        hashes = content["files"]
+        if not hashes.keys() <= FILES:
             raise ValueError("with files that are none of its own")
-        for name, known in header.files.items() if check else ():
-            if file_hash(folder / name) != known:
+        for name, expected in hashes.items() if check else ():
+            if file_hash(folder / name) != expected:
                 raise ValueError(f"{name} has changed")
-        names = [name for name in COLUMNS if f"{name}.npy" in header.files]
+        names = [name for name in COLUMNS if f"{name}.npy" in hashes]
         columns = {name: mapped_column(folder / f"{name}.npy") for name in names}
         symbols = Symbols(*map(tuple, from_json(read_regular(folder / SYMBOLS))))
         if check:
             require_sound(columns, symbols)
-        oracle = EncodedOracle(symbols, columns)
     except (AttributeError, EOFError, KeyError, OSError, TypeError, ValueError) as error:
         raise InputError(f"no arrays of this oracle ({error})", folder) from None
-    oracle.source, oracle.folder = source, folder
-    return oracle
+    return EncodedOracle(symbols, columns, None, source, folder)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import os
 import shutil
@@ -20,8 +19,9 @@ from typing import IO
 import numpy as np
 
 from oracle.blocks import OracleSentence, read_oracle_lines
+from oracle.byte_streams import hashed
 from oracle.columns import COLUMNS, FILES, HEADER, OF_SENTENCES, OF_WORDS, SYMBOLS, Symbols
-from oracle.encoded import PART, EncodedOracle, Header, mapped, write_header
+from oracle.encoded import FORMAT, PART, VERSION, EncodedOracle, mapped
 from oracle.errors import InputError
 from oracle.streams import as_text, file_hash, open_lines, replacing
 
@@ -96,8 +96,8 @@ def _make(path: str | os.PathLike, folder: Path, on_sentence: Callable[[], None]
                 column.write(new / f"{column.name}.npy")
         with replacing(new / SYMBOLS) as stream:
             json.dump(encoder.symbols(), stream)
-        files = {file.name: file_hash(file) for file in sorted(new.iterdir())}
-        write_header(new, Header(digest.hexdigest(), files))
+        hashes = {file.name: file_hash(file) for file in sorted(new.iterdir())}
+        write_header(new, digest.hexdigest(), hashes)
         if folder.exists():
             folder.rename(new / "replaced")
         new.rename(folder)
@@ -105,6 +105,13 @@ def _make(path: str | os.PathLike, folder: Path, on_sentence: Callable[[], None]
     finally:
         shutil.rmtree(new, ignore_errors=True)
     return mapped(folder, digest.hexdigest())
+
+
+def write_header(folder: Path, source: str, hashes: dict[str, str]) -> None:
+    """Write what makes a folder of arrays complete: the hashes of the oracle and of the folder's files."""
+    header = {"format": FORMAT, "version": VERSION, "source": source, "files": hashes}
+    with replacing(folder / HEADER) as stream:
+        json.dump(header, stream, indent=1)
 
 
 @contextmanager
@@ -120,23 +127,8 @@ def _reading(
             yield sentence
 
     with open_lines(path) as stream:
-        text = as_text(io.BufferedReader(_Hashed(stream, digest), 1 << 17))
+        text = as_text(hashed(stream, digest))
         yield counted(), digest
-
-
-class _Hashed(io.RawIOBase):
-    """Bytes of a stream, hashed as they are read."""
-
-    def __init__(self, stream: IO[bytes], digest: hashlib._Hash):
-        self._stream, self._digest = stream, digest
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:
-        size = self._stream.readinto(buffer)
-        self._digest.update(buffer[:size])
-        return size
 
 
 def _require_ours(folder: Path) -> None:

@@ -145,16 +145,10 @@ def _remove(path: str) -> None:
 
 
 def _refusal(lock: int, path: str) -> str:
-    process, host, command = (
-        *os.pread(lock, 4 * SHOWN, 0).decode("utf-8", "replace").split(" ", 2),
-        "",
-        "",
-        "",
-    )[:3]
-    shown = "".join(
-        c if c.isprintable() else " "
-        for c in f"process {process} on {host} ({command.strip()[:SHOWN]})"
-    )
+    signed = os.pread(lock, 4 * SHOWN, 0).decode("utf-8", "replace").split(" ", 2)
+    process, host, command = (*signed, "", "", "")[:3]
+    who = f"process {process} on {host} ({command.strip()[:SHOWN]})"
+    shown = "".join(c if c.isprintable() else " " for c in who)
     return f"{path} is being written by {shown}: wait until it is done, or end it"
 
 

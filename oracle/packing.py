@@ -9,6 +9,7 @@ import os
 import zlib
 from typing import IO
 
+from oracle.byte_streams import stream_of
 from oracle.errors import InputError
 
 ENDINGS = (".gz", ".xz")
@@ -43,7 +44,32 @@ def unpacked(stream: IO[bytes], path: str | os.PathLike) -> io.BufferedIOBase:
     What is read of a file that is damaged, is no such file, or unpacks to far more than text does, ends with an
     InputError.
     """
-    return io.BufferedReader(_Unpacked(stream, path), 1 << 17)
+    archive, unpacked_size = _Counted(stream), 0
+    content_of = _Xz(archive) if _is_xz(path) else _gzip(archive, "rb")
+
+    def read(size: int) -> bytes:
+        nonlocal unpacked_size
+        try:
+            content = content_of.read(size)
+            if not archive.count:
+                raise EOFError("it is empty")
+        except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
+            kind = os.fspath(path)[-2:].lower()
+            raise InputError(
+                f"no {kind} file, or one that is damaged or cut short ({error}): get it again, or give a file that "
+                "is not packed another name",
+                path,
+            ) from None
+        unpacked_size += len(content)
+        if unpacked_size > max(UNCHECKED, MOST * archive.count):
+            raise InputError(
+                f"it unpacks to more than {MOST} times its size, as no text does: if it is what you want, unpack it "
+                "and give that file",
+                path,
+            )
+        return content
+
+    return stream_of(read)
 
 
 def packed(stream: IO[bytes], path: str | os.PathLike) -> IO[bytes]:
@@ -108,37 +134,3 @@ class _Xz:
         if self._input:
             self._decompressor = lzma.LZMADecompressor(lzma.FORMAT_XZ)
         return bool(self._input)
-
-
-class _Unpacked(io.RawIOBase):
-    """What a packed stream holds; errors name the file."""
-
-    def __init__(self, stream: IO[bytes], path: str | os.PathLike):
-        self._packed, self._path = _Counted(stream), path
-        self._stream = _Xz(self._packed) if _is_xz(path) else _gzip(self._packed, "rb")
-        self._size = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:
-        try:
-            content = self._stream.read(len(buffer))
-            if not self._packed.count:
-                raise EOFError("it is empty")
-        except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
-            kind = os.fspath(self._path)[-2:].lower()
-            raise InputError(
-                f"no {kind} file, or one that is damaged or cut short ({error}): get it again, or give a file that "
-                "is not packed another name",
-                self._path,
-            ) from None
-        self._size += len(content)
-        if self._size > max(UNCHECKED, MOST * self._packed.count):
-            raise InputError(
-                f"it unpacks to more than {MOST} times its size, as no text does: if it is what you want, unpack it "
-                "and give that file",
-                self._path,
-            )
-        buffer[: len(content)] = content
-        return len(content)

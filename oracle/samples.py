@@ -92,11 +92,8 @@ def read_likelihoods(path: str | os.PathLike) -> list[tuple[int, float]]:
         negative = _float(fields[1], "the negative log joint", path, line)
         # rounding aside
         if negative < -1e-3:
-            raise InputError(
-                f"the negative log joint is {negative:g}, below 0: a probability above 1",
-                path,
-                line,
-            )
+            message = f"the negative log joint is {negative:g}, below 0: a probability above 1"
+            raise InputError(message, path, line)
         rows.append((length, negative))
     return rows
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, TextIO
 
-from oracle.bounded_lines import bounded_lines
+from oracle.byte_streams import bounded_lines
 from oracle.errors import InputError, RnngError
 from oracle.locks import locked, temporary_name
 from oracle.packing import is_packed, packed, unpacked
@@ -128,18 +128,12 @@ def _in_place(path: str | int) -> TextIO:
 def _locked_file(path: str) -> Iterator[TextIO]:
     # through a symbolic link, so that the link stays one
     target = os.path.realpath(path)
-    with locked(path), _packing(path, target) if is_packed(path) else replacing(target) as stream:
-        yield stream
-
-
-@contextmanager
-def _packing(path: str, target: str) -> Iterator[TextIO]:
-    with (
-        replacing(target, binary=True) as file,
-        packed(file, path) as content,
-        io.TextIOWrapper(content, **_TEXT) as stream,
-    ):
-        yield stream
+    with locked(path), replacing(target, binary=is_packed(path)) as file:
+        if not is_packed(path):
+            yield file
+            return
+        with packed(file, path) as content, io.TextIOWrapper(content, **_TEXT) as stream:
+            yield stream
 
 
 @contextmanager
@@ -203,17 +197,13 @@ def from_json(text: str | bytes) -> object:
         raise ValueError("nested too deep") from None
 
 
-def _standard_input() -> io.BufferedIOBase:
-    if sys.stdin is None:
-        raise OSError(errno.EBADF, "closed", "standard input")
-    return sys.stdin.buffer
-
-
 @contextmanager
 def open_bytes(path: str | os.PathLike) -> Iterator[io.BufferedIOBase]:
     """A binary stream to read, of a packed file what it holds."""
     if os.fspath(path) == "-":
-        yield _standard_input()
+        if sys.stdin is None:
+            raise OSError(errno.EBADF, "closed", "standard input")
+        yield sys.stdin.buffer
         return
     with open(path, "rb") as stream:
         if not is_packed(path):

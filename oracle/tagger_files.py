@@ -47,7 +47,7 @@ def load_tagger(folder: str | Path) -> PerceptronTagger:
         raise _damaged(paths["classes"], "it is no list of POS tags")
     known = set(classes)
     tagdict = _read(paths["tagdict"])
-    if not _are_tags(tagdict, known):
+    if not (isinstance(tagdict, dict) and all(tag in classes for tag in tagdict.values())):
         raise _damaged(paths["tagdict"], "it does not give words one of the tags each")
     weights = _read(paths["weights"])
     if not (isinstance(weights, dict) and all(_are_weights(w, known) for w in weights.values())):
@@ -67,12 +67,6 @@ def _read(path: Path) -> object:
 
 def _is_tag(tag: object) -> bool:
     return isinstance(tag, str) and split_words(tag) == [tag] and not set("()") & set(tag)
-
-
-def _are_tags(tagdict: object, known: set[str]) -> bool:
-    if not isinstance(tagdict, dict):
-        return False
-    return all(isinstance(tag, str) and tag in known for tag in tagdict.values())
 
 
 def _are_weights(weights: object, known: set[str]) -> bool:

@@ -67,12 +67,12 @@ def tags_by(tagger: PerceptronTagger, words: Sequence[str]) -> list[str]:
 
 def same_tags(sentences: Iterable[TaggedSentence], found: Iterable[Sequence[str]]) -> Agreement:
     """How many tags of the sentences were found."""
-    pairs = [
-        (old, new)
+    same = [
+        old == new
         for sentence, tags in zip(sentences, found, strict=True)
         for (_, old), new in zip(sentence, tags, strict=True)
     ]
-    return Agreement(len(pairs), sum(old == new for old, new in pairs))
+    return Agreement(len(same), sum(same))
 
 
 def fold_tags(
@@ -117,9 +117,6 @@ def tags_of_file(path: str, trees: Sequence[LocatedTree]) -> Iterator[Sequence[s
         )
     for sentence, located in zip(sentences, trees, strict=True):
         if list(sentence.tokens) != words(located.tree):
-            raise InputError(
-                f"its words are not those of the tree at {located.path}:{located.line}",
-                path,
-                sentence.line,
-            )
+            message = f"its words are not those of the tree at {located.path}:{located.line}"
+            raise InputError(message, path, sentence.line)
         yield sentence.tags

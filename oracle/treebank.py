@@ -103,15 +103,15 @@ def with_words(tree: nltk.Tree, words: Sequence[str], tags: Sequence[str]) -> nl
     (S (NP (DT The) (NN cat)) (VB sleeps))
     """
     root = copied(tree)
-    places: list[tuple[nltk.Tree, int]] = []
+    leaves: list[tuple[nltk.Tree, int]] = []
     agenda = [(root, i) for i in reversed(range(len(root)))]
     while agenda:
         node, i = agenda.pop()
         if isinstance(node[i], str):
-            places.append((node, i))
+            leaves.append((node, i))
         else:
             agenda.extend((node[i], j) for j in reversed(range(len(node[i]))))
-    for (node, i), word, tag in zip(places, words, tags, strict=True):
+    for (node, i), word, tag in zip(leaves, words, tags, strict=True):
         node[i] = nltk.Tree(tag, [word])
     return root
 

@@ -16,7 +16,7 @@ from oracle.treebank import NO_TAG, has_preterminals
 from oracle.treebank import tags as tags_of
 from oracle.treebank import words as words_of
 from rnng_dy.engine import dy, one_graph
-from rnng_dy.execution.batches import as_fits
+from rnng_dy.execution.batches import split_on_memory_error
 from rnng_dy.models.discriminative import ParserExample, ParserNetwork, Tokens
 from rnng_dy.search.greedy import BATCH_SIZE, parse_batch
 from rnng_dy.search.nbest import nbest_batch
@@ -113,7 +113,7 @@ class DiscriminativeParser(ParserNetwork, ParserI):
         sents = iter(sents)
         while batch := [self._read(tokens) for tokens in islice(sents, BATCH_SIZE)]:
             encoded = [self.encode(*sentence) for sentence in batch]
-            results = as_fits(lambda part: parse_batch(self, part), encoded)
+            results = split_on_memory_error(lambda part: parse_batch(self, part), encoded)
             for (words, tags), result in zip(batch, results, strict=True):
                 found = [] if result is None else [self.tree_of(result[0], words, tags)]
                 yield iter(found)

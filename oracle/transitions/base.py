@@ -46,7 +46,7 @@ class StackItem(Protocol):
     label: object
 
 
-Item = TypeVar("Item", bound=StackItem)
+Cell = TypeVar("Cell", bound=StackItem)
 
 
 class TransitionSystem(ABC):
@@ -102,7 +102,7 @@ class TransitionSystem(ABC):
         """What is wrong with an action that is not valid, to follow its name; None for ending here."""
 
     @property
-    def most_harmless(self) -> float:
+    def max_actions_within_limits(self) -> float:
         """So many actions never break a limit; 0: that must be looked at."""
         # every constituent is opened and closed
         return 2 * self.max_open if self.limits == TransitionSystem.limits else 0
@@ -140,7 +140,7 @@ class TransitionSystem(ABC):
                 left += [closing, *others[::-1], opening, *first[::-1]]
         return actions
 
-    def constituent(self, stack: Item) -> tuple[Item, list[Item], Item | None]:
+    def constituent(self, stack: Cell) -> tuple[Cell, list[Cell], Cell | None]:
         """What REDUCE makes: the open nonterminal, its children from left to right, and the stack left below them."""
         children = []
         while stack.label is None:
@@ -231,7 +231,9 @@ class TransitionSystem(ABC):
         self.check(actions, len(words))
         if tags is not None and len(tags) != len(words):
             raise RnngError(f"{len(tags)} POS tags for {len(words)} words")
-        leaves = iter(words) if tags is None else map(_preterminal, tags, words)
+        leaves = iter(words)
+        if tags is not None:
+            leaves = (nltk.Tree(tag, [word]) for tag, word in zip(tags, words, strict=True))
         return self._stack(actions, leaves).tree
 
     def partial_brackets(self, actions: Sequence[str], words: Sequence[str]) -> str:
@@ -245,14 +247,14 @@ class TransitionSystem(ABC):
         >>> TOP_DOWN.partial_brackets(actions, ["The", "cat", "sat"])
         '(S (NP The cat) (VP sat'
         """
-        self._after(actions, None)
+        still_open = self._after(actions, None).open
         taken = actions.count(self.structural[SHIFT])
         if taken != len(words):
             raise UnderivableError(f"the actions take {taken} words, not {len(words)}")
-        stack, still_open = self._stack(actions, iter(words)), 0
+        stack = self._stack(actions, iter(words))
         # as if all that is open were closed now: its brackets are then the last ones
-        while _is_any_open(stack):
-            stack, still_open = self._reduced(stack), still_open + 1
+        for _ in range(still_open):
+            stack = self._reduced(stack)
         items = []
         while stack is not None:
             items.insert(0, stack.tree)
@@ -266,17 +268,15 @@ class TransitionSystem(ABC):
             action = self._kind(name, number)
             # sentences go through the same states again and again
             after = self._moves.get((state, action))
-            state = self._move(state, action, name, number) if after is None else after
+            if after is None:
+                if not self.is_valid(state, action):
+                    why = self.why_not(state, action)
+                    raise UnderivableError(f"action {number}, {name!r}, {why}")
+                if len(self._moves) == MOST_MOVES:
+                    self._moves.clear()
+                after = self._moves[state, action] = state.after(action)
+            state = after
         return state
-
-    def _move(self, state: State, action: int, name: str, number: int) -> State:
-        """The state after an action. Raises UnderivableError where it is not valid."""
-        if not self.is_valid(state, action):
-            raise UnderivableError(f"action {number}, {name!r}, {self.why_not(state, action)}")
-        if len(self._moves) == MOST_MOVES:
-            self._moves.clear()
-        after = self._moves[state, action] = state.after(action)
-        return after
 
     def _stack(self, actions: Sequence[str], leaves: Iterator[nltk.Tree | str]) -> _Node | None:
         """The stack after valid actions."""
@@ -304,19 +304,9 @@ class TransitionSystem(ABC):
         try:
             return self._kinds.setdefault(name, self.structural.index(name))
         except ValueError:
-            place = "" if number is None else f"action {number}, "
+            prefix = "" if number is None else f"action {number}, "
             known = ", ".join((self.open_action("X"), *self.structural))
-            raise UnderivableError(f"{place}{name!r}, is none of {known}") from None
-
-
-def _preterminal(tag: str, word: str) -> nltk.Tree:
-    return nltk.Tree(tag, [word])
-
-
-def _is_any_open(stack: StackItem | None) -> bool:
-    while stack is not None and stack.label is None:
-        stack = stack.below
-    return stack is not None
+            raise UnderivableError(f"{prefix}{name!r}, is none of {known}") from None
 
 
 class _Node(NamedTuple):

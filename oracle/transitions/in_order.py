@@ -80,13 +80,11 @@ class InOrder(TransitionSystem):
         self.max_unary = max_unary
 
     @property
-    def most_harmless(self) -> float:
-        """See `TransitionSystem`."""
+    def max_actions_within_limits(self) -> float:
         # a word, one unary constituent too many, and FINISH are more
         return min(2 * self.max_open, 2 * self.max_unary + 3)
 
     def actions_of(self, tree, preterminals=None) -> list[str]:
-        """See `TransitionSystem`."""
         return [*super().actions_of(tree, preterminals), self.structural[FINISH]]
 
     def start(self, words: int | None) -> InOrderState:
@@ -110,7 +108,6 @@ class InOrder(TransitionSystem):
         return inside << REDUCE | (inside and can_shift) << SHIFT | finish << FINISH | project << 3
 
     def why_not(self, state: InOrderState, action: int | None) -> str:
-        """See `TransitionSystem`."""
         words, opened, top, unary = state
         if action is None:
             return f"with {opened} constituents open" if opened else "without FINISH"

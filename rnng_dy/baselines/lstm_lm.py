@@ -12,7 +12,7 @@ from oracle.errors import UnseenSymbolError
 from oracle.files import OracleSentence
 from oracle.tokens import split_tokens
 from rnng_dy.engine import dy, one_graph
-from rnng_dy.execution.batches import as_fits, batches
+from rnng_dy.execution.batches import batches, split_on_memory_error
 from rnng_dy.model import Model
 from rnng_dy.models.lstm import Lstm, LstmState
 from rnng_dy.models.sizes import LanguageModelSizes
@@ -109,7 +109,7 @@ class LstmLanguageModel(Model):
         rows = [
             (math.nan, math.nan) if row is None else row
             for part in batches(examples, self.length, MAX_WORDS)
-            for row in as_fits(self._log_probs, part)
+            for row in split_on_memory_error(self._log_probs, part)
         ]
         return np.array(rows, np.float64).reshape(-1, 2)
 
@@ -150,7 +150,7 @@ class LstmLanguageModel(Model):
         rows = [
             row
             for part in batches(examples, self.length, MAX_WORDS)
-            for row in as_fits(self._word_log_probs, part)
+            for row in split_on_memory_error(self._word_log_probs, part)
         ]
         return [_records(*found) for found in zip(tokens, seen, ids, rows, strict=True)]
 

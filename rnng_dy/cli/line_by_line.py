@@ -13,7 +13,7 @@ from oracle.json_lines import one_line
 from rnng_dy.cli.raw_text import RawText
 from rnng_dy.cli.sentences import LinesOf, known_tags, make_item, report_unseen, unseen_tags
 from rnng_dy.cli.tag_choice import TagChoice
-from rnng_dy.execution.batches import as_fits
+from rnng_dy.execution.batches import split_on_memory_error
 
 
 def answer_lines(
@@ -74,7 +74,7 @@ def parse_line_by_line(
             sentence = text.read_line(line, "-", number, model.segmenter)
         item = make_item(model, number - 1, sentence, "-", choice)
         unseen.update(unseen_tags(model, [item]))
-        [lines] = as_fits(lines_of, [item])
+        [lines] = split_on_memory_error(lines_of, [item])
         if lines is None:
             words = len(sentence.tokens)
             raise InputError(f"{words} words do not fit into memory", "-", number)

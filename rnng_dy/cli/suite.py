@@ -20,8 +20,9 @@ from rnng_dy.cli.sentences import report_unknown, shown_counts
 from rnng_dy.cli.workers import Workers, workers_options
 from rnng_dy.drawing import pages
 from rnng_dy.evaluation import suite_report
+from rnng_dy.evaluation.records import WordRecord
 from rnng_dy.evaluation.suite_files import read_suite, shipped, tokens_of, treebank_tokens
-from rnng_dy.evaluation.suite_scores import Record, Sentence, SuiteResult, Surprisals, evaluate
+from rnng_dy.evaluation.suite_scores import Sentence, SuiteResult, Surprisals, evaluate
 from rnng_dy.execution.outputs import write_json
 from rnng_dy.execution.work import ModelFolder
 
@@ -85,10 +86,10 @@ def open_scorer(folder: str, workers: Workers, device: str) -> Surprisals:
     place, executor = ModelFolder(kind.name, folder, device), workers.executor(device)
     open_model(place, executor)
 
-    def surprisals(sentences: Sequence[Sentence]) -> list[Sequence[Record]]:
+    def surprisals(sentences: Sequence[Sentence]) -> list[Sequence[WordRecord]]:
         progress = Progress("suite", len(sentences))
         batches = [sentences[i : i + SENTENCES] for i in range(0, len(sentences), SENTENCES)]
-        found: list[Sequence[Record]] = []
+        found: list[Sequence[WordRecord]] = []
         for records in executor.map(partial(_open_surprisals, place), batches):
             found += records
             progress.advance(len(records))
@@ -101,11 +102,13 @@ def open_scorer(folder: str, workers: Workers, device: str) -> Surprisals:
     return surprisals
 
 
-def _open_surprisals(place: ModelFolder) -> Callable[[Sequence[Sentence]], list[Sequence[Record]]]:
+def _open_surprisals(
+    place: ModelFolder,
+) -> Callable[[Sequence[Sentence]], list[Sequence[WordRecord]]]:
     return place.open().surprisals_of
 
 
-def _report_impossible(records: Sequence[Sequence[Record]]) -> None:
+def _report_impossible(records: Sequence[Sequence[WordRecord]]) -> None:
     """Name the words that the model cannot give."""
     words = Counter(
         record.token

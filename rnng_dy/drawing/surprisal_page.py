@@ -9,7 +9,7 @@ from functools import partial
 from oracle.transitions import TOP_DOWN, TransitionSystem
 from rnng_dy.drawing.pages import parts
 from rnng_dy.drawing.words import visible
-from rnng_dy.evaluation.records import END, Record, tokens_so_far
+from rnng_dy.evaluation.records import END, WordRecord, tokens_so_far
 
 ANALYSES = 10
 """At most so many analyses of a word are on a page,"""
@@ -21,7 +21,7 @@ SHORT = 12
 
 
 def surprisal_page(
-    sentences: Sequence[Sequence[Record]],
+    sentences: Sequence[Sequence[WordRecord]],
     title: str,
     model_description: str,
     transitions: TransitionSystem = TOP_DOWN,
@@ -69,12 +69,14 @@ class _Scale:
         return [i * self.step for i in range(round(self.top / self.step) + 1)]
 
 
-def _has_shares(record: Record) -> bool:
+def _has_shares(record: WordRecord) -> bool:
     shares = record.syntactic, record.lexical
     return None not in shares and all(map(math.isfinite, shares))
 
 
-def _analyses(records: Sequence[Record], kept: int, transitions: TransitionSystem) -> list[dict]:
+def _analyses(
+    records: Sequence[WordRecord], kept: int, transitions: TransitionSystem
+) -> list[dict]:
     """Of each word the brackets of its best analyses, each as what it adds to one of the word before, and shares."""
     found, before = [], []
     for i, record in enumerate(records):

@@ -106,11 +106,8 @@ def by_kind(
     for gold, *of_systems in zip(golds, *systems, strict=True):
         expected = brackets(gold)
         for i, system in enumerate(map(brackets, of_systems)):
-            for name, part in (
-                ("gold", expected),
-                ("system", system),
-                ("matched", expected & system),
-            ):
+            parts = {"gold": expected, "system": system, "matched": expected & system}
+            for name, part in parts.items():
                 for bracket, count in part.items():
                     counts = found[kind(bracket)][i]
                     setattr(counts, name, getattr(counts, name) + count)

@@ -68,10 +68,10 @@ def chances(constituents: Sequence[Constituent], expected: Sequence[int]) -> lis
     shares: list[dict[int, float]] = []
     for constituent in constituents:
         inner = [{part: 1.0} if part >= 0 else shares[~part] for part in constituent.parts]
-        place = {word: i for i, words in enumerate(inner) for word in words}
+        child_of = {word: i for i, words in enumerate(inner) for word in words}
         for i, words in enumerate(inner):
             for word, share in words.items():
-                j = place.get(expected[word], i)
+                j = child_of.get(expected[word], i)
                 if j != i:
                     found[word] = share * inner[j][expected[word]] / len(inner)
         shares.append(

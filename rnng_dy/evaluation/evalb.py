@@ -62,7 +62,7 @@ class Scores:
     per_sentence: tuple[SentenceScore, ...]
     params: Params = COLLINS
 
-    def up_to(self, length: int) -> Scores:
+    def up_to(self, length: float) -> Scores:
         """The same for the sentences of at most `length` words (EVALB's second block)."""
         return replace(self, per_sentence=tuple(s for s in self.per_sentence if s.length <= length))
 

@@ -16,12 +16,14 @@ NUMBERS = {
     "LABELED": "labelled",
     "DISC_ONLY": "discontinuous_only",
 }
-LABELS = {
-    "DELETE_LABEL": "delete_labels",
-    "DELETE_LABEL_FOR_LENGTH": "delete_labels_for_length",
-    "QUOTE_LABEL": "quote_labels",
+COLLECTED = {
+    "DELETE_LABEL": ("delete_labels", 1, "label"),
+    "DELETE_LABEL_FOR_LENGTH": ("delete_labels_for_length", 1, "label"),
+    "QUOTE_LABEL": ("quote_labels", 1, "label"),
+    "EQ_LABEL": ("equal_labels", 2, "values"),
+    "EQ_WORD": ("equal_words", 2, "values"),
 }
-PAIRS = {"EQ_LABEL": "equal_labels", "EQ_WORD": "equal_words"}
+"""By statement: the set that its arguments join, how many they are, and their kind."""
 
 
 @dataclass(frozen=True)
@@ -56,14 +58,12 @@ class Params:
             keyword, *arguments = split_words(statement)
             if keyword in NUMBERS:
                 values[NUMBERS[keyword]] = _number(keyword, arguments, path, line)
-            elif keyword in LABELS:
-                _expect(1, "label", keyword, arguments, path, line)
-                collected[LABELS[keyword]].add(arguments[0])
-            elif keyword in PAIRS:
-                _expect(2, "values", keyword, arguments, path, line)
-                collected[PAIRS[keyword]].add(tuple(arguments))
+            elif keyword in COLLECTED:
+                name, count, kind = COLLECTED[keyword]
+                _expect(count, kind, keyword, arguments, path, line)
+                collected[name].add(arguments[0] if count == 1 else tuple(arguments))
             else:
-                known = ", ".join([*NUMBERS, *LABELS, *PAIRS])
+                known = ", ".join([*NUMBERS, *COLLECTED])
                 raise InputError(f"unknown statement `{keyword}`; use one of {known}", path, line)
             if values.pop("discontinuous_only", 0):
                 message = "DISC_ONLY 1 is for discontinuous trees, not read here; set it to 0"

@@ -60,23 +60,17 @@ class Sentence:
             later.index += 1
 
     def counted_brackets(self, params: Params) -> list[tuple[str, int, int]]:
-        """The brackets that count, labels cut."""
+        """The brackets that count, labels cut at - or =: those over some word whose label is not deleted."""
         return list(self.numbered_brackets(params).values())
 
     def numbered_brackets(self, params: Params) -> dict[int, tuple[str, int, int]]:
         """Those of `counted_brackets`, each by its number among all constituents, from the top down."""
-        cut = (counted_label(*bracket, params) for bracket in self.brackets)
-        return {
-            number: (label, start, end)
-            for number, (label, (_, start, end)) in enumerate(zip(cut, self.brackets, strict=True))
-            if label is not None
-        }
-
-
-def counted_label(label: str, start: int, end: int, params: Params) -> str | None:
-    """The label of a bracket, cut at - or =; None for one that does not count: over no word, or of a deleted label."""
-    cut = label.partition("-")[0].partition("=")[0]
-    return None if start == end or cut in params.deleted_bracket_labels else cut
+        counted = {}
+        for number, (label, start, end) in enumerate(self.brackets):
+            cut = label.partition("-")[0].partition("=")[0]
+            if start != end and cut not in params.deleted_bracket_labels:
+                counted[number] = (cut, start, end)
+        return counted
 
 
 def read_off(tree: nltk.Tree, params: Params) -> Sentence:
@@ -104,15 +98,15 @@ def matches(
 ) -> list[tuple[int, int]]:
     """Places in both lists of brackets matched one to one: each gold bracket takes the first free one that fits."""
     free: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for place, (_, start, end) in enumerate(system):
-        free[start, end].append(place)
+    for position, (_, start, end) in enumerate(system):
+        free[start, end].append(position)
     found = []
     for i, (label, start, end) in enumerate(gold):
-        places = free.get((start, end), [])
-        for k, place in enumerate(places):
-            if not params.labelled or params.same_label(label, system[place][0]):
-                del places[k]
-                found.append((i, place))
+        positions = free.get((start, end), [])
+        for k, position in enumerate(positions):
+            if not params.labelled or params.same_label(label, system[position][0]):
+                del positions[k]
+                found.append((i, position))
                 break
     return found
 

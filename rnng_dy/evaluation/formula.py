@@ -14,8 +14,10 @@ and "!" are ours. The text is read by the parser below and never run as a progra
 from __future__ import annotations
 
 import math
+import operator
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import NamedTuple
 
 from oracle.errors import RnngError
@@ -92,21 +94,25 @@ def _number_of(reference: Reference) -> Evaluate:
     return lambda values: sum(value for (name, _), value in values.items() if name == condition)
 
 
-def _divided(a: float, b: float) -> float:
-    return a / b if b else math.nan
+def _joined(decisive: bool, a: bool | None, b: bool | None) -> bool | None:
+    """Kleene's "or" where True is decisive, "and" where False is.
+
+    >>> _joined(False, None, False), _joined(False, None, True), _joined(True, None, True)
+    (False, None, True)
+    """
+    if decisive in (a, b):
+        return decisive
+    return None if None in (a, b) else not decisive
 
 
-_ARITHMETIC: Mapping[str, Callable[[float, float], float]] = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "/": _divided,
-}
-_COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
-    "<": lambda a, b: a < b,
-    ">": lambda a, b: a > b,
-    "<=": lambda a, b: a <= b,
-    ">=": lambda a, b: a >= b,
+_JOINTS = {"&": partial(_joined, False), "|": partial(_joined, True)}
+_SUMS = {"+": operator.add, "-": operator.sub}
+_PRODUCTS = {"*": operator.mul, "/": lambda a, b: a / b if b else math.nan}
+_COMPARISONS = {
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
     "=": lambda a, b: abs(a - b) <= ABSOLUTE + RELATIVE * abs(b),
 }
 
@@ -117,20 +123,20 @@ def _compared(sign: str, a: float, b: float) -> bool | None:
     return _COMPARISONS[sign](a, b)
 
 
-def _joined(sign: str, a: bool | None, b: bool | None) -> bool | None:
-    """Kleene's "and" and "or".
-
-    >>> _joined("&", None, False), _joined("&", None, True), _joined("|", None, True)
-    (False, None, True)
-    """
-    decisive = sign == "|"
-    if decisive in (a, b):
-        return decisive
-    return None if None in (a, b) else not decisive
-
-
 def _negated(a: bool | None) -> bool | None:
     return None if a is None else not a
+
+
+def _truth(node: _Node) -> _Node:
+    if not node.is_truth:
+        raise FormulaError("a number stands where a comparison is needed", node.column)
+    return node
+
+
+def _number(node: _Node) -> _Node:
+    if node.is_truth:
+        raise FormulaError("a comparison stands where a number is needed", node.column)
+    return node
 
 
 class _Parser:
@@ -167,7 +173,7 @@ class _Parser:
         node = self._formula()
         if self._kind != "end":
             raise self._unexpected("an operator")
-        return self._truth(node)
+        return _truth(node)
 
     def _unexpected(self, wanted: str) -> FormulaError:
         if self._kind == "end":
@@ -178,66 +184,52 @@ class _Parser:
         shown = self._text[begin : self._end].strip()
         return FormulaError(f"{shown!r} stands where {wanted} is needed", self._column)
 
-    @staticmethod
-    def _truth(node: _Node) -> _Node:
-        if not node.is_truth:
-            raise FormulaError("a number stands where a comparison is needed", node.column)
-        return node
-
-    @staticmethod
-    def _number(node: _Node) -> _Node:
-        if node.is_truth:
-            raise FormulaError("a comparison stands where a number is needed", node.column)
-        return node
-
     def _formula(self) -> _Node:
-        return self._chain(self._comparison, "&|", self._truth, True, _joined)
+        return self._chain(self._comparison, _truth, _JOINTS)
 
     def _comparison(self) -> _Node:
         column = self._column
         if self._sign == "!":
-            inner = self._truth(self._nested(self._comparison)).evaluate
+            inner = _truth(self._nested(self._comparison)).evaluate
             return _Node(column, True, lambda values: _negated(inner(values)))
         left = self._sum()
         if self._sign not in _COMPARISONS:
             return left
         sign = self._take()
-        first, second = self._number(left).evaluate, self._number(self._sum()).evaluate
+        first, second = _number(left).evaluate, _number(self._sum()).evaluate
         if self._sign in _COMPARISONS:
             raise FormulaError("a second comparison: join them with & or |", self._column)
         return _Node(column, True, lambda values: _compared(sign, first(values), second(values)))
 
     def _sum(self) -> _Node:
-        return self._chain(self._product, "+-", self._number, False, _calculated)
+        return self._chain(self._product, _number, _SUMS)
 
     def _product(self) -> _Node:
-        return self._chain(self._factor, "*/", self._number, False, _calculated)
+        return self._chain(self._factor, _number, _PRODUCTS)
 
     def _chain(
         self,
         part: Callable[[], _Node],
-        signs: str,
         checked: Callable[[_Node], _Node],
-        is_truth: bool,
-        apply: Callable,
+        operators: Mapping[str, Callable],
     ) -> _Node:
-        """Any number of parts with signs between them, from left to right."""
+        """Any number of parts with the signs of operators between them, from left to right."""
         first = part()
         more = []
-        while self._sign is not None and self._sign in signs:
+        while self._sign in operators:
             checked(first)
-            sign = self._take()
-            more.append((sign, checked(part()).evaluate))
+            apply = operators[self._take()]
+            more.append((apply, checked(part()).evaluate))
         if not more:
             return first
 
         def evaluate(values: Values):
             result = first.evaluate(values)
-            for sign, other in more:
-                result = apply(sign, result, other(values))
+            for apply, other in more:
+                result = apply(result, other(values))
             return result
 
-        return _Node(first.column, is_truth, evaluate)
+        return first._replace(evaluate=evaluate)
 
     def _factor(self) -> _Node:
         column, token = self._column, self._token
@@ -252,7 +244,7 @@ class _Parser:
             self._advance()
             return _Node(column, False, lambda values: value)
         if self._sign == "-":
-            inner = self._number(self._nested(self._factor)).evaluate
+            inner = _number(self._nested(self._factor)).evaluate
             return _Node(column, False, lambda values: -inner(values))
         if self._sign not in _CLOSING or _HALF_A_REGION.match(self._text, column - 1):
             raise self._unexpected("a region, a number or a bracket")
@@ -274,7 +266,3 @@ class _Parser:
         node = part()
         self._depth -= 1
         return node
-
-
-def _calculated(sign: str, a: float, b: float) -> float:
-    return _ARITHMETIC[sign](a, b)

@@ -15,7 +15,7 @@ With `PARENT coordination CC` a head behind a CC that is not the first child giv
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -26,41 +26,15 @@ from oracle.streams import read_lines, split_words
 COLLINS = Path(__file__).parent / "data" / "collins.heads"
 ANY, COORDINATION = "*", "coordination"
 
-Search = Callable[[Sequence[str], Sequence[str]], "int | None"]
-"""From the labels of a rule and of the children to a child's index."""
-
-
-def _by_priority(indices: Callable[[int], range]) -> Search:
-    return lambda labels, children: next(
-        (i for label in labels for i in indices(len(children)) if children[i] == label), None
-    )
-
-
-def _any(indices: Callable[[int], range]) -> Search:
-    return lambda labels, children: next(
-        (i for i in indices(len(children)) if children[i] in labels), None
-    )
-
-
-def _rightwards(n: int) -> range:
-    return range(n)
-
-
-def _leftwards(n: int) -> range:
-    return range(n - 1, -1, -1)
-
-
-def _last(n: int) -> range:
-    return range(n - 1, n)
-
-
-SEARCHES: Mapping[str, Search] = {
-    "from-left": _by_priority(_rightwards),
-    "from-right": _by_priority(_leftwards),
-    "any-from-left": _any(_rightwards),
-    "any-from-right": _any(_leftwards),
-    "last": _any(_last),
+_RIGHTWARDS, _LEFTWARDS, _LAST = slice(None), slice(None, None, -1), slice(-1, None)
+SEARCHES = {
+    "from-left": (_RIGHTWARDS, True),
+    "from-right": (_LEFTWARDS, True),
+    "any-from-left": (_RIGHTWARDS, False),
+    "any-from-right": (_LEFTWARDS, False),
+    "last": (_LAST, False),
 }
+"""By name: the children in the order in which they are looked at, and whether that is done label by label."""
 FROM_RIGHT = frozenset(["from-right", "any-from-right", "last"])
 
 
@@ -69,6 +43,14 @@ class Rule(NamedTuple):
 
     search: str
     labels: tuple[str, ...]
+
+    def find(self, children: Sequence[str]) -> int | None:
+        """The index of the child that the rule chooses, given their labels and tags."""
+        order, by_label = SEARCHES[self.search]
+        indices = range(len(children))[order]
+        if by_label:
+            return next((i for label in self.labels for i in indices if children[i] == label), None)
+        return next((i for i in indices if children[i] in self.labels), None)
 
 
 class HeadRules:
@@ -109,7 +91,7 @@ class HeadRules:
     def head(self, label: str, children: Sequence[str]) -> int:
         """The index of the head among the children, whose labels and tags are given."""
         rules = self._rules.get(label) or self._rules.get(ANY) or [Rule("from-left", ())]
-        found = (SEARCHES[rule.search](rule.labels, children) for rule in rules)
+        found = (rule.find(children) for rule in rules)
         head = next((i for i in found if i is not None), None)
         if head is None:
             head = len(children) - 1 if rules[-1].search in FROM_RIGHT else 0

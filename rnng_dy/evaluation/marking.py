@@ -40,11 +40,11 @@ def mark(gold: nltk.Tree, system: nltk.Tree, params: Params = COLLINS) -> Marked
     pairs = matches(list(golds.values()), list(systems.values()), params)
     return Marked(
         score,
-        _others(golds, {place for place, _ in pairs}),
-        _others(systems, {place for _, place in pairs}),
+        _others(golds, {position for position, _ in pairs}),
+        _others(systems, {position for _, position in pairs}),
     )
 
 
-def _others(numbers: Iterable[int], places: set[int]) -> frozenset[int]:
-    """The numbers that do not stand at the places."""
-    return frozenset(number for place, number in enumerate(numbers) if place not in places)
+def _others(numbers: Iterable[int], positions: set[int]) -> frozenset[int]:
+    """The numbers that do not stand at the positions."""
+    return frozenset(number for position, number in enumerate(numbers) if position not in positions)

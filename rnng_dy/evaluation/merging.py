@@ -10,8 +10,7 @@ from functools import lru_cache
 
 from oracle.errors import InputError
 from oracle.streams import WHITE_SPACE
-from rnng_dy.evaluation.records import Record
-from rnng_dy.evaluation.surprisal_table import MEASURES
+from rnng_dy.evaluation.records import MEASURES, WordRecord
 
 _WAYS = {
     "-LRB-": ["("],
@@ -34,41 +33,27 @@ _WAYS = {
 """What a token has, and how else it may be written. No way to write one thing begins another, so that the first that
 fits is right."""
 
+_NOT_ADDED = ("standard_error", "entropy", "open")
+
 _PIECE = re.compile("|".join(map(re.escape, _WAYS)) + "|.", re.DOTALL)
-_SUMS = [name for name in MEASURES if name not in ("standard_error", "entropy", "open")]
 _WRITTEN = re.compile(rf"[^{WHITE_SPACE}]+")
 
 
 @dataclass(frozen=True)
-class MergedWord:
+class MergedWord(WordRecord):
     """A written word, or the end of a sentence, with the measures of the tokens that it covers.
 
     Surprisal, its shares, rounds, actions and the change of entropy are sums, None where a token has none. Entropy and
     open constituents are those after the last token. The standard error is that of a single token, None for more:
-    the errors of neighbours are not independent.
+    the errors of neighbours are not independent. `token` is as in the raw text; the words of a token that covers
+    several are joined by a space. `unk` is the model's form of a single token.
     """
 
-    token: str | None
-    """As it is written in the raw text; the words of a token that covers several are joined by a space."""
-    first: int
+    first: int = 1
     """Number of the first token, from 1."""
-    last: int
-    surprisal: float
-    standard_error: float | None
-    syntactic: float | None
-    lexical: float | None
-    best_syntactic: float | None
-    best_lexical: float | None
-    rounds: int | None
-    actions: int | None
-    entropy: float | None
-    entropy_delta: float | None
-    open: int | None
-    unk: str | None = None
-    """The model's form of a single token."""
+    last: int = 1
     known: bool | None = None
     """Whether the model saw all tokens as they are; None for the end of a sentence."""
-    beam: tuple = ()
 
     @property
     def token_ids(self) -> str:
@@ -76,7 +61,7 @@ class MergedWord:
         return f"{self.first}" if self.first == self.last else f"{self.first}-{self.last}"
 
 
-def merge(raw: str, records: Sequence[Record], path: object, line: int) -> list[MergedWord]:
+def merge(raw: str, records: Sequence[WordRecord], path: object, line: int) -> list[MergedWord]:
     """The written words of a raw line with the measures of their tokens; a record without a token stays alone.
 
     Characters are compared, white space apart. A token may have PTB's -LRB-, ``, '', \\/, ... and -- for brackets,
@@ -109,9 +94,11 @@ class _Line:
         self.begins = [bisect_left(columns, begin) for begin, _ in spans]
         """Where each written word begins in `text`."""
 
-    def error(self, place: int, message: str) -> InputError:
-        """An error at a place in `text`."""
-        return InputError(f"column {self._columns[place] + 1}: {message}", self._path, self._number)
+    def error(self, position: int, message: str) -> InputError:
+        """An error at a position in `text`."""
+        return InputError(
+            f"column {self._columns[position] + 1}: {message}", self._path, self._number
+        )
 
 
 def _aligned(line: _Line, tokens: Sequence[str]) -> Iterator[tuple[str, int, int]]:
@@ -121,8 +108,8 @@ def _aligned(line: _Line, tokens: Sequence[str]) -> Iterator[tuple[str, int, int
         return
     common = sorted(set(begins) & set(line.begins))
     for begin, end in zip(common, [*common[1:], len(line.text)], strict=True):
-        covered = [i for i, place in enumerate(begins) if begin <= place < end]
-        written = [i for i, place in enumerate(line.begins) if begin <= place < end]
+        covered = [i for i, position in enumerate(begins) if begin <= position < end]
+        written = [i for i, position in enumerate(line.begins) if begin <= position < end]
         if len(covered) > 1 and len(written) > 1:
             across = max(i for i in covered if begins[i] < line.begins[written[1]])
             words = " ".join(line.words[i] for i in written)
@@ -136,18 +123,18 @@ def _aligned(line: _Line, tokens: Sequence[str]) -> Iterator[tuple[str, int, int
 
 def _token_begins(line: _Line, tokens: Sequence[str]) -> list[int]:
     """Where each token begins in the text of the line."""
-    begins, place = [], 0
+    begins, position = [], 0
     for number, token in enumerate(tokens, 1):
-        begins.append(place)
-        match = _written_as(token).match(line.text, place)
-        if match is None or match.end() == place:
-            there = line.text[place : place + 20]
+        begins.append(position)
+        match = _written_as(token).match(line.text, position)
+        if match is None or match.end() == position:
+            there = line.text[position : position + 20]
             found = f"{there!r} stands here" if there else "the line ends here"
-            raise line.error(place, f"expected token {number}, {token!r}, but {found}")
-        place = match.end()
-    if place < len(line.text):
-        rest = line.text[place : place + 20]
-        raise line.error(place, f"{rest!r} is in none of the {len(tokens)} tokens")
+            raise line.error(position, f"expected token {number}, {token!r}, but {found}")
+        position = match.end()
+    if position < len(line.text):
+        rest = line.text[position : position + 20]
+        raise line.error(position, f"{rest!r} is in none of the {len(tokens)} tokens")
     return begins
 
 
@@ -159,7 +146,7 @@ def _written_as(token: str) -> re.Pattern:
     return re.compile("".join(f"(?:{way})" for way in ways))
 
 
-def _merged(text: str | None, records: Sequence[Record], first: int, last: int) -> MergedWord:
+def _merged(text: str | None, records: Sequence[WordRecord], first: int, last: int) -> MergedWord:
     covered = records[first : last + 1]
     alone = first == last
 
@@ -176,5 +163,5 @@ def _merged(text: str | None, records: Sequence[Record], first: int, last: int) 
         open=covered[-1].open,
         unk=covered[0].unk if alone else None,
         known=None if text is None else all(record.known for record in covered),
-        **{name: total(name) for name in _SUMS},
+        **{name: total(name) for name in MEASURES if name not in _NOT_ADDED},
     )

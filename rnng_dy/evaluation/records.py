@@ -1,11 +1,12 @@
-"""What tables, pages and sums need of the record of a word; searches, which are not imported here, make them."""
+"""What a model says of each word as it is read: the records that word-by-word measures come as."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Sequence
-from typing import Protocol
+from dataclasses import dataclass, fields
+from typing import NamedTuple
 
 END = "</s>"
 """How the end of a sentence, whose record has no token, is written."""
@@ -13,31 +14,58 @@ END = "</s>"
 _BREAKS_A_LINE = re.compile(r"[\0-\x20\x7f\x85\u2028\u2029]")
 
 
-class Analysis(Protocol):
-    """A derivation of the words so far; see `rnng_dy.search.words.Analysis`."""
+class Analysis(NamedTuple):
+    """A derivation of the words so far."""
 
     log_prob: float
+    """Joint log probability of its actions and words, in nats."""
     actions: Sequence[str]
+    """As an oracle writes them."""
 
 
-class Record(Protocol):
-    """A word and its measures; see `rnng_dy.search.words.WordRecord`."""
+@dataclass(frozen=True)
+class WordRecord:
+    """A word and its measures, in bits where nothing else is said; None for what a model or search does not have.
+
+    The record of a sentence's end has the token None.
+    """
 
     token: str | None
+    """As it is written."""
     unk: str | None
-    known: bool | None
+    """As the model saw it: a word of its vocabulary, or an UNK class."""
     surprisal: float
-    standard_error: float | None
-    syntactic: float | None
-    lexical: float | None
-    best_syntactic: float | None
-    best_lexical: float | None
-    rounds: int | None
-    actions: int | None
-    entropy: float | None
-    entropy_delta: float | None
-    open: int | None
-    beam: Sequence[Analysis]
+    """-log2 p(word | the words before); infinite for a word that the model cannot give."""
+    standard_error: float | None = None
+    """Of the surprisal, where it is an estimate of several runs."""
+    syntactic: float | None = None
+    """The share of the actions before the word."""
+    lexical: float | None = None
+    """The share of the word; both add up to the surprisal."""
+    best_syntactic: float | None = None
+    """The shares in the best derivation alone."""
+    best_lexical: float | None = None
+    rounds: int | None = None
+    """Rounds of the search's loop until the word."""
+    actions: int | None = None
+    """Actions carried out until the word."""
+    entropy: float | None = None
+    """Of the analyses in the word beam; with particles, an estimate for all analyses."""
+    entropy_delta: float | None = None
+    """Its change; 0 before the first word."""
+    open: int | None = None
+    """Open constituents of the best analysis."""
+    beam: Sequence[Analysis] = ()
+    """The analyses after the word, best first."""
+
+    @property
+    def known(self) -> bool | None:
+        """Whether the model saw the word itself, and no UNK class; None for the end of a sentence."""
+        return None if self.token is None else self.token == self.unk
+
+
+MEASURES = tuple(f.name for f in fields(WordRecord) if f.name not in ("token", "unk", "beam"))
+"""The measures of a record, in the order of the columns of a table."""
 
 
 def one_word(text: str) -> str:
@@ -55,7 +83,7 @@ def _escape(match: re.Match) -> str:
     return "\\x20" if match[0] == " " else match[0].encode("unicode_escape").decode("ascii")
 
 
-def tokens_so_far(records: Sequence[Record], end: int) -> list[str]:
+def tokens_so_far(records: Sequence[WordRecord], end: int) -> list[str]:
     """The tokens of the first `end` records, each one word, as trees need them, without those that were passed over."""
     return [
         one_word(record.token)

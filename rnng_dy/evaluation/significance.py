@@ -49,8 +49,8 @@ def holm(ps: Sequence[float]) -> list[float]:
 
 
 def _paired_bootstrap(
-    first: np.ndarray,
-    second: np.ndarray,
+    first: Sequence[tuple[float, ...]],
+    second: Sequence[tuple[float, ...]],
     figure: Callable[[np.ndarray], np.ndarray],
     seed: int,
 ) -> Difference:
@@ -64,7 +64,8 @@ def _paired_bootstrap(
     if not n:
         return Difference(math.nan, math.nan, math.nan, math.nan)
     random = np.random.default_rng(seed)
-    both = np.concatenate([first, second], axis=1).astype(np.float64)
+    first, second = (np.array(rows, np.float64) for rows in (first, second))
+    both = np.concatenate([first, second], axis=1)
     differences = []
     for size in [1000] * (REPLICATES // 1000):
         sums = random.multinomial(n, np.full(n, 1 / n), size=size) @ both
@@ -88,10 +89,7 @@ def f1_difference(first: Scores, second: Scores, seed: int = 1) -> Difference:
         matched, gold, system = np.moveaxis(sums, -1, 0)
         return 200 * matched / np.maximum(gold + system, 1)
 
-    a, b = (
-        np.array([(s.matched, s.gold, s.system) for s in of.scored], np.float64).reshape(-1, 3)
-        for of in (first, second)
-    )
+    a, b = ([(s.matched, s.gold, s.system) for s in of.scored] for of in (first, second))
     return _paired_bootstrap(a, b, f1, seed)
 
 
@@ -105,8 +103,5 @@ def perplexity_difference(
         log_p, words = np.moveaxis(sums, -1, 0)
         return np.exp(-log_p / words)
 
-    a, b = (
-        np.array([(values[i], lengths[i]) for i in kept], np.float64).reshape(-1, 2)
-        for values in (first, second)
-    )
+    a, b = ([(values[i], lengths[i]) for i in kept] for values in (first, second))
     return _paired_bootstrap(a, b, ppl, seed)

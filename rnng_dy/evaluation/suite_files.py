@@ -198,8 +198,8 @@ class _SyntaxGym:
             return [{"formula": text} for text in texts]
         return self._listed(content, "predictions", "the suite")
 
-    def _prediction(self, place: int, content: object) -> Prediction:
-        where = f"prediction {place}"
+    def _prediction(self, ordinal: int, content: object) -> Prediction:
+        where = f"prediction {ordinal}"
         text = self._field(content, "formula", str, where)
         kind = self._field(content, "type", str, where, "formula")
         if kind != "formula":
@@ -208,10 +208,10 @@ class _SyntaxGym:
             formula = Formula(text)
         except FormulaError as error:
             raise self._error(f"{where}, {error}") from None
-        return Prediction(self._field(content, "name", str, where, str(place)), formula)
+        return Prediction(self._field(content, "name", str, where, str(ordinal)), formula)
 
-    def _item(self, place: int, content: object, names: Mapping[int, str]) -> Item:
-        number = self._field(content, "item_number", int, f"the {place}. item")
+    def _item(self, ordinal: int, content: object, names: Mapping[int, str]) -> Item:
+        number = self._field(content, "item_number", int, f"the {ordinal}. item")
         where = f"item {number}"
         listed = self._listed(content, "conditions", where)
         conditions = [self._condition(where, found, names) for found in listed]

@@ -5,30 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from oracle.errors import RnngError
+from rnng_dy.evaluation.records import WordRecord
 from rnng_dy.evaluation.suites import METRICS, Condition, Item, Suite
 
-
-class Record(Protocol):
-    """What is needed of a word's record."""
-
-    @property
-    def token(self) -> str | None:
-        """None for the end of the sentence."""
-
-    @property
-    def known(self) -> bool | None:
-        """Whether the model saw the word itself, and no UNK class."""
-
-    @property
-    def surprisal(self) -> float:
-        """In bits; infinite for a word that the model cannot give, NaN where it is not known."""
-
-
 Sentence = tuple[str, ...]
-Surprisals = Callable[[Sequence[Sentence]], Sequence[Sequence[Record]]]
+Surprisals = Callable[[Sequence[Sentence]], Sequence[Sequence[WordRecord]]]
 """From sentences to a record for each token; a record of the sentence's end may follow, which does not count."""
 
 
@@ -139,7 +123,7 @@ def _sentences(suites: Iterable[Suite]) -> Iterator[Sentence]:
             yield from (condition.tokens for condition in item.conditions)
 
 
-def _words(sentence: Sentence, records: Sequence[Record]) -> list[Record]:
+def _words(sentence: Sentence, records: Sequence[WordRecord]) -> list[WordRecord]:
     """The records of the tokens."""
     words = [record for record in records if record.token is not None]
     if tuple(record.token for record in words) != sentence:
@@ -148,7 +132,7 @@ def _words(sentence: Sentence, records: Sequence[Record]) -> list[Record]:
 
 
 def _item_result(
-    suite: Suite, item: Item, words: Mapping[Sentence, Sequence[Record]]
+    suite: Suite, item: Item, words: Mapping[Sentence, Sequence[WordRecord]]
 ) -> ItemResult:
     values, unknown = {}, set()
     for condition in item.conditions:

@@ -6,6 +6,7 @@ import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from oracle.errors import InputError
 from rnng_dy.evaluation.formula import Formula, Reference
@@ -53,6 +54,16 @@ class Item:
     number: int
     conditions: tuple[Condition, ...]
 
+    def lacks(self, reference: Reference) -> str | None:
+        """The condition or region of a formula that the item does not have, in words; None where it has both."""
+        regions = {c.name: {r.number for r in c.regions} for c in self.conditions}
+        condition, region, _ = reference
+        if condition not in regions:
+            return f"no condition {condition!r}: {', '.join(map(repr, regions))}"
+        if region is not None and region not in regions[condition]:
+            return f"no region {region} in condition {condition!r}"
+        return None
+
 
 @dataclass(frozen=True)
 class Prediction:
@@ -74,30 +85,11 @@ class Suite:
     items: tuple[Item, ...]
 
     def __post_init__(self):
-        for item in self.items:
-            regions = {c.name: {r.number for r in c.regions} for c in item.conditions}
-            for prediction in self.predictions:
-                for reference in prediction.formula.references:
-                    self._check(prediction, item, reference, regions)
-
-    def _check(
-        self,
-        prediction: Prediction,
-        item: Item,
-        reference: Reference,
-        regions: Mapping[str, set[int]],
-    ) -> None:
-        condition, region, column = reference
-        if condition not in regions:
-            missing = f"no condition {condition!r}: {', '.join(map(repr, regions))}"
-        elif region is not None and region not in regions[condition]:
-            missing = f"no region {region} in condition {condition!r}"
-        else:
-            return
-        raise InputError(
-            f"prediction {prediction.name}, column {column}: item {item.number} has {missing}",
-            self.path,
-        )
+        for item, prediction in product(self.items, self.predictions):
+            for reference in prediction.formula.references:
+                if missing := item.lacks(reference):
+                    where = f"prediction {prediction.name}, column {reference.column}"
+                    raise InputError(f"{where}: item {item.number} has {missing}", self.path)
 
 
 def pair(number: int, good: Sequence[str], bad: Sequence[str]) -> Item:

@@ -7,25 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from oracle.json_lines import one_line
 from oracle.transitions import TOP_DOWN, TransitionSystem
-from rnng_dy.evaluation.records import END, Record, one_word, tokens_so_far
+from rnng_dy.evaluation.records import END, MEASURES, WordRecord, one_word, tokens_so_far
 from rnng_dy.evaluation.tables import TSV, joined
 
 PLACE = ("sentence_id", "token_id", "token", "unk", "known")
 """The columns that every table begins with."""
-MEASURES = (
-    "surprisal",
-    "standard_error",
-    "syntactic",
-    "lexical",
-    "best_syntactic",
-    "best_lexical",
-    "rounds",
-    "actions",
-    "entropy",
-    "entropy_delta",
-    "open",
-)
-"""The columns that may follow, in order; of the record's attributes of these names."""
 
 
 def header(columns: Iterable[str] = MEASURES, style: str = TSV) -> str:
@@ -38,7 +24,7 @@ def header(columns: Iterable[str] = MEASURES, style: str = TSV) -> str:
 
 
 def line(
-    record: Record,
+    record: WordRecord,
     sentence_id: int,
     token_id: object,
     columns: Iterable[str] = MEASURES,
@@ -57,7 +43,7 @@ def line(
 
 
 def json_line(
-    records: Sequence[Record],
+    records: Sequence[WordRecord],
     sentence_id: int,
     columns: Iterable[str] = MEASURES,
     transitions: TransitionSystem = TOP_DOWN,
@@ -74,7 +60,7 @@ def json_line(
 
 
 def beam_lines(
-    records: Sequence[Record], sentence_id: int, transitions: TransitionSystem = TOP_DOWN
+    records: Sequence[WordRecord], sentence_id: int, transitions: TransitionSystem = TOP_DOWN
 ) -> Iterator[str]:
     """For each word a line `word SENTENCE TOKEN word`, then its analyses, best first.
 
@@ -107,7 +93,7 @@ def _cell(value: float | int | None) -> str:
 
 
 def _json_word(
-    records: Sequence[Record], index: int, columns: list[str], transitions: TransitionSystem
+    records: Sequence[WordRecord], index: int, columns: list[str], transitions: TransitionSystem
 ) -> dict:
     record = records[index]
     word: dict[str, object] = {

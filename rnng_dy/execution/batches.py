@@ -27,7 +27,9 @@ def batches(items: Iterable[T], size_of: Callable[[T], int], limit: int) -> Iter
         yield batch
 
 
-def as_fits(function: Callable[[Sequence[T]], list[R]], batch: Sequence[T]) -> list[R | None]:
+def split_on_memory_error(
+    function: Callable[[Sequence[T]], list[R]], batch: Sequence[T]
+) -> list[R | None]:
     """`function(batch)`, a result for each item; of halves where memory runs out, None for an item too large alone."""
     try:
         return function(batch)
@@ -35,4 +37,5 @@ def as_fits(function: Callable[[Sequence[T]], list[R]], batch: Sequence[T]) -> l
         if len(batch) == 1:
             return [None]
     half = len(batch) // 2
-    return as_fits(function, batch[:half]) + as_fits(function, batch[half:])
+    halves = (batch[:half], batch[half:])
+    return [result for part in halves for result in split_on_memory_error(function, part)]

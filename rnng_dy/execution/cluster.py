@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from oracle.errors import RnngError
-from rnng_dy.execution.executor import Command
+from rnng_dy.execution.executor import Command, Executor, Running
 from rnng_dy.execution.local import prepare_process
 from rnng_dy.execution.scheduler import TIMEOUTS, Scheduler
 from rnng_dy.execution.sent import Files, pack
@@ -29,7 +29,7 @@ SHOWN = 200
 """Characters of a batch that is lost."""
 
 
-class DaskWorkers:
+class DaskWorkers(Executor):
     """Works in the workers of a Dask scheduler, on one batch at a time in each.
 
     What a worker that is lost had to do is done again by those that there are, or come.
@@ -49,30 +49,28 @@ class DaskWorkers:
 
     @property
     def jobs(self) -> int:
-        """See `Executor`."""
+        """As many as there are workers now."""
         return max(1, len(self._scheduler.workers()))
 
     def prepare(self) -> None:
-        """See `Executor`."""
         prepare_process(max(1, self._scheduler.workers_here))
 
     def map(self, open_work: Callable[[], Callable[[T], R]], items: Sequence[T]) -> Iterator[R]:
-        """See `Executor`."""
         batches = _Batches(self._scheduler, open_work)
         left, waiting = iter(enumerate(items)), deque()
         while True:
             free = max(0, AHEAD * self.jobs - len(waiting))
-            waiting.extend(batches.give(number, item) for number, item in islice(left, free))
+            waiting.extend((*given, batches.give(*given)) for given in islice(left, free))
             if not waiting:
                 return
-            yield batches.result(waiting.popleft())
+            yield batches.result(*waiting.popleft())
 
     def processes(self, others: int) -> int:
-        """See `Executor`; each command has a worker, and as many processes as that has threads."""
+        """As many as the next worker has threads: each command has a worker."""
         return self._scheduler.workers().get(self._free_worker(), 1)
 
     def start(self, command: Command) -> _RunningCommand:
-        """See `Executor`. All workers must have the folder of the command under the same name."""
+        """Start a command on a worker. All must have its folder under the same name."""
         started = _RunningCommand(self._scheduler, command, self._free_worker())
         self._commands.append(started)
         return started
@@ -86,14 +84,6 @@ class DaskWorkers:
         return min(tasks, key=lambda address: max(tasks[address], ours[address]), default="")
 
 
-class _Given(NamedTuple):
-    """A batch that the scheduler was given."""
-
-    number: int
-    item: object
-    future: object
-
-
 class _Batches:
     """The tasks of one map."""
 
@@ -101,29 +91,28 @@ class _Batches:
         from rnng_dy.execution.remote import Opening
 
         self._scheduler, self._name = scheduler, uuid.uuid4().hex
-        packed, client = pack(open_work), scheduler.client
+        (pickled, contents), client = pack(open_work), scheduler.client
         machines = Counter(w["host"] for w in client.scheduler_info()["workers"].values())
         with scheduler.there():
             self._files = {
                 key: client.submit(Files, content, key=f"rnng_dy-files-{key}")
-                for key, content in packed.contents.items()
+                for key, content in contents.items()
             }
             key = f"rnng_dy-opening-{self._name}"
             on_a_machine = max(machines.values(), default=1)
-            opens = packed.pickled, scheduler.identity, on_a_machine
+            opens = pickled, scheduler.identity, on_a_machine
             self._opening = client.submit(Opening, *opens, key=key)
 
-    def give(self, number: int, item: object, attempt: int = 0) -> _Given:
-        """Have a batch done; what is tried once more goes before what is tried for the first time."""
+    def give(self, number: int, item: object, attempt: int = 0):
+        """The task of a batch; what is tried once more goes before what is tried for the first time."""
         from rnng_dy.execution.remote import do
 
         key = (f"rnng_dy-batches-{self._name}-{attempt}", number)
         arguments = self._opening, self._files, item
         with self._scheduler.there():
-            future = self._scheduler.client.submit(do, *arguments, key=key, priority=attempt)
-        return _Given(number, item, future)
+            return self._scheduler.client.submit(do, *arguments, key=key, priority=attempt)
 
-    def result(self, batch: _Given) -> object:
+    def result(self, number: int, item: object, future) -> object:
         """The result; of a batch that was lost with several workers when it is given once more.
 
         Dask blames all that a worker had before it, but the second time it is the first that a worker does.
@@ -131,13 +120,13 @@ class _Batches:
         """
         killed = self._scheduler.dask.KilledWorker
         with suppress(killed):
-            return _waited(self._scheduler, batch.future)
+            return _waited(self._scheduler, future)
         try:
-            return _waited(self._scheduler, self.give(batch.number, batch.item, attempt=1).future)
+            return _waited(self._scheduler, self.give(number, item, attempt=1))
         except killed as error:
             raise RnngError(
-                f"all workers that were given batch {batch.number + 1} were lost, the last one at "
-                f"{error.last_worker.address}, often for want of memory; it begins with {batch.item!r:.{SHOWN}}"
+                f"all workers that were given batch {number + 1} were lost, the last one at "
+                f"{error.last_worker.address}, often for want of memory; it begins with {item!r:.{SHOWN}}"
             ) from None
 
 
@@ -162,7 +151,7 @@ def _waited(scheduler: Scheduler, future) -> object:
             raise
 
 
-class _RunningCommand:
+class _RunningCommand(Running):
     """A command on a worker."""
 
     def __init__(self, scheduler: Scheduler, command: Command, worker: str):
@@ -187,7 +176,7 @@ class _RunningCommand:
         self._code: int | None = None
 
     def poll(self) -> int | None:
-        """See `Running`. Raises RnngError where the scheduler is gone, or each worker that had the command is lost."""
+        """Its exit code, None while it runs. Raises RnngError where scheduler or workers are gone."""
         if self._code is None:
             if self._future.done():
                 self._code, self.place = self._result()
@@ -196,7 +185,6 @@ class _RunningCommand:
         return self._code
 
     def interrupt(self) -> None:
-        """See `Running`."""
         from rnng_dy.execution.remote import interrupt
 
         # where the scheduler is gone, workers end what they run
@@ -205,7 +193,7 @@ class _RunningCommand:
             self._scheduler.asked(run, interrupt, self._name, on_error="ignore")
 
     def wait(self) -> int:
-        """See `Running`; 1 where nobody can say it any more."""
+        """Wait until it ends; gives its exit code, 1 where nobody can say it any more."""
         with suppress(RnngError):
             self._code, self.place = self._result()
         return 1 if self._code is None else self._code

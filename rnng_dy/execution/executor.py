@@ -1,7 +1,7 @@
 """The interface of places to run: commands are given one and do not know which.
 
 `local` has this process and processes of this machine, `cluster` the workers of a Dask scheduler. A new place is a
-class with these methods.
+class with these methods, whose docstrings hold for all of them.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ def installed() -> dict[str, str | None]:
     The function needs nothing of this package, so that it can be sent to where another version is installed, or none.
     """
     import hashlib
+    import importlib
     import importlib.metadata
     import importlib.util
     import platform
@@ -37,12 +38,7 @@ def installed() -> dict[str, str | None]:
         return None if of is None else f"{found} ({what} {of})"
 
     sources, build = hash_of(("oracle", "clusters", "rnng_dy")), hash_of(("_dynet",))
-    if sources is None:
-        own = None
-    else:
-        import rnng_dy
-
-        own = rnng_dy.__version__
+    own = importlib.import_module("rnng_dy").__version__ if sources else None
     return {
         "rnng_dy": with_hash(own, sources, "sources"),
         "DyNet": with_hash(version("dynet"), build, "build"),

@@ -22,7 +22,7 @@ from multiprocessing.process import BaseProcess
 from typing import TypeVar
 
 from oracle.errors import RnngError
-from rnng_dy.execution.executor import Command, Executor
+from rnng_dy.execution.executor import Command, Executor, Running
 from rnng_dy.execution.memory import limit_memory, require_memory
 
 T = TypeVar("T")
@@ -70,17 +70,13 @@ def prepare_process(processes: int = 1, device: str = CPU) -> None:
         limit_memory(processes)
 
 
-class _Local:
+class _Local(Executor):
     """Starts commands in processes of this machine."""
 
-    jobs: int
-
     def processes(self, others: int) -> int:
-        """See `Executor`."""
         return max(1, self.jobs - others)
 
     def start(self, command: Command) -> RunningProcess:
-        """See `Executor`."""
         return RunningProcess(command)
 
 
@@ -93,11 +89,9 @@ class ThisProcess(_Local):
         self._device = device
 
     def prepare(self) -> None:
-        """See `Executor`."""
         prepare_process(1, self._device)
 
     def map(self, open_work: Callable[[], Callable[[T], R]], items: Sequence[T]) -> Iterator[R]:
-        """See `Executor`."""
         work = open_work()
         _keep_from_collection()
         yield from map(work, items)
@@ -110,11 +104,9 @@ class LocalProcesses(_Local):
         self.jobs = jobs
 
     def prepare(self) -> None:
-        """See `Executor`."""
         prepare_process(self.jobs)
 
     def map(self, open_work: Callable[[], Callable[[T], R]], items: Sequence[T]) -> Iterator[R]:
-        """See `Executor`."""
         context = _Spawning()
         workers = min(self.jobs, len(items)) or 1
         # the pool would start it with its first semaphore, and it would speak
@@ -255,7 +247,7 @@ def end_with_parent(number: int = signal.SIGKILL, parent: int | None = None) -> 
         os._exit(1)
 
 
-class RunningProcess:
+class RunningProcess(Running):
     """A command in a process of this machine."""
 
     place = ""
@@ -284,5 +276,4 @@ class RunningProcess:
         self.poll, self.wait = self._process.poll, self._process.wait
 
     def interrupt(self) -> None:
-        """See `Running`."""
         self._process.send_signal(signal.SIGINT)

@@ -64,9 +64,8 @@ def _left_in_control_groups() -> Iterator[int]:
         inner = Path(path.strip("/"))
         for group in (inner, *inner.parents):
             try:
-                yield int((root / group / limit).read_text()) - int(
-                    (root / group / used).read_text()
-                )
+                allowed, taken = (int((root / group / n).read_text()) for n in (limit, used))
+                yield allowed - taken
             except (OSError, ValueError):
                 # not to be seen from inside a container, or without a limit ("max")
                 continue

@@ -9,26 +9,20 @@ import pickle
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from rnng_dy.execution.work import IN_FILES
 
 
-class Packed(NamedTuple):
-    """Work without the files that it reads."""
+def pack(open_work: Callable) -> tuple[bytes, Mapping[str, Mapping[str, bytes]]]:
+    """Pickle work that names files by the hashes of their content; by these hashes the content of each file by name.
 
-    pickled: bytes
-    """`open_work`, in which files are named by the hashes of their content."""
-    contents: Mapping[str, Mapping[str, bytes]]
-    """By these hashes, the content of each file by its name."""
-
-
-def pack(open_work: Callable) -> Packed:
-    """Raises OSError where a file cannot be read."""
+    Raises OSError where a file cannot be read.
+    """
     stream = io.BytesIO()
     packer = _Packer(stream)
     packer.dump(open_work)
-    return Packed(stream.getvalue(), packer.contents)
+    return stream.getvalue(), packer.contents
 
 
 def unpack(pickled: bytes, folders: Mapping[str, str]) -> Callable:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from rnng_dy import engine, registry
 from rnng_dy.checkpoint import model_files
-from rnng_dy.execution.batches import as_fits
+from rnng_dy.execution.batches import split_on_memory_error
 from rnng_dy.execution.executor import Executor
 from rnng_dy.model_card import ABOUT
 
@@ -101,4 +101,4 @@ class Work:
 
 
 def _open_fitting(open_lines: Callable) -> Callable[[Sequence], list[Lines | None]]:
-    return partial(as_fits, open_lines())
+    return partial(split_on_memory_error, open_lines())

@@ -134,22 +134,9 @@ def parser_names(layers: int, tags: bool, vectors: bool) -> tuple[list[str], lis
         *_lstm("action", layers),
         *_lstm("compose_forward", layers),
         *_lstm("compose_backward", layers),
-        *[
-            "hidden_bias",
-            "hidden_action",
-            "hidden_context",
-            "hidden_stack",
-            "input_word",
-            "input_bias",
-        ],
-        *[
-            "compose_bias",
-            "action_weights",
-            "action_start",
-            "action_bias",
-            "buffer_guard",
-            "stack_guard",
-        ],
+        *["hidden_bias", "hidden_action", "hidden_context", "hidden_stack", "input_word"],
+        *["input_bias", "compose_bias", "action_weights", "action_start", "action_bias"],
+        *["buffer_guard", "stack_guard"],
         "compose_weights",
         *(["input_tag"] if tags else []),
         *_lstm("buffer", layers),
@@ -291,8 +278,7 @@ def _lstm_sizes(arrays: dict[str, np.ndarray], path: str | Path) -> tuple[int, i
     shape = arrays["stack.0.x2i"].shape
     if len(shape) != 2:
         raise InputError("parameter stack.0.x2i is a vector, and must be a matrix", path)
-    hidden, lstm_input = shape
-    return hidden, lstm_input
+    return shape
 
 
 def _filled(model, arrays: dict[str, np.ndarray], path: str | Path):

@@ -11,7 +11,7 @@ from rnng_dy.models.composition import Composition
 from rnng_dy.models.configuration import Configuration, Constituent, StackCell
 from rnng_dy.models.lstm import Lstm, LstmState
 from rnng_dy.models.parser_state import HISTORY, STACK, WORDS, ParserState
-from rnng_dy.models.vectors import Vector, keep, pending, place, usable_graphs
+from rnng_dy.models.vectors import Vector, keep, mark_computed, pending, usable_graphs
 
 STATES_OF = {
     STACK: attrgetter("stack"),
@@ -51,7 +51,7 @@ class Computation:
             for part in self._state.parts:
                 h = self._lstms[part].outputs(list(map(STATES_OF[part], waiting)))
                 summaries[part] = dy.dropout(h, dropout) if dropout else h
-            place(waiting, [self._state(summaries)])
+            mark_computed(waiting, [self._state(summaries)])
 
     def _compose(self, vectors: Iterable[Vector], dropout: float) -> None:
         """Compute the constituents among vectors: first all that wait for none, then the others level by level."""
@@ -71,7 +71,7 @@ class Computation:
             constituents = sorted(of_level, key=lambda c: len(c.children))
             if self._composition.reads_state:
                 self([c.configuration for c in constituents], dropout)
-            place(constituents, [self._composition(constituents, dropout)])
+            mark_computed(constituents, [self._composition(constituents, dropout)])
 
     def keep(self, configurations: Iterable[Configuration]) -> None:
         """Let configurations outlive the current graph, with what they go on from."""

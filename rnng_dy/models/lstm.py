@@ -14,7 +14,7 @@ from rnng_dy.models.vectors import (
     BatchedVectors,
     Vector,
     gather,
-    place,
+    mark_computed,
     usable_graphs,
 )
 from rnng_dy.parameters import ParameterStore
@@ -108,7 +108,7 @@ class Lstm:
             # a layer reads the h of the state below it
             x = layer(cell, x, given)
             layers.append(x)
-        place(states, layers)
+        mark_computed(states, layers)
 
     def outputs(self, states: Sequence[LstmState], dropout: float = 0.0) -> dy.Expression:
         """The top layer's h of states: shape (hidden,), one batch element each; computes what is missing.

@@ -8,7 +8,7 @@ note, unless `keep` has carried its values over.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -123,12 +123,13 @@ def pending(vectors: Iterable[Vector]) -> list[Vector]:
     return list(dict.fromkeys([v for v in vectors if v.batch.graph not in usable]))
 
 
-def place(vectors: Sequence[Vector], expressions: Sequence[dy.Expression]) -> None:
-    """Say that vectors are computed: they are the batch elements of the expressions, in order."""
-    _place(vectors, BatchedVectors(expressions, len(vectors)))
-
-
-def _place(vectors: Iterable[Vector], batch: BatchedVectors) -> None:
+def mark_computed(
+    vectors: Collection[Vector],
+    expressions: Sequence[dy.Expression],
+    values: Sequence[np.ndarray] = (),
+) -> None:
+    """Say that vectors are computed: they are the batch elements of the expressions, or of kept values, in order."""
+    batch = BatchedVectors(expressions, len(vectors), values)
     for index, vector in enumerate(vectors):
         vector.batch, vector.index = batch, index
 
@@ -172,7 +173,7 @@ def _look_up(embeddings: Iterable[Embedding]) -> None:
     for embedding in embeddings:
         by_source[embedding.source].append(embedding)
     for source, of_source in by_source.items():
-        place(of_source, [source.vectors([e.row for e in of_source])])
+        mark_computed(of_source, [source.vectors([e.row for e in of_source])])
 
 
 def value_of(vectors: Sequence[Vector]) -> dy.Expression:
@@ -192,7 +193,7 @@ def keep(vectors: Iterable[Vector]) -> None:
         if vector.batch.graph != KEPT:
             of_batch[vector.batch][vector] = None
     for batch, kept in of_batch.items():
-        _place(kept, BatchedVectors((), len(kept), batch.values([v.index for v in kept])))
+        mark_computed(kept, (), batch.values([v.index for v in kept]))
 
 
 def as_rows(vectors: dy.Expression) -> np.ndarray:

@@ -14,12 +14,12 @@ from rnng_dy.parameters import ParameterStore
 
 
 class ClassFactoredSoftmax:
-    """Words are given by cluster and by place within the cluster (`cnn::ClassFactoredSoftmaxBuilder`)."""
+    """Words are given by cluster and by position within the cluster (`cnn::ClassFactoredSoftmaxBuilder`)."""
 
     def __init__(self, store: ParameterStore, hidden: int, clusters: Sequence[Sequence[int]]):
         """`clusters[k]` lists the word ids of cluster k, in order; every word stands in exactly one."""
         self.clusters = clusters
-        self._place = {
+        self._position = {
             word: (k, i) for k, words in enumerate(clusters) for i, word in enumerate(words)
         }
         self._class_weights = store.matrix("class_weights", len(clusters), hidden)
@@ -73,16 +73,16 @@ class ClassFactoredSoftmax:
         Gives batched expressions of scalars and, for all their batch elements one after another, the index b that
         each belongs to: a word's loss is the sum of its elements.
         """
-        places = [self._place[word] for word in words]
-        losses = [dy.pickneglogsoftmax_batch(self.class_logits(u), [k for k, _ in places])]
+        positions = [self._position[word] for word in words]
+        losses = [dy.pickneglogsoftmax_batch(self.class_logits(u), [k for k, _ in positions])]
         owners = list(range(len(words)))
         members = defaultdict(list)
-        for b, (k, _) in enumerate(places):
+        for b, (k, _) in enumerate(positions):
             members[k].append(b)
         for k, group in members.items():
             if k not in self._word_parameters:
                 continue
             logits = self.word_logits(k, dy.pick_batch_elems(u, group))
-            losses.append(dy.pickneglogsoftmax_batch(logits, [places[b][1] for b in group]))
+            losses.append(dy.pickneglogsoftmax_batch(logits, [positions[b][1] for b in group]))
             owners += group
         return losses, np.array(owners)

@@ -53,13 +53,10 @@ def several_ways(
         beside = gap(of_search, of_samples, lengths)
         found["sentences"], found["words"] = beside.sampled.sentences, beside.sampled.words
         found["samples"] = {"perplexity": beside.sampled.perplexity}
-        found[search] = {
-            "perplexity": beside.searched.perplexity,
-            "a_sentence": beside.a_sentence,
-            "a_word": beside.a_word,
-            "ratio": beside.ratio,
-            "above": beside.above,
+        measures = {
+            name: getattr(beside, name) for name in ("a_sentence", "a_word", "ratio", "above")
         }
+        found[search] = {"perplexity": beside.searched.perplexity, **measures}
     return found
 
 

@@ -175,13 +175,12 @@ def _train(
     more = [x for k, v in e.training.items() for x in (f"--{k.replace('_', '-')}", str(v))]
     command = ("train", kind, *data, *extra, "--preset", e.preset, "--seed", str(seed), *more)
     inputs = tuple(file for file in data if not file.startswith("--"))
-    outputs = tuple(f"{name}/{file}" for file in MODEL_FILES)
     return Stage(
         f"train {name}",
         "train" if system else "baselines",
         (*command, "--model", name),
         inputs,
-        outputs,
+        _files(name),
         free=("--resume",),
         also=identity(e.preset, kind),
         kind=kind,
@@ -222,15 +221,11 @@ def _proposals(e: Experiment, system: System, seed: int) -> Iterator[Stage]:
 
 def _inference(e: Experiment, system: System, seed: int) -> Iterator[Stage]:
     run, test = f"{system.slug}-{seed}", _oracle("test", system.transitions, generative=False)
-    props, scored, best = (
-        f"{system.proposal.slug}-{seed}.props",
-        f"{run}.likelihoods",
-        f"{run}.map.trees",
-    )
+    props, scored = f"{system.proposal.slug}-{seed}.props", f"{run}.likelihoods"
+    best, marginals = f"{run}.map.trees", f"{run}.marginals.txt"
     model, inputs = ("--model", f"generator-{run}"), (*_files(f"generator-{run}"), props)
     yield _long("score", run, system, (*model, props), inputs, scored)
     command = ("rerank", props, scored, "--ess", "--oracle", test, "-o", best)
-    marginals = f"{run}.marginals.txt"
     yield Stage(
         f"rerank {run}", "infer", command, (props, scored, test), (best, marginals), marginals
     )

@@ -134,23 +134,18 @@ def _growth(golds: Sequence[nltk.Tree], trial: Trial) -> dict:
     rows = growth_with_samples(log_qs, log_ps, trial.lengths)
     points = []
     for row in rows:
-        trees = [group[i][0].tree for group, i in zip(groups, row.best, strict=True)]
-        tagged = [_like_gold(tree, gold) for tree, gold in zip(trees, golds, strict=True)]
+        best = (group[i][0].tree for group, i in zip(groups, row.best, strict=True))
+        as_gold = [with_words(t, words(g), tags(g)) for t, g in zip(best, golds, strict=True)]
         points.append(
             {
                 "samples": row.samples,
-                "f1": evalb.score(golds, tagged).f1,
+                "f1": evalb.score(golds, as_gold).f1,
                 "perplexity": row.perplexity,
                 "effective_sample_size": row.effective_sample_size,
                 "standard_error": row.standard_error,
             }
         )
     return {"run": trial.name, "points": points}
-
-
-def _like_gold(tree, gold):
-    """A sampled tree with the words and tags of the gold tree."""
-    return with_words(tree, words(gold), tags(gold))
 
 
 def _estimates(trial: Trial) -> dict:
@@ -168,11 +163,7 @@ def _by_length(trial: Trial) -> dict:
     for low, high in zip((0, *LENGTHS), LENGTHS, strict=False):
         row = {"words": f"{low + 1}-{high}" if high else f"over {low}"}
         for kind, scores in trial.scores.items():
-            part = [
-                s
-                for s in scores.per_sentence
-                if s.length > low and (high is None or s.length <= high)
-            ]
+            part = [s for s in scores.up_to(high or math.inf).per_sentence if s.length > low]
             row[kind] = evalb.Scores(tuple(part)).f1 if part else None
             row["sentences"] = len(part)
         found.append(row)

@@ -37,7 +37,9 @@ class Runner:
         self.folder, self.stages = Path(folder), list(stages)
         self._executor, self._report = executor, report
         self._record: dict[str, dict] = _read(self.folder / RECORD, _is_entry)
-        self._hashes: dict[str, list] = _read(self.folder / HASHES, _is_known_hash)
+        self._hashes: dict[str, list] = _read(
+            self.folder / HASHES, lambda value: isinstance(value, list)
+        )
         self._makers = {output: stage for stage in stages for output in stage.outputs}
         self._running: dict[Running, tuple[Stage, str, float]] = {}
 
@@ -231,7 +233,3 @@ def _is_entry(value: object) -> bool:
         and type(value.get("processes", 1)) is int
         and 0 < value.get("processes", 1) < LONGEST
     )
-
-
-def _is_known_hash(value: object) -> bool:
-    return isinstance(value, list)

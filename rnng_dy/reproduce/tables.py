@@ -274,8 +274,5 @@ def _spread(found: dict) -> str:
 
 
 def _text(value: float | None, style: str) -> str:
-    return (
-        "–"
-        if value is None or (isinstance(value, float) and math.isnan(value))
-        else style.format(value)
-    )
+    is_number = value is not None and not math.isnan(value)
+    return style.format(value) if is_number else "–"

@@ -10,7 +10,7 @@ import numpy as np
 from oracle.errors import RnngError
 from oracle.transitions import REDUCE
 from rnng_dy.engine import dy, one_graph
-from rnng_dy.execution.batches import as_fits, batches
+from rnng_dy.execution.batches import batches, split_on_memory_error
 from rnng_dy.search.scoring import MAX_STATES
 
 Attended = tuple[str, np.ndarray]
@@ -30,7 +30,7 @@ def attention_weights(model, examples: Sequence) -> list[list[Attended] | None]:
         )
     found: list[list[Attended] | None] = []
     for batch in batches(examples, lambda e: len(e.actions), MAX_STATES):
-        found += as_fits(lambda part: _in_one_graph(model, part), batch)
+        found += split_on_memory_error(lambda part: _in_one_graph(model, part), batch)
     return found
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from rnng_dy.engine import dy, one_graph
-from rnng_dy.execution.batches import as_fits
+from rnng_dy.execution.batches import split_on_memory_error
 from rnng_dy.search.model import Model
 
 BATCH_SIZE = 32
@@ -44,6 +45,7 @@ def parse_all(
     results = {}
     for start in range(0, len(order), batch_size):
         part = order[start : start + batch_size]
-        parsed = as_fits(lambda batch: parse_batch(parser, batch), [sentences[i] for i in part])
+        parse = partial(parse_batch, parser)
+        parsed = split_on_memory_error(parse, [sentences[i] for i in part])
         results.update(zip(part, parsed, strict=True))
     return [results[i] for i in range(len(sentences))]

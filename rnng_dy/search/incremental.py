@@ -15,7 +15,7 @@ import numpy as np
 
 from oracle.transitions import SHIFT, TransitionSystem
 from rnng_dy.engine import dy, one_graph
-from rnng_dy.search.model import Configuration, Model
+from rnng_dy.search.model import Configuration, Model, unlinked
 
 MAX_STATES = 1500
 """Configurations in one graph; then what searches go on from is carried into a new one."""
@@ -47,11 +47,7 @@ class Hypothesis(NamedTuple):
 
     def action_ids(self) -> list[int]:
         """All actions, in order."""
-        ids, actions = [], self.actions
-        while actions is not None:
-            actions, action = actions
-            ids.append(action)
-        return ids[::-1]
+        return unlinked(self.actions)
 
 
 class ExpansionRequest(NamedTuple):

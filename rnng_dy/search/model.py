@@ -18,14 +18,13 @@ class Configuration(Protocol):
 
 
 class Step(Protocol):
-    """What a model says of the next action of some configurations; a number that is asked for runs the graph."""
+    """What a model says of the next action of some configurations; a number that is asked for runs the graph.
+
+    A generator also says something of the next word, where it is generated.
+    """
 
     def action_log_probs(self) -> np.ndarray:
         """In nats, shape (configurations, actions), float64; about -1e30 for an action that is not valid."""
-
-
-class WordStep(Step, Protocol):
-    """Also of the next word, where it is generated."""
 
     def word_log_probs(self, members: Sequence[int], words: Sequence[int]) -> np.ndarray:
         """Of a given word for each of the members (indices of configurations), shape (members,)."""
@@ -71,3 +70,12 @@ class Model(Protocol):
 
     def keep(self, configurations: Iterable[Configuration]) -> None:
         """Let configurations outlive the current graph, with what they go on from."""
+
+
+def unlinked(actions: tuple | None) -> list[int]:
+    """The actions of a linked list, which has the last action first, in order."""
+    ids = []
+    while actions is not None:
+        actions, action = actions
+        ids.append(action)
+    return ids[::-1]

@@ -64,8 +64,8 @@ def _search(
         items = _select(np.where(closing, -np.inf, scores), bound, beam, taken)
         grown = list(carried_out(following, answer, scores, items))
         following = [h for _, h in grown]
-        places = [i for i, (row, h) in enumerate(grown) if (row, h.action) == taken]
-        greedy = places[0] if places else None
+        positions = [i for i, (row, h) in enumerate(grown) if (row, h.action) == taken]
+        greedy = positions[0] if positions else None
     return complete
 
 

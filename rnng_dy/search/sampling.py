@@ -11,7 +11,7 @@ import numpy as np
 
 from oracle.errors import RnngError
 from rnng_dy.engine import dy, one_graph
-from rnng_dy.search.model import Configuration, Model
+from rnng_dy.search.model import Configuration, Model, unlinked
 
 MAX_STATES = 15000
 """Configurations in one graph; what goes on from them is computed in a new one. Smaller graphs are slower."""
@@ -65,7 +65,7 @@ def sample_batch(
         for prefix, action, count, log_q in _taken(frontier, table, randoms):
             c, actions = parser.advance(prefix.configuration, action), (prefix.actions, action)
             if c.state.is_finished:
-                drawn[prefix.sentence] += [(_unlink(actions), log_q)] * count
+                drawn[prefix.sentence] += [(unlinked(actions), log_q)] * count
             else:
                 grown.append(Prefix(prefix.sentence, c, count, log_q, actions))
         frontier = grown
@@ -93,11 +93,3 @@ def _taken(
     columns = (actions, counts[rows, actions], log_qs)
     prefixes = map(frontier.__getitem__, rows.tolist())
     return zip(prefixes, *(column.tolist() for column in columns), strict=True)
-
-
-def _unlink(actions: tuple | None) -> list[int]:
-    ids = []
-    while actions is not None:
-        actions, action = actions
-        ids.append(action)
-    return ids[::-1]

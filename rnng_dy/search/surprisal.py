@@ -13,7 +13,7 @@ from oracle.errors import named
 from oracle.tokens import Token, split_tokens
 from oracle.transitions import TransitionSystem
 from oracle.treebank import NO_TAG
-from rnng_dy.execution.batches import as_fits, batches
+from rnng_dy.execution.batches import batches, split_on_memory_error
 from rnng_dy.search.beam import BeamSearch, BeamSizes
 from rnng_dy.search.incremental import (
     Hypothesis,
@@ -138,7 +138,7 @@ def best_trees(model: Model, sentences: Sequence[Sequence[Token]]) -> Iterator[P
         return list(measure(model, batch, end=True))
 
     for part in batches(split, lambda _: 1, side_by_side(DEFAULT_OPTIONS)):
-        results = as_fits(measured, [words for words, _ in part])
+        results = split_on_memory_error(measured, [words for words, _ in part])
         for (words, tags), found in zip(part, results, strict=True):
             if found is None:
                 yield None, TOO_LONG

@@ -44,14 +44,14 @@ _CLEANING = _Cleaning()
 
 
 class CleanText(NamedTuple):
-    """A text whose blanks are spaces and line ends, and the place of each of its characters in the original."""
+    """A text whose blanks are spaces and line ends, and the position of each of its characters in the original."""
 
     text: str
-    places: Sequence[int]
+    positions: Sequence[int]
 
     def span(self, begin: int, end: int) -> tuple[int, int]:
         """Where the original has these characters; `end` is exclusive."""
-        return self.places[begin], self.places[end - 1] + 1
+        return self.positions[begin], self.positions[end - 1] + 1
 
 
 def clean(text: str) -> CleanText:

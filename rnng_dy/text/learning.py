@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 
@@ -142,17 +142,13 @@ def _numbered(sentences: Iterable[Sequence[str]]) -> frozenset[str]:
 
 def _at_end(sentences: Iterable[Sequence[str]], abbreviations: frozenset[str]) -> dict[str, str]:
     """What mostly becomes of an abbreviation's period at the end of sentences."""
-    ways: dict[str, Counter[str]] = {}
-
-    def saw(stem: str, way: str) -> None:
-        ways.setdefault(stem, Counter())[way] += 1
-
+    ways: dict[str, Counter[str]] = defaultdict(Counter)
     for sentence in sentences:
         word, is_followed = _end(sentence)
         if is_followed and word in abbreviations:
-            saw(word, "split")
+            ways[word]["split"] += 1
         elif word.endswith(".") and word[:-1] in abbreviations:
-            saw(word[:-1], "shared" if is_followed else "kept")
+            ways[word[:-1]]["shared" if is_followed else "kept"] += 1
     return {stem: counts.most_common(1)[0][0] for stem, counts in sorted(ways.items())}
 
 

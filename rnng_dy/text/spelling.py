@@ -36,7 +36,9 @@ def spelled(
         elif len(letters) == 1:
             yield c.spellings.get(letters, letters)
         else:
-            yield "".join(_inside_a_word(c.spellings.get(letter, letter)) for letter in letters)
+            # a dash inside a word is a hyphen
+            ways = (c.spellings.get(letter, letter) for letter in letters)
+            yield "".join("-" if way == "--" else way for way in ways)
 
 
 def _opens(text: str, begin: int, end: int, piece: Piece, is_open: bool) -> bool:
@@ -45,7 +47,3 @@ def _opens(text: str, begin: int, end: int, piece: Piece, is_open: bool) -> bool
     if after in " \n":
         return before in " \n" and not is_open and piece.end < end
     return before in _BEFORE_OPENING
-
-
-def _inside_a_word(spelling: str) -> str:
-    return "-" if spelling == "--" else spelling

@@ -43,11 +43,11 @@ class SentenceSplitter:
 
     def spans(self, text: str, one_per_line: bool) -> Iterator[Span]:
         """Where sentences are in a clean text, none empty; the lines where they are those."""
-        for begin, end in _between(text, _LINE if one_per_line else _PARAGRAPH):
+        for begin, end in _parts(text, 0, len(text), _LINE if one_per_line else _PARAGRAPH):
             if one_per_line:
                 yield begin, end
             else:
-                for left, right in _after(text, begin, end, _HAN_END):
+                for left, right in _parts(text, begin, end, _HAN_END):
                     yield from self._punkt_spans(text, left, right)
 
     def _punkt_spans(self, text: str, begin: int, end: int) -> Iterator[Span]:
@@ -72,15 +72,8 @@ class SentenceSplitter:
         return word.lower() in self._conventions.starters
 
 
-def _between(text: str, separator: re.Pattern) -> Iterator[Span]:
-    begin = 0
-    for found in separator.finditer(text):
-        yield from _stripped(text, begin, found.start())
-        begin = found.end()
-    yield from _stripped(text, begin, len(text))
-
-
-def _after(text: str, begin: int, end: int, mark: re.Pattern) -> Iterator[Span]:
+def _parts(text: str, begin: int, end: int, mark: re.Pattern) -> Iterator[Span]:
+    """The spans that end with a mark or with the text."""
     for found in mark.finditer(text, begin, end):
         yield from _stripped(text, begin, found.end())
         begin = found.end()

@@ -196,11 +196,11 @@ class _Sentence(NamedTuple):
     end: int
     final: int
 
-    def after(self, place: int) -> str:
+    def after(self, position: int) -> str:
         """The next character that is no blank; none at the end."""
-        while place < self.end and self.text[place] in " \n":
-            place += 1
-        return self.text[place : min(place + 1, self.end)]
+        while position < self.end and self.text[position] in " \n":
+            position += 1
+        return self.text[position : min(position + 1, self.end)]
 
 
 def _is_fraction(text: str, mark: re.Match) -> bool:

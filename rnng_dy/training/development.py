@@ -15,7 +15,7 @@ from oracle.treebank import read_trees, words
 from oracle.treebank import tags as tags_of
 from rnng_dy.evaluation import evalb
 from rnng_dy.evaluation.perplexity import likelihood
-from rnng_dy.execution.batches import as_fits, batches
+from rnng_dy.execution.batches import batches, split_on_memory_error
 from rnng_dy.parser import DiscriminativeParser
 from rnng_dy.search import scoring
 from rnng_dy.search.greedy import parse_all
@@ -141,5 +141,5 @@ class GeneratorEvaluation(WordsEvaluation):
         return [
             math.nan if log_p is None else log_p
             for part in batches(examples, lambda e: len(e.actions), scoring.MAX_STATES)
-            for log_p in as_fits(partial(scoring.example_log_probs, self.model), part)
+            for log_p in split_on_memory_error(partial(scoring.example_log_probs, self.model), part)
         ]

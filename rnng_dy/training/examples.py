@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from oracle.encoded import EncodedOracle, Row
+from oracle.encoded import EncodedOracle, SentenceIds
 from oracle.errors import ImpossibleError, RnngError
 from oracle.transitions import SYSTEMS
 from rnng_dy.baselines.lstm_lm import LanguageModelExample
@@ -37,7 +37,7 @@ class Examples(Sequence):
         return len(self._members)
 
     def __getitem__(self, index: int):
-        return self._example_of(self._oracle.row(self._members[index]))
+        return self._example_of(self._oracle.ids_of(self._members[index]))
 
     def unmapped(self) -> Examples:
         """The same for a process of another machine, which is given the arrays with it."""
@@ -85,7 +85,7 @@ def examples_of(model: Model, oracle: EncodedOracle) -> tuple[Examples, dict[int
             doubtful |= oracle.sentences_with(column, symbols)
     if isinstance(model, Rnng):
         # others break no limit
-        doubtful |= oracle.lengths("action") > model.transitions.most_harmless
+        doubtful |= oracle.lengths("action") > model.transitions.max_actions_within_limits
     impossible = {}
     for i in np.flatnonzero(doubtful).tolist():
         try:
@@ -113,7 +113,7 @@ class _ParserExampleOf:
         """The symbols of each column that the model lacks."""
         return {"actions": self.actions == NONE}
 
-    def __call__(self, row: Row) -> ParserExample:
+    def __call__(self, row: SentenceIds) -> ParserExample:
         classes, words = self._classes[row.unkified], self._words[row.tokens]
         words = np.where(words == NONE, classes, words).tolist()
         tags, vectors = self._tags, self._vectors
@@ -136,7 +136,7 @@ class _WordExampleOf:
         columns = {"unkified": self._words, "actions": self.actions}
         return {name: ids == NONE for name, ids in columns.items() if ids is not None}
 
-    def __call__(self, row: Row) -> GeneratorExample | LanguageModelExample:
+    def __call__(self, row: SentenceIds) -> GeneratorExample | LanguageModelExample:
         words = self._words[row.unkified].tolist()
         if self.actions is None:
             return LanguageModelExample(words)

@@ -10,7 +10,7 @@ import numpy as np
 from oracle.errors import RnngError
 from rnng_dy.arrays import LARGEST, are_usable, number_of_updates
 from rnng_dy.engine import dy, one_graph
-from rnng_dy.execution.batches import as_fits
+from rnng_dy.execution.batches import split_on_memory_error
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.training.all_reduce import GradientAllReduce, PartialLoss, Rows, Update, union
 from rnng_dy.training.presets import Settings
@@ -151,7 +151,7 @@ class Updater:
         """Add the gradient of the batch to the store; in smaller graphs where one does not fit into memory."""
         store = self.model.store
         store.forget_noted()
-        losses = as_fits(self._losses, list(batch.values())) if batch else []
+        losses = split_on_memory_error(self._losses, list(batch.values())) if batch else []
         left_out = tuple(i for i, loss in zip(batch, losses, strict=True) if loss is None)
         loss = sum(loss for loss in losses if loss is not None)
         return PartialLoss(loss, left_out, store.rows_with_gradient(), store.noted_rows())

@@ -168,8 +168,8 @@ def test_a_small_oracle_leaves_nothing(path, monkeypatch):
 def test_numbers_are_as_small_as_they_can_be(path, sentences):
     oracle, _, _ = read(path)
     small = len(oracle.symbols.words) <= 256
-    assert oracle.row(0).tokens.dtype == (np.uint8 if small else np.uint16)
-    assert oracle.row(0).actions.dtype == np.uint8
+    assert oracle.ids_of(0).tokens.dtype == (np.uint8 if small else np.uint16)
+    assert oracle.ids_of(0).actions.dtype == np.uint8
 
 
 def test_an_oracle_that_has_changed_is_encoded_anew(path):

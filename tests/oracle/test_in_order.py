@@ -138,7 +138,7 @@ def test_so_many_actions_break_no_limit(system):
             lengths[True].append(len(actions))
         except UnderivableError:
             lengths[False].append(len(actions))
-    assert min(lengths[False]) > system.most_harmless
+    assert min(lengths[False]) > system.max_actions_within_limits
 
 
 @pytest.mark.parametrize(

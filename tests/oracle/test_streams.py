@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from oracle import bounded_lines
+from oracle import byte_streams
 from oracle.errors import InputError
 from oracle.regular_files import open_regular
 from oracle.streams import from_json, open_input, open_output, read_lines
@@ -102,7 +102,7 @@ def test_a_dash_is_standard_input_and_output(monkeypatch):
 
 @pytest.fixture
 def short_lines(monkeypatch):
-    monkeypatch.setattr(bounded_lines, "LONGEST_LINE", 1000)
+    monkeypatch.setattr(byte_streams, "LONGEST_LINE", 1000)
 
 
 @pytest.mark.parametrize("end", ["\n", ""])

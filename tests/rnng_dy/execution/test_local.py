@@ -17,7 +17,7 @@ import pytest
 from oracle.errors import RnngError
 from oracle.files import open_output, write_oracle
 from rnng_dy.execution import memory
-from rnng_dy.execution.batches import as_fits
+from rnng_dy.execution.batches import split_on_memory_error
 from rnng_dy.execution.executor import Command
 from rnng_dy.execution.local import local_executor, without_ctrl_c
 from rnng_dy.execution.work import ModelFolder, forget_model
@@ -223,7 +223,7 @@ def test_batches_are_halved_until_they_fit():
             raise MemoryError
         return [2 * x for x in batch]
 
-    assert as_fits(work, [1, 2, 30, 4, 5, 6]) == [2, 4, None, 8, 10, 12]
+    assert split_on_memory_error(work, [1, 2, 30, 4, 5, 6]) == [2, 4, None, 8, 10, 12]
     assert calls[0] == [1, 2, 30, 4, 5, 6]
 
 
@@ -235,7 +235,7 @@ def test_what_is_no_want_of_memory_is_raised_at_once():
         raise ValueError("something unforeseen")
 
     with pytest.raises(ValueError, match="unforeseen"):
-        as_fits(work, [1, 2, 3])
+        split_on_memory_error(work, [1, 2, 3])
     assert calls == [[1, 2, 3]]
 
 
@@ -276,7 +276,7 @@ def test_sentences_that_do_not_fit_are_named_and_the_others_done(models, monkeyp
                 longest.append(item)
         return results
 
-    monkeypatch.setattr(work, "as_fits", limited)
+    monkeypatch.setattr(work, "split_on_memory_error", limited)
     parser = ("--model", models / "parser", models / "some.oracle")
     result = invoke("parse", *parser, "-o", models / "left.trees")
     lines = (models / "left.trees").read_text().splitlines()
