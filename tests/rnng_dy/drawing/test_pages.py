@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 
 import pytest
 from jinja2 import UndefinedError
-from rnng_dy.training.runs import read_runs
+from rnng_dy.runs import read_runs
 
 from clusters.files import ClusteredWord, by_cluster
 from oracle.parsed import ScoredTree
