@@ -12,16 +12,14 @@ from oracle.errors import ImpossibleError, InputError, RnngError
 from oracle.files import open_output
 from oracle.treebank import NO_TAG, LocatedTree, has_preterminals, read_trees, with_words, words
 from rnng_dy import registry
+from rnng_dy.cli.job import open_model
 from rnng_dy.cli.options import device_option, json_option, model_option, table_format_option
-from rnng_dy.cli.output import open_model
-from rnng_dy.cli.output_files import check_files
-from rnng_dy.cli.paths import FILE
+from rnng_dy.cli.paths import FILE, check_files
 from rnng_dy.drawing.page import tree_page
 from rnng_dy.drawing.sections import attended
 from rnng_dy.evaluation.attention import AttentionAnalysis
 from rnng_dy.evaluation.head_rules import HeadRules, collins
 from rnng_dy.evaluation.tables import CSV, joined
-from rnng_dy.execution.local import local_executor
 from rnng_dy.execution.outputs import write_json
 from rnng_dy.execution.work import ModelFolder
 
@@ -104,7 +102,7 @@ def _attended(
     kind = registry.kind_of(folder)
     if kind not in ("discriminative", "generative"):
         raise RnngError(f"{folder} is a {kind} model: it composes nothing")
-    model = open_model(ModelFolder(kind, folder, device), local_executor(1, device))
+    model = open_model(ModelFolder(kind, folder, device))
     from rnng_dy.search.attention import attention_weights
 
     examples = {}

@@ -21,8 +21,7 @@ from clusters.state import SavedState, fingerprint
 from clusters.unseen import place_unseen, rules_of, unknown_classes
 from oracle.streams import open_output
 from oracle.unknown import RULES
-from rnng_dy.cli.output_files import check_files
-from rnng_dy.cli.paths import FILE, PathName
+from rnng_dy.cli.paths import FILE, PathName, check_files
 from rnng_dy.cli.progress import ByteProgress, Progress
 from rnng_dy.cli.quiet import quiet_option, say
 from rnng_dy.cli.stopping import stopping

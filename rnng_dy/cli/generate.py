@@ -10,15 +10,14 @@ from oracle.errors import RnngError
 from oracle.files import open_output
 from oracle.treebank import format_tree, words
 from rnng_dy import registry
+from rnng_dy.cli.job import open_model
 from rnng_dy.cli.options import (
     device_option,
     model_option,
     output_option,
     seed_option,
 )
-from rnng_dy.cli.output import open_model
-from rnng_dy.cli.output_files import check_files
-from rnng_dy.execution.local import local_executor
+from rnng_dy.cli.paths import check_files
 from rnng_dy.execution.work import ModelFolder
 from rnng_dy.search.generation import generate_trees
 
@@ -55,7 +54,7 @@ def generate(folder, n, seed, max_length, only_words, or_none, output, device) -
     kind = registry.kind_of(folder)
     if kind == "discriminative":
         raise RnngError(f"{folder} is a parser: only models of words can generate them")
-    model = open_model(ModelFolder(kind, folder, device), local_executor(1, device))
+    model = open_model(ModelFolder(kind, folder, device))
     draw = model.drawn if kind == "lstm-lm" else partial(generate_trees, model)
     with open_output(output) as stream:
         try:

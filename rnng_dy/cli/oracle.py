@@ -29,8 +29,7 @@ from oracle.treebank import (
 )
 from oracle.unknown import RULES, UnknownWords, known_words
 from rnng_dy.cli.options import TRANSITIONS
-from rnng_dy.cli.output_files import check_files
-from rnng_dy.cli.paths import FILE, require_read_once
+from rnng_dy.cli.paths import FILE, check_files, require_read_once
 from rnng_dy.cli.quiet import say
 
 skip_preterminals_option = click.option(

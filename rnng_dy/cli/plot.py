@@ -12,8 +12,7 @@ from oracle.errors import RnngError
 from oracle.files import open_output
 from oracle.streams import is_replaced
 from rnng_dy.cli.options import FiniteRange
-from rnng_dy.cli.output_files import check_files
-from rnng_dy.cli.paths import FILE, FOLDER
+from rnng_dy.cli.paths import FILE, FOLDER, check_files
 from rnng_dy.cli.quiet import say
 from rnng_dy.drawing.training_page import page
 from rnng_dy.folders import writing

@@ -101,7 +101,7 @@ def _reproduce(corpus: str, sources: Mapping[str, str], unk: str, **options) -> 
     if folder.exists() and not folder.is_dir():
         raise RnngError(f"{folder} is no folder: name another --output")
     planned = stages(experiment)
-    executor = options["workers"].executor()
+    executor = options["job"].executor
     runner = Runner(folder, planned, executor, say)
     chosen = [stage for stage in planned if stage.group in groups]
     if options["dry_run"]:

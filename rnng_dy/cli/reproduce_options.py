@@ -7,9 +7,9 @@ from collections.abc import Callable
 import click
 
 from oracle.errors import RnngError
+from rnng_dy.cli.job import job_options
 from rnng_dy.cli.options import ALPHA, AT_LEAST_1, Names
 from rnng_dy.cli.paths import FOLDER, PathName
-from rnng_dy.cli.workers import workers_options
 from rnng_dy.reproduce.plan import GROUPS, Experiment
 from rnng_dy.reproduce.systems import System, every, parse
 from rnng_dy.training.presets import NAMES
@@ -79,7 +79,7 @@ def common_options(command: Callable) -> Callable:
             show_default=True,
             help="The first system with each other one, or each with each.",
         ),
-        workers_options("Stages at a time."),
+        job_options(jobs="Stages at a time."),
         click.option(
             "--tags",
             type=PathName("tags", "file", SINGLE_TAGS),

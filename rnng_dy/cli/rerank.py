@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 
 import click
 
@@ -15,11 +14,10 @@ from oracle.files import (
     open_output,
     read_oracle,
 )
-from oracle.treebank import NO_TAG, format_tree, with_words, words
-from rnng_dy.cli.output import print_likelihood
-from rnng_dy.cli.output_files import check_files
-from rnng_dy.cli.paths import FILE, require_read_once
-from rnng_dy.search.importance import read_sampled
+from oracle.treebank import NO_TAG, format_tree, with_words
+from rnng_dy.cli.likelihood import print_likelihood
+from rnng_dy.cli.paths import FILE, check_files, require_read_once
+from rnng_dy.search.importance import read_sampled, require_fit
 
 MOST_MISSING, NAMED = 1_000_000, 30
 """Sentences without samples that can be an accident, and those that are named."""
@@ -86,17 +84,3 @@ def _map_line(sample: Sample, log_p: float, oracle: list[OracleSentence] | None)
     sentence = oracle[sample.index]
     tags = sentence.tags or [NO_TAG] * len(sentence.tokens)
     return format_tree(with_words(sample.tree, sentence.tokens, tags))
-
-
-def require_fit(
-    sample: Sample, oracle: Sequence[OracleSentence], props: str, oracle_path: str
-) -> None:
-    """Raise InputError for a sample that is not of its sentence in the oracle."""
-    if sample.index >= len(oracle):
-        problem = f"sentence {sample.index + 1}, but {oracle_path} has {len(oracle)} sentences"
-    elif len(oracle[sample.index].tokens) != len(words(sample.tree)):
-        place = f"{oracle_path}:{oracle[sample.index].line}"
-        problem = f"the tree does not cover the sentence at {place}"
-    else:
-        return
-    raise InputError(problem, props, sample.line)

@@ -12,8 +12,7 @@ from oracle.errors import RnngError
 from oracle.files import open_output
 from rnng_dy.cli.evalb_tags import GOLD, tags_option
 from rnng_dy.cli.options import output_option
-from rnng_dy.cli.output_files import check_files
-from rnng_dy.cli.paths import FILE, require_read_once
+from rnng_dy.cli.paths import FILE, check_files, require_read_once
 from rnng_dy.cli.tree_formats import paper_of
 from rnng_dy.drawing.page import tree_page
 from rnng_dy.drawing.sections import Section

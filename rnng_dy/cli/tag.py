@@ -11,10 +11,9 @@ from oracle.errors import InputError, RnngError
 from oracle.files import open_output
 from oracle.locks import locked
 from oracle.treebank import LocatedTree, format_tree, read_trees, with_tags
+from rnng_dy.cli.job import job_options
 from rnng_dy.cli.options import json_option, seed_option
-from rnng_dy.cli.output_files import check_files
-from rnng_dy.cli.paths import FILE, FOLDER
-from rnng_dy.cli.workers import workers_options
+from rnng_dy.cli.paths import FILE, FOLDER, check_files
 from rnng_dy.execution.executor import Executor
 from rnng_dy.execution.outputs import write_json
 
@@ -52,9 +51,9 @@ from rnng_dy.execution.outputs import write_json
     help="Keep the tagger that --train makes in this folder of a parser, as its own; TREES are not needed then.",
 )
 @json_option
-@workers_options("Folds at a time.")
+@job_options(jobs="Folds at a time.")
 @seed_option
-def tag(trees_path, train_path, folds, tags_path, folder, output, numbers, workers, seed) -> None:
+def tag(trees_path, train_path, folds, tags_path, folder, output, numbers, job, seed) -> None:
     """Replace the tags of TREES; says how many are as they were. Or give a parser a tagger.
 
     Example: rnng-dy tag train.trees --jackknife 10 -o train.tagged.trees
@@ -85,7 +84,7 @@ def tag(trees_path, train_path, folds, tags_path, folder, output, numbers, worke
     else:
         if folds > len(gold):
             raise InputError(f"{len(gold)} trees cannot make {folds} folds", trees_path)
-        found = tagging.jackknife(gold, folds, seed, partial(_over_folds, workers.executor()))
+        found = tagging.jackknife(gold, folds, seed, partial(_over_folds, job.executor))
     with open_output(output) as stream:
         for located, new in zip(trees, found, strict=True):
             stream.write(format_tree(with_tags(located.tree, new)) + "\n")

@@ -80,6 +80,11 @@ class Gap(NamedTuple):
     above: int
     """Sentences whose probability is higher by the search: where that is a lower bound, the sampler missed mass."""
 
+    def to_json(self) -> dict[str, object]:
+        """All of it by name."""
+        both = {"searched": self.searched._asdict(), "sampled": self.sampled._asdict()}
+        return self._asdict() | both
+
 
 def gap(searched: Sequence[float], sampled: Sequence[float], lengths: Sequence[int]) -> Gap:
     """Of log probabilities in nats of the same sentences, with their numbers of words.

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from oracle.errors import InputError
+from oracle.files import OracleSentence
 from oracle.samples import Sample, read_scored_samples
 from oracle.treebank import words
 from rnng_dy.evaluation.perplexity import likelihood
@@ -85,6 +87,20 @@ def read_sampled(samples: str | os.PathLike, likelihoods: str | os.PathLike) -> 
         first = group[0][0]
         found.append(Sampled(first.index, tuple(group), estimated, len(words(first.tree))))
     return found
+
+
+def require_fit(
+    sample: Sample, oracle: Sequence[OracleSentence], props: str, oracle_path: str
+) -> None:
+    """Raise InputError for a sample that is not of its sentence in the oracle."""
+    if sample.index >= len(oracle):
+        problem = f"sentence {sample.index + 1}, but {oracle_path} has {len(oracle)} sentences"
+    elif len(oracle[sample.index].tokens) != len(words(sample.tree)):
+        place = f"{oracle_path}:{oracle[sample.index].line}"
+        problem = f"the tree does not cover the sentence at {place}"
+    else:
+        return
+    raise InputError(problem, props, sample.line)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The files that `rnng-dy surprisal` writes."""
+"""What is said of each word, written as a table, trees, beams, JSON and a page."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-from oracle.errors import RnngError
 from oracle.files import open_output
-from oracle.streams import descriptor_of, is_replaced, naming
+from oracle.streams import is_replaced, naming
 from oracle.transitions import TransitionSystem
 from oracle.treebank import NO_TAG, format_tree
-from rnng_dy.cli.output_files import check_files
 from rnng_dy.evaluation.merging import MergedWord, merge
 from rnng_dy.evaluation.records import tokens_so_far
 from rnng_dy.evaluation.surprisal_page import write_page
@@ -72,14 +70,6 @@ class LineOutput(NamedTuple):
     """The lines before those of sentences."""
     lines_of: Callable[[int, MeasuredSentence], Iterable[str]]
     """The lines of a sentence, given its number, from 1."""
-
-
-def check_outputs(outputs: Outputs, inputs: Sequence[str | None]) -> None:
-    """Raise RnngError, before the work, for outputs that cannot be written after it."""
-    named = [path for path in outputs if path]
-    check_files(named, inputs)
-    if sum(path == "-" or descriptor_of(path) == 1 for path in named) > 1:
-        raise RnngError("two outputs go to standard output: name a file for one")
 
 
 @contextmanager
