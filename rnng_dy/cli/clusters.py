@@ -50,11 +50,7 @@ class _MakeOrShow(click.Command):
     help="Number of clusters.  [default: the square root of the number of word types]",
 )
 @click.option(
-    "-o",
-    "--output",
-    type=FILE,
-    default="-",
-    help="Clusters file; a report goes to FILE.json.  [default: -]",
+    "-o", "--output", type=FILE, default="-", help="Clusters file; a report goes to FILE.json."
 )
 @click.option(
     "--format",
@@ -66,7 +62,6 @@ class _MakeOrShow(click.Command):
     "--min-count",
     type=click.IntRange(min=1),
     default=1,
-    show_default=True,
     help="Rarer words only join the cluster that suits them best.",
 )
 @click.option(
@@ -232,12 +227,7 @@ class _Run:
 @click.command(params=[quiet_option])
 @click.argument("clusters_file", type=FILE, metavar="CLUSTERS")
 @click.option(
-    "-n",
-    "--words",
-    type=click.IntRange(min=1),
-    default=10,
-    show_default=True,
-    help="Words of each cluster.",
+    "-n", "--words", type=click.IntRange(min=1), default=10, help="Words of each cluster."
 )
 @click.option("--html", type=FILE, help="Write a page with the merge tree instead; - is stdout.")
 def show(clusters_file: str, words: int, html: str | None) -> None:

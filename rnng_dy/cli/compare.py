@@ -29,12 +29,7 @@ NAMED = 30
 """Sentences that are named among those left out."""
 
 count_option = click.option(
-    "-n",
-    "count",
-    type=click.IntRange(min=0),
-    default=5,
-    show_default=True,
-    help="Sentences to show.",
+    "-n", "count", type=click.IntRange(min=0), default=5, help="Sentences to show."
 )
 
 

@@ -32,14 +32,13 @@ FORMATS = {"table": format_table, "evalb": format_evalb, "json": format_json, "c
     type=PathName("file", "file", list(BUILT_IN)),
     default="collins",
     metavar="NAME|FILE",
-    help=f"Built in: {' or '.join(BUILT_IN)}; or a parameter file of EVALB.  [default: collins]",
+    help=f"Built in: {' or '.join(BUILT_IN)}; or a parameter file of EVALB.",
 )
 @click.option(
     "--format",
     "style",
     type=click.Choice(list(FORMATS)),
     default="table",
-    show_default=True,
     help="A table, what EVALB prints, JSON, or CSV as in RFC 4180.",
 )
 @click.option(

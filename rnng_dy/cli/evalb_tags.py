@@ -10,7 +10,6 @@ tags_option = click.option(
     "--tags",
     type=click.Choice([OWN, GOLD]),
     default=OWN,
-    show_default=True,
     help="POS tags by which EVALB deletes punctuation: those of each tree, as EVALB does, or the gold tree's in both. "
     "With other tags than gold a tree keeps other words, and its sentence is not scored.",
 )

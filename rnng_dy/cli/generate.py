@@ -24,15 +24,12 @@ from rnng_dy.search.generation import generate_trees
 
 @click.command()
 @model_option
-@click.option(
-    "-n", "n", type=click.IntRange(min=1), default=10, show_default=True, help="Sentences."
-)
+@click.option("-n", "n", type=click.IntRange(min=1), default=10, help="Sentences.")
 @seed_option
 @click.option(
     "--max-length",
     type=click.IntRange(min=1),
     default=200,
-    show_default=True,
     help="A sentence that grows longer is drawn anew.",
 )
 @click.option("--words", "only_words", is_flag=True, help="Print the words, not the trees.")

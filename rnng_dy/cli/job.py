@@ -115,7 +115,7 @@ def job_options(
     return together(
         "job",
         Job,
-        click.option("--jobs", type=AT_LEAST_1, default=1, show_default=True, help=jobs),
+        click.option("--jobs", type=AT_LEAST_1, default=1, help=jobs),
         click.option(
             "--scheduler",
             type=PathName("address", "file", ["local:", "tcp://"]),

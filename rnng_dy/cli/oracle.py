@@ -66,9 +66,7 @@ class Counted:
     help="Sections of the PTB, or file numbers of the CTB (1-270) or of NLTK's sample (1-159).",
 )
 @click.option(
-    "--encoding",
-    metavar="NAME",
-    help="Of the files.  [default: utf-8; ctb: utf-8, else gb18030]",
+    "--encoding", metavar="NAME", help="Of the files.  [default: utf-8; ctb: utf-8, else gb18030]"
 )
 @click.option(
     "--strip-ids",
@@ -87,14 +85,7 @@ class Counted:
     is_flag=True,
     help="Give all constituents one label, X; POS tags stay.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=FILE,
-    default="-",
-    metavar="OUT.trees",
-    help="Trees to write.  [default: -]",
-)
+@click.option("-o", "--output", type=FILE, default="-", metavar="OUT.trees", help="Trees to write.")
 @skip_preterminals_option
 def prepare(
     source: tuple[str, ...],
@@ -179,26 +170,19 @@ def _source_trees(
     help="The training trees; a word that occurs in them at least twice is known.",
 )
 @click.option(
-    "-o",
-    "--output",
-    type=FILE,
-    default="-",
-    metavar="OUT.oracle",
-    help="Oracle to write.  [default: -]",
+    "-o", "--output", type=FILE, default="-", metavar="OUT.oracle", help="Oracle to write."
 )
 @click.option("--generative", is_flag=True, help="For the generative model: no tags.")
 @click.option(
     "--unk",
     type=click.Choice(RULES),
     default=RULES[0],
-    show_default=True,
     help="Classes of unknown words: the original's (ASCII), with Unicode's letters, or one class.",
 )
 @click.option(
     "--transitions",
     type=TRANSITIONS,
     default=DEFAULT,
-    show_default=True,
     help="Transition system whose actions build the trees.",
 )
 @skip_preterminals_option

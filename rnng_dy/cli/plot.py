@@ -41,7 +41,6 @@ class Seconds(FiniteRange):
     "--output",
     type=FILE,
     default="training.html",
-    show_default=True,
     help="Page to write; - is standard output.",
 )
 @click.option(

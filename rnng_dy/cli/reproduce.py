@@ -65,11 +65,7 @@ def reproduce_nltk(**options) -> None:
 @click.option("--dev", type=FILE, required=True, help="Development trees.")
 @click.option("--test", type=FILE, required=True, help="Test trees.")
 @click.option(
-    "--unk",
-    type=click.Choice(RULES),
-    default="berkeley",
-    show_default=True,
-    help="Classes of unknown words.",
+    "--unk", type=click.Choice(RULES), default="berkeley", help="Classes of unknown words."
 )
 @common_options
 def reproduce_trees(train, dev, test, unk, **options) -> None:

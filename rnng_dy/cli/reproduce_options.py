@@ -60,15 +60,12 @@ def common_options(command: Callable) -> Callable:
     """What every corpus takes."""
     options = [
         click.option("-o", "--output", type=FOLDER, required=True, help="Folder for everything."),
-        click.option(
-            "--seeds", type=Seeds(), default="1", show_default=True, help="Seeds of the models."
-        ),
+        click.option("--seeds", type=Seeds(), default="1", help="Seeds of the models."),
         click.option(
             "--systems",
             "--compositions",
             type=Systems(),
             default=",".join(system.name for system in Experiment.systems),
-            show_default=True,
             help="To train and compare: each a composition[/state][/transitions], such as gated-attention or "
             "corrected/stack.",
         ),
@@ -76,7 +73,6 @@ def common_options(command: Callable) -> Callable:
             "--compare",
             type=click.Choice(["first", "pairs"]),
             default=Experiment.compare,
-            show_default=True,
             help="The first system with each other one, or each with each.",
         ),
         job_options(jobs="Stages at a time."),
@@ -84,43 +80,31 @@ def common_options(command: Callable) -> Callable:
             "--tags",
             type=PathName("tags", "file", SINGLE_TAGS),
             default="jackknife",
-            show_default=True,
             metavar="jackknife|gold|none|TRAIN,DEV,TEST",
             help="POS tags for the parser: of NLTK's perceptron trained here, gold, none, or files of word_TAG tokens.",
         ),
         click.option(
-            "--preset",
-            type=click.Choice(NAMES),
-            default="paper",
-            show_default=True,
-            help="Settings of training.",
+            "--preset", type=click.Choice(NAMES), default="paper", help="Settings of training."
         ),
         click.option(
-            "--samples",
-            type=AT_LEAST_1,
-            default=100,
-            show_default=True,
-            help="Trees drawn for each sentence.",
+            "--samples", type=AT_LEAST_1, default=100, help="Trees drawn for each sentence."
         ),
         click.option(
             "--alpha",
             type=ALPHA,
             default=0.8,
-            show_default=True,
             help="Exponent that flattens what they are drawn from.",
         ),
         click.option(
             "--beam",
             type=AT_LEAST_1,
             default=Experiment.beam,
-            show_default=True,
             help="Of the generative model's search; a 20th is its fast track, a 10th its word beam.",
         ),
         click.option(
             "--particles",
             type=AT_LEAST_1,
             default=Experiment.particles,
-            show_default=True,
             help="Of its particle filter, in each of two runs.",
         ),
         click.option("--epochs", type=AT_LEAST_1, help="For all models, instead of the preset's."),

@@ -29,14 +29,11 @@ SAMPLED_WORDS = 100
 @click.command()
 @model_option
 @output_option
-@click.option(
-    "--samples", "n", type=AT_LEAST_1, default=100, show_default=True, help="Trees a sentence."
-)
+@click.option("--samples", "n", type=AT_LEAST_1, default=100, help="Trees a sentence.")
 @click.option(
     "--alpha",
     type=ALPHA,
     default=0.8,
-    show_default=True,
     help="Exponent that flattens the distribution drawn from; 1 leaves it as it is.",
 )
 @seed_option

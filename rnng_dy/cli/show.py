@@ -51,7 +51,6 @@ class Numbers(click.ParamType):
     "style",
     type=click.Choice(["terminal", "html", "svg"]),
     default="terminal",
-    show_default=True,
     help="Drawn in characters, on a page with contents and search, or one above the other as SVG.",
 )
 @click.option("--sentences", "ranges", type=Numbers(), help="Only these sentences.")

@@ -77,7 +77,6 @@ parser_source = source_options(
         "tags_from",
         type=click.Choice([AUTO, GIVEN, OWN]),
         default=AUTO,
-        show_default=True,
         help="POS tags that the parser reads: those given in INPUT, those of the parser's own tagger whatever INPUT "
         "has, or given ones where there are some and its own where not.",
     )

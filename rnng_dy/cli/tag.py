@@ -35,14 +35,7 @@ from rnng_dy.execution.outputs import write_json
     type=FILE,
     help="Take the tags of this file: word_TAG tokens, a sentence a line.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=FILE,
-    default="-",
-    metavar="OUT.trees",
-    help="Trees to write.  [default: -]",
-)
+@click.option("-o", "--output", type=FILE, default="-", metavar="OUT.trees", help="Trees to write.")
 @click.option(
     "--into",
     "folder",

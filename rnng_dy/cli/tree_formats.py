@@ -54,7 +54,6 @@ wanted_trees = together(
         "style",
         type=click.Choice([*LINES, *MADE]),
         default="brackets",
-        show_default=True,
         help="Trees in brackets, a line each; drawn in characters; JSON, a line for each sentence; or all drawn in one "
         "SVG file or one page.",
     ),
