@@ -10,7 +10,7 @@ import click
 
 from oracle.errors import RnngError
 from oracle.files import open_output
-from rnng_dy.cli.evalb_tags import GOLD, tags_option
+from rnng_dy.cli.evalb import GOLD, tags_option
 from rnng_dy.cli.options import output_option
 from rnng_dy.cli.paths import FILE, check_files, require_read_once
 from rnng_dy.cli.tree_formats import paper_of
