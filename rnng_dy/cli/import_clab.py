@@ -11,7 +11,7 @@ from oracle.files import read_oracle
 from rnng_dy.cli.group import typed_command
 from rnng_dy.cli.options import COMPOSITION, Registered
 from rnng_dy.cli.paths import FILE, FOLDER
-from rnng_dy.cli.tag import training_pairs
+from rnng_dy.cli.quiet import warn
 from rnng_dy.folders import writing
 from rnng_dy.models.composition import DEFAULT, GatedAttention
 from rnng_dy.models.parser_state import DEFAULT as DEFAULT_STATE
@@ -62,18 +62,19 @@ def import_clab(
     click.get_current_context().with_resource(writing(folder))
     if Path(folder).exists():
         raise RnngError(f"{folder} exists: name another --model folder")
-    if kind == "generative" and not clusters:
+    is_parser = kind == "discriminative"
+    states = PARSER_STATES if is_parser else GENERATOR_STATES
+    if not is_parser and not clusters:
         raise click.UsageError("a generative model needs --clusters")
-    if kind == "generative" and (pos or pretrained):
+    if not is_parser and (pos or pretrained):
         raise click.UsageError("a generative model has neither --pos nor --pretrained")
-    if kind == "discriminative" and clusters:
+    if is_parser and clusters:
         raise click.UsageError("a parser has no --clusters")
     if tagger_path and not pos:
         raise click.UsageError("--tagger is for a parser with --pos")
-    states = GENERATOR_STATES if kind == "generative" else PARSER_STATES
-    if state is not None and state not in states:
+    if state not in (None, *states):
         raise click.UsageError(f"--state {state}: a {kind} model has one of {', '.join(states)}")
-    if kind == "discriminative" and composition == GatedAttention.name:
+    if is_parser and composition == GatedAttention.name:
         raise click.UsageError("the original has no parser with gated attention")
     sentences = read_oracle(train_oracle)
     from clusters.files import read_clusters
@@ -90,19 +91,14 @@ def import_clab(
             params, sentences, pos, composition or DEFAULT, vectors, state or DEFAULT_STATE
         )
     if tagger_path:
-        _give_tagger(model, tagger_path)
+        from oracle.tagging import tagger_of_training, training_pairs
+        from rnng_dy.training.tagger import give_tagger
+
+        give_tagger(model, tagger_of_training(training_pairs(tagger_path), seed=1))
     model.about = about_import(model, sentences, typed_command(), params)
     model.save(folder)
     click.echo(f"{folder}: {model.store.count()} parameters, {model.sizes}")
     if state is not None:
-        click.echo(
-            f"{params} does not tell its parser state: if that is not {state}, the model scores wrongly",
-            err=True,
+        warn(
+            f"{params} does not tell its parser state: if that is not {state}, the model scores wrongly"
         )
-
-
-def _give_tagger(parser, path: str) -> None:
-    from oracle.tagging import tagger_of_training
-    from rnng_dy.training.tagger import give_tagger
-
-    give_tagger(parser, tagger_of_training(training_pairs(path), seed=1))

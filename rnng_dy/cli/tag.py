@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 import click
 
-from oracle.errors import InputError, RnngError
+from oracle.errors import InputError
 from oracle.files import open_output
 from oracle.locks import locked
-from oracle.treebank import LocatedTree, format_tree, read_trees, with_tags
-from rnng_dy.cli.job import job_options
+from oracle.treebank import format_tree, read_trees, with_tags
+from rnng_dy.cli.job import Job, job_options
 from rnng_dy.cli.options import json_option, seed_option
 from rnng_dy.cli.paths import FILE, FOLDER, check_files
-from rnng_dy.execution.executor import Executor
 from rnng_dy.execution.outputs import write_json
 
 
@@ -68,16 +67,16 @@ def tag(trees_path, train_path, folds, tags_path, folder, output, numbers, job, 
     trees = list(read_trees(trees_path))
     if not trees:
         raise InputError("no trees", trees_path)
-    gold = _tagged(trees)
+    gold = tagging.tagged_trees(trees)
     if tags_path:
         found = list(tagging.tags_of_file(tags_path, trees))
     elif train_path:
-        tagger = tagging.train_tagger(training_pairs(train_path), seed)
+        tagger = tagging.train_tagger(tagging.training_pairs(train_path), seed)
         found = [tagging.tags_by(tagger, [word for word, _ in sentence]) for sentence in gold]
     else:
         if folds > len(gold):
             raise InputError(f"{len(gold)} trees cannot make {folds} folds", trees_path)
-        found = tagging.jackknife(gold, folds, seed, partial(_over_folds, job.executor))
+        found = tagging.jackknife(gold, folds, seed, partial(_over_folds, job))
     with open_output(output) as stream:
         for located, new in zip(trees, found, strict=True):
             stream.write(format_tree(with_tags(located.tree, new)) + "\n")
@@ -90,7 +89,7 @@ def tag(trees_path, train_path, folds, tags_path, folder, output, numbers, job, 
 
 def _keep_tagger(train_path: str, folder: str, seed: int) -> None:
     """Train a tagger, and keep it in the folder of a parser that has none."""
-    from oracle.tagging import tagger_of_training
+    from oracle.tagging import tagger_of_training, training_pairs
     from rnng_dy.training.tagger import give_tagger, keep_tagger, parser_without_tagger
 
     parser, training = parser_without_tagger(folder), training_pairs(train_path)
@@ -100,31 +99,10 @@ def _keep_tagger(train_path: str, folder: str, seed: int) -> None:
     click.echo(f"{folder}: a tagger with {len(parser.tagger.classes)} POS tags")
 
 
-def training_pairs(path: str) -> list:
-    """Words and tags of the trees to train a tagger on. Raises InputError naming the file and line where it cannot."""
-    training = _tagged(read_trees(path))
-    if not training:
-        raise InputError("no trees to train a tagger on", path)
-    return training
+def _over_folds(job: Job, work: Callable, folds: Iterable[int]) -> Iterator:
+    """The results of work for each fold."""
+    return job.executor.map(partial(_as_it_is, work), list(folds))
 
 
-def _tagged(trees: Iterable[LocatedTree]) -> list:
-    """Words and tags of each tree; an error names its line."""
-    from oracle.tagging import tagged
-
-    found = []
-    for located in trees:
-        try:
-            found.append(tagged(located.tree))
-        except RnngError as error:
-            raise InputError(str(error), located.path, located.line) from None
-    return found
-
-
-def _over_folds(executor: Executor, work, folds):
-    """The folds by an executor."""
-    return executor.map(partial(_given, work), list(folds))
-
-
-def _given(work):
+def _as_it_is(work: Callable) -> Callable:
     return work
