@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -31,11 +30,11 @@ from rnng_dy.evaluation.records import unknown_words
 from rnng_dy.execution.work import Lines
 from rnng_dy.search.surprisal import SearchOptions
 from rnng_dy.search.surprisal_outputs import (
-    Measured,
+    LineOutput,
     Outputs,
     Written,
-    write_at_once,
-    write_outputs,
+    measured_sentences,
+    writing,
 )
 from rnng_dy.search.words import MeasuredSentence, WordRecord
 
@@ -104,19 +103,32 @@ def surprisal(
     raw_lines = None if raw is None else read_raw(raw, [s.tokens for s in sentences], source.path)
     items = [Item(i, s) for i, s in enumerate(sentences)]
     what = Written(scorer.columns, end, scorer.description, transitions, raw_lines, raw, style)
+    written = what.line_outputs(outputs)
     # a stopped run may have left the first sentences, which come before those of this one
-    at_once = not (job.resume and is_replaced(outputs.table))
+    at_once = [] if job.resume and is_replaced(output) else _no_files(written)
+    with writing(at_once) as write_at_once:
 
-    def make(kept: Path) -> None:
-        found = Measured(kept)
-        write_outputs(outputs, what, found, only_files=at_once)
-        _report(found, items, source.path)
+        def on_lines(lines: Lines) -> None:
+            for line in lines if at_once else ():
+                write_at_once(MeasuredSentence.from_json(line))
 
-    batches, lines = grouped_for(options, items), scorer.open_lines
-    decides = options, sentences, *scorer.identity
-    left_out = partial(_left_out, end)
-    with write_at_once(outputs, what) if at_once else nullcontext(lambda lines: None) as write:
-        job.write(outputs.table, batches, lines, left_out, *decides, make=make, on_lines=write)
+        def make(kept: Path) -> None:
+            if page:
+                what.write_page(page, measured_sentences(kept))
+            with writing([each for each in written if each not in at_once]) as write:
+                for measured in measured_sentences(kept):
+                    write(measured)
+            _report(measured_sentences(kept), items, source.path)
+
+        batches, left_out = grouped_for(options, items), partial(_left_out, end)
+        decides = options, sentences, *scorer.identity
+        job.write(
+            output, batches, scorer.open_lines, left_out, *decides, make=make, on_lines=on_lines
+        )
+
+
+def _no_files(outputs: Sequence[LineOutput]) -> list[LineOutput]:
+    return [output for output in outputs if not is_replaced(output.path)]
 
 
 def _check_outputs(outputs: Outputs, inputs: Sequence[str | None]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from oracle.files import open_output
-from oracle.streams import is_replaced, naming
+from oracle.streams import naming
 from oracle.transitions import TransitionSystem
 from oracle.treebank import NO_TAG, format_tree
 from rnng_dy.evaluation.merging import MergedWord, merge
@@ -34,19 +34,24 @@ class Outputs(NamedTuple):
         return bool(self.beams or self.json or self.page)
 
 
-class Measured:
-    """The sentences of a file of `MeasuredSentence.to_json`, read anew each time: a corpus fills memories."""
+class LineOutput(NamedTuple):
+    """An output of which each sentence has its own lines."""
 
-    def __init__(self, path: Path):
-        self._path = path
+    path: str
+    lines_of: Callable[[int, MeasuredSentence], Iterable[str]]
+    """The lines of a sentence, given its number, from 1."""
+    first: Sequence[str] = ()
+    """The lines before those of sentences."""
 
-    def __iter__(self) -> Iterator[MeasuredSentence]:
-        with self._path.open(encoding="utf-8") as lines:
-            yield from map(MeasuredSentence.from_json, lines)
+
+def measured_sentences(path: Path) -> Iterator[MeasuredSentence]:
+    """Yield the sentences of a file of `MeasuredSentence.to_json`: a corpus does not fit into memory."""
+    with path.open(encoding="utf-8") as lines:
+        yield from map(MeasuredSentence.from_json, lines)
 
 
 class Written(NamedTuple):
-    """What is written besides the records."""
+    """What is written of the records."""
 
     columns: Sequence[str]
     """The measures of the table."""
@@ -61,82 +66,58 @@ class Written(NamedTuple):
     style: str
     """The format of the table: TSV or CSV."""
 
+    def line_outputs(self, outputs: Outputs) -> list[LineOutput]:
+        """Return the outputs of lines that are wanted, the table first."""
+        possible = [
+            LineOutput(outputs.table, self._rows, [header(self.columns, self.style)]),
+            LineOutput(outputs.json, self._json),
+            LineOutput(outputs.beams, self._beams),
+            LineOutput(outputs.trees, lambda _, measured: [_tree(measured, self.transitions)]),
+        ]
+        return [output for output in possible if output.path]
 
-class LineOutput(NamedTuple):
-    """An output of which each sentence has its own lines."""
+    def write_page(self, path: str, sentences: Iterable[MeasuredSentence]) -> None:
+        """Write the page."""
+        words = list(map(self._words, sentences))
+        write_page(path, words, "Surprisal", self.description, self.transitions)
 
-    path: str
-    first: Sequence[str]
-    """The lines before those of sentences."""
-    lines_of: Callable[[int, MeasuredSentence], Iterable[str]]
-    """The lines of a sentence, given its number, from 1."""
+    def _words(self, measured: MeasuredSentence) -> Sequence[WordRecord]:
+        return [record for record in measured.records if self.end or record.token is not None]
+
+    def _beams(self, number: int, measured: MeasuredSentence) -> Iterable[str]:
+        return beam_lines(self._words(measured), number, self.transitions)
+
+    def _json(self, number: int, measured: MeasuredSentence) -> Iterable[str]:
+        return [json_line(self._words(measured), number, self.columns, self.transitions)]
+
+    def _rows(self, number: int, measured: MeasuredSentence) -> Iterable[str]:
+        records = self._words(measured)
+        if self.raw is not None:
+            records = merge(self.raw[number - 1], records, self.raw_path, number)
+        for i, record in enumerate(records, 1):
+            token_id = record.token_ids if isinstance(record, MergedWord) else i
+            yield line(record, number, token_id, self.columns, self.style)
 
 
 @contextmanager
-def write_at_once(outputs: Outputs, what: Written) -> Iterator[Callable[[Sequence[str]], None]]:
-    """A function that takes the next sentences, as JSON, and writes them to the outputs that are no files."""
+def writing(outputs: Sequence[LineOutput]) -> Iterator[Callable[[MeasuredSentence], None]]:
+    """A function that writes the next sentence to all outputs; the first of them is the last that is complete."""
     numbers = count(1)
     with ExitStack() as stack:
         opened = []
-        for output in _line_outputs(outputs, what):
-            if not is_replaced(output.path):
-                stream = stack.enter_context(open_output(output.path))
-                stream.writelines(f"{text}\n" for text in output.first)
-                opened.append((output, stream))
+        for output in outputs:
+            stream = stack.enter_context(open_output(output.path))
+            stream.writelines(f"{text}\n" for text in output.first)
+            opened.append((output, stream))
 
-        def write(sentences: Sequence[str]) -> None:
-            for text in sentences:
-                number, measured = next(numbers), MeasuredSentence.from_json(text)
-                for output, stream in opened:
-                    with naming(output.path):
-                        stream.writelines(f"{s}\n" for s in output.lines_of(number, measured))
-                        stream.flush()
+        def write(measured: MeasuredSentence) -> None:
+            number = next(numbers)
+            for output, stream in opened:
+                with naming(output.path):
+                    stream.writelines(f"{text}\n" for text in output.lines_of(number, measured))
+                    stream.flush()
 
         yield write
-
-
-def write_outputs(outputs: Outputs, what: Written, found: Measured, only_files: bool) -> None:
-    """Write all outputs that are wanted, or those of them that are files; the table last."""
-    if outputs.page:
-        sentences = [_words(measured, what.end) for measured in found]
-        write_page(outputs.page, sentences, "Surprisal", what.description, what.transitions)
-    for output in _line_outputs(outputs, what):
-        if is_replaced(output.path) or not only_files:
-            with open_output(output.path) as stream:
-                stream.writelines(f"{text}\n" for text in output.first)
-                for number, measured in enumerate(found, 1):
-                    stream.writelines(f"{text}\n" for text in output.lines_of(number, measured))
-
-
-def _line_outputs(outputs: Outputs, what: Written) -> list[LineOutput]:
-    """The outputs of lines that are wanted, the table last."""
-    columns, transitions = what.columns, what.transitions
-
-    def beams(number: int, measured: MeasuredSentence) -> Iterable[str]:
-        return beam_lines(_words(measured, what.end), number, transitions)
-
-    def as_json(number: int, measured: MeasuredSentence) -> Iterable[str]:
-        return [json_line(_words(measured, what.end), number, columns, transitions)]
-
-    def rows(number: int, measured: MeasuredSentence) -> Iterable[str]:
-        records = _words(measured, what.end)
-        if what.raw is not None:
-            records = merge(what.raw[number - 1], records, what.raw_path, number)
-        for i, record in enumerate(records, 1):
-            token_id = record.token_ids if isinstance(record, MergedWord) else i
-            yield line(record, number, token_id, columns, what.style)
-
-    possible = [
-        LineOutput(outputs.trees, [], lambda _, measured: [_tree(measured, transitions)]),
-        LineOutput(outputs.beams, [], beams),
-        LineOutput(outputs.json, [], as_json),
-        LineOutput(outputs.table, [header(columns, what.style)], rows),
-    ]
-    return [output for output in possible if output.path]
-
-
-def _words(measured: MeasuredSentence, end: bool) -> Sequence[WordRecord]:
-    return [record for record in measured.records if end or record.token is not None]
 
 
 def _tree(measured: MeasuredSentence, transitions: TransitionSystem) -> str:
