@@ -13,10 +13,10 @@ import click
 from oracle.files import open_output, read_oracle, write_likelihoods
 from rnng_dy import registry
 from rnng_dy.cli.job import open_model, sentences_job
-from rnng_dy.cli.likelihood import print_gap, print_likelihood
 from rnng_dy.cli.options import json_option, kneser_ney_option, order_option, seed_option
 from rnng_dy.cli.paths import FILE, FOLDER, check_files
 from rnng_dy.cli.quiet import warn
+from rnng_dy.cli.rerank import print_likelihood
 from rnng_dy.cli.searching import grouped_for, search_options
 from rnng_dy.evaluation.perplexity import gap
 from rnng_dy.execution.outputs import write_json
@@ -122,7 +122,8 @@ def perplexity(
         content |= {"search": asdict(options), "seconds": seconds}
     if sampled is not None:
         beside = gap(log_ps, sampled, counted)
-        print_gap(beside)
+        for line in beside.lines():
+            click.echo(line)
         content["beside_samples"] = beside.to_json()
     if numbers:
         write_json(numbers, content)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 import click
 
@@ -15,8 +16,9 @@ from oracle.files import (
     read_oracle,
 )
 from oracle.treebank import NO_TAG, format_tree, with_words
-from rnng_dy.cli.likelihood import print_likelihood
 from rnng_dy.cli.paths import FILE, check_files, require_read_once
+from rnng_dy.cli.quiet import warn
+from rnng_dy.evaluation.perplexity import Likelihood, likelihood
 from rnng_dy.search.importance import read_sampled, require_fit
 
 MOST_MISSING, NAMED = 1_000_000, 30
@@ -72,7 +74,7 @@ def rerank(props, likelihoods, output, oracle_path, ess, allow_missing) -> None:
     missing = [index + 1 for index in range(sentences) if index not in found]
     if missing:
         numbers = ", ".join(map(str, missing[:NAMED])) + ", ..." * (len(missing) > NAMED)
-        click.echo(f"{props}: no samples of {len(missing)} sentences: {numbers}", err=True)
+        warn(f"{props}: no samples of {len(missing)} sentences: {numbers}")
         if not allow_missing:
             sys.exit(1)
 
@@ -84,3 +86,15 @@ def _map_line(sample: Sample, log_p: float, oracle: list[OracleSentence] | None)
     sentence = oracle[sample.index]
     tags = sentence.tags or [NO_TAG] * len(sentence.tokens)
     return format_tree(with_words(sample.tree, sentence.tokens, tags))
+
+
+def print_likelihood(
+    log_probs: Sequence[float], lengths: Sequence[int], sentences: int
+) -> Likelihood:
+    """Print likelihood and perplexity of those of `sentences` sentences that have p > 0, and how many have not."""
+    found = likelihood(log_probs, lengths)
+    for problem in found.warnings(sentences, len(log_probs) - found.sentences):
+        warn(problem)
+    for line in found.lines(sentences):
+        click.echo(line)
+    return found
