@@ -7,12 +7,11 @@ from pathlib import Path
 import click
 
 from oracle.errors import InputError, RnngError
-from oracle.files import open_output
 from oracle.treebank import has_preterminals, read_trees
 from rnng_dy import registry
 from rnng_dy.cli.job import open_model
 from rnng_dy.cli.options import device_option, json_option, model_option, table_format_option
-from rnng_dy.cli.paths import FILE, check_files
+from rnng_dy.cli.paths import FILE, check_files, write_output
 from rnng_dy.cli.quiet import warn
 from rnng_dy.drawing import attended
 from rnng_dy.evaluation.attention import AttentionAnalysis
@@ -78,12 +77,8 @@ def attention(folder, trees, output, style, analysis, rules_path, numbers, page,
         raise InputError("no tree in this file that the model can derive", trees)
     if len(found) < len(located):
         warn(f"{len(located) - len(found)} of {len(located)} trees left out")
-    if output:
-        with open_output(output) as stream:
-            stream.writelines(attended.table_lines(found, style))
-    if page:
-        with open_output(page) as stream:
-            stream.writelines(attended.page(found, is_tagged, Path(folder).name))
+    write_output(output, attended.table_lines(found, style))
+    write_output(page, attended.page(found, is_tagged, Path(folder).name))
     if analysis:
         analysed = AttentionAnalysis(rules)
         for tree in found:

@@ -19,7 +19,7 @@ from clusters.state import SavedState
 from oracle.streams import open_output
 from oracle.unknown import RULES
 from rnng_dy.cli.options import AT_LEAST_1
-from rnng_dy.cli.paths import FILE, PathName, check_files
+from rnng_dy.cli.paths import FILE, PathName, check_files, write_output
 from rnng_dy.cli.progress import ByteProgress, Progress
 from rnng_dy.cli.quiet import quiet_option, say, warn
 from rnng_dy.cli.stopping import stopping
@@ -110,8 +110,7 @@ def clusters(corpus: str, output: str, resume: bool, **options) -> None:
     with open_output(output) as stream:
         write_clusters(entries, stream)
     if output != "-":
-        with open_output(f"{output}.json") as stream:
-            stream.write(json.dumps(report, indent=2) + "\n")
+        write_output(f"{output}.json", [json.dumps(report, indent=2), "\n"])
     if run.state:
         # nothing is left to go on with
         run.state.remove()
@@ -163,8 +162,6 @@ def show(clusters_file: str, words: int, html: str | None) -> None:
     """
     entries = read_clusters(clusters_file)
     if html:
-        with open_output(html) as stream:
-            stream.write(html_page(entries, f"Clusters of {os.path.basename(clusters_file)}"))
-        return
-    with open_output("-") as stream:
-        stream.writelines(listing(entries, words))
+        write_output(html, [html_page(entries, f"Clusters of {os.path.basename(clusters_file)}")])
+    else:
+        write_output("-", listing(entries, words))

@@ -22,7 +22,7 @@ def all_of(*options: Callable) -> Callable:
 
 
 def together(name: str, make: Callable, *options: Callable) -> Callable:
-    """A decorator that adds options, of which the command gets `name`: the result of `make`.
+    """A decorator that adds options, of which, with others, the command gets `name`: the result of `make`.
 
     `make` takes each option by the name of one of its parameters, and raises UsageError for options that do not go
     together.

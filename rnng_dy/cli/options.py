@@ -287,6 +287,9 @@ model_option = click.option("--model", "folder", type=FOLDER, required=True, hel
 output_option = click.option(
     "-o", "--output", type=FILE, default="-", help="File to write; - is standard output."
 )
+trees_output_option = click.option(
+    "-o", "--output", type=FILE, default="-", metavar="OUT.trees", help="Trees to write."
+)
 seed_option = click.option(
     "--seed", type=click.IntRange(0, 2**32 - 1), default=1, help="Random seed."
 )

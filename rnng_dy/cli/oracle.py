@@ -27,7 +27,7 @@ from oracle.treebank import (
     words,
 )
 from oracle.unknown import RULES, UnknownWords, known_words
-from rnng_dy.cli.options import TRANSITIONS
+from rnng_dy.cli.options import TRANSITIONS, trees_output_option
 from rnng_dy.cli.paths import FILE, check_files, require_read_once
 from rnng_dy.cli.quiet import say
 
@@ -71,7 +71,7 @@ skip_preterminals_option = click.option(
     is_flag=True,
     help="Give all constituents one label, X; POS tags stay.",
 )
-@click.option("-o", "--output", type=FILE, default="-", metavar="OUT.trees", help="Trees to write.")
+@trees_output_option
 @skip_preterminals_option
 def prepare(
     source, kind, sections, encoding, strip_ids, strip_lemmas, one_label, output, skip_preterminals

@@ -10,14 +10,13 @@ from typing import NamedTuple
 
 import click
 
-from oracle.files import open_output
 from oracle.parsed import ParsedSentence, ScoredTree
 from rnng_dy import registry
 from rnng_dy.cli.job import Job, sentences_job
 from rnng_dy.cli.line_by_line import parse_line_by_line
 from rnng_dy.cli.option_groups import flag_given
 from rnng_dy.cli.options import model_option, output_option
-from rnng_dy.cli.paths import check_files
+from rnng_dy.cli.paths import check_files, write_output
 from rnng_dy.cli.searching import given_search_option, grouped_for, search_options
 from rnng_dy.cli.source import in_words, parser_source, reader_of
 from rnng_dy.cli.tree_formats import Wanted, wanted_trees
@@ -80,8 +79,7 @@ def parse(folder, source, output, line_buffered, wanted, options, job) -> None:
 
     def make(kept: Path) -> None:
         title = f"Trees of {'standard input' if source.path == '-' else Path(source.path).name}"
-        with open_output(output) as stream:
-            stream.writelines(writer.drawing(kept, title, f"{way.name} {folder}"))
+        write_output(output, writer.drawing(kept, title, f"{way.name} {folder}"))
 
     left_out = job.write(
         output,

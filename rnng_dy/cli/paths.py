@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 import click
@@ -12,7 +12,7 @@ from click.shell_completion import CompletionItem
 
 from oracle.errors import RnngError
 from oracle.locks import locked
-from oracle.streams import is_replaced
+from oracle.streams import is_replaced, open_output
 
 
 class PathName(click.ParamType):
@@ -79,6 +79,13 @@ def check_files(outputs: Sequence[str | None], inputs: Sequence[str | None]) -> 
         raise RnngError(f"{twice} is the name of two outputs: give each its own")
     for path in files:
         click.get_current_context().with_resource(locked(path))
+
+
+def write_output(path: str | None, parts: Iterable[str]) -> None:
+    """Write the parts of a text to an output; None is none."""
+    if path is not None:
+        with open_output(path) as stream:
+            stream.writelines(parts)
 
 
 def _refuse_input(output: str, inputs: Sequence[str | None]) -> None:

@@ -6,15 +6,16 @@ import math
 import os
 from dataclasses import asdict
 from functools import partial
+from operator import neg
 from pathlib import Path
 
 import click
 
-from oracle.files import open_output, read_oracle, write_likelihoods
+from oracle.files import format_likelihood, read_oracle
 from rnng_dy import registry
 from rnng_dy.cli.job import open_model, sentences_job
 from rnng_dy.cli.options import json_option, kneser_ney_option, order_option, seed_option
-from rnng_dy.cli.paths import FILE, FOLDER, check_files
+from rnng_dy.cli.paths import FILE, FOLDER, check_files, write_output
 from rnng_dy.cli.quiet import warn
 from rnng_dy.cli.rerank import print_likelihood
 from rnng_dy.cli.searching import grouped_for, search_options
@@ -105,12 +106,9 @@ def perplexity(
         found = marginals.sequential_marginals(model, sentences)
     lengths = [len(sentence.tokens) for sentence in sentences]
     log_ps = [of_sentence.log_p for of_sentence in found]
-    if output:
-        with open_output(output) as stream:
-            write_likelihoods(zip(lengths, (-log_p for log_p in log_ps), strict=True), stream)
-    if trees:
-        with open_output(trees) as stream:
-            stream.writelines(f"{of_sentence.tree}\n" for of_sentence in found)
+    rows = (format_likelihood(*row) for row in zip(lengths, map(neg, log_ps), strict=True))
+    write_output(output, (f"{row}\n" for row in rows))
+    write_output(trees, (f"{of_sentence.tree}\n" for of_sentence in found))
     for sentence, of_sentence in zip(sentences, found, strict=True):
         if of_sentence.log_p == -math.inf:
             warn(f"{source}:{sentence.line}: p = 0, {of_sentence.problem}")

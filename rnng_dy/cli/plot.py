@@ -9,10 +9,9 @@ from pathlib import Path
 import click
 
 from oracle.errors import RnngError
-from oracle.files import open_output
 from oracle.streams import is_replaced
 from rnng_dy.cli.options import FiniteRange
-from rnng_dy.cli.paths import FILE, FOLDER, check_files
+from rnng_dy.cli.paths import FILE, FOLDER, check_files, write_output
 from rnng_dy.cli.quiet import say
 from rnng_dy.drawing.training_page import page
 from rnng_dy.folders import writing
@@ -101,8 +100,7 @@ class _Pages:
             if problem not in self._told:
                 click.echo(problem, err=True)
                 self._told.add(problem)
-        with open_output(self._output) as stream:
-            stream.write(page(runs, time.time(), refresh))
+        write_output(self._output, [page(runs, time.time(), refresh)])
         if self._events:
             self._events.write(runs)
         return runs

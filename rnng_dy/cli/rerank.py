@@ -12,11 +12,10 @@ from oracle.files import (
     OracleSentence,
     Sample,
     format_sample,
-    open_output,
     read_oracle,
 )
 from oracle.treebank import NO_TAG, format_tree, with_words
-from rnng_dy.cli.paths import FILE, check_files, require_read_once
+from rnng_dy.cli.paths import FILE, check_files, require_read_once, write_output
 from rnng_dy.cli.quiet import warn
 from rnng_dy.evaluation.perplexity import Likelihood, likelihood
 from rnng_dy.search.importance import read_sampled, require_fit
@@ -60,11 +59,9 @@ def rerank(props, likelihoods, output, oracle_path, ess, allow_missing) -> None:
         raise InputError(
             f"{sentences - len(found)} sentences have no samples: give their --oracle", props
         )
-    if output:
-        with open_output(output) as stream:
-            for index in range(sentences):
-                line = _map_line(*found[index].best, oracle) if index in found else ""
-                stream.write(f"{line}\n")
+    indices = range(sentences)
+    lines = (_map_line(*found[i].best, oracle) if i in found else "" for i in indices)
+    write_output(output, (f"{line}\n" for line in lines))
     for of_sentence in found.values():
         e = of_sentence.estimate
         more = f" ess={e.effective_sample_size:.2f} se={e.standard_error:.4f}" if ess else ""

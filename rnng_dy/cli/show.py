@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import click
 
-from oracle.files import open_output
 from rnng_dy.cli.evalb import GOLD, tags_option
 from rnng_dy.cli.options import output_option
-from rnng_dy.cli.paths import FILE, check_files, require_read_once
+from rnng_dy.cli.paths import FILE, check_files, require_read_once, write_output
 from rnng_dy.cli.tree_formats import paper_of
 from rnng_dy.drawing.page import tree_page
 from rnng_dy.drawing.sections import Section
@@ -73,8 +72,7 @@ def show(trees, gold, style, ranges, only_errors, tags, output) -> None:
     system = read_tree_file(trees)
     reference = None if gold is None else read_tree_file(gold)
     sections = chosen_sections(system, reference, ranges or (), only_errors, tags == GOLD)
-    with open_output(output) as stream:
-        stream.writelines(_parts(sections, style, output, system, reference))
+    write_output(output, _parts(sections, style, output, system, reference))
 
 
 def _parts(

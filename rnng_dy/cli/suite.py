@@ -10,11 +10,10 @@ from functools import partial
 import click
 
 from oracle.errors import RnngError
-from oracle.files import open_output
 from rnng_dy import registry
 from rnng_dy.cli.job import Job, job_options
 from rnng_dy.cli.options import device_option, json_option, model_option, table_format_option
-from rnng_dy.cli.paths import FILE, PathName, check_files
+from rnng_dy.cli.paths import FILE, PathName, check_files, write_output
 from rnng_dy.cli.progress import Progress
 from rnng_dy.cli.quiet import say, warn
 from rnng_dy.evaluation import suite_report
@@ -56,14 +55,11 @@ def suite(sources, folder, plain, regions, style, numbers, page, job) -> None:
     suites = [read_suite(source, treebank_tokens if plain else tokens_of) for source in sources]
     _open(folder, job)
     results = evaluate(suites, partial(_surprisals, job))
-    if regions:
-        with open_output(regions) as stream:
-            stream.writelines(suite_report.region_lines(results, style))
+    write_output(regions, suite_report.region_lines(results, style))
     if numbers:
         write_json(numbers, suite_report.as_json(results))
     if page:
-        with open_output(page) as stream:
-            stream.write(suite_report.html(results, folder))
+        write_output(page, [suite_report.html(results, folder)])
     click.echo(suite_report.table(results, style), nl=False)
     _report_left_out(results)
 

@@ -13,6 +13,7 @@ import click
 from oracle.errors import RnngError
 from oracle.streams import descriptor_of, is_replaced
 from rnng_dy.cli.job import sentences_job
+from rnng_dy.cli.option_groups import together
 from rnng_dy.cli.options import (
     kneser_ney_option,
     order_option,
@@ -54,7 +55,7 @@ from rnng_dy.search.words import MeasuredSentence, WordRecord
 @click.option(
     "--beams", type=FILE, help="Write the analyses after each word, best first, with scores."
 )
-@click.option("--json", "as_json", type=FILE, help="Write all as JSON, a sentence a line.")
+@click.option("--json", type=FILE, help="Write all as JSON, a sentence a line.")
 @click.option("--html", "page", type=FILE, help="Write a page to look at.")
 @click.option(
     "--merge",
@@ -63,24 +64,11 @@ from rnng_dy.search.words import MeasuredSentence, WordRecord
     metavar="RAW",
     help="Add up the tokens of each written word of these lines, one for each sentence of INPUT.",
 )
+@together("outputs", Outputs)
 @source_options()
 @sentences_job
 def surprisal(
-    folder,
-    train_path,
-    order,
-    source,
-    output,
-    style,
-    options,
-    seed,
-    end,
-    trees,
-    beams,
-    as_json,
-    page,
-    raw,
-    job,
+    folder, train_path, order, source, outputs, style, options, seed, end, raw, job
 ) -> None:
     """Word-by-word surprisal in bits, with the measures of the search, as a table with tabs or as CSV.
 
@@ -89,15 +77,14 @@ def surprisal(
 
     Example: rnng-dy surprisal --model generator sentences.txt -o surprisals.tsv --html surprisals.html
     """  # fmt: skip
-    outputs = Outputs(output, trees, beams, as_json, page)
     _check_outputs(outputs, [source.path, train_path, raw])
     if (folder is None) == (train_path is None):
         raise click.UsageError("give either --model or --kneser-ney")
     options = SearchOptions(**options, seed=seed)
-    wanted = Wanted(end, bool(trees), outputs.has_beams)
+    wanted = Wanted(end, bool(outputs.trees), outputs.has_beams)
     scorer = open_scorer(folder, train_path, order, options, wanted, job.device)
     if not scorer.has_trees:
-        _refuse_for_words(trees, beams)
+        _refuse_for_words(outputs)
     transitions = scorer.open(job.executor)
     sentences = source.read(scorer.segmenter, warn)
     raw_lines = None if raw is None else read_raw(raw, [s.tokens for s in sentences], source.path)
@@ -105,7 +92,7 @@ def surprisal(
     what = Written(scorer.columns, end, scorer.description, transitions, raw_lines, raw, style)
     written = what.line_outputs(outputs)
     # a stopped run may have left the first sentences, which come before those of this one
-    at_once = [] if job.resume and is_replaced(output) else _no_files(written)
+    at_once = [] if job.resume and is_replaced(outputs.output) else _no_files(written)
     with writing(at_once) as write_at_once:
 
         def on_lines(lines: Lines) -> None:
@@ -113,8 +100,8 @@ def surprisal(
                 write_at_once(MeasuredSentence.from_json(line))
 
         def make(kept: Path) -> None:
-            if page:
-                what.write_page(page, measured_sentences(kept))
+            if outputs.page:
+                what.write_page(outputs.page, measured_sentences(kept))
             with writing([each for each in written if each not in at_once]) as write:
                 for measured in measured_sentences(kept):
                     write(measured)
@@ -123,7 +110,13 @@ def surprisal(
         batches, left_out = grouped_for(options, items), partial(_left_out, end)
         decides = options, sentences, *scorer.identity
         job.write(
-            output, batches, scorer.open_lines, left_out, *decides, make=make, on_lines=on_lines
+            outputs.output,
+            batches,
+            scorer.open_lines,
+            left_out,
+            *decides,
+            make=make,
+            on_lines=on_lines,
         )
 
 
@@ -139,9 +132,13 @@ def _check_outputs(outputs: Outputs, inputs: Sequence[str | None]) -> None:
         raise RnngError("two outputs go to standard output: name a file for one")
 
 
-def _refuse_for_words(trees: str | None, beams: str | None) -> None:
+def _refuse_for_words(outputs: Outputs) -> None:
     """Raise UsageError where the command line has an option that a model without trees has nothing for."""
-    flags = ["--trees" if trees else None, "--beams" if beams else None, given_search_option()]
+    flags = [
+        "--trees" if outputs.trees else None,
+        "--beams" if outputs.beams else None,
+        given_search_option(),
+    ]
     flag = next(filter(None, flags), None)
     if flag is not None:
         raise click.UsageError(f"{flag} is for generative models with trees")

@@ -8,12 +8,11 @@ from functools import partial
 import click
 
 from oracle.errors import InputError
-from oracle.files import open_output
 from oracle.locks import locked
 from oracle.treebank import format_tree, read_trees, with_tags
 from rnng_dy.cli.job import Job, job_options
-from rnng_dy.cli.options import json_option, seed_option
-from rnng_dy.cli.paths import FILE, FOLDER, check_files
+from rnng_dy.cli.options import json_option, seed_option, trees_output_option
+from rnng_dy.cli.paths import FILE, FOLDER, check_files, write_output
 from rnng_dy.execution.outputs import write_json
 
 
@@ -34,7 +33,7 @@ from rnng_dy.execution.outputs import write_json
     type=FILE,
     help="Take the tags of this file: word_TAG tokens, a sentence a line.",
 )
-@click.option("-o", "--output", type=FILE, default="-", metavar="OUT.trees", help="Trees to write.")
+@trees_output_option
 @click.option(
     "--into",
     "folder",
@@ -77,9 +76,8 @@ def tag(trees_path, train_path, folds, tags_path, folder, output, numbers, job, 
         if folds > len(gold):
             raise InputError(f"{len(gold)} trees cannot make {folds} folds", trees_path)
         found = tagging.jackknife(gold, folds, seed, partial(_over_folds, job))
-    with open_output(output) as stream:
-        for located, new in zip(trees, found, strict=True):
-            stream.write(format_tree(with_tags(located.tree, new)) + "\n")
+    pairs = zip(trees, found, strict=True)
+    write_output(output, (f"{format_tree(with_tags(tree.tree, new))}\n" for tree, new in pairs))
     agreement = tagging.same_tags(gold, found)
     if numbers:
         write_json(numbers, {**agreement._asdict(), "percent": agreement.percent})

@@ -31,4 +31,4 @@ def page(trees: Sequence[AttendedTree], is_tagged: bool, name: str) -> Iterator[
     description = (
         f"{len(trees):,} trees. On an edge: how much of a child goes into its constituent."
     )
-    return tree_page(sections, f"Attention of {name}", description)
+    yield from tree_page(sections, f"Attention of {name}", description)

@@ -22,7 +22,8 @@ from rnng_dy.search.words import MeasuredSentence, WordRecord
 class Outputs(NamedTuple):
     """Names of files; None for what is not wanted."""
 
-    table: str
+    output: str
+    """The table."""
     trees: str | None
     beams: str | None
     json: str | None
@@ -69,7 +70,7 @@ class Written(NamedTuple):
     def line_outputs(self, outputs: Outputs) -> list[LineOutput]:
         """Return the outputs of lines that are wanted, the table first."""
         possible = [
-            LineOutput(outputs.table, self._rows, [header(self.columns, self.style)]),
+            LineOutput(outputs.output, self._rows, [header(self.columns, self.style)]),
             LineOutput(outputs.json, self._json),
             LineOutput(outputs.beams, self._beams),
             LineOutput(outputs.trees, lambda _, measured: [_tree(measured, self.transitions)]),
