@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from operator import neg
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
-from oracle.files import format_likelihood, read_oracle
+from oracle.files import OracleSentence, format_likelihood, read_oracle
 from rnng_dy import registry
-from rnng_dy.cli.job import open_model, sentences_job
+from rnng_dy.cli.job import Job, open_model, sentences_job
+from rnng_dy.cli.option_groups import together
 from rnng_dy.cli.options import json_option, kneser_ney_option, order_option, seed_option
 from rnng_dy.cli.paths import FILE, FOLDER, check_files, write_output
 from rnng_dy.cli.quiet import warn
@@ -26,6 +29,40 @@ from rnng_dy.search import marginals
 from rnng_dy.search.marginals import Marginal
 from rnng_dy.search.surprisal import SearchOptions
 from rnng_dy.text.sources import NumberedSentence
+
+
+class _WordModel(NamedTuple):
+    """A model of words: that of a folder, or n-grams where that is None."""
+
+    folder: str | None
+    train_path: str | None
+    order: int
+    clusters_path: str | None
+
+    @property
+    def is_searched(self) -> bool:
+        """Whether its probabilities come of a search."""
+        return self.folder is not None and registry.kind_of(self.folder) == "generative"
+
+    def open(self, device: str):
+        """A model that goes from word to word."""
+        if self.folder is not None:
+            return open_model(ModelFolder("lstm-lm", self.folder, device))
+        from clusters.files import read_clusters
+        from rnng_dy.baselines.kneser_ney import KneserNey
+
+        clustered = read_clusters(self.clusters_path) if self.clusters_path else []
+        return KneserNey.of_oracle(self.train_path, self.order, [entry.word for entry in clustered])
+
+
+def _word_model(
+    folder: str | None, train_path: str | None, order: int, clusters_path: str | None
+) -> _WordModel:
+    if (folder is None) == (train_path is None):
+        raise click.UsageError("give either --model or --kneser-ney")
+    if folder and clusters_path:
+        raise click.UsageError("--clusters is for n-grams: a model has its own")
+    return _WordModel(folder, train_path, order, clusters_path)
 
 
 @click.command()
@@ -56,22 +93,10 @@ from rnng_dy.text.sources import NumberedSentence
 )
 @click.option("--likelihoods", type=FILE, help="Of the samples, from `score`.")
 @click.option("--trees", type=FILE, help="Write the best tree that the search finds of each.")
+@together("model", _word_model)
 @sentences_job
 def perplexity(
-    source,
-    folder,
-    train_path,
-    order,
-    clusters_path,
-    with_eos,
-    output,
-    numbers,
-    options,
-    seed,
-    samples,
-    likelihoods,
-    trees,
-    job,
+    source, model, with_eos, output, numbers, options, seed, samples, likelihoods, trees, job
 ) -> None:
     """Likelihood and perplexity of the sentences of a generative oracle under a model of words.
 
@@ -81,29 +106,20 @@ def perplexity(
 
     Example: rnng-dy perplexity test.gen.oracle --model generator --samples test.props --likelihoods test.likelihoods
     """  # fmt: skip
-    inputs = [source, train_path, clusters_path, samples, likelihoods]
+    inputs = [source, model.train_path, model.clusters_path, samples, likelihoods]
     check_files([output, numbers, trees], inputs)
-    if (folder is None) == (train_path is None):
-        raise click.UsageError("give either --model or --kneser-ney")
-    if folder and clusters_path:
-        raise click.UsageError("--clusters is for n-grams: a model has its own")
     if (samples is None) != (likelihoods is None):
         raise click.UsageError("--samples and --likelihoods go together")
-    is_searched = folder is not None and registry.kind_of(folder) == "generative"
+    is_searched = model.is_searched
     if not is_searched and (samples or trees):
         raise click.UsageError("--samples and --trees are for the generative model")
     sentences = read_oracle(source)
     sampled = samples and marginals.sampled_marginals(samples, likelihoods, sentences, source)
     options = SearchOptions(**options, seed=seed)
     if is_searched:
-        found = _searched(folder, sentences, options, job, output or trees or os.devnull)
-    elif folder is None:
-        found = marginals.sequential_marginals(
-            _kneser_ney(train_path, order, clusters_path), sentences
-        )
+        found = _searched(model.folder, sentences, options, job, output or trees or os.devnull)
     else:
-        model = open_model(ModelFolder("lstm-lm", folder, job.device))
-        found = marginals.sequential_marginals(model, sentences)
+        found = marginals.sequential_marginals(model.open(job.device), sentences)
     lengths = [len(sentence.tokens) for sentence in sentences]
     log_ps = [of_sentence.log_p for of_sentence in found]
     rows = (format_likelihood(*row) for row in zip(lengths, map(neg, log_ps), strict=True))
@@ -120,14 +136,15 @@ def perplexity(
         content |= {"search": asdict(options), "seconds": seconds}
     if sampled is not None:
         beside = gap(log_ps, sampled, counted)
-        for line in beside.lines():
-            click.echo(line)
+        click.echo("\n".join(beside.lines()))
         content["beside_samples"] = beside.to_json()
     if numbers:
         write_json(numbers, content)
 
 
-def _searched(folder, sentences, options: SearchOptions, job, output: str) -> list[Marginal]:
+def _searched(
+    folder: str, sentences: Sequence[OracleSentence], options: SearchOptions, job: Job, output: str
+) -> list[Marginal]:
     """By a search with the generative model; beside `output` is kept what a stopped run has found."""
     job.open("generative", folder)
     items = [NumberedSentence(i, sentence) for i, sentence in enumerate(sentences)]
@@ -141,11 +158,3 @@ def _searched(folder, sentences, options: SearchOptions, job, output: str) -> li
     batches = grouped_for(options, items)
     job.write(output, batches, lines, marginals.no_memory_line, options, words, make=make)
     return found
-
-
-def _kneser_ney(train_path: str, order: int, clusters_path: str | None):
-    from clusters.files import read_clusters
-    from rnng_dy.baselines.kneser_ney import KneserNey
-
-    vocabulary = [entry.word for entry in read_clusters(clusters_path)] if clusters_path else []
-    return KneserNey.of_oracle(train_path, order, vocabulary)

@@ -92,6 +92,5 @@ def print_likelihood(
     found = likelihood(log_probs, lengths)
     for problem in found.warnings(sentences, len(log_probs) - found.sentences):
         warn(problem)
-    for line in found.lines(sentences):
-        click.echo(line)
+    click.echo("\n".join(found.lines(sentences)))
     return found
