@@ -77,19 +77,12 @@ def import_clab(
     if is_parser and composition == GatedAttention.name:
         raise click.UsageError("the original has no parser with gated attention")
     sentences = read_oracle(train_oracle)
-    from clusters.files import read_clusters
-    from rnng_dy.interop import clab
-    from rnng_dy.interop.vectors import read_vectors
     from rnng_dy.training.provenance import about_import
 
-    if kind == "generative":
-        clustered = read_clusters(clusters)
-        model = clab.import_generator(params, sentences, clustered, composition, state)
+    if is_parser:
+        model = _parser(params, sentences, pos, pretrained, composition or DEFAULT, state)
     else:
-        vectors = read_vectors(pretrained) if pretrained else None
-        model = clab.import_parser(
-            params, sentences, pos, composition or DEFAULT, vectors, state or DEFAULT_STATE
-        )
+        model = _generator(params, sentences, clusters, composition, state)
     if tagger_path:
         from oracle.tagging import tagger_of_training, training_pairs
         from rnng_dy.training.tagger import give_tagger
@@ -102,3 +95,19 @@ def import_clab(
         warn(
             f"{params} does not tell its parser state: if that is not {state}, the model scores wrongly"
         )
+
+
+def _parser(params, sentences, pos, pretrained, composition, state):
+    from rnng_dy.interop import clab
+    from rnng_dy.interop.vectors import read_vectors
+
+    vectors = read_vectors(pretrained) if pretrained else None
+    state = state or DEFAULT_STATE
+    return clab.import_parser(params, sentences, pos, composition, vectors, state)
+
+
+def _generator(params, sentences, clusters, composition, state):
+    from clusters.files import read_clusters
+    from rnng_dy.interop import clab
+
+    return clab.import_generator(params, sentences, read_clusters(clusters), composition, state)

@@ -8,17 +8,11 @@ from collections.abc import Sequence
 import click
 
 from oracle.errors import InputError
-from oracle.files import (
-    OracleSentence,
-    Sample,
-    format_sample,
-    read_oracle,
-)
-from oracle.treebank import NO_TAG, format_tree, with_words
+from oracle.files import read_oracle
 from rnng_dy.cli.paths import FILE, check_files, require_read_once, write_output
 from rnng_dy.cli.quiet import warn
 from rnng_dy.evaluation.perplexity import Likelihood, likelihood
-from rnng_dy.search.importance import read_sampled, require_fit
+from rnng_dy.search.importance import map_line, read_sampled, require_fit
 
 MOST_MISSING, NAMED = 1_000_000, 30
 """Sentences without samples that can be an accident, and those that are named."""
@@ -60,7 +54,7 @@ def rerank(props, likelihoods, output, oracle_path, ess, allow_missing) -> None:
             f"{sentences - len(found)} sentences have no samples: give their --oracle", props
         )
     indices = range(sentences)
-    lines = (_map_line(*found[i].best, oracle) if i in found else "" for i in indices)
+    lines = (map_line(*found[i].best, oracle) if i in found else "" for i in indices)
     write_output(output, (f"{line}\n" for line in lines))
     for of_sentence in found.values():
         e = of_sentence.estimate
@@ -74,15 +68,6 @@ def rerank(props, likelihoods, output, oracle_path, ess, allow_missing) -> None:
         warn(f"{props}: no samples of {len(missing)} sentences: {numbers}")
         if not allow_missing:
             sys.exit(1)
-
-
-def _map_line(sample: Sample, log_p: float, oracle: list[OracleSentence] | None) -> str:
-    """A MAP tree as the original writes it, or with an oracle's words and tags."""
-    if oracle is None:
-        return format_sample(sample.index, log_p, format_tree(sample.tree))
-    sentence = oracle[sample.index]
-    tags = sentence.tags or [NO_TAG] * len(sentence.tokens)
-    return format_tree(with_words(sample.tree, sentence.tokens, tags))
 
 
 def print_likelihood(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -30,13 +30,7 @@ from rnng_dy.evaluation.merging import read_raw
 from rnng_dy.evaluation.records import unknown_words
 from rnng_dy.execution.work import Lines
 from rnng_dy.search.surprisal import SearchOptions
-from rnng_dy.search.surprisal_outputs import (
-    LineOutput,
-    Outputs,
-    Written,
-    measured_sentences,
-    writing,
-)
+from rnng_dy.search.surprisal_outputs import Outputs, Written, measured_sentences, writing
 from rnng_dy.search.words import MeasuredSentence, WordRecord
 
 
@@ -90,9 +84,32 @@ def surprisal(
     raw_lines = None if raw is None else read_raw(raw, [s.tokens for s in sentences], source.path)
     items = [Item(i, s) for i, s in enumerate(sentences)]
     what = Written(scorer.columns, end, scorer.description, transitions, raw_lines, raw, style)
+    run = partial(
+        job.write,
+        outputs.output,
+        grouped_for(options, items),
+        scorer.open_lines,
+        partial(_left_out, end),
+        options,
+        sentences,
+        *scorer.identity,
+    )
+    _write(run, outputs, what, job.resume, partial(_report, items, source.path))
+
+
+def _write(
+    run: Callable[..., object],
+    outputs: Outputs,
+    what: Written,
+    resume: bool,
+    report: Callable[[Iterable[MeasuredSentence]], None],
+) -> None:
+    """Measure sentences and write the outputs: at once those that are no files, the others when all are measured."""
     written = what.line_outputs(outputs)
-    # a stopped run may have left the first sentences, which come before those of this one
-    at_once = [] if job.resume and is_replaced(outputs.output) else _no_files(written)
+    at_once = [output for output in written if not is_replaced(output.path)]
+    if resume and is_replaced(outputs.output):
+        # a stopped run may have left the first sentences, which come before those of this one
+        at_once = []
     with writing(at_once) as write_at_once:
 
         def on_lines(lines: Lines) -> None:
@@ -102,26 +119,12 @@ def surprisal(
         def make(kept: Path) -> None:
             if outputs.page:
                 what.write_page(outputs.page, measured_sentences(kept))
-            with writing([each for each in written if each not in at_once]) as write:
+            with writing([output for output in written if output not in at_once]) as write:
                 for measured in measured_sentences(kept):
                     write(measured)
-            _report(measured_sentences(kept), items, source.path)
+            report(measured_sentences(kept))
 
-        batches, left_out = grouped_for(options, items), partial(_left_out, end)
-        decides = options, sentences, *scorer.identity
-        job.write(
-            outputs.output,
-            batches,
-            scorer.open_lines,
-            left_out,
-            *decides,
-            make=make,
-            on_lines=on_lines,
-        )
-
-
-def _no_files(outputs: Sequence[LineOutput]) -> list[LineOutput]:
-    return [output for output in outputs if not is_replaced(output.path)]
+        run(make=make, on_lines=on_lines)
 
 
 def _check_outputs(outputs: Outputs, inputs: Sequence[str | None]) -> None:
@@ -150,7 +153,7 @@ def _left_out(end: bool, item: Item) -> Lines:
     return [MeasuredSentence(records, problem="does not fit into memory").to_json()]
 
 
-def _report(found: Iterable[MeasuredSentence], items: Sequence[Item], source: str) -> None:
+def _report(items: Sequence[Item], source: str, found: Iterable[MeasuredSentence]) -> None:
     words, unknown = 0, Counter()
     for item, measured in zip(items, found, strict=True):
         if measured.problem:

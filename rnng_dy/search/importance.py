@@ -14,8 +14,8 @@ import numpy as np
 
 from oracle.errors import InputError
 from oracle.files import OracleSentence
-from oracle.samples import Sample, read_scored_samples
-from oracle.treebank import words
+from oracle.samples import Sample, format_sample, read_scored_samples
+from oracle.treebank import NO_TAG, format_tree, with_words, words
 from rnng_dy.evaluation.perplexity import likelihood
 
 SAMPLE_COUNTS = (1, 2, 5, 10, 20, 50, 100)
@@ -119,6 +119,15 @@ def require_fit(
     else:
         return
     raise InputError(problem, props, sample.line)
+
+
+def map_line(sample: Sample, log_p: float, oracle: Sequence[OracleSentence] | None) -> str:
+    """Return a MAP tree as the original writes it, or with an oracle's words and tags."""
+    if oracle is None:
+        return format_sample(sample.index, log_p, format_tree(sample.tree))
+    sentence = oracle[sample.index]
+    tags = sentence.tags or [NO_TAG] * len(sentence.tokens)
+    return format_tree(with_words(sample.tree, sentence.tokens, tags))
 
 
 @dataclass(frozen=True)
