@@ -28,6 +28,7 @@ from rnng_dy.cli.source import source_options
 from rnng_dy.cli.word_scorers import Item, Wanted, open_scorer
 from rnng_dy.evaluation.merging import read_raw
 from rnng_dy.evaluation.records import unknown_words
+from rnng_dy.evaluation.surprisal_page import write_page
 from rnng_dy.execution.work import Lines
 from rnng_dy.search.surprisal import SearchOptions
 from rnng_dy.search.surprisal_outputs import Outputs, Written, measured_sentences, writing
@@ -83,7 +84,7 @@ def surprisal(
     sentences = source.read(scorer.segmenter, warn)
     raw_lines = None if raw is None else read_raw(raw, [s.tokens for s in sentences], source.path)
     items = [Item(i, s) for i, s in enumerate(sentences)]
-    what = Written(scorer.columns, end, scorer.description, transitions, raw_lines, raw, style)
+    what = Written(scorer.columns, end, transitions, raw_lines, raw, style)
     run = partial(
         job.write,
         outputs.output,
@@ -94,13 +95,14 @@ def surprisal(
         sentences,
         *scorer.identity,
     )
-    _write(run, outputs, what, job.resume, partial(_report, items, source.path))
+    _write(run, outputs, what, scorer.description, job.resume, partial(_report, items, source.path))
 
 
 def _write(
     run: Callable[..., object],
     outputs: Outputs,
     what: Written,
+    description: str,
     resume: bool,
     report: Callable[[Iterable[MeasuredSentence]], None],
 ) -> None:
@@ -118,7 +120,8 @@ def _write(
 
         def make(kept: Path) -> None:
             if outputs.page:
-                what.write_page(outputs.page, measured_sentences(kept))
+                words = list(map(what.words, measured_sentences(kept)))
+                write_page(outputs.page, words, "Surprisal", description, what.transitions)
             with writing([output for output in written if output not in at_once]) as write:
                 for measured in measured_sentences(kept):
                     write(measured)

@@ -1,4 +1,4 @@
-"""What is said of each word, written as a table, trees, beams, JSON and a page."""
+"""What is said of each word, written as a table, trees, beams and JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from oracle.transitions import TransitionSystem
 from oracle.treebank import NO_TAG, format_tree
 from rnng_dy.evaluation.merging import MergedWord, merge
 from rnng_dy.evaluation.records import tokens_so_far
-from rnng_dy.evaluation.surprisal_page import write_page
 from rnng_dy.evaluation.surprisal_table import beam_lines, header, json_line, line
 from rnng_dy.search.words import MeasuredSentence, WordRecord
 
@@ -58,8 +57,6 @@ class Written(NamedTuple):
     """The measures of the table."""
     end: bool
     """Whether the ends of sentences have rows."""
-    description: str
-    """Of the model, on the page."""
     transitions: TransitionSystem
     raw: Sequence[str] | None
     """The lines whose words are rows."""
@@ -77,22 +74,18 @@ class Written(NamedTuple):
         ]
         return [output for output in possible if output.path]
 
-    def write_page(self, path: str, sentences: Iterable[MeasuredSentence]) -> None:
-        """Write the page."""
-        words = list(map(self._words, sentences))
-        write_page(path, words, "Surprisal", self.description, self.transitions)
-
-    def _words(self, measured: MeasuredSentence) -> Sequence[WordRecord]:
+    def words(self, measured: MeasuredSentence) -> list[WordRecord]:
+        """Return the records that are written."""
         return [record for record in measured.records if self.end or record.token is not None]
 
     def _beams(self, number: int, measured: MeasuredSentence) -> Iterable[str]:
-        return beam_lines(self._words(measured), number, self.transitions)
+        return beam_lines(self.words(measured), number, self.transitions)
 
     def _json(self, number: int, measured: MeasuredSentence) -> Iterable[str]:
-        return [json_line(self._words(measured), number, self.columns, self.transitions)]
+        return [json_line(self.words(measured), number, self.columns, self.transitions)]
 
     def _rows(self, number: int, measured: MeasuredSentence) -> Iterable[str]:
-        records = self._words(measured)
+        records = self.words(measured)
         if self.raw is not None:
             records = merge(self.raw[number - 1], records, self.raw_path, number)
         for i, record in enumerate(records, 1):

@@ -154,7 +154,8 @@ class SentenceReader:
     ):
         """Raises RnngError where the model has no tags of its own to give, and the source asks for them."""
         self._model, self._source, self._say, self._warn = model, source, say, warn
-        self._is_parser = model.kind == "discriminative"
+        # a model that generates words reads no tags
+        self._is_parser = hasattr(model, "tags_read")
         self.known = model.vocabulary.tags if self._is_parser else None
         """The POS tags that the model needs; None for one that needs none."""
         if source.tags_from == OWN and self.known is None:
