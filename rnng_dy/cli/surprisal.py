@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -33,6 +33,9 @@ from rnng_dy.execution.work import Lines
 from rnng_dy.search.surprisal import SearchOptions
 from rnng_dy.search.surprisal_outputs import Outputs, Written, measured_sentences, writing
 from rnng_dy.search.words import MeasuredSentence, WordRecord
+
+Message = tuple[Callable[[str], None], str]
+"""How something is said, and what."""
 
 
 @click.command()
@@ -95,7 +98,9 @@ def surprisal(
         sentences,
         *scorer.identity,
     )
-    _write(run, outputs, what, scorer.description, job.resume, partial(_report, items, source.path))
+    _write(
+        run, outputs, what, scorer.description, job.resume, partial(_messages, items, source.path)
+    )
 
 
 def _write(
@@ -104,10 +109,10 @@ def _write(
     what: Written,
     description: str,
     resume: bool,
-    report: Callable[[Iterable[MeasuredSentence]], None],
+    messages_of: Callable[[Iterable[MeasuredSentence]], Iterable[Message]],
 ) -> None:
     """Measure sentences and write the outputs: at once those that are no files, the others when all are measured."""
-    written = what.line_outputs(outputs)
+    written, messages = what.line_outputs(outputs), []
     at_once = [output for output in written if not is_replaced(output.path)]
     if resume and is_replaced(outputs.output):
         # a stopped run may have left the first sentences, which come before those of this one
@@ -125,9 +130,11 @@ def _write(
             with writing([output for output in written if output not in at_once]) as write:
                 for measured in measured_sentences(kept):
                     write(measured)
-            report(measured_sentences(kept))
+            messages.extend(messages_of(measured_sentences(kept)))
 
         run(make=make, on_lines=on_lines)
+    for tell, message in messages:
+        tell(message)
 
 
 def _check_outputs(outputs: Outputs, inputs: Sequence[str | None]) -> None:
@@ -156,12 +163,15 @@ def _left_out(end: bool, item: Item) -> Lines:
     return [MeasuredSentence(records, problem="does not fit into memory").to_json()]
 
 
-def _report(items: Sequence[Item], source: str, found: Iterable[MeasuredSentence]) -> None:
+def _messages(
+    items: Sequence[Item], source: str, found: Iterable[MeasuredSentence]
+) -> Iterator[Message]:
+    """What to say of the sentences, and how."""
     words, unknown = 0, Counter()
     for item, measured in zip(items, found, strict=True):
         if measured.problem:
-            warn(f"{source}:{item.sentence.line}: {measured.problem}")
+            yield warn, f"{source}:{item.sentence.line}: {measured.problem}"
         words += sum(record.token is not None for record in measured.records)
         unknown.update(record.token for record in measured.records if record.known is False)
     if unknown:
-        say(unknown_words(unknown, words))
+        yield say, unknown_words(unknown, words)
