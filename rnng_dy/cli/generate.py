@@ -18,6 +18,7 @@ from rnng_dy.cli.options import (
     seed_option,
 )
 from rnng_dy.cli.paths import check_files
+from rnng_dy.cli.quiet import warn
 from rnng_dy.execution.work import ModelFolder
 from rnng_dy.search.generation import generate_trees
 
@@ -66,4 +67,4 @@ def generate(folder, n, seed, max_length, only_words, or_none, output, device) -
         except RnngError as error:
             if not or_none:
                 raise
-            click.echo(f"{folder}: {error}", err=True)
+            warn(f"{folder}: {error}")
