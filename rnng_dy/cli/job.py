@@ -74,22 +74,24 @@ class Job:
         open_lines: Callable[[], Callable[[Sequence], list[Lines]]],
         lines_of_left_out: Callable[[object], Lines],
         *decides: object,
+        unit: str = "sentences",
+        whole: bool = False,
         make: Callable[[Path], None] | None = None,
         on_lines: Callable[[Lines], None] = lambda lines: None,
     ) -> list:
         """Write the lines of items, showing progress; gives the items that do not fit into memory.
 
         `open_lines` and `lines_of_left_out` are as in `Work`, `make` as in `write_batches`. `decides`, with the model,
-        decides the output: --resume goes on with no other. `on_lines` is given the lines of each batch when they are
-        kept.
+        decides the output: --resume goes on with no other. With `whole` a batch is one item for them, of which progress
+        counts the parts. `on_lines` is given the lines of each batch when they are kept.
         """
         name = click.get_current_context().info_name
         key = content_hash(name, *decides, *(self.place.content() if self.place else ()))
         work = Work(self.executor, open_lines, lines_of_left_out)
-        progress = Progress(name, sum(map(len, batches)))
+        progress = Progress(name, sum(map(len, batches)), unit)
 
         def lines_of(left: Sequence[Sequence]) -> Iterator[Lines]:
-            for lines in work.lines_of(left):
+            for lines in work.lines_of([[batch] for batch in left] if whole else left):
                 yield lines
                 on_lines(lines)
 

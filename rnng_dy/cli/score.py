@@ -36,7 +36,7 @@ def score(folder, source, output, job) -> None:
     trees = list(scoring.trees_to_score(source, model))
     groups = [list(group) for _, group in groupby(trees, lambda tree: (tree.sentence, tree.words))]
     lines = job.with_model(_lines)
-    left_out = job.write(output, [[group] for group in groups], lines, _impossible, trees)
+    left_out = job.write(output, groups, lines, _impossible, trees, unit="trees", whole=True)
     reasons = [(group[0].sentence + 1, scoring.impossible(model, group)) for group in groups]
     reasons = [(number, found) for number, found in reasons if found]
     for number, found in reasons:
