@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import NamedTuple, TextIO
 
@@ -61,6 +61,16 @@ def by_cluster(entries: Iterable[ClusteredWord]) -> list[tuple[str, list[Cluster
     """
     ordered = sorted(entries, key=lambda entry: (entry.path, -entry.count))
     return [(path, list(words)) for path, words in groupby(ordered, key=lambda entry: entry.path)]
+
+
+def listing(entries: Iterable[ClusteredWord], words: int) -> Iterator[str]:
+    """Yield a line of each cluster: its path, how much it holds, its most frequent words."""
+    clusters = by_cluster(entries)
+    width = max(len(path) for path, _ in clusters)
+    for path, members in clusters:
+        tokens = sum(entry.count for entry in members)
+        top = " ".join(entry.word for entry in members[:words])
+        yield f"{path:{width}} {len(members):7} types {tokens:9} tokens  {top}\n"
 
 
 def write_clusters(entries: Iterable[ClusteredWord], stream: TextIO) -> None:

@@ -18,7 +18,6 @@ from oracle.samples import (
     read_likelihoods,
     read_samples,
     read_scored_samples,
-    write_likelihoods,
 )
 from oracle.sentences import SourceSentence, read_sentence, read_sentences
 from oracle.streams import open_input, open_output
@@ -39,6 +38,5 @@ __all__ = [
     "read_scored_samples",
     "read_sentence",
     "read_sentences",
-    "write_likelihoods",
     "write_oracle",
 ]

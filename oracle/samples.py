@@ -5,11 +5,10 @@ from __future__ import annotations
 import io
 import math
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import groupby, pairwise
-from typing import TextIO
 
 from oracle.brackets import parse_line
 from oracle.errors import InputError
@@ -128,12 +127,6 @@ def read_scored_samples(
             )
     pairs = [(sample, -negative) for sample, (_, negative) in zip(samples, scores, strict=True)]
     return [list(group) for _, group in groupby(pairs, lambda pair: pair[0].index)]
-
-
-def write_likelihoods(rows: Iterable[tuple[int, float]], stream: TextIO) -> None:
-    """Write words and negative log joint in nats, one tree a line."""
-    for length, negative_log_joint in rows:
-        stream.write(format_likelihood(length, negative_log_joint) + "\n")
 
 
 def format_likelihood(length: int, negative_log_joint: float) -> str:

@@ -11,8 +11,8 @@ from nltk import Tree
 from nltk.tag import perceptron
 from nltk.tag.perceptron import PerceptronTagger
 
-from oracle.brackets import LocatedTree
-from oracle.errors import InputError
+from oracle.brackets import LocatedTree, read_trees
+from oracle.errors import InputError, RnngError
 from oracle.sentences import read_sentences
 from oracle.training_data import evenly_spaced
 from oracle.treebank import tags, words
@@ -38,6 +38,25 @@ class Agreement(NamedTuple):
 def tagged(tree: Tree) -> TaggedSentence:
     """Words with the tree's tags."""
     return list(zip(words(tree), tags(tree), strict=True))
+
+
+def tagged_trees(trees: Iterable[LocatedTree]) -> list[TaggedSentence]:
+    """Words and tags of each tree. Raises InputError naming the line of a tree without tags."""
+    found = []
+    for located in trees:
+        try:
+            found.append(tagged(located.tree))
+        except RnngError as error:
+            raise InputError(str(error), located.path, located.line) from None
+    return found
+
+
+def training_pairs(path: str) -> list[TaggedSentence]:
+    """Words and tags of the trees to train a tagger on. Raises InputError naming the file and line where it cannot."""
+    training = tagged_trees(read_trees(path))
+    if not training:
+        raise InputError("no trees to train a tagger on", path)
+    return training
 
 
 def train_tagger(sentences: Sequence[TaggedSentence], seed: int) -> PerceptronTagger:

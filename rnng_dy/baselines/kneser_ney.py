@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from oracle.errors import UnseenSymbolError
 from oracle.files import read_oracle
 from oracle.tokens import split_tokens
@@ -90,12 +92,20 @@ class KneserNey:
             p = (kept + mass * p) / followers.total
         return p
 
-    def log_prob(self, words: Sequence[str]) -> tuple[float, float]:
-        """log p in nats of the words, and of the end after them. Raises UnseenSymbolError: p = 0."""
+    def encode(self, words: Sequence[str]) -> Sequence[str]:
+        """The words. Raises UnseenSymbolError where p = 0."""
         unseen = [word for word in words if word not in self.vocabulary]
         if unseen:
             raise UnseenSymbolError(unseen)
-        history = [START] * (self.order - 1) + list(words)
+        return words
+
+    def log_probs(self, sentences: Sequence[Sequence[str]]) -> np.ndarray:
+        """`log_prob` of each sentence: shape (sentences, 2), float64."""
+        return np.array(list(map(self.log_prob, sentences)), np.float64).reshape(-1, 2)
+
+    def log_prob(self, words: Sequence[str]) -> tuple[float, float]:
+        """log p in nats of the words, and of the end after them. Raises UnseenSymbolError: p = 0."""
+        history = [START] * (self.order - 1) + list(self.encode(words))
         logs = [
             math.log(self.probability(word, history[i : i + self.order - 1]))
             for i, word in enumerate([*words, END])

@@ -148,7 +148,10 @@ def fail(message: str) -> None:
     sys.exit(2)
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
+)
 @click.version_option(None, "-V", "--version", package_name="rnng_dy")
 def main() -> None:
     """Recurrent Neural Network Grammars on DyNet."""

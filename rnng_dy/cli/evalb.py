@@ -8,8 +8,8 @@ from dataclasses import replace
 import click
 
 from oracle.errors import RnngError
-from rnng_dy.cli.evalb_tags import GOLD, hint_at_tags, tags_option
 from rnng_dy.cli.paths import FILE, PathName, require_read_once
+from rnng_dy.cli.quiet import warn
 from rnng_dy.evaluation.evalb_files import score_files
 from rnng_dy.evaluation.evalb_params import BUILT_IN, Params
 from rnng_dy.evaluation.evalb_report import (
@@ -21,6 +21,15 @@ from rnng_dy.evaluation.evalb_report import (
     stopping_sentence,
 )
 
+OWN, GOLD = "own", "gold"
+
+tags_option = click.option(
+    "--tags",
+    type=click.Choice([OWN, GOLD]),
+    default=OWN,
+    help="POS tags by which EVALB deletes punctuation: those of each tree, as EVALB does, or the gold tree's in both. "
+    "With other tags than gold a tree keeps other words, and its sentence is not scored.",
+)
 FORMATS = {"table": format_table, "evalb": format_evalb, "json": format_json, "csv": format_csv}
 
 
@@ -32,14 +41,13 @@ FORMATS = {"table": format_table, "evalb": format_evalb, "json": format_json, "c
     type=PathName("file", "file", list(BUILT_IN)),
     default="collins",
     metavar="NAME|FILE",
-    help=f"Built in: {' or '.join(BUILT_IN)}; or a parameter file of EVALB.  [default: collins]",
+    help=f"Built in: {' or '.join(BUILT_IN)}; or a parameter file of EVALB.",
 )
 @click.option(
     "--format",
     "style",
     type=click.Choice(list(FORMATS)),
     default="table",
-    show_default=True,
     help="A table, what EVALB prints, JSON, or CSV as in RFC 4180.",
 )
 @click.option(
@@ -62,12 +70,12 @@ def evalb(gold: str, system: str, params: str, style: str, unlabelled: bool, tag
     if unlabelled:
         rules = replace(rules, labelled=False)
     if rules.debug:
-        click.echo(f"{params}: DEBUG {rules.debug} prints nothing here", err=True)
+        warn(f"{params}: DEBUG {rules.debug} prints nothing here")
     scores = score_files(gold, system, rules, tags == GOLD)
     click.echo(FORMATS[style](scores), nl=False)
     if style == "evalb":
         for line in error_lines(scores):
-            click.echo(line, err=True)
+            warn(line)
         stop = stopping_sentence(scores)
         if stop is not None:
             raise RnngError(
@@ -76,3 +84,11 @@ def evalb(gold: str, system: str, params: str, style: str, unlabelled: bool, tag
             )
     else:
         hint_at_tags(scores.errors, tags)
+
+
+def hint_at_tags(errors: int, tags: str) -> None:
+    """Say what may be done about sentences whose words differ from gold after EVALB's deletions."""
+    if errors and tags == OWN:
+        warn(
+            f"{errors} with other words than gold: where only tags differ, --tags gold scores them"
+        )

@@ -10,30 +10,27 @@ from oracle.errors import RnngError
 from oracle.files import open_output
 from oracle.treebank import format_tree, words
 from rnng_dy import registry
+from rnng_dy.cli.job import open_model
 from rnng_dy.cli.options import (
     device_option,
     model_option,
     output_option,
     seed_option,
 )
-from rnng_dy.cli.output import open_model
-from rnng_dy.cli.output_files import check_files
-from rnng_dy.execution.local import local_executor
+from rnng_dy.cli.paths import check_files
+from rnng_dy.cli.quiet import warn
 from rnng_dy.execution.work import ModelFolder
 from rnng_dy.search.generation import generate_trees
 
 
 @click.command()
 @model_option
-@click.option(
-    "-n", "n", type=click.IntRange(min=1), default=10, show_default=True, help="Sentences."
-)
+@click.option("-n", "n", type=click.IntRange(min=1), default=10, help="Sentences.")
 @seed_option
 @click.option(
     "--max-length",
     type=click.IntRange(min=1),
     default=200,
-    show_default=True,
     help="A sentence that grows longer is drawn anew.",
 )
 @click.option("--words", "only_words", is_flag=True, help="Print the words, not the trees.")
@@ -55,7 +52,7 @@ def generate(folder, n, seed, max_length, only_words, or_none, output, device) -
     kind = registry.kind_of(folder)
     if not kind.generates_words:
         raise RnngError(f"{folder} is a parser: only models of words can generate them")
-    model = open_model(ModelFolder(kind.name, folder, device), local_executor(1, device))
+    model = open_model(ModelFolder(kind.name, folder, device))
     draw = partial(generate_trees, model) if kind.has_trees else model.drawn
     with open_output(output) as stream:
         try:
@@ -70,4 +67,4 @@ def generate(folder, n, seed, max_length, only_words, or_none, output, device) -
         except RnngError as error:
             if not or_none:
                 raise
-            click.echo(f"{folder}: {error}", err=True)
+            warn(f"{folder}: {error}")

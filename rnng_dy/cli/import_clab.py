@@ -12,7 +12,7 @@ from rnng_dy import registry
 from rnng_dy.cli.group import typed_command
 from rnng_dy.cli.options import COMPOSITION, Registered
 from rnng_dy.cli.paths import FILE, FOLDER
-from rnng_dy.cli.tag import training_pairs
+from rnng_dy.cli.quiet import warn
 from rnng_dy.folders import writing
 from rnng_dy.models.composition import DEFAULT, GatedAttention
 from rnng_dy.models.parser_state import DEFAULT as DEFAULT_STATE
@@ -63,48 +63,52 @@ def import_clab(
     click.get_current_context().with_resource(writing(folder))
     if Path(folder).exists():
         raise RnngError(f"{folder} exists: name another --model folder")
-    generates = registry.kind(kind).generates_words
-    if generates and not clusters:
+    is_parser = not registry.kind(kind).generates_words
+    states = PARSER_STATES if is_parser else GENERATOR_STATES
+    if not is_parser and not clusters:
         raise click.UsageError("a generative model needs --clusters")
-    if generates and (pos or pretrained):
+    if not is_parser and (pos or pretrained):
         raise click.UsageError("a generative model has neither --pos nor --pretrained")
-    if clusters and not generates:
+    if is_parser and clusters:
         raise click.UsageError("a parser has no --clusters")
     if tagger_path and not pos:
         raise click.UsageError("--tagger is for a parser with --pos")
-    states = GENERATOR_STATES if generates else PARSER_STATES
-    if state is not None and state not in states:
+    if state not in (None, *states):
         raise click.UsageError(f"--state {state}: a {kind} model has one of {', '.join(states)}")
-    if composition == GatedAttention.name and not generates:
+    if is_parser and composition == GatedAttention.name:
         raise click.UsageError("the original has no parser with gated attention")
     sentences = read_oracle(train_oracle)
-    from clusters.files import read_clusters
-    from rnng_dy.interop import clab
-    from rnng_dy.interop.vectors import read_vectors
     from rnng_dy.training.provenance import about_import
 
-    if generates:
-        clustered = read_clusters(clusters)
-        model = clab.import_generator(params, sentences, clustered, composition, state)
+    if is_parser:
+        model = _parser(params, sentences, pos, pretrained, composition or DEFAULT, state)
     else:
-        vectors = read_vectors(pretrained) if pretrained else None
-        model = clab.import_parser(
-            params, sentences, pos, composition or DEFAULT, vectors, state or DEFAULT_STATE
-        )
+        model = _generator(params, sentences, clusters, composition, state)
     if tagger_path:
-        _give_tagger(model, tagger_path)
+        from oracle.tagging import tagger_of_training, training_pairs
+        from rnng_dy.training.tagger import give_tagger
+
+        give_tagger(model, tagger_of_training(training_pairs(tagger_path), seed=1))
     model.about = about_import(model, sentences, typed_command(), params)
     model.save(folder)
     click.echo(f"{folder}: {model.store.count()} parameters, {model.sizes}")
     if state is not None:
-        click.echo(
-            f"{params} does not tell its parser state: if that is not {state}, the model scores wrongly",
-            err=True,
+        warn(
+            f"{params} does not tell its parser state: if that is not {state}, the model scores wrongly"
         )
 
 
-def _give_tagger(parser, path: str) -> None:
-    from oracle.tagging import tagger_of_training
-    from rnng_dy.training.tagger import give_tagger
+def _parser(params, sentences, pos, pretrained, composition, state):
+    from rnng_dy.interop import clab
+    from rnng_dy.interop.vectors import read_vectors
 
-    give_tagger(parser, tagger_of_training(training_pairs(path), seed=1))
+    vectors = read_vectors(pretrained) if pretrained else None
+    state = state or DEFAULT_STATE
+    return clab.import_parser(params, sentences, pos, composition, vectors, state)
+
+
+def _generator(params, sentences, clusters, composition, state):
+    from clusters.files import read_clusters
+    from rnng_dy.interop import clab
+
+    return clab.import_generator(params, sentences, read_clusters(clusters), composition, state)

@@ -244,19 +244,17 @@ table_format_option = click.option(
     "style",
     type=click.Choice([TSV, CSV]),
     default=TSV,
-    show_default=True,
     help="Tables with tabs and without quoting, or CSV as in RFC 4180, for spreadsheets.",
 )
 model_option = click.option("--model", "folder", type=FOLDER, required=True, help="Model folder.")
 output_option = click.option(
-    "-o",
-    "--output",
-    type=FILE,
-    default="-",
-    help="File to write; - is standard output.  [default: -]",
+    "-o", "--output", type=FILE, default="-", help="File to write; - is standard output."
+)
+trees_output_option = click.option(
+    "-o", "--output", type=FILE, default="-", metavar="OUT.trees", help="Trees to write."
 )
 seed_option = click.option(
-    "--seed", type=click.IntRange(0, 2**32 - 1), default=1, show_default=True, help="Random seed."
+    "--seed", type=click.IntRange(0, 2**32 - 1), default=1, help="Random seed."
 )
 
 
@@ -267,6 +265,4 @@ kneser_ney_option = click.option(
     metavar="TRAIN.oracle",
     help="Instead: interpolated modified Kneser-Ney n-grams of this generative training oracle.",
 )
-order_option = click.option(
-    "--order", type=AT_LEAST_1, default=5, show_default=True, help="The n of n-grams."
-)
+order_option = click.option("--order", type=AT_LEAST_1, default=5, help="The n of n-grams.")

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import click
 
 from oracle.errors import InputError
 from oracle.files import make_oracle, open_output, write_oracle
-from oracle.lazy import nltk
 from oracle.ppche import is_no_text, without_lemma
+from oracle.preparation import Preparation
 from oracle.transitions import DEFAULT, SYSTEMS, unlimited
 from oracle.treebank import (
     LocatedTree,
-    PreterminalRoots,
     clean,
     format_tree,
     is_preterminal,
@@ -28,27 +27,13 @@ from oracle.treebank import (
     words,
 )
 from oracle.unknown import RULES, UnknownWords, known_words
-from rnng_dy.cli.options import TRANSITIONS
-from rnng_dy.cli.output_files import check_files
-from rnng_dy.cli.paths import FILE, require_read_once
+from rnng_dy.cli.options import TRANSITIONS, trees_output_option
+from rnng_dy.cli.paths import FILE, check_files, require_read_once
 from rnng_dy.cli.quiet import say
 
 skip_preterminals_option = click.option(
     "--skip-preterminals", is_flag=True, help="Leave out trees that are only a preterminal."
 )
-
-
-class Counted:
-    """Passes trees on and counts them."""
-
-    def __init__(self, trees: Iterable[LocatedTree]):
-        self._trees = trees
-        self.count = 0
-
-    def __iter__(self) -> Iterator[LocatedTree]:
-        for located in self._trees:
-            self.count += 1
-            yield located
 
 
 @click.command()
@@ -67,9 +52,7 @@ class Counted:
     help="Sections of the PTB, or file numbers of the CTB (1-270) or of NLTK's sample (1-159).",
 )
 @click.option(
-    "--encoding",
-    metavar="NAME",
-    help="Of the files.  [default: utf-8; ctb: utf-8, else gb18030]",
+    "--encoding", metavar="NAME", help="Of the files.  [default: utf-8; ctb: utf-8, else gb18030]"
 )
 @click.option(
     "--strip-ids",
@@ -88,25 +71,10 @@ class Counted:
     is_flag=True,
     help="Give all constituents one label, X; POS tags stay.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=FILE,
-    default="-",
-    metavar="OUT.trees",
-    help="Trees to write.  [default: -]",
-)
+@trees_output_option
 @skip_preterminals_option
 def prepare(
-    source: tuple[str, ...],
-    kind: str,
-    sections: str | None,
-    encoding: str | None,
-    strip_ids: bool,
-    strip_lemmas: bool,
-    one_label: bool,
-    output: str,
-    skip_preterminals: bool,
+    source, kind, sections, encoding, strip_ids, strip_lemmas, one_label, output, skip_preterminals
 ) -> None:
     """Make a file of one tree a line from a treebank.
 
@@ -115,37 +83,21 @@ def prepare(
     Example: rnng-dy prepare wsj --from ptb --sections 2-21 -o train.trees
     """
     check_files([output], source)
-    trees = Counted(_source_trees(source, kind, sections, encoding))
-    cleaner = _cleaner(strip_ids or kind == "icepahc", strip_lemmas or kind == "icepahc")
-    emptied = written = 0
-    roots = PreterminalRoots(skip_preterminals)
-
-    def cleaned() -> Iterator[LocatedTree]:
-        nonlocal emptied
-        for located in trees:
-            tree = cleaner(located.tree)
-            if tree is None:
-                emptied += 1
-            else:
-                yield located._replace(tree=tree)
-
+    trees = _source_trees(source, kind, sections, encoding)
+    cleaner = partial(
+        clean,
+        is_left_out=is_no_text if strip_ids or kind == "icepahc" else is_trace,
+        word_of=without_lemma if strip_lemmas or kind == "icepahc" else str,
+    )
+    prepared = Preparation(trees, cleaner, skip_preterminals)
     with open_output(output) as stream:
-        for located in roots.without(cleaned()):
+        for located in prepared:
             tree = unlabelled(located.tree) if one_label else located.tree
             stream.write(f"{format_tree(tree)}\n")
-            written += 1
-        _require_trees(trees.count, source)
+        _require_trees(prepared.read, source)
     say(
-        f"{trees.count} trees read, {emptied} emptied, {roots.count} preterminals skipped, "
-        f"{written} written"
-    )
-
-
-def _cleaner(strip_ids: bool, strip_lemmas: bool) -> Callable[[nltk.Tree], nltk.Tree | None]:
-    return partial(
-        clean,
-        is_left_out=is_no_text if strip_ids else is_trace,
-        word_of=without_lemma if strip_lemmas else str,
+        f"{prepared.read} trees read, {prepared.emptied} emptied, {prepared.skipped} preterminals skipped, "
+        f"{prepared.written} written"
     )
 
 
@@ -180,38 +132,23 @@ def _source_trees(
     help="The training trees; a word that occurs in them at least twice is known.",
 )
 @click.option(
-    "-o",
-    "--output",
-    type=FILE,
-    default="-",
-    metavar="OUT.oracle",
-    help="Oracle to write.  [default: -]",
+    "-o", "--output", type=FILE, default="-", metavar="OUT.oracle", help="Oracle to write."
 )
 @click.option("--generative", is_flag=True, help="For the generative model: no tags.")
 @click.option(
     "--unk",
     type=click.Choice(RULES),
     default=RULES[0],
-    show_default=True,
     help="Classes of unknown words: the original's (ASCII), with Unicode's letters, or one class.",
 )
 @click.option(
     "--transitions",
     type=TRANSITIONS,
     default=DEFAULT,
-    show_default=True,
     help="Transition system whose actions build the trees.",
 )
 @skip_preterminals_option
-def oracle(
-    trees: str,
-    train: str,
-    output: str,
-    generative: bool,
-    unk: str,
-    transitions: str,
-    skip_preterminals: bool,
-) -> None:
+def oracle(trees, train, output, generative, unk, transitions, skip_preterminals) -> None:
     """Make an oracle, the actions that build each tree, from a file of trees.
 
     Example: rnng-dy oracle --train train.trees dev.trees -o dev.oracle
@@ -221,14 +158,12 @@ def oracle(
     # preterminals never count, whether skipped or refused: one vocabulary for train, dev and test
     training = (words(t.tree) for t in read_trees(train) if not is_preterminal(t.tree))
     unknown_words = UnknownWords(unk, known_words(training))
-    counted = Counted(read_trees(trees))
-    roots = PreterminalRoots(skip_preterminals)
+    prepared = Preparation(read_trees(trees), lambda tree: tree, skip_preterminals)
     with open_output(output) as stream:
         system = unlimited(SYSTEMS[transitions])
-        blocks = make_oracle(roots.without(counted), unknown_words, generative, system)
-        write_oracle(blocks, stream)
-        _require_trees(counted.count, (trees,))
-    say(f"{counted.count} trees read, {roots.count} preterminals skipped")
+        write_oracle(make_oracle(prepared, unknown_words, generative, system), stream)
+        _require_trees(prepared.read, (trees,))
+    say(f"{prepared.read} trees read, {prepared.skipped} preterminals skipped")
 
 
 def _require_trees(count: int, source: tuple[str, ...]) -> None:

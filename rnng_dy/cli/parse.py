@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -10,45 +10,30 @@ from typing import NamedTuple
 
 import click
 
-from oracle.parsed import ParsedSentence
+from oracle.parsed import ParsedSentence, ScoredTree
 from rnng_dy import registry
-from rnng_dy.cli.finding import TreesOf, best, drawn, greedy, parser_trees
+from rnng_dy.cli.job import Job, sentences_job
 from rnng_dy.cli.line_by_line import parse_line_by_line
-from rnng_dy.cli.options import (
-    device_option,
-    model_option,
-    output_option,
-    resume_option,
-)
-from rnng_dy.cli.output import open_model, run_and_make, run_batches
-from rnng_dy.cli.output_files import check_files
-from rnng_dy.cli.paths import FILE
-from rnng_dy.cli.raw_text import text_options
-from rnng_dy.cli.searching import (
-    flag_given,
-    given_search_option,
-    grouped_for,
-    search_options,
-    search_trees,
-)
-from rnng_dy.cli.sentences import (
-    Item,
-    LinesOf,
-    in_places,
-    in_words,
-    read_items,
-    report_left_out,
-    report_unseen,
-    tagged_option,
-    unseen_tags,
-)
-from rnng_dy.cli.tag_choice import TagChoice, tags_option
-from rnng_dy.cli.tree_formats import Wanted, Writer, make_drawing, paper_of, wanted_trees
-from rnng_dy.cli.workers import Workers, workers_options
-from rnng_dy.execution.outputs import content_hash
-from rnng_dy.execution.work import Lines, ModelFolder, Work
+from rnng_dy.cli.option_groups import flag_given
+from rnng_dy.cli.options import model_option, output_option
+from rnng_dy.cli.paths import check_files, write_output
+from rnng_dy.cli.searching import given_search_option, grouped_for, search_options
+from rnng_dy.cli.source import in_words, parser_source, reader_of
+from rnng_dy.cli.tree_formats import Wanted, wanted_trees
+from rnng_dy.drawing.parsed_trees import TreeWriter
+from rnng_dy.execution.work import Lines
 from rnng_dy.search.nbest import BEAM
 from rnng_dy.search.surprisal import SearchOptions
+from rnng_dy.search.trees import (
+    NumberedSentence,
+    best,
+    drawn,
+    greedy_tree,
+    in_places,
+    parser_trees,
+    search_trees,
+    tagged_tree,
+)
 
 PARSED_WORDS, SEARCHED_WORDS, SAMPLED_WORDS = 600, 100, 10_000
 """Words in one batch, each as often as it is sampled."""
@@ -56,11 +41,8 @@ PARSED_WORDS, SEARCHED_WORDS, SAMPLED_WORDS = 600, 100, 10_000
 
 @click.command()
 @model_option
-@click.argument("source", type=FILE, metavar="INPUT")
 @output_option
-@text_options
-@tagged_option
-@tags_option
+@parser_source
 @click.option(
     "--line-buffered",
     is_flag=True,
@@ -69,23 +51,8 @@ PARSED_WORDS, SEARCHED_WORDS, SAMPLED_WORDS = 600, 100, 10_000
 )
 @wanted_trees
 @search_options
-@workers_options()
-@resume_option
-@device_option
-def parse(
-    folder,
-    source,
-    output,
-    text,
-    tagged,
-    tags_from,
-    line_buffered,
-    wanted,
-    options,
-    workers,
-    resume,
-    device,
-) -> None:
+@sentences_job
+def parse(folder, source, output, line_buffered, wanted, options, job) -> None:
     """Parse greedily with a parser, or with the generative model alone by word-synchronous search.
 
     A parser's --nbest come of a search that keeps the --beam most probable partial trees after each action (20, or
@@ -97,38 +64,37 @@ def parse(
 
     Example: rnng-dy parse --model parser sentences.txt -o parsed.trees
     """  # fmt: skip
-    check_files([output], [source])
+    check_files([output], [source.path])
     if line_buffered:
-        _require_line_by_line(source, output, wanted, workers, resume)
-    how = _way_to_parse(folder, wanted, SearchOptions(**options, seed=wanted.seed), device)
-    executor = workers.executor(device)
-    model = open_model(how.place, executor)
-    writer = Writer(wanted.style, wanted.several, paper_of(output))
+        _require_line_by_line(source.path, output, wanted, job)
+    way = _way_to_parse(folder, wanted, SearchOptions(**options, seed=wanted.seed))
+    reader = reader_of(job.open(way.kind, folder), source)
+    writer = wanted.writer(output)
+    lines = job.with_model(partial(_lines, writer, way.trees))
     if line_buffered:
-        lines_of = _open_lines(how.open_trees, writer)
-        parse_line_by_line(
-            model, lines_of, tagged, TagChoice(model, tags_from), text, wanted.style == "json"
-        )
+        parse_line_by_line(reader, lines(), wanted.style == "json")
         return
-    items = read_items(model, source, tagged, TagChoice(model, tags_from), text)
-    sentences = [item.sentence for item in items]
-    key = content_hash("parse", wanted, how.options, sentences, *how.place.content())
-    work = Work(executor, partial(_open_lines, how.open_trees, writer), partial(_none, writer))
-    job = "parse", list(how.grouped(items)), work.lines_of, output, key, resume
-    if wanted.is_made:
-        title = f"Trees of {'standard input' if source == '-' else Path(source).name}"
-        run_and_make(*job, make_drawing(wanted, output, title, f"{how.name} {folder}"))
-    else:
-        run_batches(*job)
-    report_unseen(unseen_tags(model, items))
-    report_left_out(work.left_out, source)
+    items = reader.sentences()
+    decides = wanted, way.options, [item.sentence for item in items]
+
+    def make(kept: Path) -> None:
+        title = f"Trees of {'standard input' if source.path == '-' else Path(source.path).name}"
+        write_output(output, writer.drawing(kept, title, f"{way.name} {folder}"))
+
+    left_out = job.write(
+        output,
+        way.batches(items),
+        lines,
+        partial(_none, writer),
+        *decides,
+        make=make if wanted.is_made else None,
+    )
+    reader.report(left_out)
 
 
-def _require_line_by_line(
-    source: str, output: str, wanted: Wanted, workers: Workers, resume: bool
-) -> None:
+def _require_line_by_line(path: str, output: str, wanted: Wanted, job: Job) -> None:
     """Raise UsageError where the answer to a line could not be one line on standard output."""
-    if (source, output) != ("-", "-") or not workers.is_this_process or resume:
+    if (path, output) != ("-", "-") or not job.is_this_process or job.resume:
         raise click.UsageError(
             "--line-buffered goes from standard input to standard output, without --jobs, --scheduler and --resume"
         )
@@ -141,58 +107,56 @@ def _require_line_by_line(
 class _Way(NamedTuple):
     """How a kind of model parses."""
 
+    kind: str
     name: str
-    place: ModelFolder
-    open_trees: Callable[[], TreesOf]
-    grouped: Callable[[Sequence[Item]], Iterable[Sequence[Item]]]
-    """In batches."""
-    options: SearchOptions | None
+    trees: Callable[..., list[list[ScoredTree]]]
+    """Of a model and a batch."""
+    batches: Callable[[Sequence[NumberedSentence]], Sequence[Sequence[NumberedSentence]]]
+    options: SearchOptions | None = None
     """What the output depends on besides model, sentences and the trees that are wanted."""
 
 
-def _way_to_parse(folder: str, wanted: Wanted, options: SearchOptions, device: str) -> _Way:
+def _way_to_parse(folder: str, wanted: Wanted, options: SearchOptions) -> _Way:
     kind, k = registry.kind_of(folder), wanted.nbest or 1
     if kind.generates_words and kind.has_trees:
         if wanted.samples:
             raise click.UsageError("--samples is for a parser: a generative model has --nbest")
         if k > options.word_beam and options.search == "beam":
             raise click.UsageError(f"--nbest {k} needs --word-beam {k} at the least")
-        place = ModelFolder(kind.name, folder, device)
-        trees = partial(search_trees, place, options, k)
-        return _Way("Generative model", place, trees, in_words(SEARCHED_WORDS), options)
+        trees = partial(search_trees, options, k)
+        batches = partial(in_words, limit=SEARCHED_WORDS)
+        return _Way(kind.name, "Generative model", trees, batches, options)
     if flag := given_search_option(*["beam"] if wanted.nbest else []):
         more = ", and for a parser's --nbest" if flag == "--beam" else ""
         raise click.UsageError(f"{flag} is for generative models{more}: {folder} is a parser")
-    place = ModelFolder("discriminative", folder, device)
     if wanted.nbest:
         beam = options.beam if flag_given("beam") else max(BEAM, 2 * k)
         if k > beam:
             raise click.UsageError(f"--nbest {k} needs --beam {k} at the least")
         find = partial(best, k, beam)
         options = replace(options, search="beam", beam=beam)
-        grouped = partial(grouped_for, options)
+        batches = partial(grouped_for, options)
     elif wanted.samples:
-        find = partial(drawn, wanted.samples, 1.0, wanted.seed)
-        grouped = in_words(max(1, min(PARSED_WORDS, SAMPLED_WORDS // wanted.samples)))
+        find, options = partial(drawn, wanted.samples, 1.0, wanted.seed), None
+        limit = max(1, min(PARSED_WORDS, SAMPLED_WORDS // wanted.samples))
+        batches = partial(in_words, limit=limit)
     else:
-        find, grouped = greedy, in_words(PARSED_WORDS)
-    trees = partial(parser_trees, place, find)
-    return _Way("Parser", place, trees, grouped, options if wanted.nbest else None)
+        find, options, batches = greedy_tree, None, partial(in_words, limit=PARSED_WORDS)
+    trees = partial(parser_trees, find, tagged_tree)
+    return _Way("discriminative", "Parser", trees, batches, options)
 
 
-def _open_lines(open_trees: Callable[[], TreesOf], writer: Writer) -> LinesOf:
+def _lines(
+    writer: TreeWriter, trees_of: Callable, model, batch: Sequence[NumberedSentence]
+) -> list[Lines]:
     """The lines of sentences with their trees; an empty line keeps the others in their places."""
-    trees_of = in_places(open_trees, [])
-
-    def lines(batch: Sequence[Item]) -> list[Lines]:
-        return [
-            writer.lines(ParsedSentence(item.index + 1, item.sentence, trees))
-            for item, trees in zip(batch, trees_of(batch), strict=True)
-        ]
-
-    return lines
+    trees = in_places(partial(trees_of, model), batch)
+    return [
+        writer.lines(ParsedSentence(item.index + 1, item.sentence, of_item))
+        for item, of_item in zip(batch, trees, strict=True)
+    ]
 
 
-def _none(writer: Writer, item: Item) -> Lines:
+def _none(writer: TreeWriter, item: NumberedSentence) -> Lines:
     """What stands for a sentence that does not fit into memory."""
     return writer.lines(ParsedSentence(item.index + 1, item.sentence, []))

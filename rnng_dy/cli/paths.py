@@ -1,12 +1,19 @@
-"""Types of options and arguments that take the names of files and folders."""
+"""Names of files and folders: types of options, and checks of inputs and outputs before the work."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 import click
 from click.shell_completion import CompletionItem
+
+from oracle.errors import RnngError
+from oracle.locks import locked
+from oracle.streams import is_replaced, open_output
+from rnng_dy.drawing import pages
 
 
 class PathName(click.ParamType):
@@ -33,6 +40,21 @@ class PathName(click.ParamType):
         return [CompletionItem(incomplete, type=self._completed), *known]
 
 
+class PageName(PathName):
+    """The name of a page to write, which needs Jinja2: a command stops before its work without it."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """See click. Raises RnngError where Jinja2 is not installed."""
+        name = super().convert(value, param, ctx)
+        pages.require()
+        return name
+
+
+FILE = PathName("file", "file")
+PAGE = PageName("file", "file")
+FOLDER = PathName("folder", "dir")
+
+
 def require_read_once(*paths: str | None) -> None:
     """Raise UsageError where two of the inputs are one stream, standard input or a pipe; None is no input."""
     found = set()
@@ -44,5 +66,43 @@ def require_read_once(*paths: str | None) -> None:
             found.add(stream)
 
 
-FILE = PathName("file", "file")
-FOLDER = PathName("folder", "dir")
+def check_files(outputs: Sequence[str | None], inputs: Sequence[str | None]) -> None:
+    """Raise RnngError or OSError, before the work, for outputs that cannot be written after it.
+
+    Until the command ends no other one can write them. None is no file, and `-` is standard output.
+    """
+    files = [path for path in outputs if path and path != "-"]
+    for path in files:
+        # a name that is too long
+        with suppress(FileNotFoundError, NotADirectoryError):
+            os.stat(path)
+        if os.path.isdir(path) or path.endswith(os.sep):
+            raise RnngError(f"{path} is a folder: name a file for the output")
+        if not is_replaced(path):
+            continue
+        _refuse_input(path, inputs)
+        parent = os.path.dirname(os.path.realpath(path))
+        if not os.path.isdir(parent):
+            raise RnngError(f"{path}: there is no folder {parent}")
+    files = [path for path in files if is_replaced(path)]
+    named = Counter(map(os.path.realpath, files))
+    twice = next((path for path, count in named.items() if count > 1), None)
+    if twice is not None:
+        raise RnngError(f"{twice} is the name of two outputs: give each its own")
+    for path in files:
+        click.get_current_context().with_resource(locked(path))
+
+
+def write_output(path: str | None, parts: Iterable[str]) -> None:
+    """Write the parts of a text to an output; None is none."""
+    if path is not None:
+        with open_output(path) as stream:
+            stream.writelines(parts)
+
+
+def _refuse_input(output: str, inputs: Sequence[str | None]) -> None:
+    if not os.path.exists(output):
+        return
+    for path in inputs:
+        if path and path != "-" and os.path.exists(path) and os.path.samefile(output, path):
+            raise RnngError(f"{output} is the input as well: name another file for the output")

@@ -3,34 +3,69 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import partial
+from operator import neg
+from pathlib import Path
+from typing import NamedTuple
 
 import click
 
-from oracle.errors import ImpossibleError
-from oracle.files import OracleSentence, open_output, read_oracle, write_likelihoods
+from oracle.files import OracleSentence, format_likelihood, read_oracle
 from rnng_dy import registry
-from rnng_dy.cli.marginals import Marginal, print_search, sampled_marginals, search_marginals
-from rnng_dy.cli.options import (
-    device_option,
-    json_option,
-    kneser_ney_option,
-    order_option,
-    resume_option,
-    seed_option,
-)
-from rnng_dy.cli.output import open_model, print_likelihood
-from rnng_dy.cli.output_files import check_files
-from rnng_dy.cli.paths import FILE, FOLDER
-from rnng_dy.cli.searching import search_options
-from rnng_dy.cli.workers import workers_options
-from rnng_dy.execution.local import local_executor
+from rnng_dy.cli.job import Job, open_model, sentences_job
+from rnng_dy.cli.option_groups import together
+from rnng_dy.cli.options import json_option, kneser_ney_option, order_option, seed_option
+from rnng_dy.cli.paths import FILE, FOLDER, check_files, write_output
+from rnng_dy.cli.quiet import warn
+from rnng_dy.cli.rerank import print_likelihood
+from rnng_dy.cli.searching import grouped_for, search_options
+from rnng_dy.evaluation.perplexity import gap
 from rnng_dy.execution.outputs import write_json
 from rnng_dy.execution.work import ModelFolder
+from rnng_dy.search import marginals
+from rnng_dy.search.marginals import Marginal
 from rnng_dy.search.surprisal import SearchOptions
+from rnng_dy.text.sources import NumberedSentence
 
-LogProbs = list[tuple[float, float] | None]
-"""Of each sentence: log p in nats of its words, and of its end; None where p = 0."""
+
+class _WordModel(NamedTuple):
+    """A model of words: that of a folder, or n-grams where that is None."""
+
+    folder: str | None
+    train_path: str | None
+    order: int
+    clusters_path: str | None
+
+    @property
+    def is_searched(self) -> bool:
+        """Whether its probabilities come of a search."""
+        if self.folder is None:
+            return False
+        kind = registry.kind_of(self.folder)
+        return kind.generates_words and kind.has_trees
+
+    def open(self, device: str):
+        """A model that goes from word to word."""
+        if self.folder is not None:
+            return open_model(ModelFolder("lstm-lm", self.folder, device))
+        from clusters.files import read_clusters
+        from rnng_dy.baselines.kneser_ney import KneserNey
+
+        clustered = read_clusters(self.clusters_path) if self.clusters_path else []
+        return KneserNey.of_oracle(self.train_path, self.order, [entry.word for entry in clustered])
+
+
+def _word_model(
+    folder: str | None, train_path: str | None, order: int, clusters_path: str | None
+) -> _WordModel:
+    if (folder is None) == (train_path is None):
+        raise click.UsageError("give either --model or --kneser-ney")
+    if folder and clusters_path:
+        raise click.UsageError("--clusters is for n-grams: a model has its own")
+    return _WordModel(folder, train_path, order, clusters_path)
 
 
 @click.command()
@@ -61,26 +96,10 @@ LogProbs = list[tuple[float, float] | None]
 )
 @click.option("--likelihoods", type=FILE, help="Of the samples, from `score`.")
 @click.option("--trees", type=FILE, help="Write the best tree that the search finds of each.")
-@workers_options()
-@resume_option
-@device_option
+@together("model", _word_model)
+@sentences_job
 def perplexity(
-    source,
-    folder,
-    train_path,
-    order,
-    clusters_path,
-    with_eos,
-    output,
-    numbers,
-    options,
-    seed,
-    samples,
-    likelihoods,
-    trees,
-    workers,
-    resume,
-    device,
+    source, model, with_eos, output, numbers, options, seed, samples, likelihoods, trees, job
 ) -> None:
     """Likelihood and perplexity of the sentences of a generative oracle under a model of words.
 
@@ -90,89 +109,55 @@ def perplexity(
 
     Example: rnng-dy perplexity test.gen.oracle --model generator --samples test.props --likelihoods test.likelihoods
     """  # fmt: skip
-    inputs = [source, train_path, clusters_path, samples, likelihoods]
+    inputs = [source, model.train_path, model.clusters_path, samples, likelihoods]
     check_files([output, numbers, trees], inputs)
-    if (folder is None) == (train_path is None):
-        raise click.UsageError("give either --model or --kneser-ney")
-    if folder and clusters_path:
-        raise click.UsageError("--clusters is for n-grams: a model has its own")
     if (samples is None) != (likelihoods is None):
         raise click.UsageError("--samples and --likelihoods go together")
-    kind = registry.kind_of(folder) if folder else None
-    is_searched = kind is not None and kind.generates_words and kind.has_trees
+    is_searched = model.is_searched
     if not is_searched and (samples or trees):
         raise click.UsageError("--samples and --trees are for the generative model")
     sentences = read_oracle(source)
-    sampled = sampled_marginals(samples, likelihoods, sentences, source) if samples else None
+    sampled = samples and marginals.sampled_marginals(samples, likelihoods, sentences, source)
+    options = SearchOptions(**options, seed=seed)
     if is_searched:
-        options = SearchOptions(**options, seed=seed)
-        place = ModelFolder("generative", folder, device)
-        found = search_marginals(place, sentences, options, workers, output or trees, resume)
-    elif folder is None:
-        found = _sequential(_kneser_ney(sentences, train_path, order, clusters_path))
+        found = _searched(model.folder, sentences, options, job, output or trees or os.devnull)
     else:
-        found = _sequential(_lstm(sentences, folder, device))
-    _write(found, sentences, output, trees)
-    _report(found, sentences, source)
-    lengths = [len(sentence.tokens) + with_eos for sentence in sentences]
+        found = marginals.sequential_marginals(model.open(job.device), sentences)
+    lengths = [len(sentence.tokens) for sentence in sentences]
     log_ps = [of_sentence.log_p for of_sentence in found]
-    content = print_likelihood(log_ps, lengths, len(sentences))._asdict() | {"of": len(sentences)}
+    rows = (format_likelihood(*row) for row in zip(lengths, map(neg, log_ps), strict=True))
+    write_output(output, (f"{row}\n" for row in rows))
+    write_output(trees, (f"{of_sentence.tree}\n" for of_sentence in found))
+    for sentence, of_sentence in zip(sentences, found, strict=True):
+        if of_sentence.log_p == -math.inf:
+            warn(f"{source}:{sentence.line}: p = 0, {of_sentence.problem}")
+    counted = [length + with_eos for length in lengths]
+    content = print_likelihood(log_ps, counted, len(sentences))._asdict() | {"of": len(sentences)}
     if is_searched:
-        content |= print_search(found, options, sampled, lengths)
+        seconds = math.fsum(of_sentence.seconds for of_sentence in found)
+        click.echo(f"seconds={seconds:.1f}")
+        content |= {"search": asdict(options), "seconds": seconds}
+    if sampled is not None:
+        beside = gap(log_ps, sampled, counted)
+        click.echo("\n".join(beside.lines()))
+        content["beside_samples"] = beside.to_json()
     if numbers:
         write_json(numbers, content)
 
 
-def _write(
-    found: Sequence[Marginal],
-    sentences: Sequence[OracleSentence],
-    output: str | None,
-    trees: str | None,
-) -> None:
-    if output:
-        rows = [(len(s.tokens), -of.log_p) for s, of in zip(sentences, found, strict=True)]
-        with open_output(output) as stream:
-            write_likelihoods(rows, stream)
-    if trees:
-        with open_output(trees) as stream:
-            stream.writelines(f"{of_sentence.tree}\n" for of_sentence in found)
+def _searched(
+    folder: str, sentences: Sequence[OracleSentence], options: SearchOptions, job: Job, output: str
+) -> list[Marginal]:
+    """By a search with the generative model; beside `output` is kept what a stopped run has found."""
+    job.open("generative", folder)
+    items = [NumberedSentence(i, sentence) for i, sentence in enumerate(sentences)]
+    words = [(s.tokens, s.tags, s.unkified) for s in sentences]
+    found: list[Marginal] = []
 
+    def make(kept: Path) -> None:
+        found.extend(marginals.read_marginals(kept))
 
-def _report(found: Sequence[Marginal], sentences: Sequence[OracleSentence], source: str) -> None:
-    for sentence, of_sentence in zip(sentences, found, strict=True):
-        if of_sentence.log_p == -math.inf:
-            click.echo(f"{source}:{sentence.line}: p = 0, {of_sentence.problem}", err=True)
-
-
-def _sequential(log_probs: LogProbs) -> list[Marginal]:
-    """Of a model that goes from word to word without a search."""
-    problem = "it has words unseen in training, or does not fit into memory"
-    return [Marginal(sum(found)) if found else Marginal(-math.inf, problem) for found in log_probs]
-
-
-def _kneser_ney(
-    sentences: Sequence[OracleSentence], train_path: str, order: int, clusters_path: str | None
-) -> LogProbs:
-    from clusters.files import read_clusters
-    from rnng_dy.baselines.kneser_ney import KneserNey
-
-    train = read_oracle(train_path)
-    vocabulary = [entry.word for entry in read_clusters(clusters_path)] if clusters_path else []
-    model = KneserNey([s.unkified for s in train], vocabulary, order)
-    return [_or_none(lambda s=sentence: model.log_prob(s.unkified)) for sentence in sentences]
-
-
-def _lstm(sentences: Sequence[OracleSentence], folder: str, device: str) -> LogProbs:
-    model = open_model(ModelFolder("lstm-lm", folder, device), local_executor(1, device))
-    examples = [_or_none(lambda s=sentence: model.encode(s.unkified)) for sentence in sentences]
-    known = iter(model.log_probs([e for e in examples if e is not None]).tolist())
-    found = [None if example is None else tuple(next(known)) for example in examples]
-    return [None if pair is None or math.isnan(sum(pair)) else pair for pair in found]
-
-
-def _or_none(compute: Callable):
-    """None where a symbol is unseen, which makes p = 0."""
-    try:
-        return compute()
-    except ImpossibleError:
-        return None
+    lines = job.with_model(partial(marginals.marginal_lines, options))
+    batches = grouped_for(options, items)
+    job.write(output, batches, lines, marginals.no_memory_line, options, words, make=make)
+    return found

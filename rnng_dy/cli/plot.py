@@ -9,13 +9,10 @@ from pathlib import Path
 import click
 
 from oracle.errors import RnngError
-from oracle.files import open_output
 from oracle.streams import is_replaced
 from rnng_dy.cli.options import FiniteRange
-from rnng_dy.cli.output_files import check_files
-from rnng_dy.cli.paths import FILE, FOLDER
+from rnng_dy.cli.paths import FOLDER, PAGE, check_files, write_output
 from rnng_dy.cli.quiet import say
-from rnng_dy.drawing import pages
 from rnng_dy.drawing.training_page import training_page
 from rnng_dy.folders import writing
 from rnng_dy.interop.tensorboard import EventFiles
@@ -40,9 +37,8 @@ class Seconds(FiniteRange):
 @click.option(
     "-o",
     "--output",
-    type=FILE,
+    type=PAGE,
     default="training.html",
-    show_default=True,
     help="Page to write; - is standard output.",
 )
 @click.option(
@@ -66,24 +62,23 @@ def plot(folders, output, watch, tensorboard) -> None:
 
     Example: rnng-dy plot parser generator -o training.html --watch 30
     """
-    pages.require()
     files_of_models = [str(path) for folder in folders for path in Path(folder).glob("*")]
     check_files([output], files_of_models)
     if tensorboard is not None:
         click.get_current_context().with_resource(writing(tensorboard))
     if watch is not None and not is_replaced(output):
         raise click.UsageError("--watch writes the page again and again: name a file for it")
-    written = _Pages([Path(folder) for folder in folders], output, tensorboard)
+    pages = _Pages([Path(folder) for folder in folders], output, tensorboard)
     try:
-        runs = written.write(watch)
+        runs = pages.write(watch)
         say(f"{output}: {len(runs)} run{'s' * (len(runs) > 1)}")
         while watch and any(run.is_going_on() for run in runs):
             time.sleep(watch)
-            runs = written.write(watch)
+            runs = pages.write(watch)
     finally:
         if watch:
             # what is not written any more need not refresh itself
-            written.write(None)
+            pages.write(None)
 
 
 class _Pages:
@@ -104,8 +99,7 @@ class _Pages:
             if problem not in self._told:
                 click.echo(problem, err=True)
                 self._told.add(problem)
-        with open_output(self._output) as stream:
-            stream.writelines(training_page(runs, time.time(), refresh))
+        write_output(self._output, training_page(runs, time.time(), refresh))
         if self._events:
             self._events.write(runs)
         return runs

@@ -33,6 +33,11 @@ def say(line: str) -> None:
         click.echo(escaped(line), err=True)
 
 
+def warn(line: str) -> None:
+    """Print a warning on standard error, also where the command is quiet."""
+    click.echo(line, err=True)
+
+
 # characters that control a terminal, and those that change the direction of a text
 _CONTROLS = {
     number: chr(number).encode("unicode_escape").decode()

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import platform
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
 
-import rnng_dy
 from oracle.errors import RnngError
 from oracle.unknown import RULES
 from rnng_dy.cli.group import Group
 from rnng_dy.cli.paths import FILE, FOLDER
 from rnng_dy.cli.progress import clock
-from rnng_dy.cli.quiet import say
+from rnng_dy.cli.quiet import say, warn
 from rnng_dy.cli.reproduce_options import ALL_GROUPS, SINGLE_TAGS, common_options
 from rnng_dy.drawing import pages
-from rnng_dy.execution.executor import Executor
 from rnng_dy.execution.local import local_executor
-from rnng_dy.reproduce.plan import OPTIONAL, PARTS, Experiment, Stage, stages
+from rnng_dy.reproduce.plan import PARTS, Experiment, Stage, stages
 from rnng_dy.reproduce.runner import Runner
 
 
@@ -66,11 +63,7 @@ def reproduce_nltk(**options) -> None:
 @click.option("--dev", type=FILE, required=True, help="Development trees.")
 @click.option("--test", type=FILE, required=True, help="Test trees.")
 @click.option(
-    "--unk",
-    type=click.Choice(RULES),
-    default="berkeley",
-    show_default=True,
-    help="Classes of unknown words.",
+    "--unk", type=click.Choice(RULES), default="berkeley", help="Classes of unknown words."
 )
 @common_options
 def reproduce_trees(train, dev, test, unk, **options) -> None:
@@ -90,23 +83,26 @@ def reproduce_trees(train, dev, test, unk, **options) -> None:
 
 def _reproduce(corpus: str, sources: Mapping[str, str], unk: str, **options) -> None:
     tags, files = _tags(options["tags"])
-    names = ("epochs", "hidden", "lstm_input")
+    training = {name: options[name] for name in ("epochs", "hidden", "lstm_input")}
+    same = ("seeds", "preset", "samples", "alpha", "systems", "compare", "beam", "particles")
     experiment = Experiment(
-        corpus, sources, options["seeds"], tags, files, unk, options["preset"], options["samples"], options["alpha"],
-        training={name: options[name] for name in names if options[name] is not None},
-        systems=options["systems"], compare=options["compare"],
-        beam=options["beam"], particles=options["particles"],
-    )  # fmt: skip
+        corpus,
+        sources,
+        tags=tags,
+        tag_files=files,
+        unk=unk,
+        training={name: value for name, value in training.items() if value is not None},
+        **{name: options[name] for name in same},
+    )
     groups = options["groups"] or ALL_GROUPS
     folder = Path(options["output"])
     if folder.exists() and not folder.is_dir():
         raise RnngError(f"{folder} is no folder: name another --output")
     planned = stages(experiment)
-    executor = options["workers"].executor()
-    runner = Runner(folder, planned, executor, say)
+    runner = Runner(folder, planned, options["job"].executor, say)
     chosen = [stage for stage in planned if stage.group in groups]
     if options["dry_run"]:
-        _dry_run(runner, chosen, experiment, executor)
+        _dry_run(runner, chosen, experiment, options["job"].executor.jobs)
         return
     if "report" in groups:
         pages.require()
@@ -115,10 +111,13 @@ def _reproduce(corpus: str, sources: Mapping[str, str], unk: str, **options) -> 
     try:
         runner.run()
     except KeyboardInterrupt:
-        click.echo("\nstopped; the same command goes on", err=True)
+        warn("\nstopped; the same command goes on")
         sys.exit(130)
     if "report" in groups:
-        _report(folder, experiment, runner, planned)
+        from rnng_dy.reproduce.made import make_report
+
+        for path in make_report(folder, experiment, runner, planned):
+            click.echo(str(path))
 
 
 def _tags(given: str) -> tuple[str, dict[str, str]]:
@@ -135,44 +134,7 @@ def _tags(given: str) -> tuple[str, dict[str, str]]:
     return "files", {part: str(path) for part, path in zip(PARTS, paths, strict=True)}
 
 
-def _report(folder: Path, experiment: Experiment, runner: Runner, planned: Sequence[Stage]) -> None:
-    from rnng_dy.reproduce import report, results
-
-    not_run = {stage.name: stage for stage in planned if not runner.is_done(stage)}
-    missing = next((stage for stage in not_run.values() if stage.group not in OPTIONAL), None)
-    if missing:
-        raise RnngError(
-            f"no report without the stage `{missing.name}`: run with --stages data,train,infer,report"
-        )
-    found = results.collect(folder, experiment, not_run)
-    found["made"] = {
-        "versions": _versions(),
-        "stages": [
-            {
-                "name": stage.name,
-                "command": " ".join(stage.command),
-                "seconds": runner.seconds(stage),
-                "processes": runner.processes(stage),
-                "outputs": runner.output_hashes(stage),
-            }
-            for stage in planned
-            if stage.name not in not_run
-        ],
-    }
-    for path in report.write(folder, found):
-        click.echo(str(path))
-
-
-def _versions() -> dict[str, str]:
-    from importlib.metadata import version
-
-    packages = {name: version(name) for name in ("dynet", "numpy", "nltk")}
-    return {"rnng_dy": rnng_dy.__version__, "Python": platform.python_version(), **packages}
-
-
-def _dry_run(
-    runner: Runner, chosen: Sequence[Stage], experiment: Experiment, executor: Executor
-) -> None:
+def _dry_run(runner: Runner, chosen: Sequence[Stage], experiment: Experiment, jobs: int) -> None:
     """Print each stage with what is known or estimated of its time."""
     from rnng_dy.reproduce.estimate import estimate, part_sizes
 
@@ -181,14 +143,9 @@ def _dry_run(
     sizes = part_sizes(runner, stages(experiment), local_executor())
     estimated = estimate(missing, experiment, sizes["train"], sizes["test"])
     for stage in chosen:
-        if stage not in missing:
-            state = "up to date"
-        else:
-            seconds = estimated.get(stage.name)
-            state = f"about {clock(seconds)}" if seconds else "to do"
+        seconds = estimated.get(stage.name)
+        state = f"about {clock(seconds)}" if seconds else "to do"
+        state = state if stage in missing else "up to date"
         click.echo(f"{state:>16}  {stage.name}: rnng-dy {' '.join(stage.command)}")
-    jobs = executor.jobs
-    total = sum(estimated.values()) / jobs
-    click.echo(
-        f"{len(missing)} of {len(chosen)} stages to do; about {clock(total)} with {jobs} at a time"
-    )
+    total = clock(sum(estimated.values()) / jobs)
+    click.echo(f"{len(missing)} of {len(chosen)} stages to do; about {total} with {jobs} at a time")

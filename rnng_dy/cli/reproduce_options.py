@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import click
 
 from oracle.errors import RnngError
+from rnng_dy.cli.job import job_options
+from rnng_dy.cli.option_groups import all_of
 from rnng_dy.cli.options import ALPHA, AT_LEAST_1, Names
 from rnng_dy.cli.paths import FOLDER, PathName
-from rnng_dy.cli.workers import workers_options
 from rnng_dy.reproduce.plan import GROUPS, Experiment
 from rnng_dy.reproduce.systems import System, every, parse
 from rnng_dy.training.presets import NAMES
@@ -56,88 +55,64 @@ class Systems(Names):
         return "SYSTEM,SYSTEM,..."
 
 
-def common_options(command: Callable) -> Callable:
-    """What every corpus takes."""
-    options = [
-        click.option("-o", "--output", type=FOLDER, required=True, help="Folder for everything."),
-        click.option(
-            "--seeds", type=Seeds(), default="1", show_default=True, help="Seeds of the models."
-        ),
-        click.option(
-            "--systems",
-            "--compositions",
-            type=Systems(),
-            default=",".join(system.name for system in Experiment.systems),
-            show_default=True,
-            help="To train and compare: each a composition[/state][/transitions], such as gated-attention or "
-            "corrected/stack.",
-        ),
-        click.option(
-            "--compare",
-            type=click.Choice(["first", "pairs"]),
-            default=Experiment.compare,
-            show_default=True,
-            help="The first system with each other one, or each with each.",
-        ),
-        workers_options("Stages at a time."),
-        click.option(
-            "--tags",
-            type=PathName("tags", "file", SINGLE_TAGS),
-            default="jackknife",
-            show_default=True,
-            metavar="jackknife|gold|none|TRAIN,DEV,TEST",
-            help="POS tags for the parser: of NLTK's perceptron trained here, gold, none, or files of word_TAG tokens.",
-        ),
-        click.option(
-            "--preset",
-            type=click.Choice(NAMES),
-            default="paper",
-            show_default=True,
-            help="Settings of training.",
-        ),
-        click.option(
-            "--samples",
-            type=AT_LEAST_1,
-            default=100,
-            show_default=True,
-            help="Trees drawn for each sentence.",
-        ),
-        click.option(
-            "--alpha",
-            type=ALPHA,
-            default=0.8,
-            show_default=True,
-            help="Exponent that flattens what they are drawn from.",
-        ),
-        click.option(
-            "--beam",
-            type=AT_LEAST_1,
-            default=Experiment.beam,
-            show_default=True,
-            help="Of the generative model's search; a 20th is its fast track, a 10th its word beam.",
-        ),
-        click.option(
-            "--particles",
-            type=AT_LEAST_1,
-            default=Experiment.particles,
-            show_default=True,
-            help="Of its particle filter, in each of two runs.",
-        ),
-        click.option("--epochs", type=AT_LEAST_1, help="For all models, instead of the preset's."),
-        click.option(
-            "--hidden", type=AT_LEAST_1, help="For all models, instead of the paper's sizes."
-        ),
-        click.option("--lstm-input", type=AT_LEAST_1, help="The same for what LSTMs read."),
-        click.option(
-            "--stages",
-            "groups",
-            type=Names(ALL_GROUPS),
-            help="Only these, where what they need is there; a report does without search and baselines.",
-        ),
-        click.option(
-            "--dry-run", is_flag=True, help="Say what will run, and about how long it will take."
-        ),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+common_options = all_of(
+    click.option("-o", "--output", type=FOLDER, required=True, help="Folder for everything."),
+    click.option("--seeds", type=Seeds(), default="1", help="Seeds of the models."),
+    click.option(
+        "--systems",
+        "--compositions",
+        type=Systems(),
+        default=",".join(system.name for system in Experiment.systems),
+        help="To train and compare: each a composition[/state][/transitions], such as gated-attention or "
+        "corrected/stack.",
+    ),
+    click.option(
+        "--compare",
+        type=click.Choice(["first", "pairs"]),
+        default=Experiment.compare,
+        help="The first system with each other one, or each with each.",
+    ),
+    job_options(jobs="Stages at a time."),
+    click.option(
+        "--tags",
+        type=PathName("tags", "file", SINGLE_TAGS),
+        default="jackknife",
+        metavar="jackknife|gold|none|TRAIN,DEV,TEST",
+        help="POS tags for the parser: of NLTK's perceptron trained here, gold, none, or files of word_TAG tokens.",
+    ),
+    click.option(
+        "--preset", type=click.Choice(NAMES), default="paper", help="Settings of training."
+    ),
+    click.option("--samples", type=AT_LEAST_1, default=100, help="Trees drawn for each sentence."),
+    click.option(
+        "--alpha",
+        type=ALPHA,
+        default=0.8,
+        help="Exponent that flattens what they are drawn from.",
+    ),
+    click.option(
+        "--beam",
+        type=AT_LEAST_1,
+        default=Experiment.beam,
+        help="Of the generative model's search; a 20th is its fast track, a 10th its word beam.",
+    ),
+    click.option(
+        "--particles",
+        type=AT_LEAST_1,
+        default=Experiment.particles,
+        help="Of its particle filter, in each of two runs.",
+    ),
+    click.option("--epochs", type=AT_LEAST_1, help="For all models, instead of the preset's."),
+    click.option("--hidden", type=AT_LEAST_1, help="For all models, instead of the paper's sizes."),
+    click.option("--lstm-input", type=AT_LEAST_1, help="The same for what LSTMs read."),
+    click.option(
+        "--stages",
+        "groups",
+        type=Names(ALL_GROUPS),
+        help="Only these, where what they need is there; a report does without search and baselines.",
+    ),
+    click.option(
+        "--dry-run", is_flag=True, help="Say what will run, and about how long it will take."
+    ),
+)
+"""What every corpus takes."""

@@ -8,18 +8,11 @@ from collections.abc import Sequence
 import click
 
 from oracle.errors import InputError
-from oracle.files import (
-    OracleSentence,
-    Sample,
-    format_sample,
-    open_output,
-    read_oracle,
-)
-from oracle.treebank import NO_TAG, format_tree, with_words, words
-from rnng_dy.cli.output import print_likelihood
-from rnng_dy.cli.output_files import check_files
-from rnng_dy.cli.paths import FILE, require_read_once
-from rnng_dy.search.importance import read_sampled
+from oracle.files import read_oracle
+from rnng_dy.cli.paths import FILE, check_files, require_read_once, write_output
+from rnng_dy.cli.quiet import warn
+from rnng_dy.evaluation.perplexity import Likelihood, likelihood
+from rnng_dy.search.importance import map_line, read_sampled, require_fit
 
 MOST_MISSING, NAMED = 1_000_000, 30
 """Sentences without samples that can be an accident, and those that are named."""
@@ -60,11 +53,9 @@ def rerank(props, likelihoods, output, oracle_path, ess, allow_missing) -> None:
         raise InputError(
             f"{sentences - len(found)} sentences have no samples: give their --oracle", props
         )
-    if output:
-        with open_output(output) as stream:
-            for index in range(sentences):
-                line = _map_line(*found[index].best, oracle) if index in found else ""
-                stream.write(f"{line}\n")
+    indices = range(sentences)
+    lines = (map_line(*found[i].best, oracle) if i in found else "" for i in indices)
+    write_output(output, (f"{line}\n" for line in lines))
     for of_sentence in found.values():
         e = of_sentence.estimate
         more = f" ess={e.effective_sample_size:.2f} se={e.standard_error:.4f}" if ess else ""
@@ -74,29 +65,17 @@ def rerank(props, likelihoods, output, oracle_path, ess, allow_missing) -> None:
     missing = [index + 1 for index in range(sentences) if index not in found]
     if missing:
         numbers = ", ".join(map(str, missing[:NAMED])) + ", ..." * (len(missing) > NAMED)
-        click.echo(f"{props}: no samples of {len(missing)} sentences: {numbers}", err=True)
+        warn(f"{props}: no samples of {len(missing)} sentences: {numbers}")
         if not allow_missing:
             sys.exit(1)
 
 
-def _map_line(sample: Sample, log_p: float, oracle: list[OracleSentence] | None) -> str:
-    """A MAP tree as the original writes it, or with an oracle's words and tags."""
-    if oracle is None:
-        return format_sample(sample.index, log_p, format_tree(sample.tree))
-    sentence = oracle[sample.index]
-    tags = sentence.tags or [NO_TAG] * len(sentence.tokens)
-    return format_tree(with_words(sample.tree, sentence.tokens, tags))
-
-
-def require_fit(
-    sample: Sample, oracle: Sequence[OracleSentence], props: str, oracle_path: str
-) -> None:
-    """Raise InputError for a sample that is not of its sentence in the oracle."""
-    if sample.index >= len(oracle):
-        problem = f"sentence {sample.index + 1}, but {oracle_path} has {len(oracle)} sentences"
-    elif len(oracle[sample.index].tokens) != len(words(sample.tree)):
-        place = f"{oracle_path}:{oracle[sample.index].line}"
-        problem = f"the tree does not cover the sentence at {place}"
-    else:
-        return
-    raise InputError(problem, props, sample.line)
+def print_likelihood(
+    log_probs: Sequence[float], lengths: Sequence[int], sentences: int
+) -> Likelihood:
+    """Print likelihood and perplexity of those of `sentences` sentences that have p > 0, and how many have not."""
+    found = likelihood(log_probs, lengths)
+    for problem in found.warnings(sentences, len(log_probs) - found.sentences):
+        warn(problem)
+    click.echo("\n".join(found.lines(sentences)))
+    return found

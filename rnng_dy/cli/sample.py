@@ -7,36 +7,20 @@ from functools import partial
 
 import click
 
-from oracle.files import SourceSentence, format_sample
-from oracle.lazy import nltk
-from rnng_dy.cli.finding import Actions, drawn, parser_trees
-from rnng_dy.cli.options import (
-    ALPHA,
-    device_option,
-    model_option,
-    output_option,
-    resume_option,
-    seed_option,
-)
-from rnng_dy.cli.output import open_model, run_batches
-from rnng_dy.cli.output_files import check_files
-from rnng_dy.cli.paths import FILE
-from rnng_dy.cli.raw_text import text_options
-from rnng_dy.cli.sentences import (
-    Item,
-    LinesOf,
+from oracle.files import format_sample
+from rnng_dy.cli.job import sentences_job
+from rnng_dy.cli.options import ALPHA, AT_LEAST_1, model_option, output_option, seed_option
+from rnng_dy.cli.paths import check_files
+from rnng_dy.cli.source import in_words, parser_source, reader_of
+from rnng_dy.execution.work import Lines
+from rnng_dy.search.trees import (
+    Find,
+    NumberedSentence,
+    drawn,
     in_places,
-    in_words,
-    read_items,
-    report_left_out,
-    report_unseen,
-    tagged_option,
-    unseen_tags,
+    parser_trees,
+    unkified_tree,
 )
-from rnng_dy.cli.tag_choice import TagChoice, tags_option
-from rnng_dy.cli.workers import workers_options
-from rnng_dy.execution.outputs import content_hash
-from rnng_dy.execution.work import Lines, ModelFolder, Work
 
 SAMPLED_WORDS = 100
 """Words in one batch."""
@@ -44,66 +28,34 @@ SAMPLED_WORDS = 100
 
 @click.command()
 @model_option
-@click.argument("source", type=FILE, metavar="INPUT")
 @output_option
-@click.option(
-    "--samples",
-    "n",
-    type=click.IntRange(min=1),
-    default=100,
-    show_default=True,
-    help="Trees a sentence.",
-)
+@click.option("--samples", "n", type=AT_LEAST_1, default=100, help="Trees a sentence.")
 @click.option(
     "--alpha",
     type=ALPHA,
     default=0.8,
-    show_default=True,
     help="Exponent that flattens the distribution drawn from; 1 leaves it as it is.",
 )
 @seed_option
-@text_options
-@tagged_option
-@tags_option
-@workers_options()
-@resume_option
-@device_option
-def sample(
-    folder, source, output, n, alpha, seed, text, tagged, tags_from, workers, resume, device
-) -> None:
+@parser_source
+@sentences_job
+def sample(folder, source, output, n, alpha, seed, job) -> None:
     """Draw trees of every sentence of INPUT from the parser, flattened by alpha, with the log q they were drawn with.
 
     Example: rnng-dy sample --model parser --samples 100 --alpha 0.8 --seed 1 test.oracle -o test.props
     """  # fmt: skip
-    check_files([output], [source])
-    place, executor = ModelFolder("discriminative", folder, device), workers.executor(device)
-    model = open_model(place, executor)
-    items = read_items(model, source, tagged, TagChoice(model, tags_from), text)
-    sentences = [item.sentence for item in items]
-    key = content_hash("sample", n, alpha, seed, sentences, *place.content())
-    grouped = list(in_words(SAMPLED_WORDS)(items))
-    samples = partial(_sample_lines, place, n=n, alpha=alpha, seed=seed)
-    opened = partial(in_places, samples, [])
-    work = Work(executor, opened, lambda item: [])
-    run_batches("sample", grouped, work.lines_of, output, key, resume)
-    report_unseen(unseen_tags(model, items))
-    report_left_out(work.left_out, source)
+    check_files([output], [source.path])
+    reader = reader_of(job.open("discriminative", folder), source)
+    items = reader.sentences()
+    decides = n, alpha, seed, [item.sentence for item in items]
+    lines = job.with_model(partial(_lines, partial(drawn, n, alpha, seed)))
+    left_out = job.write(output, in_words(items, SAMPLED_WORDS), lines, lambda item: [], *decides)
+    reader.report(left_out)
 
 
-def _sample_lines(place: ModelFolder, n: int, alpha: float, seed: int) -> LinesOf:
-    trees_of = parser_trees(place, partial(drawn, n, alpha, seed), _unkified_tree)
-
-    def lines(batch: Sequence[Item]) -> list[Lines]:
-        return [
-            [format_sample(item.index, tree.log_prob, tree.tree) for tree in trees]
-            for item, trees in zip(batch, trees_of(batch), strict=True)
-        ]
-
-    return lines
-
-
-def _unkified_tree(parser, sentence: SourceSentence, actions: Actions) -> nltk.Tree:
-    """Without tags, as the generative model reads it."""
-    unkify, transitions = parser.vocabulary.unknown.unkify, parser.transitions
-    words = sentence.unkified or unkify(sentence.tokens)
-    return transitions.tree_of(transitions.decode(actions), words)
+def _lines(find: Find, parser, batch: Sequence[NumberedSentence]) -> list[Lines]:
+    trees = in_places(partial(parser_trees, find, unkified_tree, parser), batch)
+    return [
+        [format_sample(item.index, tree.log_prob, tree.tree) for tree in of_item]
+        for item, of_item in zip(batch, trees, strict=True)
+    ]

@@ -1,4 +1,4 @@
-"""Searches with a generative model: their options, and parsing by them."""
+"""Options of searches with a generative model."""
 
 from __future__ import annotations
 
@@ -8,18 +8,10 @@ from functools import wraps
 from typing import TypeVar
 
 import click
-from click.core import ParameterSource
 
-from oracle.files import OracleSentence, SourceSentence
-from oracle.parsed import ScoredTree
-from oracle.transitions import TransitionSystem
-from oracle.treebank import NO_TAG, format_tree
-from rnng_dy.cli.finding import TreesOf
+from rnng_dy.cli.option_groups import flag_given
 from rnng_dy.cli.options import AT_LEAST_1, FiniteRange
-from rnng_dy.cli.sentences import Item
-from rnng_dy.execution.work import ModelFolder
-from rnng_dy.search.surprisal import SEARCHES, SearchOptions, measure, side_by_side
-from rnng_dy.search.words import Analysis
+from rnng_dy.search.surprisal import SEARCHES, SearchOptions, side_by_side
 
 SENTENCES = 8
 """In one batch, at most."""
@@ -110,14 +102,6 @@ def given_search_option(*allowed: str) -> str | None:
     return next(filter(None, map(flag_given, sorted(names))), None)
 
 
-def flag_given(name: str) -> str | None:
-    """How an option that stands on the command line is written; None where it does not."""
-    context = click.get_current_context()
-    if context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
-        return None
-    return next(p.opts[0] for p in context.command.params if p.name == name)
-
-
 def search_options(command: Callable) -> Callable:
     """Adds the options; the command gets them together, as `options`: fields of `SearchOptions`, but for the seed."""
 
@@ -145,39 +129,3 @@ def grouped_for(options: SearchOptions, items: Sequence[T]) -> list[Sequence[T]]
     """Sentences in batches of as many as are searched together, or a few of those."""
     size = min(SENTENCES, side_by_side(options))
     return [items[i : i + size] for i in range(0, len(items), size)]
-
-
-def search_trees(place: ModelFolder, options: SearchOptions, k: int) -> TreesOf:
-    """The k best complete trees of a sentence under the generative model, with their log p(x, y).
-
-    None where p = 0 for its words or the search finds no way.
-    """
-    model = place.open()
-
-    def trees(batch: Sequence[Item]) -> list[list[ScoredTree]]:
-        sentences = [item.sentence for item in batch]
-        found = measure(
-            model,
-            [s.tokens for s in sentences],
-            options,
-            True,
-            [s.unkified for s in sentences],
-            [item.index for item in batch],
-        )
-        return [
-            [
-                ScoredTree(tree_line(model.transitions, sentence, tree), tree.log_prob)
-                for tree in of.trees[:k]
-            ]
-            for sentence, of in zip(sentences, found, strict=True)
-        ]
-
-    return trees
-
-
-def tree_line(
-    system: TransitionSystem, sentence: SourceSentence | OracleSentence, tree: Analysis
-) -> str:
-    """A complete analysis as a tree on one line, with the tags of the sentence where it has some."""
-    tags = sentence.tags or [NO_TAG] * len(sentence.tokens)
-    return format_tree(system.tree_of(tree.actions, sentence.tokens, tags))

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 
 import click
 
-from oracle.errors import RnngError
-from oracle.files import open_output
-from rnng_dy.cli.evalb_tags import GOLD, tags_option
+from rnng_dy.cli.evalb import GOLD, tags_option
 from rnng_dy.cli.options import output_option
-from rnng_dy.cli.output_files import check_files
-from rnng_dy.cli.paths import FILE, require_read_once
+from rnng_dy.cli.paths import FILE, check_files, require_read_once, write_output
 from rnng_dy.cli.tree_formats import paper_of
 from rnng_dy.drawing import pages
 from rnng_dy.drawing.sections import Section
 from rnng_dy.drawing.svg_file import svg_file
 from rnng_dy.drawing.terminal import section_lines
-from rnng_dy.drawing.tree_files import TreeFile, read_tree_file, sections_against, sections_of
+from rnng_dy.drawing.tree_files import TreeFile, chosen_sections, described, read_tree_file
 from rnng_dy.drawing.tree_page import tree_page
-from rnng_dy.evaluation.evalb import Scores
 
 _RANGES = re.compile(r"\d{1,9}(?:-\d{1,9})?(?:,\d{1,9}(?:-\d{1,9})?)*")
 
@@ -53,7 +48,6 @@ class Numbers(click.ParamType):
     "style",
     type=click.Choice(["terminal", "html", "svg"]),
     default="terminal",
-    show_default=True,
     help="Drawn in characters, on a page with contents and search, or one above the other as SVG.",
 )
 @click.option("--sentences", "ranges", type=Numbers(), help="Only these sentences.")
@@ -80,28 +74,8 @@ def show(trees, gold, style, ranges, only_errors, tags, output) -> None:
     check_files([output], [trees, gold])
     system = read_tree_file(trees)
     reference = None if gold is None else read_tree_file(gold)
-    sections = _chosen(system, reference, ranges, only_errors, tags == GOLD)
-    with open_output(output) as stream:
-        stream.writelines(_parts(sections, style, output, system, reference))
-
-
-def _chosen(
-    system: TreeFile,
-    gold: TreeFile | None,
-    ranges: Sequence[range] | None,
-    only_errors: bool,
-    gold_tags: bool,
-) -> Iterator[Section]:
-    """The sentences to be shown. Raises RnngError for numbers that there are not."""
-    count = system.count if gold is None else gold.count
-    last = max((numbers[-1] for numbers in ranges or ()), default=0)
-    if last > count:
-        raise RnngError(f"--sentences: no sentence {last}, {system.path} has {count}")
-    numbers = {n for found in ranges or [range(1, count + 1)] for n in found}
-    if gold is None:
-        return sections_of(system, numbers)
-    found = sections_against(gold, system, numbers, gold_tags)
-    return (section for section in found if section.errors != 0 or not only_errors)
+    sections = chosen_sections(system, reference, ranges or (), only_errors, tags == GOLD)
+    write_output(output, _parts(sections, style, output, system, reference))
 
 
 def _parts(
@@ -112,24 +86,9 @@ def _parts(
         yield from svg_file(sections)
     elif style == "html":
         sections = list(sections)
-        title = f"Trees of {_name(system)}"
-        yield from tree_page(sections, title, _description(sections, system, gold))
+        title = f"Trees of {system.name}"
+        yield from tree_page(sections, title, described(sections, system, gold))
     else:
         paper = paper_of(output)
         for section in sections:
             yield from (f"{line}\n" for line in section_lines(section, *paper, numbered=True))
-
-
-def _description(sections: Sequence[Section], system: TreeFile, gold: TreeFile | None) -> str:
-    if gold is None:
-        return f"{len(sections):,} sentences"
-    scores = Scores(tuple(section.score for section in sections if section.score is not None))
-    some = f"{scores.valid:,} of " * (scores.valid < len(sections))
-    return (
-        f"{_name(system)} against {_name(gold)}: F1 {scores.f1:.2f} of {some}the {len(sections):,} sentences "
-        "on this page"
-    )
-
-
-def _name(file: TreeFile) -> str:
-    return "standard input" if file.path == "-" else Path(file.path).name

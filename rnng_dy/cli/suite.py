@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import click
 
 from oracle.errors import RnngError
-from oracle.files import open_output
 from rnng_dy import registry
+from rnng_dy.cli.job import Job, job_options
 from rnng_dy.cli.options import device_option, json_option, model_option, table_format_option
-from rnng_dy.cli.output import open_model
-from rnng_dy.cli.output_files import check_files
-from rnng_dy.cli.paths import FILE, PathName
+from rnng_dy.cli.paths import FILE, PAGE, PathName, check_files, write_output
 from rnng_dy.cli.progress import Progress
-from rnng_dy.cli.sentences import report_unknown, shown_counts
-from rnng_dy.cli.workers import Workers, workers_options
+from rnng_dy.cli.quiet import say, warn
 from rnng_dy.drawing import pages
 from rnng_dy.evaluation import suite_report
-from rnng_dy.evaluation.records import WordRecord
+from rnng_dy.evaluation.records import WordRecord, shown_counts, unknown_words
 from rnng_dy.evaluation.suite_files import read_suite, shipped, tokens_of, treebank_tokens
-from rnng_dy.evaluation.suite_scores import Sentence, SuiteResult, Surprisals, evaluate
+from rnng_dy.evaluation.suite_scores import Sentence, SuiteResult, evaluate
 from rnng_dy.execution.outputs import write_json
-from rnng_dy.execution.work import ModelFolder
 
 SENTENCES = 32
 """In one batch."""
@@ -45,10 +42,9 @@ SENTENCES = 32
 @click.option("--regions", type=FILE, help="Write the value of every region as a table.")
 @table_format_option
 @json_option
-@click.option("--html", "page", type=FILE, help="Write the tables as a page of HTML.")
-@workers_options()
-@device_option
-def suite(sources, folder, plain, regions, style, numbers, page, workers, device) -> None:
+@click.option("--html", "page", type=PAGE, help="Write the tables as a page of HTML.")
+@job_options(device_option)
+def suite(sources, folder, plain, regions, style, numbers, page, job) -> None:
     """How often a model finds harder what it should: accuracy on test suites, in bits of surprisal.
 
     SUITE is a file in SyntaxGym's JSON, of minimal pairs (a good and a bad sentence with a tab between them, or JSON
@@ -56,14 +52,11 @@ def suite(sources, folder, plain, regions, style, numbers, page, workers, device
 
     Example: rnng-dy suite agreement-pp --model generator --html agreement.html
     """
-    if page:
-        pages.require()
     check_files([regions, numbers, page], sources)
     suites = [read_suite(source, treebank_tokens if plain else tokens_of) for source in sources]
-    results = evaluate(suites, open_scorer(folder, workers, device))
-    if regions:
-        with open_output(regions) as stream:
-            stream.writelines(suite_report.region_lines(results, style))
+    _open(folder, job)
+    results = evaluate(suites, partial(_surprisals, job))
+    write_output(regions, suite_report.region_lines(results, style))
     if numbers:
         write_json(numbers, suite_report.as_json(results))
     if page:
@@ -72,60 +65,43 @@ def suite(sources, folder, plain, regions, style, numbers, page, workers, device
     _report_left_out(results)
 
 
-def open_scorer(folder: str, workers: Workers, device: str) -> Surprisals:
-    """What gives the words of sentences surprisals under the model of a folder, whatever its kind.
-
-    Raises RnngError for a parser, which gives sentences no probability.
-    """
+def _open(folder: str, job: Job) -> None:
+    """Open a model that gives sentences probabilities. Raises RnngError for one that gives none."""
     kind = registry.kind_of(folder)
     if not hasattr(kind.model_class, "surprisals_of"):
         raise RnngError(
             f"{folder} holds a {kind.name} model, which gives words no probability: a generative model or a language "
             "model is needed"
         )
-    place, executor = ModelFolder(kind.name, folder, device), workers.executor(device)
-    open_model(place, executor)
-
-    def surprisals(sentences: Sequence[Sentence]) -> list[Sequence[WordRecord]]:
-        progress = Progress("suite", len(sentences))
-        batches = [sentences[i : i + SENTENCES] for i in range(0, len(sentences), SENTENCES)]
-        found: list[Sequence[WordRecord]] = []
-        for records in executor.map(partial(_open_surprisals, place), batches):
-            found += records
-            progress.advance(len(records))
-        progress.finish()
-        _report_impossible(found)
-        words = [record for of in found for record in of if record.token is not None]
-        report_unknown(Counter(r.token for r in words if not r.known), len(words))
-        return found
-
-    return surprisals
+    job.open(kind.name, folder)
 
 
-def _open_surprisals(
-    place: ModelFolder,
-) -> Callable[[Sequence[Sentence]], list[Sequence[WordRecord]]]:
-    return place.open().surprisals_of
+def _surprisals(job: Job, sentences: Sequence[Sentence]) -> list[Sequence[WordRecord]]:
+    """The surprisals of the words of sentences, and reports of words that the model has not."""
+    progress = Progress("suite", len(sentences))
+    batches = [sentences[i : i + SENTENCES] for i in range(0, len(sentences), SENTENCES)]
+    found: list[Sequence[WordRecord]] = []
+    for records in job.executor.map(job.with_model(_records), batches):
+        found += records
+        progress.advance(len(records))
+    progress.finish()
+    words = [record for records in found for record in records if record.token is not None]
+    if impossible := Counter(r.token for r in words if r.surprisal == math.inf):
+        warn(f"words that the model cannot give: {shown_counts(impossible)}")
+    if unknown := Counter(r.token for r in words if not r.known):
+        say(unknown_words(unknown, len(words)))
+    return found
 
 
-def _report_impossible(records: Sequence[Sequence[WordRecord]]) -> None:
-    """Name the words that the model cannot give."""
-    words = Counter(
-        record.token
-        for found in records
-        for record in found
-        if record.token is not None and record.surprisal == float("inf")
-    )
-    if words:
-        click.echo(f"words that the model cannot give: {shown_counts(words)}", err=True)
+def _records(model, sentences: Sequence[Sentence]) -> list[Sequence[WordRecord]]:
+    return model.surprisals_of(sentences)
 
 
 def _report_left_out(results: Sequence[SuiteResult]) -> None:
     for result in results:
         count = result.accuracy.left_out
         if count:
-            click.echo(
+            warn(
                 f"{result.suite.name}: {count} of {len(result.items)} items are left out: what a prediction compares "
-                "is infinite on both sides, or not known",
-                err=True,
+                "is infinite on both sides, or not known"
             )

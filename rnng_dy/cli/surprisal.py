@@ -4,45 +4,38 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 import click
 
-from oracle.errors import InputError
-from oracle.files import SourceSentence, open_input
-from oracle.streams import WHITE_SPACE, is_replaced, require_utf8
+from oracle.errors import RnngError
+from oracle.streams import descriptor_of, is_replaced
+from rnng_dy.cli.job import sentences_job
+from rnng_dy.cli.option_groups import together
 from rnng_dy.cli.options import (
-    device_option,
     kneser_ney_option,
     order_option,
     output_option,
-    resume_option,
     seed_option,
     table_format_option,
 )
-from rnng_dy.cli.output import run_and_make
-from rnng_dy.cli.paths import FILE, FOLDER
-from rnng_dy.cli.raw_text import text_options
+from rnng_dy.cli.paths import FILE, FOLDER, PAGE, check_files, write_output
+from rnng_dy.cli.quiet import say, warn
 from rnng_dy.cli.searching import given_search_option, grouped_for, search_options
-from rnng_dy.cli.sentences import read_source, report_unknown, tagged_option
-from rnng_dy.cli.surprisal_outputs import (
-    Measured,
-    Outputs,
-    Written,
-    check_outputs,
-    write_at_once,
-    write_outputs,
-)
+from rnng_dy.cli.source import source_options
 from rnng_dy.cli.word_scorers import Item, Wanted, open_scorer
-from rnng_dy.cli.workers import workers_options
-from rnng_dy.evaluation.merging import check_alignment
-from rnng_dy.execution.outputs import content_hash
-from rnng_dy.execution.work import Lines, Work
+from rnng_dy.drawing.surprisal_page import surprisal_page
+from rnng_dy.evaluation.merging import read_raw
+from rnng_dy.evaluation.records import unknown_words
+from rnng_dy.execution.work import Lines
 from rnng_dy.search.surprisal import SearchOptions
+from rnng_dy.search.surprisal_outputs import Outputs, Written, measured_sentences, writing
 from rnng_dy.search.words import MeasuredSentence, WordRecord
+
+Message = tuple[Callable[[str], None], str]
+"""How something is said, and what."""
 
 
 @click.command()
@@ -51,7 +44,6 @@ from rnng_dy.search.words import MeasuredSentence, WordRecord
 )
 @kneser_ney_option
 @order_option
-@click.argument("source", type=FILE, metavar="INPUT")
 @output_option
 @table_format_option
 @search_options
@@ -61,8 +53,8 @@ from rnng_dy.search.words import MeasuredSentence, WordRecord
 @click.option(
     "--beams", type=FILE, help="Write the analyses after each word, best first, with scores."
 )
-@click.option("--json", "as_json", type=FILE, help="Write all as JSON, a sentence a line.")
-@click.option("--html", "page", type=FILE, help="Write a page to look at.")
+@click.option("--json", type=FILE, help="Write all as JSON, a sentence a line.")
+@click.option("--html", "page", type=PAGE, help="Write a page to look at.")
 @click.option(
     "--merge",
     "raw",
@@ -70,31 +62,11 @@ from rnng_dy.search.words import MeasuredSentence, WordRecord
     metavar="RAW",
     help="Add up the tokens of each written word of these lines, one for each sentence of INPUT.",
 )
-@text_options
-@tagged_option
-@workers_options()
-@resume_option
-@device_option
+@together("outputs", Outputs)
+@source_options()
+@sentences_job
 def surprisal(
-    folder,
-    train_path,
-    order,
-    source,
-    output,
-    style,
-    options,
-    seed,
-    end,
-    trees,
-    beams,
-    as_json,
-    page,
-    raw,
-    text,
-    tagged,
-    workers,
-    resume,
-    device,
+    folder, train_path, order, source, outputs, style, options, seed, end, raw, job
 ) -> None:
     """Word-by-word surprisal in bits, with the measures of the search, as a table with tabs or as CSV.
 
@@ -103,40 +75,84 @@ def surprisal(
 
     Example: rnng-dy surprisal --model generator sentences.txt -o surprisals.tsv --html surprisals.html
     """  # fmt: skip
-    outputs = Outputs(output, trees, beams, as_json, page)
-    check_outputs(outputs, [source, train_path, raw])
+    _check_outputs(outputs, [source.path, train_path, raw])
     if (folder is None) == (train_path is None):
         raise click.UsageError("give either --model or --kneser-ney")
     options = SearchOptions(**options, seed=seed)
-    wanted = Wanted(end, bool(trees), outputs.has_beams)
-    scorer = open_scorer(folder, train_path, order, options, wanted, device)
+    wanted = Wanted(end, bool(outputs.trees), outputs.has_beams)
+    scorer = open_scorer(folder, train_path, order, options, wanted, job.device)
     if not scorer.has_trees:
-        _refuse_for_words(trees, beams)
-    executor = workers.executor(device)
-    transitions = scorer.open(executor)
-    sentences = read_source(source, tagged, None, text, scorer.segmenter)
-    raw_lines = None if raw is None else _read_raw(raw, sentences, source)
+        _refuse_for_words(outputs)
+    transitions = scorer.open(job.executor)
+    sentences = source.read(scorer.segmenter, warn)
+    raw_lines = None if raw is None else read_raw(raw, [s.tokens for s in sentences], source.path)
     items = [Item(i, s) for i, s in enumerate(sentences)]
-    key = content_hash("surprisal", options, sentences, *scorer.identity)
-    work = Work(executor, scorer.open_lines, partial(_left_out, end))
-    what = Written(scorer.columns, end, scorer.description, transitions, raw_lines, raw, style)
+    what = Written(scorer.columns, end, transitions, raw_lines, raw, style)
+    run = partial(
+        job.write,
+        outputs.output,
+        grouped_for(options, items),
+        scorer.open_lines,
+        partial(_left_out, end),
+        options,
+        sentences,
+        *scorer.identity,
+    )
+    _write(
+        run, outputs, what, scorer.description, job.resume, partial(_messages, items, source.path)
+    )
 
-    # a stopped run may have left the first sentences, which come before those of this one
-    at_once = not (resume and is_replaced(outputs.table))
 
-    def make(kept: Path) -> None:
-        found = Measured(kept)
-        write_outputs(outputs, what, found, only_files=at_once)
-        _report(found, items, source)
+def _write(
+    run: Callable[..., object],
+    outputs: Outputs,
+    what: Written,
+    description: str,
+    resume: bool,
+    messages_of: Callable[[Iterable[MeasuredSentence]], Iterable[Message]],
+) -> None:
+    """Measure sentences and write the outputs: at once those that are no files, the others when all are measured."""
+    written, messages = what.line_outputs(outputs), []
+    at_once = [output for output in written if not is_replaced(output.path)]
+    if resume and is_replaced(outputs.output):
+        # a stopped run may have left the first sentences, which come before those of this one
+        at_once = []
+    with writing(at_once) as write_at_once:
 
-    job = "surprisal", grouped_for(options, items), work.lines_of, outputs.table, key, resume, make
-    with write_at_once(outputs, what) if at_once else nullcontext(lambda lines: None) as write:
-        run_and_make(*job, write)
+        def on_lines(lines: Lines) -> None:
+            for line in lines if at_once else ():
+                write_at_once(MeasuredSentence.from_json(line))
+
+        def make(kept: Path) -> None:
+            if outputs.page:
+                words = list(map(what.words, measured_sentences(kept)))
+                page = surprisal_page(words, "Surprisal", description, what.transitions)
+                write_output(outputs.page, page)
+            with writing([output for output in written if output not in at_once]) as write:
+                for measured in measured_sentences(kept):
+                    write(measured)
+            messages.extend(messages_of(measured_sentences(kept)))
+
+        run(make=make, on_lines=on_lines)
+    for tell, message in messages:
+        tell(message)
 
 
-def _refuse_for_words(trees: str | None, beams: str | None) -> None:
+def _check_outputs(outputs: Outputs, inputs: Sequence[str | None]) -> None:
+    """Raise RnngError, before the work, for outputs that cannot be written after it."""
+    named = [path for path in outputs if path]
+    check_files(named, inputs)
+    if sum(path == "-" or descriptor_of(path) == 1 for path in named) > 1:
+        raise RnngError("two outputs go to standard output: name a file for one")
+
+
+def _refuse_for_words(outputs: Outputs) -> None:
     """Raise UsageError where the command line has an option that a model without trees has nothing for."""
-    flags = ["--trees" if trees else None, "--beams" if beams else None, given_search_option()]
+    flags = [
+        "--trees" if outputs.trees else None,
+        "--beams" if outputs.beams else None,
+        given_search_option(),
+    ]
     flag = next(filter(None, flags), None)
     if flag is not None:
         raise click.UsageError(f"{flag} is for generative models with trees")
@@ -148,30 +164,15 @@ def _left_out(end: bool, item: Item) -> Lines:
     return [MeasuredSentence(records, problem="does not fit into memory").to_json()]
 
 
-def _read_raw(path: str, sentences: Sequence[SourceSentence], source: str) -> list[str]:
-    """The raw line of each sentence. Raises InputError where tokens and text cannot be aligned."""
-    with open_input(path) as stream:
-        lines = [line.removesuffix("\n") for line in stream]
-    if lines:
-        lines[0] = lines[0].removeprefix("\ufeff")
-    # as of the sentences, those at the end that are empty do not count
-    while len(lines) > len(sentences) and not lines[-1].strip(WHITE_SPACE):
-        lines.pop()
-    if len(lines) != len(sentences):
-        raise InputError(
-            f"{len(lines)} raw lines for {len(sentences)} sentences of {source}: one for each", path
-        )
-    for number, (line, sentence) in enumerate(zip(lines, sentences, strict=True), 1):
-        require_utf8(line, path, number)
-        check_alignment(line, sentence.tokens, path, number)
-    return lines
-
-
-def _report(found: Iterable[MeasuredSentence], items: Sequence[Item], source: str) -> None:
+def _messages(
+    items: Sequence[Item], source: str, found: Iterable[MeasuredSentence]
+) -> Iterator[Message]:
+    """What to say of the sentences, and how."""
     words, unknown = 0, Counter()
     for item, measured in zip(items, found, strict=True):
         if measured.problem:
-            click.echo(f"{source}:{item.sentence.line}: {measured.problem}", err=True)
+            yield warn, f"{source}:{item.sentence.line}: {measured.problem}"
         words += sum(record.token is not None for record in measured.records)
         unknown.update(record.token for record in measured.records if record.known is False)
-    report_unknown(unknown, words)
+    if unknown:
+        yield say, unknown_words(unknown, words)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 import click
 
-from oracle.errors import InputError, RnngError
-from oracle.files import open_output
+from oracle.errors import InputError
 from oracle.locks import locked
-from oracle.treebank import LocatedTree, format_tree, read_trees, with_tags
-from rnng_dy.cli.options import json_option, seed_option
-from rnng_dy.cli.output_files import check_files
-from rnng_dy.cli.paths import FILE, FOLDER
-from rnng_dy.cli.workers import workers_options
-from rnng_dy.execution.executor import Executor
+from oracle.treebank import format_tree, read_trees, with_tags
+from rnng_dy.cli.job import Job, job_options
+from rnng_dy.cli.options import json_option, seed_option, trees_output_option
+from rnng_dy.cli.paths import FILE, FOLDER, check_files, write_output
 from rnng_dy.execution.outputs import write_json
 
 
@@ -36,14 +33,7 @@ from rnng_dy.execution.outputs import write_json
     type=FILE,
     help="Take the tags of this file: word_TAG tokens, a sentence a line.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=FILE,
-    default="-",
-    metavar="OUT.trees",
-    help="Trees to write.  [default: -]",
-)
+@trees_output_option
 @click.option(
     "--into",
     "folder",
@@ -52,9 +42,9 @@ from rnng_dy.execution.outputs import write_json
     help="Keep the tagger that --train makes in this folder of a parser, as its own; TREES are not needed then.",
 )
 @json_option
-@workers_options("Folds at a time.")
+@job_options(jobs="Folds at a time.")
 @seed_option
-def tag(trees_path, train_path, folds, tags_path, folder, output, numbers, workers, seed) -> None:
+def tag(trees_path, train_path, folds, tags_path, folder, output, numbers, job, seed) -> None:
     """Replace the tags of TREES; says how many are as they were. Or give a parser a tagger.
 
     Example: rnng-dy tag train.trees --jackknife 10 -o train.tagged.trees
@@ -76,19 +66,18 @@ def tag(trees_path, train_path, folds, tags_path, folder, output, numbers, worke
     trees = list(read_trees(trees_path))
     if not trees:
         raise InputError("no trees", trees_path)
-    gold = _tagged(trees)
+    gold = tagging.tagged_trees(trees)
     if tags_path:
         found = list(tagging.tags_of_file(tags_path, trees))
     elif train_path:
-        tagger = tagging.train_tagger(training_pairs(train_path), seed)
+        tagger = tagging.train_tagger(tagging.training_pairs(train_path), seed)
         found = [tagging.tags_by(tagger, [word for word, _ in sentence]) for sentence in gold]
     else:
         if folds > len(gold):
             raise InputError(f"{len(gold)} trees cannot make {folds} folds", trees_path)
-        found = tagging.jackknife(gold, folds, seed, partial(_over_folds, workers.executor()))
-    with open_output(output) as stream:
-        for located, new in zip(trees, found, strict=True):
-            stream.write(format_tree(with_tags(located.tree, new)) + "\n")
+        found = tagging.jackknife(gold, folds, seed, partial(_over_folds, job))
+    pairs = zip(trees, found, strict=True)
+    write_output(output, (f"{format_tree(with_tags(tree.tree, new))}\n" for tree, new in pairs))
     agreement = tagging.same_tags(gold, found)
     if numbers:
         write_json(numbers, {**agreement._asdict(), "percent": agreement.percent})
@@ -98,7 +87,7 @@ def tag(trees_path, train_path, folds, tags_path, folder, output, numbers, worke
 
 def _keep_tagger(train_path: str, folder: str, seed: int) -> None:
     """Train a tagger, and keep it in the folder of a parser that has none."""
-    from oracle.tagging import tagger_of_training
+    from oracle.tagging import tagger_of_training, training_pairs
     from rnng_dy.training.tagger import give_tagger, keep_tagger, parser_without_tagger
 
     parser, training = parser_without_tagger(folder), training_pairs(train_path)
@@ -108,31 +97,10 @@ def _keep_tagger(train_path: str, folder: str, seed: int) -> None:
     click.echo(f"{folder}: a tagger with {len(parser.tagger.classes)} POS tags")
 
 
-def training_pairs(path: str) -> list:
-    """Words and tags of the trees to train a tagger on. Raises InputError naming the file and line where it cannot."""
-    training = _tagged(read_trees(path))
-    if not training:
-        raise InputError("no trees to train a tagger on", path)
-    return training
+def _over_folds(job: Job, work: Callable, folds: Iterable[int]) -> Iterator:
+    """The results of work for each fold."""
+    return job.executor.map(partial(_as_it_is, work), list(folds))
 
 
-def _tagged(trees: Iterable[LocatedTree]) -> list:
-    """Words and tags of each tree; an error names its line."""
-    from oracle.tagging import tagged
-
-    found = []
-    for located in trees:
-        try:
-            found.append(tagged(located.tree))
-        except RnngError as error:
-            raise InputError(str(error), located.path, located.line) from None
-    return found
-
-
-def _over_folds(executor: Executor, work, folds):
-    """The folds by an executor."""
-    return executor.map(partial(_given, work), list(folds))
-
-
-def _given(work):
+def _as_it_is(work: Callable) -> Callable:
     return work

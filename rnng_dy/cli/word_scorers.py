@@ -14,7 +14,7 @@ from oracle.errors import RnngError
 from oracle.files import SourceSentence, read_oracle
 from oracle.transitions import TOP_DOWN, TransitionSystem
 from rnng_dy import registry
-from rnng_dy.cli.output import open_model
+from rnng_dy.cli.job import open_model
 from rnng_dy.execution.executor import Executor
 from rnng_dy.execution.work import InputFile, Lines, ModelFolder
 from rnng_dy.search.surprisal import SearchOptions, measure, measures_of

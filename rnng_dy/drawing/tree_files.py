@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from oracle.brackets import read_tree_lines
-from oracle.errors import InputError
+from oracle.errors import InputError, RnngError
 from oracle.files import Sample, is_samples_file, read_samples
 from oracle.lazy import nltk
 from oracle.parsed import ScoredTree
 from oracle.streams import WHITE_SPACE, open_lines, read_lines
 from oracle.treebank import format_tree, has_preterminals, tags, with_words, words
 from rnng_dy.drawing.sections import Section, compared, section
-from rnng_dy.evaluation.evalb import SCORED, score_sentence
+from rnng_dy.evaluation.evalb import SCORED, Scores, score_sentence
 from rnng_dy.evaluation.evalb_files import NO_TREE, with_gold_tags
 
 
@@ -38,6 +39,11 @@ class TreeFile:
     """Sentences."""
     is_tagged: bool
     """Whether each word of the file stands alone under its tag."""
+
+    @property
+    def name(self) -> str:
+        """What the file is called in titles."""
+        return "standard input" if self.path == "-" else Path(self.path).name
 
 
 def read_tree_file(path: str) -> TreeFile:
@@ -75,6 +81,40 @@ def _tree_file(path: str, trees: Mapping[int, Sequence[FoundTree]], count: int) 
         raise InputError("no tree in this file", path)
     tagged = all(has_preterminals(found.tree) for of in trees.values() for found in of)
     return TreeFile(path, trees, count, tagged)
+
+
+def chosen_sections(
+    system: TreeFile,
+    gold: TreeFile | None,
+    ranges: Sequence[range] = (),
+    only_errors: bool = False,
+    gold_tags: bool = False,
+) -> Iterator[Section]:
+    """The sentences with numbers in some range, all of them without one, against gold where that is given.
+
+    With `only_errors` only sentences whose brackets differ. Raises RnngError for numbers that there are not.
+    """
+    count = system.count if gold is None else gold.count
+    last = max((numbers[-1] for numbers in ranges), default=0)
+    if last > count:
+        raise RnngError(f"--sentences: no sentence {last}, {system.path} has {count}")
+    numbers = {n for found in ranges or [range(1, count + 1)] for n in found}
+    if gold is None:
+        return sections_of(system, numbers)
+    found = sections_against(gold, system, numbers, gold_tags)
+    return (section for section in found if section.errors != 0 or not only_errors)
+
+
+def described(sections: Sequence[Section], system: TreeFile, gold: TreeFile | None) -> str:
+    """Return how many sentences there are, and how right the system's trees are."""
+    if gold is None:
+        return f"{len(sections):,} sentences"
+    scores = Scores(tuple(section.score for section in sections if section.score is not None))
+    some = f"{scores.valid:,} of " * (scores.valid < len(sections))
+    return (
+        f"{system.name} against {gold.name}: F1 {scores.f1:.2f} of {some}the {len(sections):,} sentences "
+        "on this page"
+    )
 
 
 def sections_of(file: TreeFile, numbers: Collection[int]) -> Iterator[Section]:

@@ -6,11 +6,12 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
 from oracle.lazy import nltk
-from oracle.treebank import tags
+from oracle.treebank import LocatedTree, tags
 from rnng_dy.evaluation.dependencies import chances, constituents_of, governors
 from rnng_dy.evaluation.evalb import percent
 from rnng_dy.evaluation.evalb_params import COLLINS
@@ -29,6 +30,15 @@ def perplexity(weights: np.ndarray) -> float:
     """
     some = weights[weights > 0].astype(np.float64)
     return float(np.exp(-(some * np.log(some)).sum()))
+
+
+class AttendedTree(NamedTuple):
+    """A tree, its number in the file from 0, and its constituents' labels and weights, in the order of completion."""
+
+    number: int
+    located: LocatedTree
+    labels: Sequence[str]
+    weights: Sequence[Sequence[float]]
 
 
 @dataclass

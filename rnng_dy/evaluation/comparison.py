@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from oracle.lazy import nltk
 from rnng_dy.evaluation.evalb import SCORED, Scores, SentenceScore, percent
+from rnng_dy.evaluation.evalb_files import TreeLines, read_tree_lines, scored_lines
 from rnng_dy.evaluation.evalb_params import COLLINS, Params
 from rnng_dy.evaluation.evalb_sentence import read_off
 
@@ -53,6 +54,27 @@ class CommonSentences:
     """The scores of each system."""
     lacking: tuple[tuple[int, ...], ...]
     """For each system the indices of the sentences that cannot be scored."""
+
+    @property
+    def all_sentences(self) -> int:
+        """The number of sentences, those that are lacking included."""
+        return len(self.golds) + len(set().union(*self.lacking))
+
+
+def read_common(gold: str, systems: Sequence[str], gold_tags: bool) -> tuple[CommonSentences, int]:
+    """Return the sentences of files of one tree a line that can be scored for every system, and the number of errors.
+
+    With `gold_tags` the systems' trees have the tags of gold.
+    """
+    golds = TreeLines(gold, list(read_tree_lines(gold)))
+    lines = [
+        list(scored_lines(golds, TreeLines(path, read_tree_lines(path)), gold_tags=gold_tags))
+        for path in systems
+    ]
+    trees = [[line.system for line in of_system] for of_system in lines]
+    scores = [Scores(tuple(line.score for line in of_system)) for of_system in lines]
+    errors = sum(of_system.errors for of_system in scores)
+    return on_common_sentences(golds.trees, trees, scores), errors
 
 
 def on_common_sentences(

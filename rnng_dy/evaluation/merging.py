@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from oracle.errors import InputError
-from oracle.streams import WHITE_SPACE
+from oracle.files import open_input
+from oracle.streams import WHITE_SPACE, require_utf8
 from rnng_dy.evaluation.records import MEASURES, WordRecord
 
 _WAYS = {
@@ -165,3 +166,25 @@ def _merged(text: str | None, records: Sequence[WordRecord], first: int, last: i
         known=None if text is None else all(record.known for record in covered),
         **{name: total(name) for name in MEASURES if name not in _NOT_ADDED},
     )
+
+
+def read_raw(path: str, sentences: Sequence[Sequence[str]], source: str) -> list[str]:
+    """Return the raw line of each sentence of the file `source`, given as tokens.
+
+    Raises InputError where tokens and text cannot be aligned.
+    """
+    with open_input(path) as stream:
+        lines = [line.removesuffix("\n") for line in stream]
+    if lines:
+        lines[0] = lines[0].removeprefix("\ufeff")
+    # as of the sentences, those at the end that are empty do not count
+    while len(lines) > len(sentences) and not lines[-1].strip(WHITE_SPACE):
+        lines.pop()
+    if len(lines) != len(sentences):
+        raise InputError(
+            f"{len(lines)} raw lines for {len(sentences)} sentences of {source}: one for each", path
+        )
+    for number, (line, tokens) in enumerate(zip(lines, sentences, strict=True), 1):
+        require_utf8(line, path, number)
+        check_alignment(line, tokens, path, number)
+    return lines

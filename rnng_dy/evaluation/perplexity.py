@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 
@@ -16,6 +16,20 @@ class Likelihood(NamedTuple):
     """A word; NaN where there is no sentence, infinity where it is too large for a number."""
     words: int
     sentences: int
+
+    def lines(self, of: int) -> list[str]:
+        """Return what is printed of so many sentences."""
+        counts = [f"sentences={self.sentences} of {of}", f"len={self.words} words"]
+        return [*counts, f"LLH={self.llh:.15g}", f"PPL={self.perplexity:.15g}"]
+
+    def warnings(self, of: int, left_out: int) -> Iterator[str]:
+        """Yield what is wrong, with so many of the sentences left out."""
+        if left_out:
+            yield f"{left_out} of {of} sentences have p = 0 and are left out"
+        if math.isinf(self.perplexity):
+            yield "the perplexity is too large for a number: see to the likelihoods"
+        if not self.sentences:
+            yield "no sentence has p > 0: there is no perplexity"
 
 
 def likelihood(log_marginals: Iterable[float], lengths: Iterable[int]) -> Likelihood:
@@ -79,6 +93,23 @@ class Gap(NamedTuple):
     """Perplexity by the search to that by the samples."""
     above: int
     """Sentences whose probability is higher by the search: where that is a lower bound, the sampler missed mass."""
+
+    def lines(self) -> Iterator[str]:
+        """Yield what is printed."""
+        sentences, words = self.sampled.sentences, self.sampled.words
+        yield f"p > 0 by search and samples: {sentences} sentences, {words} words"
+        for name, of_way in (("search", self.searched), ("samples", self.sampled)):
+            yield f"{name}: LLH={of_way.llh:.15g} PPL={of_way.perplexity:.15g}"
+        yield (
+            f"gap: {self.a_sentence:.6g} nats a sentence, {self.a_word:.6g} nats a word, "
+            f"ratio of perplexities {self.ratio:.6g}"
+        )
+        yield f"search above samples: {self.above} sentences"
+
+    def to_json(self) -> dict[str, object]:
+        """All of it by name."""
+        both = {"searched": self.searched._asdict(), "sampled": self.sampled._asdict()}
+        return self._asdict() | both
 
 
 def gap(searched: Sequence[float], sampled: Sequence[float], lengths: Sequence[int]) -> Gap:

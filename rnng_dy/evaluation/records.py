@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 END = "</s>"
 """How the end of a sentence, whose record has no token, is written."""
+
+SHOWN_WORDS = 10
+"""Words that are named where there are many."""
 
 _BREAKS_A_LINE = re.compile(r"[\0-\x20\x7f\x85\u2028\u2029]")
 
@@ -90,3 +94,20 @@ def tokens_so_far(records: Sequence[WordRecord], end: int) -> list[str]:
         for record in records[:end]
         if record.token is not None and (math.isfinite(record.surprisal) or record.beam)
     ]
+
+
+def unknown_words(unknown: Counter[str], words: int) -> str:
+    """Return how many of so many words a model saw as UNK classes, or could not give at all."""
+    shown = shown_counts(unknown)
+    return f"words outside the model's vocabulary: {unknown.total()} of {words}, {shown}"
+
+
+def shown_counts(counts: Counter[str]) -> str:
+    """Return the most frequent ones with their counts, and how many more there are.
+
+    >>> shown_counts(Counter({"cat": 2, "dog": 1}))
+    'cat (2), dog (1)'
+    """
+    shown = [f"{word:.40} ({count})" for word, count in counts.most_common(SHOWN_WORDS)]
+    more = [f"and {len(counts) - SHOWN_WORDS} more"] if len(counts) > SHOWN_WORDS else []
+    return ", ".join(shown + more)

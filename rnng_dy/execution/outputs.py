@@ -11,6 +11,7 @@ import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import BinaryIO, Protocol, TypeVar
 
 import numpy as np
@@ -169,22 +170,28 @@ def write_batches(
 ) -> None:
     """Write the lines of all batches to a file or, for `-`, standard output; Ctrl-C keeps the batches that are done.
 
-    `lines_of` is given the batches that are left and gives the lines of each, one batch after the other. `make`, for a
-    file, makes the output of all lines, which are in the file that it is given; what stops it leaves them there.
-    Raises RnngError where `output` is a folder, KeyboardInterrupt that says where what is done is.
+    `lines_of` is given the batches that are left and gives the lines of each, one batch after the other. `make` makes
+    the output of all lines, which are in the file that it is given; where `output` is a file and `make` is stopped,
+    they stay there. Raises RnngError where `output` is a folder, KeyboardInterrupt that says where what is done is.
     """
     if Path(output).is_dir():
         raise RnngError(f"{output} is a folder: name a file for the output")
-    # a device or a pipe is written to as it is
-    if not is_replaced(output):
-        with open_output(output) as stream:
-            for batch, lines in zip(batches, lines_of(batches), strict=True):
-                stream.writelines(f"{line}\n" for line in lines)
-                stream.flush()
-                shown.advance(len(batch))
+    if is_replaced(output):
+        with locked(output):
+            _write_file(PartialFile(output, key, resume), batches, lines_of, shown, make)
         return
-    with locked(output):
-        _write_file(PartialFile(output, key, resume), batches, lines_of, shown, make)
+    # a device or a pipe is written to as it is; words may hold any bytes
+    with (
+        NamedTemporaryFile("w", encoding="utf-8", errors="surrogateescape")
+        if make
+        else open_output(output)
+    ) as stream:
+        for batch, lines in zip(batches, lines_of(batches), strict=True):
+            stream.writelines(f"{line}\n" for line in lines)
+            stream.flush()
+            shown.advance(len(batch))
+        if make:
+            make(Path(stream.name))
 
 
 def _write_file(

@@ -100,5 +100,10 @@ class Work:
             yield lines
 
 
+def opened(place: ModelFolder, function: Callable) -> Callable:
+    """Return a function with the model of a folder as its first argument, to be called where the work is done."""
+    return partial(function, place.open())
+
+
 def _open_fitting(open_lines: Callable) -> Callable[[Sequence], list[Lines | None]]:
     return partial(split_on_memory_error, open_lines())

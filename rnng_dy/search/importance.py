@@ -12,8 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from oracle.samples import Sample, read_scored_samples
-from oracle.treebank import words
+from oracle.errors import InputError
+from oracle.files import OracleSentence
+from oracle.samples import Sample, format_sample, read_scored_samples
+from oracle.treebank import NO_TAG, format_tree, with_words, words
 from rnng_dy.evaluation.perplexity import likelihood
 
 SAMPLE_COUNTS = (1, 2, 5, 10, 20, 50, 100)
@@ -85,6 +87,47 @@ def read_sampled(samples: str | os.PathLike, likelihoods: str | os.PathLike) -> 
         first = group[0][0]
         found.append(Sampled(first.index, tuple(group), estimated, len(words(first.tree))))
     return found
+
+
+def read_in_all(
+    files: Sequence[tuple[str, str]],
+) -> tuple[list[list[float]], list[int]]:
+    """Return log p(x) in nats by each pair of samples and likelihoods, and the words, of the sentences in all of them.
+
+    Raises InputError for sentences of different lengths.
+    """
+    systems = [{s.index: s for s in read_sampled(*of_system)} for of_system in files]
+    indices = sorted(set(systems[0]).intersection(*systems))
+    lengths = [systems[0][i].words for i in indices]
+    for (path, _), system in zip(files, systems, strict=True):
+        for i, length in zip(indices, lengths, strict=True):
+            if system[i].words != length:
+                counts = f"{system[i].words} words, {length} in {files[0][0]}"
+                raise InputError(f"sentence {i + 1} has {counts}", path)
+    return [[system[i].estimate.log_marginal for i in indices] for system in systems], lengths
+
+
+def require_fit(
+    sample: Sample, oracle: Sequence[OracleSentence], props: str, oracle_path: str
+) -> None:
+    """Raise InputError for a sample that is not of its sentence in the oracle."""
+    if sample.index >= len(oracle):
+        problem = f"sentence {sample.index + 1}, but {oracle_path} has {len(oracle)} sentences"
+    elif len(oracle[sample.index].tokens) != len(words(sample.tree)):
+        place = f"{oracle_path}:{oracle[sample.index].line}"
+        problem = f"the tree does not cover the sentence at {place}"
+    else:
+        return
+    raise InputError(problem, props, sample.line)
+
+
+def map_line(sample: Sample, log_p: float, oracle: Sequence[OracleSentence] | None) -> str:
+    """Return a MAP tree as the original writes it, or with an oracle's words and tags."""
+    if oracle is None:
+        return format_sample(sample.index, log_p, format_tree(sample.tree))
+    sentence = oracle[sample.index]
+    tags = sentence.tags or [NO_TAG] * len(sentence.tokens)
+    return format_tree(with_words(sample.tree, sentence.tokens, tags))
 
 
 @dataclass(frozen=True)

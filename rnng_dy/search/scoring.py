@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from oracle.errors import ImpossibleError
+from oracle.brackets import read_tree_lines
+from oracle.errors import ImpossibleError, InputError, RnngError
+from oracle.files import is_samples_file, read_samples
+from oracle.streams import open_lines, read_lines
+from oracle.treebank import words as words_of
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.execution.batches import batches
 from rnng_dy.search.model import Derived, Model
@@ -65,3 +70,45 @@ def tree_log_probs(
         values = joint_log_probs(model, words, [example.actions for example in examples.values()])
         log_ps = dict(zip(examples, values.tolist(), strict=True))
     return [log_ps.get(actions, -math.inf) for actions in sequences]
+
+
+class ScoredTree(NamedTuple):
+    """A tree to score."""
+
+    sentence: int
+    """The number of its sentence, from 0."""
+    words: tuple[str, ...]
+    """Unkified."""
+    actions: tuple[str, ...]
+
+
+def trees_to_score(path: str, model) -> Iterator[ScoredTree]:
+    """Yield the trees of a samples file (words as they are) or of a tree file (words made UNK classes).
+
+    Raises InputError naming the line of a tree whose actions there are none for.
+    """
+    actions_of, unkify = model.transitions.actions_of, model.vocabulary.unkify
+    # opened once: what was read of a pipe is gone
+    with open_lines(path) as stream:
+        if is_samples_file(stream):
+            for s in read_samples(path, stream):
+                actions = actions_of(s.tree, preterminals=False)
+                yield ScoredTree(s.index, tuple(words_of(s.tree)), tuple(actions))
+            return
+        for i, located in enumerate(read_tree_lines(read_lines(path, stream=stream), path)):
+            try:
+                actions = tuple(actions_of(located.tree))
+            except RnngError as error:
+                raise InputError(str(error), located.path, located.line) from None
+            yield ScoredTree(i, tuple(unkify(words_of(located.tree))), actions)
+
+
+def impossible(model, trees: Iterable[ScoredTree]) -> list[str]:
+    """Return why trees of a sentence have p = 0, each reason once."""
+    reasons = {}
+    for tree in dict.fromkeys(trees):
+        try:
+            model.encode(tree.words, tree.actions)
+        except ImpossibleError as error:
+            reasons[str(error)] = None
+    return list(reasons)

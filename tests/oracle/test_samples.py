@@ -14,12 +14,12 @@ from nltk import Tree
 from oracle.errors import InputError
 from oracle.files import (
     Sample,
+    format_likelihood,
     format_sample,
     is_samples_file,
     open_output,
     read_likelihoods,
     read_samples,
-    write_likelihoods,
 )
 from oracle.streams import open_lines
 from oracle.treebank import format_tree
@@ -66,7 +66,7 @@ def test_samples_keep_bytes_that_are_not_utf8(tmp_path):
 @given(st.lists(st.tuples(st.integers(0), st.floats(allow_nan=False))))
 def test_likelihoods_are_written_and_read_to_nine_digits(rows):
     stream = io.StringIO()
-    write_likelihoods(rows, stream)
+    stream.writelines(f"{format_likelihood(*row)}\n" for row in rows)
     read = [line.split("\t") for line in stream.getvalue().splitlines()]
     assert [int(words) for words, _ in read] == [words for words, _ in rows]
     for (_, text), (_, value) in zip(read, rows, strict=True):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rnng_dy import cpu_level, engine, selfcheck
-from rnng_dy.cli import doctor
+from rnng_dy import cpu_level, engine, installation, selfcheck
 from tests.commands import invoke, run
 
 needs_dynet = pytest.mark.skipif(engine.installed_version() is None, reason="DyNet is missing")
@@ -48,7 +47,7 @@ def test_another_build_of_dynet_is_named_with_the_one_that_is_needed(monkeypatch
 
 def test_a_dynet_built_for_a_newer_processor_is_not_started(monkeypatch):
     monkeypatch.setattr(engine, "installed_version", lambda: engine.NEEDED)
-    monkeypatch.setattr(doctor, "_march", lambda: "x86-64-v3")
+    monkeypatch.setattr(installation, "march", lambda: "x86-64-v3")
     monkeypatch.setattr(cpu_level, "cpu_level", lambda: "x86-64")
     done = invoke("doctor", code=2)
     assert "DyNet was built for x86-64-v3" in done.output

@@ -10,7 +10,7 @@ import pytest
 
 from oracle.files import open_output, write_oracle
 from rnng_dy import checkpoint
-from rnng_dy.cli import output
+from rnng_dy.cli import job
 from tests.commands import invoke
 
 from ..conftest import make_generator, make_parser
@@ -54,7 +54,7 @@ def key_of(folder, monkeypatch):
         found.append(arguments[3])
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(output, "write_batches", write_batches)
+    monkeypatch.setattr(job, "write_batches", write_batches)
     monkeypatch.chdir(folder)
 
     def key_of(command):

@@ -581,7 +581,7 @@ from rnng_dy.cli import main
 main()
 """
 IN_THE_WORK = {"module": "execution.outputs", "owner": "PartialFile", "name": "write", "n": 3}
-IN_THE_OUTPUT = {"module": "cli", "owner": "surprisal_outputs", "name": "_tree", "n": 1}
+IN_THE_OUTPUT = {"module": "search", "owner": "surprisal_outputs", "name": "_tree", "n": 1}
 
 
 def run_and_die(program, *arguments, code):

@@ -11,7 +11,6 @@ from html.parser import HTMLParser
 
 import pytest
 from jinja2 import UndefinedError
-from rnng_dy.runs import read_runs
 
 from clusters.files import ClusteredWord, by_cluster
 from oracle.parsed import ScoredTree
@@ -22,6 +21,7 @@ from rnng_dy.drawing.training_page import training_page
 from rnng_dy.drawing.tree_page import tree_page
 from rnng_dy.reproduce.report import Section
 from rnng_dy.reproduce.tables import Table
+from rnng_dy.runs import read_runs
 from rnng_dy.search.words import WordRecord
 from tests.commands import PYTHON, invoke, run
 from tests.conftest import DATA, browse

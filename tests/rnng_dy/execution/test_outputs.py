@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from oracle.errors import RnngError
-from rnng_dy.cli.output import run_batches
-from rnng_dy.execution.outputs import PartialFile, content_hash
+from rnng_dy.cli.progress import Progress
+from rnng_dy.execution.outputs import PartialFile, content_hash, write_batches
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 BATCHES = [["a", "b"], ["c"], ["d", "e"]]
@@ -31,7 +31,7 @@ def run(output, resume=False, key="k", stop_at=None):
             computed.append(batch)
             yield batch
 
-    run_batches("test", BATCHES, lines_of, str(output), key, resume)
+    write_batches(BATCHES, lines_of, str(output), key, resume, Progress("test", 5))
     return computed
 
 
@@ -205,6 +205,6 @@ def test_two_jobs_with_one_output_do_not_mix(tmp_path):
             assert f"process {os.getpid()} on " in found.stderr
             yield batch
 
-    run_batches("test", BATCHES[:2], lines_of, str(tmp_path / "out"), "k", False)
+    write_batches(BATCHES[:2], lines_of, str(tmp_path / "out"), "k", False, Progress("test", 3))
     assert (tmp_path / "out").read_text() == "a\nb\nc\n"
     assert [path.name for path in tmp_path.iterdir()] == ["out"]

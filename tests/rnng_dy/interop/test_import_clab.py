@@ -11,10 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from oracle.errors import InputError
-from oracle.tagging import tagger_of_training
+from oracle.tagging import tagger_of_training, training_pairs
 from rnng_dy import DiscriminativeParser, GenerativeModel
 from rnng_dy.cli import main
-from rnng_dy.cli.tag import training_pairs
 from rnng_dy.interop import clab
 
 from ..models.test_ga_reference import unpacked

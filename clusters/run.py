@@ -1,0 +1,109 @@
+"""From a corpus to clusters, in a run that may go on from a saved state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import astuple, dataclass
+from itertools import islice
+
+from clusters.bigrams import BigramCounter, Bigrams
+from clusters.brown import BrownClustering, default_classes
+from clusters.corpus import open_corpus
+from clusters.files import ClusteredWord
+from clusters.information import average_mutual_information
+from clusters.state import SavedState, fingerprint
+from clusters.unseen import place_unseen, rules_of, unknown_classes
+from oracle.unknown import RULES
+
+Keep = Callable[[Callable[[], None]], None]
+"""It is called after each step with what saves the state, and calls that when it is time to."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What decides the clusters of a corpus."""
+
+    corpus_format: str | None = None
+    """None: as its first line looks."""
+    classes: int | None = None
+    """Clusters; None: see `default_classes`."""
+    min_count: int = 1
+    within_sentences: bool = False
+    unk: str | None = None
+    """Rules of the classes of unknown words that get a cluster, or `none`; None: as the corpus has them."""
+    refine: bool = False
+
+
+class Run:
+    """A run that can be resumed, with its state in a folder; None keeps nothing."""
+
+    def __init__(self, corpus: str, options: Options, folder: str | None, resume: bool):
+        """Without `resume` what an earlier run has saved is removed."""
+        self._corpus, self._options, self._resume, self.state = corpus, options, resume, None
+        if folder is not None:
+            self.state = SavedState(folder, fingerprint(corpus, *astuple(options)))
+            if not resume:
+                self.state.remove()
+
+    def count(self, keep: Keep, on_bytes: Callable[[int], None]) -> BigramCounter:
+        """Count the corpus, from where a saved run was; `on_bytes` is told how much is read at a time."""
+        counter, complete = self.state.load_counts() if self._resume else (BigramCounter(), False)
+        if complete:
+            return counter
+        options = self._options
+        rules = RULES[0] if options.unk in (None, "none") else options.unk
+        with open_corpus(self._corpus, options.corpus_format, rules, on_bytes) as sentences:
+            for sentence in islice(sentences, counter.sentences, None):
+                counter.add(sentence)
+                keep(lambda: self.state.save_counts(counter, complete=False))
+        return counter
+
+    def clustering(self, bigrams: Bigrams) -> BrownClustering:
+        """Return the clustering, from where a saved run was."""
+        options = self._options
+        clustering = BrownClustering(
+            bigrams,
+            options.classes or default_classes(bigrams),
+            min_count=options.min_count,
+            within_sentences=options.within_sentences,
+            refine=options.refine,
+        )
+        if self._resume:
+            self.state.load_merges(clustering)
+        return clustering
+
+    def cluster(
+        self,
+        clustering: BrownClustering,
+        counter: BigramCounter,
+        keep: Keep,
+        on_step: Callable[[], None],
+    ) -> None:
+        """Take all steps that are left."""
+        while clustering.done < clustering.total:
+            clustering.step()
+            on_step()
+            keep(lambda: self.state.save_merges(clustering, counter))
+
+    def entries(self, clustering: BrownClustering, bigrams: Bigrams) -> list[ClusteredWord]:
+        """Return the words with their clusters, also classes of unknown words that do not occur."""
+        unk = self._options.unk
+        placed = [] if unk == "none" else unknown_classes(unk or rules_of(bigrams.words))
+        return place_unseen(clustering.entries(), placed)
+
+    def report(
+        self, clustering: BrownClustering, bigrams: Bigrams, entries: Sequence[ClusteredWord]
+    ) -> dict[str, object]:
+        """Return figures of the clusters; mutual information in nats."""
+        return {
+            "corpus": self._corpus,
+            "sentences": bigrams.sentences,
+            "tokens": bigrams.tokens,
+            "types": len(bigrams.words),
+            "classes": clustering.classes,
+            "min_count": self._options.min_count,
+            "within_sentences": self._options.within_sentences,
+            "refine": self._options.refine,
+            "average_mutual_information": average_mutual_information(bigrams, clustering.class_of),
+            "unseen": [entry.word for entry in entries if not entry.count],
+        }

@@ -1,0 +1,43 @@
+"""From a treebank's trees to clean ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from oracle.lazy import nltk
+from oracle.treebank import LocatedTree, PreterminalRoots
+
+
+class Preparation:
+    """Trees, cleaned and without those that are only a preterminal, counted as they go through."""
+
+    def __init__(
+        self,
+        trees: Iterable[LocatedTree],
+        cleaner: Callable[[nltk.Tree], nltk.Tree | None],
+        skip_preterminals: bool,
+    ):
+        """`cleaner` gives None for a tree of which nothing is left."""
+        self._trees, self._cleaner = trees, cleaner
+        self._roots = PreterminalRoots(skip_preterminals)
+        self.read = self.emptied = self.written = 0
+
+    @property
+    def skipped(self) -> int:
+        """Trees that are only a preterminal."""
+        return self._roots.count
+
+    def __iter__(self) -> Iterator[LocatedTree]:
+        """The trees that are left. Raises InputError for preterminals that are not to be skipped."""
+        for located in self._roots.without(self._cleaned()):
+            self.written += 1
+            yield located
+
+    def _cleaned(self) -> Iterator[LocatedTree]:
+        for located in self._trees:
+            self.read += 1
+            tree = self._cleaner(located.tree)
+            if tree is None:
+                self.emptied += 1
+            else:
+                yield located._replace(tree=tree)

@@ -1,0 +1,132 @@
+"""Work on many sentences: `--jobs`, `--scheduler`, `--device` and `--resume`, and how its output is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+
+import click
+
+from oracle.errors import RnngError
+from rnng_dy.cli.option_groups import flag_given, together
+from rnng_dy.cli.options import AT_LEAST_1, device_option, resume_option
+from rnng_dy.cli.paths import PathName
+from rnng_dy.cli.progress import Progress
+from rnng_dy.cli.quiet import say
+from rnng_dy.cli.stopping import tidy
+from rnng_dy.execution.executor import Executor
+from rnng_dy.execution.local import CPU, local_executor
+from rnng_dy.execution.outputs import content_hash, write_batches
+from rnng_dy.execution.work import Lines, ModelFolder, Work, opened
+
+
+@dataclass
+class Job:
+    """Where a command has its work done, as its options say."""
+
+    jobs: int
+    scheduler: str | None
+    device: str = CPU
+    resume: bool = False
+    place: ModelFolder | None = None
+    """The model that is opened where work is done."""
+
+    def __post_init__(self) -> None:
+        """Raises UsageError where two options say where."""
+        if self.scheduler is not None and flag_given("jobs"):
+            raise click.UsageError(
+                "--jobs is for processes of this machine and --scheduler has workers of its own: give one of them"
+            )
+
+    @property
+    def is_this_process(self) -> bool:
+        """Whether nobody else works."""
+        return self.jobs == 1 and self.scheduler is None
+
+    @cached_property
+    def executor(self) -> Executor:
+        """The place to run; a connection ends with the command. Raises RnngError where it cannot be used."""
+        if self.scheduler is None:
+            return local_executor(self.jobs, self.device)
+        if self.device != CPU:
+            raise RnngError("--scheduler is for the CPU: leave --device out")
+        from rnng_dy.execution.cluster import DaskWorkers
+
+        executor = DaskWorkers(self.scheduler, say)
+        click.get_current_context().call_on_close(executor.close)
+        return executor
+
+    def open(self, kind: str, folder: str):
+        """The model of a folder, for the work and in this process; says so where it is not trained."""
+        self.place = ModelFolder(kind, folder, self.device)
+        return open_model(self.place, self.executor)
+
+    def with_model(self, lines_of: Callable) -> Callable[[], Callable[[Sequence], list[Lines]]]:
+        """What `write` opens: `lines_of` with the model as its first argument."""
+        return partial(opened, self.place, lines_of)
+
+    def write(
+        self,
+        output: str,
+        batches: Sequence[Sequence],
+        open_lines: Callable[[], Callable[[Sequence], list[Lines]]],
+        lines_of_left_out: Callable[[object], Lines],
+        *decides: object,
+        unit: str = "sentences",
+        whole: bool = False,
+        make: Callable[[Path], None] | None = None,
+        on_lines: Callable[[Lines], None] = lambda lines: None,
+    ) -> list:
+        """Write the lines of items, showing progress; gives the items that do not fit into memory.
+
+        `open_lines` and `lines_of_left_out` are as in `Work`, `make` as in `write_batches`. `decides`, with the model,
+        decides the output: --resume goes on with no other. With `whole` a batch is one item for them, of which progress
+        counts the parts. `on_lines` is given the lines of each batch when they are kept.
+        """
+        name = click.get_current_context().info_name
+        key = content_hash(name, *decides, *(self.place.content() if self.place else ()))
+        work = Work(self.executor, open_lines, lines_of_left_out)
+        progress = Progress(name, sum(map(len, batches)), unit)
+
+        def lines_of(left: Sequence[Sequence]) -> Iterator[Lines]:
+            for lines in work.lines_of([[batch] for batch in left] if whole else left):
+                yield lines
+                on_lines(lines)
+
+        with tidy():
+            write_batches(batches, lines_of, output, key, self.resume, progress, make)
+        progress.finish()
+        return work.left_out
+
+
+def open_model(place: ModelFolder, executor: Executor | None = None):
+    """The model of a folder, in this process, which is made ready for it; says so where it is not trained."""
+    (executor or local_executor(1, place.device)).prepare()
+    model = place.open()
+    if model.updates == 0:
+        click.echo(f"{place.folder}: the model is not trained, what it says is random", err=True)
+    return model
+
+
+def job_options(
+    *more: Callable, jobs: str = "Working processes; the output does not depend on their number."
+):
+    """A decorator that adds the options where to work and `more`, as `job`; `jobs` is the help of --jobs."""
+    return together(
+        "job",
+        Job,
+        click.option("--jobs", type=AT_LEAST_1, default=1, help=jobs),
+        click.option(
+            "--scheduler",
+            type=PathName("address", "file", ["local:", "tcp://"]),
+            metavar="ADDRESS|FILE|local:N",
+            help="Instead of --jobs: the workers of this Dask scheduler, or N of them that are started here.",
+        ),
+        *more,
+    )
+
+
+sentences_job = job_options(resume_option, device_option)
+"""What commands take that go through many sentences."""

@@ -1,0 +1,93 @@
+"""INPUT: sentences of trees, oracles, tokenised or running text, and the options that say how to read them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import click
+
+from rnng_dy.cli.option_groups import together
+from rnng_dy.cli.options import AT_LEAST_1
+from rnng_dy.cli.paths import FILE
+from rnng_dy.cli.quiet import say, warn
+from rnng_dy.execution.batches import batches
+from rnng_dy.text.sources import (
+    AUTO,
+    GIVEN,
+    MAX_LENGTH,
+    OWN,
+    NumberedSentence,
+    RawText,
+    SentenceReader,
+    Source,
+)
+
+
+def _source(
+    path: str,
+    is_text: bool,
+    one_per_line: bool,
+    max_length: int | None,
+    tagged: bool | None,
+    tags_from: str = AUTO,
+) -> Source:
+    if not is_text and (one_per_line or max_length):
+        flag = "--one-per-line" if one_per_line else "--max-length"
+        raise click.UsageError(f"{flag} is for running text: add --text")
+    if is_text and tagged:
+        raise click.UsageError("--text is without tags: leave out --tagged")
+    text = RawText(one_per_line, max_length or MAX_LENGTH) if is_text else None
+    return Source(path, text, tagged, tags_from)
+
+
+def source_options(*more: Callable) -> Callable:
+    """A decorator that adds INPUT with the options that say how to read it, and `more`; as `source`."""
+    return together(
+        "source",
+        _source,
+        click.argument("path", type=FILE, metavar="INPUT"),
+        click.option(
+            "--text",
+            "is_text",
+            is_flag=True,
+            help="INPUT is running text: it is split into sentences, a blank line ends one too, and into tokens as the "
+            "model's training data has them.",
+        ),
+        click.option("--one-per-line", is_flag=True, help="With --text: each line is a sentence."),
+        click.option(
+            "--max-length",
+            type=AT_LEAST_1,
+            metavar="N",
+            help="With --text: a sentence of more tokens is named and left out.  "
+            f"[default: {MAX_LENGTH}]",
+        ),
+        click.option(
+            "--tagged/--untagged",
+            default=None,
+            help="Whether tokens are word_TAG.  [default: they are where each has an underscore with a tag in capitals "
+            "or marks after it; where that may be part of a word, as in snake_case, the text is refused]",
+        ),
+        *more,
+    )
+
+
+parser_source = source_options(
+    click.option(
+        "--tags",
+        "tags_from",
+        type=click.Choice([AUTO, GIVEN, OWN]),
+        default=AUTO,
+        help="POS tags that the parser reads: those given in INPUT, those of the parser's own tagger whatever INPUT "
+        "has, or given ones where there are some and its own where not.",
+    )
+)
+
+
+def reader_of(model, source: Source) -> SentenceReader:
+    """What reads INPUT for a model, and reports what is odd."""
+    return SentenceReader(model, source, say, warn)
+
+
+def in_words(sentences: Sequence[NumberedSentence], limit: int) -> list[list[NumberedSentence]]:
+    """Neighbouring sentences in batches of so many words."""
+    return list(batches(sentences, lambda item: len(item.sentence.tokens), limit))

@@ -1,0 +1,51 @@
+"""Parsed sentences as text: in brackets, drawn in characters, as JSON, or all in one drawing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from oracle.files import format_sample
+from oracle.parsed import ParsedSentence, read_parsed
+from rnng_dy.drawing.sections import section
+from rnng_dy.drawing.svg_file import svg_file
+from rnng_dy.drawing.terminal import section_lines
+from rnng_dy.drawing.tree_page import tree_page
+
+LINES, MADE = ("brackets", "pretty", "json"), ("svg", "html")
+"""Formats written sentence by sentence, and those that are one drawing of all sentences."""
+
+
+class Paper(NamedTuple):
+    """What is drawn on in characters."""
+
+    columns: int
+    colours: bool
+
+
+class TreeWriter(NamedTuple):
+    """Writes parsed sentences in a format."""
+
+    style: str
+    several: bool
+    """Whether a sentence may have more trees than one, with their log probabilities."""
+    paper: Paper
+
+    def lines(self, parsed: ParsedSentence) -> list[str]:
+        """Return the lines of one sentence, where one without trees keeps its place; JSON for a drawing of all."""
+        if self.style == "pretty":
+            drawn = section(parsed.number, parsed.trees, self.several)
+            return section_lines(drawn, *self.paper, self.several)
+        if self.style != "brackets":
+            return [parsed.to_json()]
+        if self.several:
+            return [format_sample(parsed.number - 1, q, tree) for tree, q in parsed.trees]
+        return [tree for tree, _ in parsed.trees] or [""]
+
+    def drawing(self, lines: Path, title: str, description: str) -> Iterator[str]:
+        """Yield the parts of the drawing of all sentences, from a file of their lines."""
+        sections = (section(p.number, p.trees, self.several) for p in read_parsed(lines))
+        if self.style == "html":
+            return tree_page(sections, title, description)
+        return svg_file(sections)

@@ -1,0 +1,44 @@
+"""The report of a reproduction, with how its numbers were made."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+import rnng_dy
+from oracle.errors import RnngError
+from rnng_dy.reproduce import report, results
+from rnng_dy.reproduce.plan import OPTIONAL, Experiment, Stage
+from rnng_dy.reproduce.runner import Runner
+
+
+def make_report(
+    folder: Path, experiment: Experiment, runner: Runner, planned: Sequence[Stage]
+) -> list[Path]:
+    """Write the report of the stages that are done; gives its files. Raises RnngError where one is missing."""
+    not_run = {stage.name: stage for stage in planned if not runner.is_done(stage)}
+    missing = next((stage for stage in not_run.values() if stage.group not in OPTIONAL), None)
+    if missing:
+        raise RnngError(
+            f"no report without the stage `{missing.name}`: run with --stages data,train,infer,report"
+        )
+    found = results.collect(folder, experiment, not_run)
+    packages = {name: version(name) for name in ("dynet", "numpy", "nltk")}
+    own = {"rnng_dy": rnng_dy.__version__, "Python": platform.python_version()}
+    found["made"] = {
+        "versions": own | packages,
+        "stages": [
+            {
+                "name": stage.name,
+                "command": " ".join(stage.command),
+                "seconds": runner.seconds(stage),
+                "processes": runner.processes(stage),
+                "outputs": runner.output_hashes(stage),
+            }
+            for stage in planned
+            if stage.name not in not_run
+        ],
+    }
+    return report.write(folder, found)

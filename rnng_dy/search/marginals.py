@@ -1,0 +1,87 @@
+"""Probabilities of sentences: by searches that sum over derivations, by samples, and by models without trees."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from oracle.errors import ImpossibleError
+from oracle.files import OracleSentence
+from rnng_dy.search.importance import read_sampled, require_fit
+from rnng_dy.search.model import Model
+from rnng_dy.search.surprisal import SearchOptions, measure
+from rnng_dy.search.trees import tree_line
+from rnng_dy.text.sources import NumberedSentence
+
+
+class Marginal(NamedTuple):
+    """What a model says of a sentence."""
+
+    log_p: float
+    """log p(x) in nats, the end of the sentence included; -inf where a search finds no tree."""
+    problem: str | None = None
+    """Why p = 0."""
+    seconds: float = 0.0
+    """That a search took, in the process that did it."""
+    tree: str = ""
+    """The best complete one on one line, empty where there is none."""
+
+
+def marginal_lines(
+    options: SearchOptions, model: Model, batch: Sequence[NumberedSentence]
+) -> list[list[str]]:
+    """Return the marginal of each sentence by a search, as one line of JSON."""
+    begin = time.perf_counter()
+    tokens, unkified = zip(*((s.tokens, s.unkified) for _, s, _ in batch), strict=True)
+    numbers = [item.index for item in batch]
+    found = list(measure(model, tokens, options, True, unkified, numbers))
+    seconds = (time.perf_counter() - begin) / len(batch)
+    lines = []
+    for item, measured in zip(batch, found, strict=True):
+        best = [tree_line(model.transitions, item.sentence, tree) for tree in measured.trees[:1]]
+        lines.append([json.dumps((measured.log_mass, measured.problem, seconds, "".join(best)))])
+    return lines
+
+
+def no_memory_line(item: NumberedSentence) -> list[str]:
+    """Return what stands for a sentence that does not fit into memory."""
+    return [json.dumps(Marginal(-math.inf, "does not fit into memory"))]
+
+
+def read_marginals(path: Path) -> Iterator[Marginal]:
+    """Yield the marginals of a file of such lines."""
+    with path.open(encoding="utf-8") as lines:
+        for line in lines:
+            yield Marginal(*json.loads(line))
+
+
+def sequential_marginals(model, sentences: Sequence[OracleSentence]) -> list[Marginal]:
+    """Return the marginals of a model that goes from word to word without a search."""
+    examples = []
+    for sentence in sentences:
+        try:
+            examples.append(model.encode(sentence.unkified))
+        except ImpossibleError:
+            examples.append(None)
+    log_probs = iter(model.log_probs([e for e in examples if e is not None]).tolist())
+    found = [math.nan if example is None else sum(next(log_probs)) for example in examples]
+    problem = "it has words unseen in training, or does not fit into memory"
+    return [Marginal(-math.inf, problem) if math.isnan(x) else Marginal(x) for x in found]
+
+
+def sampled_marginals(
+    samples: str, likelihoods: str, sentences: Sequence[OracleSentence], source: str
+) -> list[float]:
+    """Return log p(x) in nats of each sentence by importance sampling, -inf for one without samples.
+
+    Raises InputError where samples are of other sentences.
+    """
+    found = [-math.inf] * len(sentences)
+    for of_sentence in read_sampled(samples, likelihoods):
+        require_fit(of_sentence.best[0], sentences, samples, source)
+        found[of_sentence.index] = of_sentence.estimate.log_marginal
+    return found

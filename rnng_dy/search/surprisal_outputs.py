@@ -1,0 +1,123 @@
+"""What is said of each word, written as a table, trees, beams and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import count
+from pathlib import Path
+from typing import NamedTuple
+
+from oracle.files import open_output
+from oracle.streams import naming
+from oracle.transitions import TransitionSystem
+from oracle.treebank import NO_TAG, format_tree
+from rnng_dy.evaluation.merging import MergedWord, merge
+from rnng_dy.evaluation.records import tokens_so_far
+from rnng_dy.evaluation.surprisal_table import beam_lines, header, json_line, line
+from rnng_dy.search.words import MeasuredSentence, WordRecord
+
+
+class Outputs(NamedTuple):
+    """Names of files; None for what is not wanted."""
+
+    output: str
+    """The table."""
+    trees: str | None
+    beams: str | None
+    json: str | None
+    page: str | None
+
+    @property
+    def has_beams(self) -> bool:
+        """Whether one of them shows the analyses of words."""
+        return bool(self.beams or self.json or self.page)
+
+
+class LineOutput(NamedTuple):
+    """An output of which each sentence has its own lines."""
+
+    path: str
+    lines_of: Callable[[int, MeasuredSentence], Iterable[str]]
+    """The lines of a sentence, given its number, from 1."""
+    first: Sequence[str] = ()
+    """The lines before those of sentences."""
+
+
+def measured_sentences(path: Path) -> Iterator[MeasuredSentence]:
+    """Yield the sentences of a file of `MeasuredSentence.to_json`: a corpus does not fit into memory."""
+    with path.open(encoding="utf-8") as lines:
+        yield from map(MeasuredSentence.from_json, lines)
+
+
+class Written(NamedTuple):
+    """What is written of the records."""
+
+    columns: Sequence[str]
+    """The measures of the table."""
+    end: bool
+    """Whether the ends of sentences have rows."""
+    transitions: TransitionSystem
+    raw: Sequence[str] | None
+    """The lines whose words are rows."""
+    raw_path: str | None
+    style: str
+    """The format of the table: TSV or CSV."""
+
+    def line_outputs(self, outputs: Outputs) -> list[LineOutput]:
+        """Return the outputs of lines that are wanted, the table first."""
+        possible = [
+            LineOutput(outputs.output, self._rows, [header(self.columns, self.style)]),
+            LineOutput(outputs.json, self._json),
+            LineOutput(outputs.beams, self._beams),
+            LineOutput(outputs.trees, lambda _, measured: [_tree(measured, self.transitions)]),
+        ]
+        return [output for output in possible if output.path]
+
+    def words(self, measured: MeasuredSentence) -> list[WordRecord]:
+        """Return the records that are written."""
+        return [record for record in measured.records if self.end or record.token is not None]
+
+    def _beams(self, number: int, measured: MeasuredSentence) -> Iterable[str]:
+        return beam_lines(self.words(measured), number, self.transitions)
+
+    def _json(self, number: int, measured: MeasuredSentence) -> Iterable[str]:
+        return [json_line(self.words(measured), number, self.columns, self.transitions)]
+
+    def _rows(self, number: int, measured: MeasuredSentence) -> Iterable[str]:
+        records = self.words(measured)
+        if self.raw is not None:
+            records = merge(self.raw[number - 1], records, self.raw_path, number)
+        for i, record in enumerate(records, 1):
+            token_id = record.token_ids if isinstance(record, MergedWord) else i
+            yield line(record, number, token_id, self.columns, self.style)
+
+
+@contextmanager
+def writing(outputs: Sequence[LineOutput]) -> Iterator[Callable[[MeasuredSentence], None]]:
+    """A function that writes the next sentence to all outputs; the first of them is the last that is complete."""
+    numbers = count(1)
+    with ExitStack() as stack:
+        opened = []
+        for output in outputs:
+            stream = stack.enter_context(open_output(output.path))
+            stream.writelines(f"{text}\n" for text in output.first)
+            opened.append((output, stream))
+
+        def write(measured: MeasuredSentence) -> None:
+            number = next(numbers)
+            for output, stream in opened:
+                with naming(output.path):
+                    stream.writelines(f"{text}\n" for text in output.lines_of(number, measured))
+                    stream.flush()
+
+        yield write
+
+
+def _tree(measured: MeasuredSentence, transitions: TransitionSystem) -> str:
+    """The best complete tree, tags XX; an empty line where there is none."""
+    if not measured.trees:
+        return ""
+    actions = measured.trees[0].actions
+    words = tokens_so_far(measured.records, len(measured.records))
+    return format_tree(transitions.tree_of(actions, words, [NO_TAG] * len(words)))

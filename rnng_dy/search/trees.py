@@ -1,0 +1,104 @@
+"""Trees of sentences, each on one line: a parser's greedy, best or drawn ones, or those of a generative search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from oracle.files import OracleSentence, SourceSentence
+from oracle.lazy import nltk
+from oracle.parsed import ScoredTree
+from oracle.transitions import TransitionSystem
+from oracle.treebank import NO_TAG, format_tree
+from rnng_dy.search import greedy, nbest, sampling
+from rnng_dy.search.model import Model
+from rnng_dy.search.surprisal import SearchOptions, measure
+from rnng_dy.search.words import Analysis
+from rnng_dy.text.sources import NumberedSentence
+
+T = TypeVar("T")
+Actions = Sequence[int]
+Find = Callable[[object, Sequence, Sequence[int]], list[list[tuple[Actions, float]]]]
+"""From a parser, sentences as its ids and their numbers to the actions of trees of each, and their log q."""
+
+
+def in_places(
+    results_of: Callable[[list[NumberedSentence]], list[T]], batch: Sequence[NumberedSentence]
+) -> list[T]:
+    """Return the results of sentences; an empty line has an empty list."""
+    sentences = [item for item in batch if item.sentence.tokens]
+    results = iter(results_of(sentences) if sentences else ())
+    return [next(results) if item.sentence.tokens else [] for item in batch]
+
+
+def tagged_tree(parser, sentence: SourceSentence, actions: Actions) -> nltk.Tree:
+    """Return the tree of actions with the sentence's words and tags."""
+    return parser.tree_of(actions, sentence.tokens, sentence.tags)
+
+
+def unkified_tree(parser, sentence: SourceSentence, actions: Actions) -> nltk.Tree:
+    """Return the tree of actions as a generator reads it: without tags, unknown words as UNK classes."""
+    unkify, transitions = parser.vocabulary.unknown.unkify, parser.transitions
+    words = sentence.unkified or unkify(sentence.tokens)
+    return transitions.tree_of(transitions.decode(actions), words)
+
+
+def parser_trees(
+    find: Find, tree_of: Callable[..., nltk.Tree], parser, batch: Sequence[NumberedSentence]
+) -> list[list[ScoredTree]]:
+    """Return the trees whose actions `find` gives, as `tree_of` makes them of a parser, a sentence and actions."""
+
+    def of_sentence(
+        sentence: SourceSentence, found: Sequence[tuple[Actions, float]]
+    ) -> list[ScoredTree]:
+        # most samples of a sentence are equal to another
+        different = {tuple(actions) for actions, _ in found}
+        written = {key: format_tree(tree_of(parser, sentence, key)) for key in different}
+        return [ScoredTree(written[tuple(actions)], float(log_q)) for actions, log_q in found]
+
+    found = find(parser, [item.ids for item in batch], [item.index for item in batch])
+    return [of_sentence(item.sentence, each) for item, each in zip(batch, found, strict=True)]
+
+
+def greedy_tree(parser, sentences: Sequence, numbers: Sequence[int]) -> list[list[tuple]]:
+    """Return the greedy tree alone; see `Find`."""
+    return [[found] for found in greedy.parse_batch(parser, sentences)]
+
+
+def best(
+    k: int, beam: int, parser, sentences: Sequence, numbers: Sequence[int]
+) -> list[list[tuple]]:
+    """Return the k best of a beam search; see `Find`."""
+    return nbest.nbest_batch(parser, sentences, k, beam)
+
+
+def drawn(
+    n: int, alpha: float, seed: int, parser, sentences: Sequence, numbers: Sequence[int]
+) -> list[list[tuple]]:
+    """Return n drawn from q flattened by alpha, those of a sentence by the seed and its number; see `Find`."""
+    seeds = [[seed, number] for number in numbers]
+    return sampling.sample_batch(parser, sentences, n, alpha, seeds)
+
+
+def search_trees(
+    options: SearchOptions, k: int, model: Model, batch: Sequence[NumberedSentence]
+) -> list[list[ScoredTree]]:
+    """Return the k best complete trees of each sentence under the generative model, with their log p(x, y).
+
+    There are none where p = 0 for its words or the search finds no way.
+    """
+    sentences = [item.sentence for item in batch]
+    tokens, unkified = [s.tokens for s in sentences], [s.unkified for s in sentences]
+    found = measure(model, tokens, options, True, unkified, [item.index for item in batch])
+    return [
+        [ScoredTree(tree_line(model.transitions, s, t), t.log_prob) for t in measured.trees[:k]]
+        for s, measured in zip(sentences, found, strict=True)
+    ]
+
+
+def tree_line(
+    system: TransitionSystem, sentence: SourceSentence | OracleSentence, tree: Analysis
+) -> str:
+    """Return a complete analysis as a tree on one line, with the tags of the sentence where it has some."""
+    tags = sentence.tags or [NO_TAG] * len(sentence.tokens)
+    return format_tree(system.tree_of(tree.actions, sentence.tokens, tags))

@@ -1,0 +1,240 @@
+"""Sentences for models: files of trees, oracles, tokenised or running text, with the tags that a model reads."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Container, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from oracle.errors import InputError, RnngError
+from oracle.files import SourceSentence, open_input
+from oracle.sentences import read_sentence, read_sentences
+from oracle.streams import WHITE_SPACE, require_utf8
+from rnng_dy.text.segmenter import Segmenter, TextSentence
+from rnng_dy.text.tokens import stuck_mark
+
+AUTO, GIVEN, OWN = "auto", "given", "own"
+"""POS tags that a parser reads: those given, else its own tagger's; those given; its own tagger's."""
+MAX_LENGTH = 500
+"""Tokens; the longest sentences of treebanks have some 150."""
+SHOWN_LINES = 5
+"""Empty lines whose numbers are shown."""
+_TREE_BEGINS = re.compile(r"\s*(# )?\(\S*\s*\(\S")
+
+
+class NumberedSentence(NamedTuple):
+    """A sentence for a model."""
+
+    index: int
+    """Its place in the input, from 0."""
+    sentence: SourceSentence
+    ids: object = None
+    """The parser's `Tokens`; None for an empty line, and for a generative model."""
+
+
+class RawText(NamedTuple):
+    """How running text is read."""
+
+    one_per_line: bool = False
+    max_length: int = MAX_LENGTH
+
+    def read(
+        self, path: str, segmenter: Segmenter, warn: Callable[[str], None]
+    ) -> list[SourceSentence]:
+        """Return the sentences of a text; one that is too long is named, and has no tokens.
+
+        Where lines are sentences, one without words among them is one without tokens. Raises InputError for a text
+        without words and for one that cannot be read.
+        """
+        with open_input(path) as stream:
+            lines = list(stream)
+        for number, line in enumerate(lines, 1):
+            require_utf8(line, path, number)
+        first = next((line for line in lines if line.strip(WHITE_SPACE)), "")
+        if _TREE_BEGINS.match(first):
+            warn(f"{path}: {first.strip()!r:.60} looks like a tree: leave out --text")
+        found = []
+        for sentence in self._segmented("".join(lines), path, 1, segmenter):
+            if problem := self._too_long(sentence):
+                warn(f"{path}:{sentence.line}: left out: {problem}")
+                sentence = sentence._replace(tokens=(), spans=())
+            found.append(_untagged(sentence))
+        if not found:
+            raise InputError("no sentence in this text", path)
+        return _with_empty_lines(found) if self.one_per_line else found
+
+    def read_line(self, text: str, path: str, line: int, segmenter: Segmenter) -> SourceSentence:
+        """Return the sentence of one line. Raises InputError for one without words, and for one that is too long."""
+        require_utf8(text, path, line)
+        found = self._replace(one_per_line=True)._segmented(text, path, line, segmenter)
+        problem = self._too_long(found[0]) if found else "a line without words"
+        if problem:
+            raise InputError(problem, path, line)
+        return _untagged(found[0]._replace(line=line))
+
+    def _segmented(
+        self, text: str, path: str, line: int, segmenter: Segmenter
+    ) -> list[TextSentence]:
+        """The sentences of a text whose first line has this number. Raises InputError that names path and line."""
+        try:
+            return segmenter.sentences(text, self.one_per_line)
+        except InputError as error:
+            raise InputError(error.message, path, line + error.line - 1) from None
+
+    def _too_long(self, sentence: TextSentence) -> str:
+        """Why a sentence is left out; empty where it is not."""
+        tokens, most = len(sentence.tokens), self.max_length
+        return f"a sentence of {tokens} tokens, more than --max-length {most}" * (tokens > most)
+
+
+def _untagged(sentence: TextSentence) -> SourceSentence:
+    return SourceSentence(sentence.tokens, None, None, sentence.line, sentence.spans, sentence.text)
+
+
+def _with_empty_lines(sentences: Sequence[SourceSentence]) -> list[SourceSentence]:
+    of_line = {sentence.line: sentence for sentence in sentences}
+    lines = range(1, sentences[-1].line + 1)
+    return [of_line.get(line) or SourceSentence((), None, None, line) for line in lines]
+
+
+class Source(NamedTuple):
+    """The input of a command, and how it is to be read."""
+
+    path: str
+    text: RawText | None = None
+    """None where the input is no running text."""
+    tagged: bool | None = None
+    """Whether tokens are word_TAG; None asks the tokens."""
+    tags_from: str = AUTO
+
+    def read(
+        self,
+        segmenter: Callable[[], Segmenter],
+        warn: Callable[[str], None],
+        known: Container[str] | None = None,
+    ) -> list[SourceSentence]:
+        """Return the sentences; empty lines are named. Raises InputError that names the line.
+
+        `known` are the tags that tokens may have; `segmenter` is asked for where the input is running text.
+        """
+        if self.text is not None:
+            sentences = self.text.read(self.path, segmenter(), warn)
+        else:
+            sentences = read_sentences(self.path, self.tagged, known)
+            _warn_of_running_text(sentences, self.path, warn)
+        empty = [str(s.line) for s in sentences if not s.tokens and s.text is None]
+        if empty:
+            shown = ", ".join(empty[:SHOWN_LINES]) + ", ..." * (len(empty) > SHOWN_LINES)
+            lines = f"{shown} ({len(empty)} in all)"
+            warn(f"{self.path}: empty lines, whose places stay empty: {lines}")
+        return sentences
+
+
+def _warn_of_running_text(
+    sentences: Sequence[SourceSentence], path: str, warn: Callable[[str], None]
+) -> None:
+    """Warn of tokenised lines of which a tenth or more have a mark that is stuck to a word."""
+    lines = [s for s in sentences if s.tokens and s.tags is None and s.unkified is None]
+    stuck = [(s.line, word) for s in lines if (word := stuck_mark(s.tokens)) is not None]
+    if stuck and 10 * len(stuck) >= len(lines):
+        line, word = stuck[0]
+        warn(
+            f"{path}:{line}: running text? {word!r:.80} ends in a mark ({len(stuck)} of {len(lines)} lines): "
+            "add --text, or put blanks around marks"
+        )
+
+
+class SentenceReader:
+    """Reads a source as a model reads it, and counts whose the tags were."""
+
+    def __init__(
+        self, model, source: Source, say: Callable[[str], None], warn: Callable[[str], None]
+    ):
+        """Raises RnngError where the model has no tags of its own to give, and the source asks for them."""
+        self._model, self._source, self._say, self._warn = model, source, say, warn
+        # a model that generates words reads no tags
+        self._is_parser = hasattr(model, "tags_read")
+        self.known = model.vocabulary.tags if self._is_parser else None
+        """The POS tags that the model needs; None for one that needs none."""
+        if source.tags_from == OWN and self.known is None:
+            raise RnngError("--tags own: this model reads no POS tags, it has no tagger")
+        self._sentences = self._own = 0
+        self._unseen: Counter[str] = Counter()
+
+    def sentences(self) -> list[NumberedSentence]:
+        """Return the sentences of the source. Raises InputError that names the line."""
+        read = self._source.read(lambda: self._model.segmenter, self._warn, self.known)
+        sentences = [self._numbered(index, sentence) for index, sentence in enumerate(read)]
+        self.report_tags()
+        return sentences
+
+    def require_lines(self) -> None:
+        """Settle whether lines are word_TAG, for `sentence_of_line`: where the parser needs tags and has no tagger.
+
+        Raises RnngError where no line is to have the tags that it needs.
+        """
+        tagged = self._source.tagged
+        if self.known is None:
+            tagged = bool(tagged)
+        elif self._model.tagger is None:
+            if tagged is False:
+                raise RnngError(
+                    "this parser was trained with POS tags and has no tagger: it cannot parse lines --untagged"
+                )
+            tagged = True
+        self._source = self._source._replace(tagged=tagged)
+
+    def sentence_of_line(self, line: str, number: int) -> NumberedSentence:
+        """Return the sentence of one line of the source, given with its number from 1. Raises InputError."""
+        path, text, tagged, _ = self._source
+        if text is not None:
+            sentence = text.read_line(line, path, number, self._model.segmenter)
+        else:
+            sentence = read_sentence(line, path, number, tagged, self.known)
+        return self._numbered(number - 1, sentence)
+
+    def _numbered(self, index: int, sentence: SourceSentence) -> NumberedSentence:
+        """A sentence with tags and ids. Raises InputError where the model needs tags and there are none."""
+        if not (sentence.tokens and self._is_parser):
+            return NumberedSentence(index, sentence)
+        try:
+            if self.known is not None:
+                sentence = self._tagged(sentence)
+            ids = self._model.encode(sentence.tokens, sentence.tags, sentence.unkified)
+        except RnngError as error:
+            raise InputError(str(error), self._source.path, sentence.line) from None
+        return NumberedSentence(index, sentence, ids)
+
+    def _tagged(self, sentence: SourceSentence) -> SourceSentence:
+        """A sentence with the tags that the model reads it with. Raises RnngError where there are none."""
+        given, way = sentence.tags, self._source.tags_from
+        if way == GIVEN and given is None:
+            raise RnngError("no POS tags, which --tags given asks for: see to --tags auto")
+        tags = given
+        if way == OWN:
+            tags = self._model.tags_for(sentence.tokens)
+        elif way == AUTO:
+            tags = self._model.tags_read(sentence.tokens, given)
+        self._sentences += 1
+        self._own += tags is not given
+        self._unseen.update(tag for tag in tags if tag not in self.known)
+        return replace(sentence, tags=tuple(tags))
+
+    def report_tags(self) -> None:
+        """Say which sentences have other tags than were given."""
+        if self._own:
+            some = f" in {self._own} of {self._sentences} sentences"
+            self._say(f"tags: by the model's own tagger{some * (self._own < self._sentences)}")
+
+    def report(self, left_out: Sequence[NumberedSentence] = ()) -> None:
+        """Name the tags that the parser took for unknown ones, and the sentences that do not fit into memory."""
+        if self._unseen:
+            names = ", ".join(f"{tag} ({count})" for tag, count in self._unseen.most_common())
+            self._warn(f"POS tags unseen in training, taken for an average tag: {names}")
+        for _, sentence, _ in left_out:
+            words = f"{len(sentence.tokens)} words do not fit into memory"
+            self._warn(f"{self._source.path}:{sentence.line}: left out: {words}")
+        if left_out:
+            self._warn(f"{len(left_out)} sentences left out")
