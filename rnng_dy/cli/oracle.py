@@ -7,6 +7,7 @@ from functools import partial
 
 import click
 
+from oracle.corpora import READERS
 from oracle.errors import InputError
 from oracle.files import make_oracle, open_output, write_oracle
 from oracle.lazy import nltk
@@ -19,16 +20,12 @@ from oracle.treebank import (
     format_tree,
     is_preterminal,
     is_trace,
-    read_ctb,
-    read_icepahc,
-    read_nltk,
-    read_ptb,
     read_trees,
     unlabelled,
     words,
 )
 from oracle.unknown import RULES, UnknownWords, known_words
-from rnng_dy.cli.options import TRANSITIONS
+from rnng_dy.cli.options import TRANSITIONS, Registered
 from rnng_dy.cli.output_files import check_files
 from rnng_dy.cli.paths import FILE, require_read_once
 from rnng_dy.cli.quiet import say
@@ -56,7 +53,7 @@ class Counted:
 @click.option(
     "--from",
     "kind",
-    type=click.Choice(["ptb", "ctb", "nltk", "icepahc", "trees"]),
+    type=Registered(READERS),
     required=True,
     help="What SOURCE is: files or folders of the PTB (.mrg), the CTB or IcePaHC (.psd, with --strip-ids and "
     "--strip-lemmas), tree files; nltk needs none.",
@@ -116,7 +113,8 @@ def prepare(
     """
     check_files([output], source)
     trees = Counted(_source_trees(source, kind, sections, encoding))
-    cleaner = _cleaner(strip_ids or kind == "icepahc", strip_lemmas or kind == "icepahc")
+    has_lemmas = READERS[kind].has_lemmas
+    cleaner = _cleaner(strip_ids or has_lemmas, strip_lemmas or has_lemmas)
     emptied = written = 0
     roots = PreterminalRoots(skip_preterminals)
 
@@ -152,22 +150,15 @@ def _cleaner(strip_ids: bool, strip_lemmas: bool) -> Callable[[nltk.Tree], nltk.
 def _source_trees(
     source: tuple[str, ...], kind: str, sections: str | None, encoding: str | None
 ) -> Iterator[LocatedTree]:
-    if kind == "nltk":
-        if source or encoding:
-            raise click.UsageError("--from nltk takes no SOURCE and no --encoding")
-        return read_nltk(sections)
-    if not source:
+    reader = READERS[kind]()
+    if not reader.needs_source and (source or encoding):
+        raise click.UsageError(f"--from {kind} takes no SOURCE and no --encoding")
+    if reader.needs_source and not source:
         raise click.UsageError(f"--from {kind} needs a SOURCE")
-    if kind == "ctb":
-        return read_ctb(source, sections, encoding=encoding)
-    encoding = encoding or "utf-8"
-    if kind == "ptb":
-        return read_ptb(source, sections, encoding=encoding)
-    if sections:
-        raise click.UsageError("--sections needs --from ptb, ctb or nltk")
-    if kind == "icepahc":
-        return read_icepahc(source, encoding=encoding)
-    return (located for path in source for located in read_trees(path, encoding=encoding))
+    if sections and not reader.has_sections:
+        *others, last = (name for name, other in READERS.items() if other.has_sections)
+        raise click.UsageError(f"--sections needs --from {', '.join(others)} or {last}")
+    return reader.trees(source, sections, encoding)
 
 
 @click.command()

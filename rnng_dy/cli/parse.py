@@ -48,7 +48,7 @@ from rnng_dy.cli.workers import Workers, workers_options
 from rnng_dy.execution.outputs import content_hash
 from rnng_dy.execution.work import Lines, ModelFolder, Work
 from rnng_dy.search.nbest import BEAM
-from rnng_dy.search.surprisal import SearchOptions
+from rnng_dy.search.surprisal import SEARCHES, SearchOptions
 
 PARSED_WORDS, SEARCHED_WORDS, SAMPLED_WORDS = 600, 100, 10_000
 """Words in one batch, each as often as it is sampled."""
@@ -155,7 +155,7 @@ def _way_to_parse(folder: str, wanted: Wanted, options: SearchOptions, device: s
     if kind == "generative":
         if wanted.samples:
             raise click.UsageError("--samples is for a parser: a generative model has --nbest")
-        if k > options.word_beam and options.search == "beam":
+        if k > options.word_beam and "word_beam" in SEARCHES[options.search].options:
             raise click.UsageError(f"--nbest {k} needs --word-beam {k} at the least")
         place = ModelFolder(kind, folder, device)
         trees = partial(search_trees, place, options, k)
@@ -169,7 +169,7 @@ def _way_to_parse(folder: str, wanted: Wanted, options: SearchOptions, device: s
         if k > beam:
             raise click.UsageError(f"--nbest {k} needs --beam {k} at the least")
         find = partial(best, k, beam)
-        options = replace(options, search="beam", beam=beam)
+        options = replace(options, beam=beam)
         grouped = partial(grouped_for, options)
     elif wanted.samples:
         find = partial(drawn, wanted.samples, 1.0, wanted.seed)

@@ -6,14 +6,13 @@ needed for some configurations, batched by kind and level. The network knows not
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import nltk
 import numpy as np
 
-from oracle.errors import named
 from oracle.transitions import REDUCE, SHIFT, SYSTEMS
 from rnng_dy.engine import dy
 from rnng_dy.models.composition import COMPOSITIONS
@@ -28,7 +27,7 @@ from rnng_dy.models.configuration import (
 )
 from rnng_dy.models.distributions import log_softmax
 from rnng_dy.models.lstm import Lstm, LstmState
-from rnng_dy.models.parser_state import HISTORY, STACK, ParserState
+from rnng_dy.models.parser_state import HISTORY, STACK, States
 from rnng_dy.models.vectors import (
     Embedding,
     LookupTable,
@@ -76,8 +75,8 @@ class Rnng(SavedModel):
         "transitions": "top-down",
         "state": "full",
     }
-    states: ClassVar[Mapping[str, Sequence[str]]]
-    """The parts of u in each of its states, by name."""
+    states: ClassVar[States]
+    """What u can be made of."""
     step_type: ClassVar[type[Step]] = Step
 
     def __init__(
@@ -96,7 +95,7 @@ class Rnng(SavedModel):
         """
         self.store = store
         self.sizes = sizes
-        self.transitions = named("transition system", transitions, SYSTEMS)(nonterminals)
+        self.transitions = SYSTEMS[transitions](nonterminals)
         actions, inputs, hidden = len(self.transitions), sizes.lstm_input, sizes.hidden
         labels = len(nonterminals)
         self._penalties = store.constant(np.where(self.transitions.masks, np.float32(0), INVALID))
@@ -104,11 +103,11 @@ class Rnng(SavedModel):
             STACK: Lstm(store, "stack", sizes.layers, inputs, hidden),
             HISTORY: Lstm(store, "action", sizes.layers, sizes.action, hidden),
         }
-        compose = named("composition", composition, COMPOSITIONS)
+        compose = COMPOSITIONS[composition]
         self.compose = compose(store, composition_layers, inputs, hidden, labels)
         self._stack_guard = Embedding.of_parameter(store.vector("stack_guard", inputs))
         self._action_start = Embedding.of_parameter(store.vector("action_start", sizes.action))
-        self.state = ParserState(store, hidden, state, self.states)
+        self.state = self.states[state](store, hidden)
         self._logit_weights = store.matrix("action_weights", actions, hidden)
         self._logit_bias = store.vector("action_bias", actions)
         self._opened = LookupTable(store, "open_nonterminal", labels, inputs)

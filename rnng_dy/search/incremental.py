@@ -7,9 +7,10 @@ A search is a generator. It asks what a model says of some configurations (`Expa
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol, TypeVar
+from typing import ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -104,15 +105,73 @@ class SearchState:
 Search = Generator[ExpansionRequest, Expansion, T]
 
 
-class WordSearch(Protocol):
-    """A way of searching from word to word."""
+@dataclass(frozen=True)
+class SearchOptions:
+    """What to search with; each search reads some of the options."""
 
+    search: str = "beam"
+    """A name in `search.surprisal.SEARCHES`."""
+    beam: int = 100
+    fast_track: int = 5
+    word_beam: int = 10
+    sum_all: bool = False
+    """Probabilities are sums over all analyses that reach a word, not over the word beam alone."""
+    like_reference: bool = False
+    """As the published program, its quirks included."""
+    particles: int = 1000
+    runs: int = 1
+    threshold: float = 0.5
+    """Particles are resampled where the effective sample size falls below this share of them."""
+    seed: int = 1
+    max_length: int | None = None
+    """A sentence of more tokens is refused; None for any length."""
+
+
+SUMS = ("syntactic", "lexical")
+"""Measures of a search that gives `log_syntactic`."""
+MEASURES = (
+    "best_syntactic",
+    "best_lexical",
+    "rounds",
+    "actions",
+    "entropy",
+    "entropy_delta",
+    "open",
+)
+
+
+class WordSearch(ABC):
+    """A way of searching from word to word. `search.surprisal.SEARCHES` has them by name."""
+
+    name: ClassVar[str]
+    """On the command line, and in `SearchOptions.search`."""
+    options: ClassVar[tuple[str, ...]] = ()
+    """The fields of `SearchOptions` that it reads, besides `seed`."""
+
+    @classmethod
+    @abstractmethod
+    def open(cls, system: TransitionSystem, options: SearchOptions, index: int) -> WordSearch:
+        """The search of sentence number `index`. Raises RnngError for options that cannot be."""
+
+    @classmethod
+    @abstractmethod
+    def analyses(cls, options: SearchOptions) -> int:
+        """How many analyses of one sentence it holds at a time, about: sentences are batched by it."""
+
+    @classmethod
+    def measures(cls, options: SearchOptions) -> Sequence[str]:
+        """The measures that its records can have, by their names in `WordRecord`."""
+        return ("surprisal", *SUMS, *MEASURES)
+
+    @abstractmethod
     def start(self, configuration: Configuration) -> SearchState:
         """Before the first word."""
 
+    @abstractmethod
     def read(self, reading: SearchState, word: int) -> Search[SearchState]:
         """After one more word."""
 
+    @abstractmethod
     def finish(self, reading: SearchState) -> Search[SearchState]:
         """After the end of the sentence: its analyses are complete trees."""
 

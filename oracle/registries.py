@@ -1,0 +1,90 @@
+"""Registries: the classes of one sort by their names. Options list them, and plugins add their own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple, TypeVar
+
+from oracle.errors import RnngError
+
+T = TypeVar("T", bound=type)
+
+NAME = re.compile(r"[^\W_][\w.+-]*")
+
+
+class Origin(NamedTuple):
+    """The plugin that registered a class."""
+
+    name: str
+    """Of its file."""
+    sha256: str
+
+
+class Registry(dict[str, T]):
+    """The classes of one sort by their `name`, the default first.
+
+    >>> class Colour:
+    ...     name = "red"
+    >>> colours = Registry("colour", Colour, Colour)
+    >>> colours["blue"]
+    Traceback (most recent call last):
+    oracle.errors.RnngError: no colour is called 'blue': red
+    """
+
+    def __init__(self, what: str, base: type, *classes: T):
+        """`what` the classes are, in messages; all derive from `base`."""
+        super().__init__()
+        self._what, self._base = what, base
+        self.origins: dict[str, Origin] = {}
+        """By name, the plugins of those classes that have one."""
+        for found in classes:
+            self.register(found)
+
+    def register(self, added: T) -> T:
+        """Add a class under its `name` and return it: a decorator.
+
+        Raises RnngError where the class is not of this sort, or where its name is none or is taken.
+        """
+        if not (isinstance(added, type) and issubclass(added, self._base)):
+            raise RnngError(f"{added!r} is no {self._what}: derive a class from {self._base!r}")
+        name = getattr(added, "name", None)
+        if not (isinstance(name, str) and NAME.fullmatch(name)):
+            raise RnngError(
+                f"the {self._what} {added.__name__} needs a `name` of letters, digits and . + - _, not {name!r}"
+            )
+        if name in self:
+            raise RnngError(f"the name {name!r} is taken: give the {self._what} another one")
+        self[name] = added
+        if _loading:
+            origin, registered = _loading[-1]
+            self.origins[name] = origin
+            registered.append((self, name))
+        return added
+
+    def __missing__(self, name: str) -> T:
+        raise RnngError(f"no {self._what} is called {name!r}: {', '.join(self)}")
+
+    @property
+    def default(self) -> str:
+        """The first name."""
+        return next(iter(self))
+
+
+_loading: list[tuple[Origin, list[tuple[Registry, str]]]] = []
+
+
+@contextmanager
+def registering(origin: Origin) -> Iterator[list[tuple[Registry, str]]]:
+    """A block in which `origin` registers classes; gives the list of them. They go again where it raises."""
+    registered: list[tuple[Registry, str]] = []
+    _loading.append((origin, registered))
+    try:
+        yield registered
+    except BaseException:
+        for registry, name in registered:
+            del registry[name], registry.origins[name]
+        raise
+    finally:
+        _loading.pop()
