@@ -36,7 +36,7 @@ from rnng_dy.cli.surprisal_outputs import (
     write_at_once,
     write_outputs,
 )
-from rnng_dy.cli.word_scorers import Item, Wanted, open_scorer
+from rnng_dy.cli.word_scorers import Item, Wanted, chosen_baseline, open_scorer, scorer_option
 from rnng_dy.cli.workers import workers_options
 from rnng_dy.evaluation.merging import check_alignment
 from rnng_dy.execution.outputs import content_hash
@@ -50,6 +50,7 @@ from rnng_dy.search.words import MeasuredSentence, WordRecord
     "--model", "folder", type=FOLDER, help="Folder of a generative or LSTM language model."
 )
 @kneser_ney_option
+@scorer_option
 @order_option
 @click.argument("source", type=FILE, metavar="INPUT")
 @output_option
@@ -78,6 +79,7 @@ from rnng_dy.search.words import MeasuredSentence, WordRecord
 def surprisal(
     folder,
     train_path,
+    scorer,
     order,
     source,
     output,
@@ -104,12 +106,13 @@ def surprisal(
     Example: rnng-dy surprisal --model generator sentences.txt -o surprisals.tsv --html surprisals.html
     """  # fmt: skip
     outputs = Outputs(output, trees, beams, as_json, page)
-    check_outputs(outputs, [source, train_path, raw])
-    if (folder is None) == (train_path is None):
-        raise click.UsageError("give either --model or --kneser-ney")
+    if [folder, train_path, scorer].count(None) != 2:
+        raise click.UsageError("give either --model or --kneser-ney or --scorer")
+    baseline = chosen_baseline(train_path, scorer, order)
+    check_outputs(outputs, [source, raw, *(baseline.paths if baseline else [])])
     options = SearchOptions(**options, seed=seed)
     wanted = Wanted(end, bool(trees), outputs.has_beams)
-    scorer = open_scorer(folder, train_path, order, options, wanted, device)
+    scorer = open_scorer(folder, baseline, options, wanted, device)
     if not scorer.has_trees:
         _refuse_for_words(trees, beams)
     executor = workers.executor(device)
