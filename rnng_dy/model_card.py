@@ -25,6 +25,7 @@ KINDS = {
 }
 TITLES = {
     "model": "Model",
+    "plugins": "Plugins that it needs, with their SHA-256",
     "sizes": "Dimensions",
     "scores": "Best scores on the development data",
     "corpus": "Training corpus",

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
 from oracle.errors import PluginError
 from oracle.registries import Registry
+from rnng_dy import plugins
 from rnng_dy.baselines.kneser_ney import KneserNey
 from rnng_dy.execution.work import InputFile
 from rnng_dy.search.words import WordRecord, WordScorer
@@ -34,6 +36,10 @@ class OpenableScorer(NamedTuple):
     def paths(self) -> list[str]:
         """The files that it is made of."""
         return [] if self.source is None else [self.source.path]
+
+    def content(self) -> list[object]:
+        """See `ModelFolder.content`."""
+        return [self.name, self.order, *map(Path, self.paths), *plugins.hashes()]
 
     @property
     def segmenter(self) -> Segmenter:

@@ -12,7 +12,7 @@ import sys
 import click
 
 from oracle.errors import RnngError
-from rnng_dy import __version__, engine
+from rnng_dy import __version__, engine, plugins
 from rnng_dy.cli.options import device_option
 from rnng_dy.cpu_level import CPUINFO, cpu_level, runs_here
 from rnng_dy.execution.memory import GIGABYTE, available_memory, total_memory
@@ -30,6 +30,7 @@ def doctor(device: str) -> None:
     Example: rnng-dy doctor --device cuda
     """
     _print_versions()
+    _print_plugins()
     march = _march()
     _print_machine(march)
     engine.require_build()
@@ -61,6 +62,11 @@ def _print_versions() -> None:
             _row(package, importlib.metadata.version(package))
         except importlib.metadata.PackageNotFoundError:
             _row(package, NOT_THERE)
+
+
+def _print_plugins() -> None:
+    for plugin in plugins.loaded():
+        _row("plugin", f"{plugin.name} (sha256 {plugin.sha256}) of {plugin.path}")
 
 
 def _print_machine(march: str) -> None:

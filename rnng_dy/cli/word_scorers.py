@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple
 
 import click
@@ -109,7 +108,7 @@ def open_scorer(
     if folder is None:
         lines = partial(_sequential_lines, baseline, wanted.end)
         segmenter = partial(_segmenter, baseline)
-        identity = [wanted, baseline.name, baseline.order, *map(Path, baseline.paths)]
+        identity = [wanted, *baseline.content()]
         opened = partial(_open_baseline, baseline)
         return Scorer(lines, ["surprisal"], False, identity, baseline.title, opened, segmenter)
     kind = registry.kind_of(folder)

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from distributed import Worker, get_worker
 
 from oracle.errors import RnngError
+from rnng_dy import plugins
 from rnng_dy.execution.executor import Command
 from rnng_dy.execution.identity import differences, installed
 from rnng_dy.execution.local import RunningProcess
@@ -77,7 +78,7 @@ def do(opening: Opening, files: Mapping[str, Files], item: object) -> object:
     """A batch: a task of Dask. Raises RnngError naming the worker where the machine stands in the way."""
     worker = get_worker()
     # one thread at a time, however many the worker has: DyNet has one graph
-    with _alone, _blamed(worker):
+    with _alone, _blamed(worker), plugins.blamed():
         return opening.do(files, item, worker)
 
 

@@ -14,6 +14,7 @@ import nltk
 import numpy as np
 
 from oracle.transitions import REDUCE, SHIFT, SYSTEMS
+from rnng_dy.checkpoint import PLUGINS
 from rnng_dy.engine import dy
 from rnng_dy.models.composition import COMPOSITIONS
 from rnng_dy.models.computation import Computation
@@ -113,12 +114,18 @@ class Rnng(SavedModel):
         self._opened = LookupTable(store, "open_nonterminal", labels, inputs)
         self.compose.add_labels(store, labels, inputs)
         self._actions = LookupTable(store, "action", actions, sizes.action)
-        self.compute = Computation(self._lstms, self.compose, self.state)
+        self.compute = Computation(self._lstms, self.compose, self.state, inputs, hidden)
 
     def config(self) -> dict[str, object]:
         """See `SavedModel`."""
-        systems = {"composition": self.compose.name, "transitions": self.transitions.name}
-        return super().config() | systems | {"state": self.state.name}
+        parts = {
+            "composition": (self.compose.name, COMPOSITIONS),
+            "transitions": (self.transitions.name, SYSTEMS),
+            "state": (self.state.name, self.states),
+        }
+        config = super().config() | {key: name for key, (name, _) in parts.items()}
+        origins = [of.origins[name] for name, of in parts.values() if name in of.origins]
+        return config | ({PLUGINS: dict(sorted(origins))} if origins else {})
 
     # configurations
 

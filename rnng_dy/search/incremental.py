@@ -14,6 +14,7 @@ from typing import ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
+from oracle.errors import PluginError
 from oracle.transitions import SHIFT, TransitionSystem
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.search.model import Configuration, Model
@@ -224,19 +225,40 @@ def read_sentence(
     that a long sentence needs no more memory than a short one. A word that the model cannot give, None among the words,
     has None after it and is passed over. The search stops after a word that no analysis leads to.
     """
-    before, measured = search.start(root), []
+    before, measured = _checked(search.start, search.start(root)), []
     for number, word in enumerate(words):
-        after = None if word is None else (yield from search.read(before, word))
+        after = None if word is None else (yield from _state_after(search.read, before, word))
         measured.append(measure(number, before, after))
         if after is not None:
             before = after
         if not before.hypotheses:
             return measured, before
     if end:
-        after = yield from search.finish(before)
+        after = yield from _state_after(search.finish, before)
         measured.append(measure(len(words), before, after))
         before = after
     return measured, before
+
+
+def _state_after(step: Callable[..., Search], *arguments: object) -> Search[SearchState]:
+    """What a step of a search gives. Raises PluginError where that is no search with a SearchState."""
+    going = step(*arguments)
+    if not isinstance(going, Generator):
+        raise PluginError.of(step, "is no generator: it yields ExpansionRequests")
+    return _checked(step, (yield from going))
+
+
+def _checked(step: Callable, found: SearchState) -> SearchState:
+    """A state as it is. Raises PluginError where it is none, or its parts do not fit together."""
+    if not isinstance(found, SearchState):
+        raise PluginError.of(step, f"gives {found!r:.60}, and no SearchState")
+    shapes = np.shape(found.log_mass), np.shape(found.shares)
+    if len(shapes[0]) != 1 or shapes[1] != (len(found.hypotheses),):
+        raise PluginError.of(
+            step,
+            f"gives log_mass and shares of shapes {shapes}: (runs,) and {(len(found.hypotheses),)} are needed",
+        )
+    return found
 
 
 @one_graph
@@ -249,7 +271,11 @@ def run(model: Model, open_searches: Sequence[Callable[[], Search[T]]]) -> list[
 
     def ask(i: int, answer: Expansion | None) -> None:
         try:
-            requests[i] = searches[i].send(answer)
+            request = searches[i].send(answer)
+            if not isinstance(request, ExpansionRequest):
+                # raised where the search yields it
+                searches[i].throw(TypeError(f"yields {request!r:.60}, and no ExpansionRequest"))
+            requests[i] = request
         except StopIteration as stopped:
             results[i] = stopped.value
 
