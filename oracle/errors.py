@@ -34,8 +34,11 @@ class PluginError(Exception):
 
     @classmethod
     def of(cls, function: FunctionType, message: str) -> PluginError:
-        """A mistake that shows only after a function has returned."""
-        code = function.__code__
+        """A mistake that shows only where a function is called, or after it has returned."""
+        code = getattr(function, "__code__", None)
+        if code is None:
+            # what Python itself gives each class
+            return cls(f"`{function.__qualname__}` {message}")
         return cls.at(f"`{function.__qualname__}` {message}", code.co_filename, code.co_firstlineno)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple, TypeVar
 
-from oracle.errors import RnngError
+from oracle.errors import PluginError, RnngError
 
 T = TypeVar("T", bound=type)
 
@@ -62,6 +62,21 @@ class Registry(dict[str, T]):
             self.origins[name] = origin
             registered.append((self, name))
         return added
+
+    def make(self, name: str, *arguments: object, by: str = "__call__") -> object:
+        """An object of the class, made by calling it or a method of it, such as `open`.
+
+        Raises PluginError for a class that cannot be called so, RnngError for a name that none has.
+        """
+        found = self[name]
+        try:
+            return (found if by == "__call__" else getattr(found, by))(*arguments)
+        except TypeError as error:
+            if error.__traceback__.tb_next is not None:
+                # it was called, and has done something wrong itself
+                raise
+            part = found.__init__ if by == "__call__" else getattr(found, by)
+            raise PluginError.of(part, f"cannot be called: {error}") from None
 
     def __missing__(self, name: str) -> T:
         raise RnngError(f"no {self._what} is called {name!r}: {', '.join(self)}")

@@ -75,4 +75,4 @@ class OpenableScorer(NamedTuple):
 # a file's name may mean another one after the process has changed its folder
 @lru_cache(maxsize=1)
 def _open(name: str, given: str | None, order: int, path: str) -> WordScorer:
-    return SCORERS[name].open(given, order)
+    return SCORERS.make(name, given, order, by="open")

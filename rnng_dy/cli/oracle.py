@@ -150,7 +150,7 @@ def _cleaner(strip_ids: bool, strip_lemmas: bool) -> Callable[[nltk.Tree], nltk.
 def _source_trees(
     source: tuple[str, ...], kind: str, sections: str | None, encoding: str | None
 ) -> Iterator[LocatedTree]:
-    reader = READERS[kind]()
+    reader = READERS.make(kind)
     if not reader.needs_source and (source or encoding):
         raise click.UsageError(f"--from {kind} takes no SOURCE and no --encoding")
     if reader.needs_source and not source:

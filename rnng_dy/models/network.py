@@ -96,7 +96,7 @@ class Rnng(SavedModel):
         """
         self.store = store
         self.sizes = sizes
-        self.transitions = SYSTEMS[transitions](nonterminals)
+        self.transitions = SYSTEMS.make(transitions, nonterminals)
         actions, inputs, hidden = len(self.transitions), sizes.lstm_input, sizes.hidden
         labels = len(nonterminals)
         self._penalties = store.constant(np.where(self.transitions.masks, np.float32(0), INVALID))
@@ -104,11 +104,12 @@ class Rnng(SavedModel):
             STACK: Lstm(store, "stack", sizes.layers, inputs, hidden),
             HISTORY: Lstm(store, "action", sizes.layers, sizes.action, hidden),
         }
-        compose = COMPOSITIONS[composition]
-        self.compose = compose(store, composition_layers, inputs, hidden, labels)
+        self.compose = COMPOSITIONS.make(
+            composition, store, composition_layers, inputs, hidden, labels
+        )
         self._stack_guard = Embedding.of_parameter(store.vector("stack_guard", inputs))
         self._action_start = Embedding.of_parameter(store.vector("action_start", sizes.action))
-        self.state = self.states[state](store, hidden)
+        self.state = self.states.make(state, store, hidden)
         self._logit_weights = store.matrix("action_weights", actions, hidden)
         self._logit_bias = store.vector("action_bias", actions)
         self._opened = LookupTable(store, "open_nonterminal", labels, inputs)

@@ -47,7 +47,7 @@ def measures_of(options: SearchOptions) -> Sequence[str]:
 
 def open_search(model: Model, options: SearchOptions, index: int = 0) -> WordSearch:
     """The search that the options name. Raises RnngError for options that cannot be."""
-    return SEARCHES[options.search].open(model.transitions, options, index)
+    return SEARCHES.make(options.search, model.transitions, options, index, by="open")
 
 
 def side_by_side(options: SearchOptions) -> int:
