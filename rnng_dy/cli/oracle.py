@@ -25,7 +25,7 @@ from oracle.treebank import (
     words,
 )
 from oracle.unknown import RULES, UnknownWords, known_words
-from rnng_dy.cli.options import TRANSITIONS, Registered
+from rnng_dy.cli.options import TRANSITIONS, LiveChoice
 from rnng_dy.cli.output_files import check_files
 from rnng_dy.cli.paths import FILE, require_read_once
 from rnng_dy.cli.quiet import say
@@ -53,7 +53,7 @@ class Counted:
 @click.option(
     "--from",
     "kind",
-    type=Registered(READERS),
+    type=LiveChoice(READERS),
     required=True,
     help="What SOURCE is: files or folders of the PTB (.mrg), the CTB or IcePaHC (.psd, with --strip-ids and "
     "--strip-lemmas), tree files; nltk needs none.",

@@ -15,7 +15,7 @@ from oracle.parsed import ScoredTree
 from oracle.transitions import TransitionSystem
 from oracle.treebank import NO_TAG, format_tree
 from rnng_dy.cli.finding import TreesOf
-from rnng_dy.cli.options import AT_LEAST_1, FiniteRange, Registered
+from rnng_dy.cli.options import AT_LEAST_1, FiniteRange, LiveChoice
 from rnng_dy.cli.sentences import Item
 from rnng_dy.execution.work import ModelFolder
 from rnng_dy.search.surprisal import SEARCHES, SearchOptions, measure, side_by_side
@@ -29,7 +29,7 @@ T = TypeVar("T")
 _OPTIONS = [
     click.option(
         "--search",
-        type=Registered(SEARCHES),
+        type=LiveChoice(SEARCHES),
         default=SEARCHES.default,
         show_default=True,
         help="Word-synchronous beam, particle filter (unbiased), or variable beam.",

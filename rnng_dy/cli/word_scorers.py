@@ -17,7 +17,7 @@ from oracle.transitions import TOP_DOWN, TransitionSystem
 from rnng_dy import registry
 from rnng_dy.baselines.kneser_ney import KneserNey
 from rnng_dy.baselines.scorers import SCORERS, OpenableScorer
-from rnng_dy.cli.options import Registered
+from rnng_dy.cli.options import LiveChoice
 from rnng_dy.cli.output import open_model
 from rnng_dy.cli.paths import FILE
 from rnng_dy.execution.executor import Executor
@@ -71,16 +71,16 @@ class ScorerName(click.ParamType):
         _SCORER.convert(name, param, ctx)
         return OpenableScorer(name, InputFile(FILE.convert(path, param, ctx)) if equals else None)
 
-    def get_metavar(self, *_, **__) -> str:
+    def get_metavar(self, *of_option, **options) -> str:
         """See click."""
-        return f"{_SCORER.get_metavar()}[=FILE]"
+        return f"{_SCORER.get_metavar(*of_option, **options)}[=FILE]"
 
     def shell_complete(self, ctx, param, incomplete: str) -> list[CompletionItem]:
         """See click."""
         return _SCORER.shell_complete(ctx, param, incomplete)
 
 
-_SCORER = Registered(SCORERS)
+_SCORER = LiveChoice(SCORERS)
 scorer_option = click.option(
     "--scorer",
     type=ScorerName(),
