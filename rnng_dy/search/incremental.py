@@ -128,19 +128,6 @@ class SearchOptions:
     """A sentence of more tokens is refused; None for any length."""
 
 
-SUMS = ("syntactic", "lexical")
-"""Measures of a search that gives `log_syntactic`."""
-MEASURES = (
-    "best_syntactic",
-    "best_lexical",
-    "rounds",
-    "actions",
-    "entropy",
-    "entropy_delta",
-    "open",
-)
-
-
 class WordSearch(ABC):
     """A way of searching from word to word. `search.surprisal.SEARCHES` has them by name."""
 
@@ -160,9 +147,9 @@ class WordSearch(ABC):
         """How many analyses of one sentence it holds at a time, about: sentences are batched by it."""
 
     @classmethod
-    def measures(cls, options: SearchOptions) -> Sequence[str]:
-        """The measures that its records can have, by their names in `WordRecord`."""
-        return ("surprisal", *SUMS, *MEASURES)
+    def lacking(cls, options: SearchOptions) -> Sequence[str]:
+        """The measures that its records never have, by their names in `WordRecord`: tables leave them out."""
+        return ("standard_error",)
 
     @abstractmethod
     def start(self, configuration: Configuration) -> SearchState:

@@ -11,7 +11,6 @@ import numpy as np
 from oracle.errors import RnngError
 from oracle.transitions import SHIFT, TransitionSystem
 from rnng_dy.search.incremental import (
-    MEASURES,
     Configuration,
     ExpansionRequest,
     Hypothesis,
@@ -97,10 +96,10 @@ class ParticleFilter(WordSearch):
         return options.particles
 
     @classmethod
-    def measures(cls, options: SearchOptions) -> Sequence[str]:
-        """See `WordSearch`."""
-        error = ["standard_error"] if options.runs > 1 else []
-        return ("surprisal", *error, *MEASURES)
+    def lacking(cls, options: SearchOptions) -> Sequence[str]:
+        """See `WordSearch`: runs are what an error is estimated from."""
+        sums = ("syntactic", "lexical")
+        return sums if options.runs > 1 else ("standard_error", *sums)
 
     def __init__(
         self,

@@ -12,6 +12,7 @@ import numpy as np
 from oracle.registries import Registry
 from oracle.tokens import Token, split_tokens
 from oracle.treebank import NO_TAG
+from rnng_dy.evaluation.surprisal_table import MEASURES
 from rnng_dy.execution.batches import as_fits, batches
 from rnng_dy.search.beam import BeamSearch
 from rnng_dy.search.incremental import (
@@ -42,7 +43,8 @@ SEARCHES: Registry[type[WordSearch]] = Registry(
 
 def measures_of(options: SearchOptions) -> Sequence[str]:
     """The measures that the records of a search can have, by their names."""
-    return SEARCHES[options.search].measures(options)
+    lacking = SEARCHES[options.search].lacking(options)
+    return [name for name in MEASURES if name not in lacking]
 
 
 def open_search(model: Model, options: SearchOptions, index: int = 0) -> WordSearch:
