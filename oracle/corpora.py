@@ -77,12 +77,7 @@ class TreeReader(ABC):
 class BracketedFiles(TreeReader):
     """Files of bracketed trees; folders give those of their files that hold trees, sorted by name."""
 
-    def read(
-        self,
-        paths: Iterable[str | os.PathLike],
-        sections: str | None = None,
-        encoding: str | None = None,
-    ) -> Iterator[LocatedTree]:
+    def read(self, paths, sections=None, encoding=None) -> Iterator[LocatedTree]:
         """See `TreeReader`."""
         for path in _select(paths, sections, self.holds_trees, self.section):
             yield from read_trees(path, encoding=encoding or self.encoding(path))

@@ -129,9 +129,7 @@ class LocalProcesses(_Local):
                 if error.__cause__:
                     # no process has ended: a result, or what was raised, cannot be read
                     raise
-                raise RnngError(
-                    "a working process was killed, often for want of memory: go on with --resume and fewer --jobs"
-                ) from None
+                raise RnngError(context.loss()) from None
             except BaseException:
                 # what they are doing is not wanted any more
                 context.kill()
@@ -151,6 +149,19 @@ class _Spawning(SpawnContext):
         """See multiprocessing."""
         self._processes.append(super().Process(*arguments, **options))
         return self._processes[-1]
+
+    def loss(self) -> str:
+        """Why one of them has ended before its time."""
+        # the pool has ended the others by SIGTERM
+        codes = {process.exitcode for process in self._processes} - {None, 0, -signal.SIGTERM}
+        if codes <= {-signal.SIGKILL}:
+            return "a working process was killed, often for want of memory: go on with --resume and fewer --jobs"
+        code = max(codes - {-signal.SIGKILL})
+        named = f" ({signal.Signals(-code).name})" if code < 0 else ""
+        return (
+            f"a working process ended with code {code}{named}, as by a fault in a library that a plugin calls: go on "
+            "with --resume"
+        )
 
     def kill(self) -> None:
         """Kill those that run."""

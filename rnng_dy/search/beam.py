@@ -53,11 +53,6 @@ class BeamSearch(WordSearch):
         sizes = BeamSizes(o.beam, o.fast_track, o.word_beam)
         return cls(system, sizes, o.sum_all, o.like_reference, not (o.sum_all or o.like_reference))
 
-    @classmethod
-    def analyses(cls, options: SearchOptions) -> int:
-        """See `WordSearch`."""
-        return options.beam
-
     def __init__(
         self,
         system: TransitionSystem,

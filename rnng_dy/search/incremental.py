@@ -134,17 +134,15 @@ class WordSearch(ABC):
     name: ClassVar[str]
     """On the command line, and in `SearchOptions.search`."""
     options: ClassVar[tuple[str, ...]] = ()
-    """The fields of `SearchOptions` that it reads, besides `seed`."""
+    """The fields of `SearchOptions` that it reads, besides `seed`.
+
+    The first one says how many analyses of a sentence it holds at a time, about. Without any it holds one.
+    """
 
     @classmethod
     @abstractmethod
     def open(cls, system: TransitionSystem, options: SearchOptions, index: int) -> WordSearch:
         """The search of sentence number `index`. Raises RnngError for options that cannot be."""
-
-    @classmethod
-    @abstractmethod
-    def analyses(cls, options: SearchOptions) -> int:
-        """How many analyses of one sentence it holds at a time, about: sentences are batched by it."""
 
     @classmethod
     def lacking(cls, options: SearchOptions) -> Sequence[str]:

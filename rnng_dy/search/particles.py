@@ -91,11 +91,6 @@ class ParticleFilter(WordSearch):
         return cls(system, o.particles, o.runs, o.threshold, (o.seed, index))
 
     @classmethod
-    def analyses(cls, options: SearchOptions) -> int:
-        """See `WordSearch`."""
-        return options.particles
-
-    @classmethod
     def lacking(cls, options: SearchOptions) -> Sequence[str]:
         """See `WordSearch`: runs are what an error is estimated from."""
         sums = ("syntactic", "lexical")
@@ -206,11 +201,6 @@ class VariableBeam(WordSearch):
     def open(cls, system: TransitionSystem, options: SearchOptions, index: int) -> VariableBeam:
         """See `WordSearch`."""
         return cls(system, options.particles)
-
-    @classmethod
-    def analyses(cls, options: SearchOptions) -> int:
-        """See `WordSearch`."""
-        return options.particles
 
     def __init__(self, system: TransitionSystem, particles: int = 1000):
         if particles < 1:

@@ -54,7 +54,8 @@ def open_search(model: Model, options: SearchOptions, index: int = 0) -> WordSea
 
 def side_by_side(options: SearchOptions) -> int:
     """How many sentences are searched as one batch."""
-    return max(1, ANALYSES // max(1, SEARCHES[options.search].analyses(options)))
+    read = SEARCHES[options.search].options
+    return max(1, ANALYSES // max(1, getattr(options, read[0]) if read else 1))
 
 
 def measure(

@@ -8,6 +8,7 @@ import os
 import pickle
 import re
 import shutil
+import signal
 import warnings
 from dataclasses import replace
 from functools import partial
@@ -447,6 +448,18 @@ def test_workers_are_sent_the_content(start):
     finally:
         getattr(executor, "close", lambda: None)()
     assert found == [([*COMPOSITIONS], [known])] * 2
+
+
+def open_fault():
+    return lambda _: os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def test_a_fault_that_ends_a_worker_is_no_want_of_memory():
+    with pytest.raises(
+        RnngError, match=r"ended with code -11 \(SIGSEGV\), as by a fault"
+    ) as caught:
+        list(LocalProcesses(2).map(open_fault, [1, 2]))
+    assert "memory" not in str(caught.value)
 
 
 def test_a_command_of_its_own_is_sent_the_content(monkeypatch):
