@@ -39,6 +39,7 @@ class Registry(dict[str, T]):
         self._what, self._base = what, base
         self.origins: dict[str, Origin] = {}
         """By name, the plugins of those classes that have one."""
+        _registries.append(self)
         for found in classes:
             self.register(found)
 
@@ -57,9 +58,7 @@ class Registry(dict[str, T]):
         if name in self:
             raise RnngError(f"the name {name!r} is taken: give the {self._what} another one")
         self[name] = added
-        if _loading:
-            origin, registered = _loading[-1]
-            self.origins[name] = origin
+        for registered in _loading:
             registered.append((self, name))
         return added
 
@@ -87,19 +86,30 @@ class Registry(dict[str, T]):
         return next(iter(self))
 
 
-_loading: list[tuple[Origin, list[tuple[Registry, str]]]] = []
+_registries: list[Registry] = []
+_loading: list[list[tuple[Registry, str]]] = []
+
+
+def registered_by(module: str) -> Iterator[tuple[Registry, str]]:
+    """The registries and names of the classes of a module."""
+    for registry in _registries:
+        for name, found in registry.items():
+            if found.__module__ == module:
+                yield registry, name
 
 
 @contextmanager
 def registering(origin: Origin) -> Iterator[list[tuple[Registry, str]]]:
     """A block in which `origin` registers classes; gives the list of them. They go again where it raises."""
     registered: list[tuple[Registry, str]] = []
-    _loading.append((origin, registered))
+    _loading.append(registered)
     try:
         yield registered
     except BaseException:
         for registry, name in registered:
-            del registry[name], registry.origins[name]
+            del registry[name]
         raise
     finally:
         _loading.pop()
+    for registry, name in registered:
+        registry.origins[name] = origin

@@ -22,7 +22,7 @@ from types import ModuleType
 from typing import NamedTuple, TypeVar
 
 from oracle.errors import InputError, PluginError, RnngError
-from oracle.registries import Origin, registering
+from oracle.registries import Origin, registered_by, registering
 from oracle.regular_files import read_regular
 
 T = TypeVar("T")
@@ -114,8 +114,8 @@ def _load(plugin: Plugin) -> None:
 
 
 def _load_module(name: str) -> None:
-    """Load a plugin that a package installs."""
-    if name in _loaded or name in sys.modules:
+    """Load a plugin that a package installs, also where the user's program has imported it."""
+    if name in _loaded:
         return
     try:
         path = importlib.util.find_spec(name).origin
@@ -140,6 +140,9 @@ def _register(plugin: Plugin, execute: Callable[[], object]) -> None:
     """Run a plugin's code, which registers its classes. Raises PluginError where it fails or registers nothing."""
     with blamed(plugin.path), registering(Origin(*plugin[:2])) as registered:
         execute()
+        if not registered:
+            # an installed one that the user's program has imported before
+            registered += registered_by(plugin.name)
         if not registered:
             raise RnngError(
                 "it registers nothing: say for example `@COMPOSITIONS.register` before a class"

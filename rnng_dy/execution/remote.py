@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from distributed import Worker, get_worker
 
-from oracle.errors import RnngError
+from oracle.errors import PluginError, RnngError
 from rnng_dy import plugins
 from rnng_dy.execution.executor import Command
 from rnng_dy.execution.identity import differences, installed
@@ -89,6 +89,8 @@ def _blamed(worker: Worker) -> Iterator[None]:
     except OSError as error:
         named = "" if error.filename is None else f"{error.filename}: "
         raise RnngError(f"the worker {worker.address}: {named}{error.strerror or error}") from None
+    except PluginError as error:
+        raise PluginError(f"{error} (on the worker {worker.address})") from None
     except MemoryError:
         raise RnngError(
             f"the worker {worker.address} has too little memory for the model: give it more, or take it away"

@@ -151,6 +151,11 @@ def test_plugins_of_installed_packages_are_loaded_and_blamed(tmp_path):
     shown = run(None, "doctor", **options).stdout
     parts = site / "mine" / "parts.py"
     assert f"plugin     mine.parts (sha256 {sha256(parts)}) of {parts}\n" in shown
+    program = (
+        "import mine.parts\nfrom rnng_dy import plugins\nfrom rnng_dy.models.composition import COMPOSITIONS\n"
+        "plugins.load_named()\nprint(COMPOSITIONS.origins['sum'].name)"
+    )
+    assert run(None, command=(COMMAND[0], "-c", program), **options).stdout == "mine.parts\n"
     parts.write_text("\n1 / 0\n", encoding="utf-8")
     said = run(None, "doctor", code=2, **options).stderr
     assert said == f"Error: {parts}:2: ZeroDivisionError: division by zero\n"
