@@ -58,7 +58,7 @@ class Registry(dict[str, T]):
         if name in self:
             raise RnngError(f"the name {name!r} is taken: give the {self._what} another one")
         self[name] = added
-        for registered in _loading:
+        for registered in _loading[-1:]:
             registered.append((self, name))
         return added
 

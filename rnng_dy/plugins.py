@@ -8,7 +8,7 @@ plugins the model needs; nothing is ever loaded from there.
 from __future__ import annotations
 
 import hashlib
-import importlib
+import importlib.util
 import os
 import pickle
 import re
@@ -120,8 +120,8 @@ def _load_module(name: str) -> None:
     try:
         path = importlib.util.find_spec(name).origin
         source = read_regular(path)
-    except (AttributeError, ImportError, OSError, TypeError) as error:
-        raise PluginError(f"the installed plugin {name} cannot be found: {error}") from None
+    except Exception as error:
+        raise PluginError(f"the installed plugin {name} cannot be found: {_text(error)}") from None
     plugin = Plugin(name, hashlib.sha256(source).hexdigest(), path, None)
     _register(plugin, partial(importlib.import_module, name))
 

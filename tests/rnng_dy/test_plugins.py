@@ -216,6 +216,16 @@ def test_what_failed_can_be_loaded_when_it_is_right():
     assert "sum" in COMPOSITIONS
 
 
+def test_a_plugin_that_loads_another_has_its_own_classes_alone():
+    write(SUM, "inner.py")
+    write("import rnng_dy\nrnng_dy.load_plugin('inner.py')\n" + SUM.replace('"sum"', '"outer"'))
+    rnng_dy.load_plugin("mine.py")
+    assert {name: origin.name for name, origin in COMPOSITIONS.origins.items()} == {
+        "sum": "inner.py",
+        "outer": "mine.py",
+    }
+
+
 def test_a_file_that_is_not_there_is_named():
     said = invoke("--plugin", "none.py", "prepare", trees(), "--from", "trees", code=2).stderr
     assert said == "Error: none.py: No such file or directory\n"
