@@ -157,7 +157,7 @@ class _Spawning(SpawnContext):
         if codes <= {-signal.SIGKILL}:
             return "a working process was killed, often for want of memory: go on with --resume and fewer --jobs"
         code = max(codes - {-signal.SIGKILL})
-        named = f" ({signal.Signals(-code).name})" if code < 0 else ""
+        named = f" ({signal.strsignal(-code)})" if code < 0 else ""
         return (
             f"a working process ended with code {code}{named}, as by a fault in a library that a plugin calls: go on "
             "with --resume"

@@ -471,7 +471,7 @@ def open_fault():
 
 def test_a_fault_that_ends_a_worker_is_no_want_of_memory():
     with pytest.raises(
-        RnngError, match=r"ended with code -11 \(SIGSEGV\), as by a fault"
+        RnngError, match=r"ended with code -11 \(Segmentation fault\), as by a fault"
     ) as caught:
         list(LocalProcesses(2).map(open_fault, [1, 2]))
     assert "memory" not in str(caught.value)
