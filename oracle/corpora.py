@@ -1,15 +1,19 @@
-"""The files of the Penn Treebank, the Chinese Treebank, IcePaHC and NLTK's sample."""
+"""Readers of treebanks: the Penn and the Chinese Treebank, IcePaHC, NLTK's sample, and files of trees."""
 
 from __future__ import annotations
 
 import os
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import ClassVar
 
 from oracle.brackets import LocatedTree, read_tree_lines, read_trees
-from oracle.errors import InputError, RnngError
+from oracle.errors import InputError, PluginError, RnngError
+from oracle.lazy import nltk
 from oracle.packing import plain_name
+from oracle.registries import Registry
 from oracle.streams import read_lines
 
 _PTB_FILE = re.compile(r"wsj_(\d\d)\d\d")
@@ -36,40 +40,164 @@ def parse_sections(sections: str | None) -> list[range] | None:
     return ranges
 
 
-def read_ptb(
-    paths: Iterable[str | os.PathLike],
-    sections: str | None = None,
-    *,
-    encoding: str = "utf-8",
-) -> Iterator[LocatedTree]:
-    """Trees of PTB's parsed files, of folders all `.mrg` files by name.
+class TreeReader(ABC):
+    """How the trees of some sort of treebank are read. `READERS` has them by name."""
+
+    name: ClassVar[str]
+    """After `rnng-dy prepare --from`."""
+    needs_source: ClassVar[bool] = True
+    """Whether it reads files or folders that the user names."""
+    has_sections: ClassVar[bool] = False
+    """Whether `sections` may choose some of its files."""
+    has_lemmas: ClassVar[bool] = False
+    """Whether words come as in PPCHE's treebanks, with lemmas, ids and comments, which `prepare` takes out."""
+
+    @abstractmethod
+    def read(
+        self,
+        paths: Iterable[str | os.PathLike],
+        sections: str | None = None,
+        encoding: str | None = None,
+    ) -> Iterable[LocatedTree]:
+        """The trees of files and folders, each with its place. Raises InputError for what is no tree."""
+
+    def trees(self, *arguments: object) -> Iterator[LocatedTree]:
+        """What `read` gives. Raises PluginError where those are no trees with their places."""
+        found = self.read(*arguments)
+        if not isinstance(found, Iterable):
+            raise PluginError.of(type(self).read, f"gives {found!r:.60}, and no trees")
+        for located in found:
+            if not (isinstance(located, LocatedTree) and isinstance(located.tree, nltk.Tree)):
+                raise PluginError.of(
+                    type(self).read, f"gives {located!r:.60}, and no LocatedTree of an nltk.Tree"
+                )
+            yield located
+
+
+class BracketedFiles(TreeReader):
+    """Files of bracketed trees; folders give those of their files that hold trees, sorted by name."""
+
+    def read(self, paths, sections=None, encoding=None) -> Iterator[LocatedTree]:
+        """See `TreeReader`."""
+        for path in _select(paths, sections, self.holds_trees, self.section):
+            yield from read_trees(path, encoding=encoding or self.encoding(path))
+
+    @staticmethod
+    def holds_trees(path: Path) -> bool:
+        """Whether a file of a folder holds trees."""
+        raise NotImplementedError
+
+    @staticmethod
+    def section(path: Path) -> int | None:
+        """The section that a file belongs to."""
+        return None
+
+    @staticmethod
+    def encoding(path: str) -> str:
+        """What a file is read as where the user does not say it."""
+        return "utf-8"
+
+
+class PennTreebank(BracketedFiles):
+    """PTB's parsed files, of folders all `.mrg` files.
 
     `sections` are WSJ's: the first two digits in `wsj_NNnn`, or the folder's number.
     """
-    for path in _select(paths, sections, _is_ptb, _ptb_section):
-        yield from read_trees(path, encoding=encoding)
+
+    name = "ptb"
+    has_sections = True
+
+    @staticmethod
+    def holds_trees(path: Path) -> bool:
+        """See `BracketedFiles`."""
+        return path.suffix.lower() == ".mrg"
+
+    @staticmethod
+    def section(path: Path) -> int | None:
+        """See `BracketedFiles`."""
+        match = _PTB_FILE.match(path.name.lower())
+        if match:
+            return int(match[1])
+        folder = os.path.basename(os.path.dirname(os.path.realpath(path)))
+        return int(folder) if re.fullmatch("[0-9]{1,2}", folder) else None
 
 
-def read_ctb(
-    paths: Iterable[str | os.PathLike],
-    sections: str | None = None,
-    *,
-    encoding: str | None = None,
-) -> Iterator[LocatedTree]:
-    """Trees of CTB's bracketed files; `sections` are the numbers in `chtb_NNN`.
+class ChineseTreebank(BracketedFiles):
+    """CTB's bracketed files; `sections` are the numbers in `chtb_NNN`.
 
     Without an encoding each file is read as UTF-8, or if it is not, as GB18030.
     """
-    for path in _select(paths, sections, _is_ctb, _ctb_number):
-        yield from read_trees(path, encoding=encoding or _ctb_encoding(path))
+
+    name = "ctb"
+    has_sections = True
+
+    @staticmethod
+    def holds_trees(path: Path) -> bool:
+        """See `BracketedFiles`."""
+        return bool(_CTB_FILE.match(path.name)) and path.suffix.lower() not in _CTB_OTHER
+
+    @staticmethod
+    def section(path: Path) -> int | None:
+        """See `BracketedFiles`."""
+        match = _CTB_FILE.match(path.name)
+        return int(match[1]) if match else None
+
+    @staticmethod
+    def encoding(path: str) -> str:
+        """See `BracketedFiles`."""
+        # what was read of a pipe is gone
+        if not os.path.isfile(path):
+            return "utf-8"
+        try:
+            for _ in read_lines(path):
+                pass
+        except InputError:
+            return "gb18030"
+        return "utf-8"
 
 
-def read_icepahc(
-    paths: Iterable[str | os.PathLike], *, encoding: str = "utf-8"
-) -> Iterator[LocatedTree]:
-    """Trees of IcePaHC's files, of folders all `.psd` files by name; so are those of PPCHE."""
-    for path in _select(paths, None, _is_psd, lambda path: None):
-        yield from read_trees(path, encoding=encoding)
+class IcelandicCorpus(BracketedFiles):
+    """IcePaHC's files, of folders all `.psd` files; so are those of PPCHE."""
+
+    name = "icepahc"
+    has_lemmas = True
+
+    @staticmethod
+    def holds_trees(path: Path) -> bool:
+        """See `BracketedFiles`."""
+        return path.suffix.lower() == ".psd"
+
+
+class NltkSample(TreeReader):
+    """NLTK's sample of the Penn Treebank; `sections` are file numbers, 1 to 199."""
+
+    name = "nltk"
+    needs_source = False
+    has_sections = True
+
+    def read(self, paths=(), sections=None, encoding=None) -> Iterator[LocatedTree]:
+        """See `TreeReader`."""
+        return read_nltk(sections)
+
+
+class TreeFiles(TreeReader):
+    """Files of trees, such as `prepare` writes."""
+
+    name = "trees"
+
+    def read(self, paths, sections=None, encoding=None) -> Iterator[LocatedTree]:
+        """See `TreeReader`."""
+        return (tree for path in paths for tree in read_trees(path, encoding=encoding or "utf-8"))
+
+
+READERS: Registry[type[TreeReader]] = Registry(
+    "reader of trees",
+    TreeReader,
+    *(PennTreebank, ChineseTreebank, NltkSample, IcelandicCorpus, TreeFiles),
+)
+read_ptb, read_ctb, read_icepahc = (
+    reader().read for reader in (PennTreebank, ChineseTreebank, IcelandicCorpus)
+)
 
 
 def read_nltk(sections: str | None = None) -> Iterator[LocatedTree]:
@@ -100,7 +228,7 @@ def _in(ranges: list[range] | None, number: int | None) -> bool:
     return ranges is None or any(number in part for part in ranges)
 
 
-def _select(paths, sections, is_parsed, section_of) -> list[str]:
+def _select(paths, sections, holds_trees, section_of) -> list[str]:
     """Files of the sections; folders give those of their files that hold trees, sorted by name."""
     ranges = parse_sections(sections)
     files = []
@@ -108,7 +236,7 @@ def _select(paths, sections, is_parsed, section_of) -> list[str]:
         found = [os.fspath(path)]
         if os.path.isdir(path):
             inside = (f for f in Path(path).rglob("*") if f.is_file())
-            found = sorted(str(f) for f in inside if is_parsed(Path(plain_name(f))))
+            found = sorted(str(f) for f in inside if holds_trees(Path(plain_name(f))))
             if not found:
                 raise InputError(
                     "this folder has no .mrg (PTB), chtb_NNN.* (CTB) or .psd (IcePaHC) file", path
@@ -119,40 +247,3 @@ def _select(paths, sections, is_parsed, section_of) -> list[str]:
         names = ", ".join(map(str, paths))
         raise RnngError(f"{names}: none of the {len(files)} files is in sections {sections}")
     return selected
-
-
-def _is_ptb(path: Path) -> bool:
-    return path.suffix.lower() == ".mrg"
-
-
-def _is_psd(path: Path) -> bool:
-    return path.suffix.lower() == ".psd"
-
-
-def _ptb_section(path: Path) -> int | None:
-    match = _PTB_FILE.match(path.name.lower())
-    if match:
-        return int(match[1])
-    folder = os.path.basename(os.path.dirname(os.path.realpath(path)))
-    return int(folder) if re.fullmatch("[0-9]{1,2}", folder) else None
-
-
-def _is_ctb(path: Path) -> bool:
-    return bool(_CTB_FILE.match(path.name)) and path.suffix.lower() not in _CTB_OTHER
-
-
-def _ctb_number(path: Path) -> int | None:
-    match = _CTB_FILE.match(path.name)
-    return int(match[1]) if match else None
-
-
-def _ctb_encoding(path: str) -> str:
-    # what was read of a pipe is gone
-    if not os.path.isfile(path):
-        return "utf-8"
-    try:
-        for _ in read_lines(path):
-            pass
-    except InputError:
-        return "gb18030"
-    return "utf-8"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import FunctionType
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -17,8 +18,33 @@ class InputError(RnngError):
 
     def __init__(self, message: str, path: object = None, line: int | None = None):
         self.message, self.path, self.line = message, path, line
-        place = "".join(f"{part}:" for part in (path, line) if part is not None)
-        super().__init__(f"{place} {message}" if place else message)
+        super().__init__(_at(message, path, line))
+
+
+class PluginError(Exception):
+    """A mistake in a plugin. `str()` gives `path:line: message`.
+
+    It is no RnngError: it ends a command where an error of the input would leave a sentence out.
+    """
+
+    @classmethod
+    def at(cls, message: str, path: object, line: int | None = None) -> PluginError:
+        """A mistake in a line of a file."""
+        return cls(_at(message, path, line))
+
+    @classmethod
+    def of(cls, function: FunctionType, message: str) -> PluginError:
+        """A mistake that shows only where a function is called, or after it has returned."""
+        code = getattr(function, "__code__", None)
+        if code is None:
+            # what Python itself gives each class
+            return cls(f"`{function.__qualname__}` {message}")
+        return cls.at(f"`{function.__qualname__}` {message}", code.co_filename, code.co_firstlineno)
+
+
+def _at(message: str, path: object, line: int | None) -> str:
+    place = "".join(f"{part}:" for part in (path, line) if part is not None)
+    return f"{place} {message}" if place else message
 
 
 class ImpossibleError(RnngError):

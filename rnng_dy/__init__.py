@@ -12,7 +12,7 @@ import importlib
 import os
 from typing import TYPE_CHECKING
 
-from oracle.errors import InputError, RnngError
+from oracle.errors import InputError, PluginError, RnngError
 
 if TYPE_CHECKING:
     from rnng_dy.baselines.lstm_lm import LstmLanguageModel
@@ -27,10 +27,12 @@ __all__ = [
     "LanguageModel",
     "LstmLanguageModel",
     "Parser",
+    "PluginError",
     "RnngError",
     "Training",
     "__version__",
     "load",
+    "load_plugin",
     "train",
 ]
 
@@ -71,3 +73,13 @@ def load(
     kind = registry.kind_of(folder)
     engine.start_on(device)
     return kind.model_class.load(folder)
+
+
+def load_plugin(path: str | os.PathLike) -> None:
+    """Load a file of Python whose classes join the project's registries: see docs/extending.md.
+
+    Raises PluginError naming file and line for a mistake in it, OSError where it cannot be read.
+    """
+    from rnng_dy import plugins
+
+    plugins.load(path)

@@ -29,8 +29,10 @@ CONFIG, VOCABULARY = "config.json", "vocabulary.json"
 PARAMETERS, TRAINING = "parameters.npz", "training.npz"
 UPDATES = "updates"
 """Beside the parameters in their file."""
-ALWAYS = {"format", "version", "kind", "sizes"}
-"""Keys of every config.json."""
+PLUGINS = "plugins"
+"""The key of plugins that a model needs, in config.json where it needs any."""
+GENERAL = {"format", "version", "kind", "sizes", PLUGINS}
+"""Keys of config.json for any kind of model."""
 
 
 class Store(Protocol):
@@ -143,7 +145,7 @@ def read(folder: str | Path, kind: str, defaults: Mapping[str, object]) -> Conte
     if config["kind"] != kind:
         raise InputError(f"a {config['kind']} model; a {kind} one is needed here", folder)
     for key in config:
-        if key not in ALWAYS and key not in defaults:
+        if key not in GENERAL and key not in defaults:
             raise InputError(
                 f"unknown key {key!r}: this version of rnng_dy cannot read the model",
                 folder / CONFIG,

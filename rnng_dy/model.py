@@ -16,7 +16,7 @@ from nltk.tag.perceptron import PerceptronTagger
 from oracle.errors import InputError, RnngError
 from oracle.tagger_files import load_tagger, save_tagger
 from oracle.tokens import Token, split_tokens
-from rnng_dy import checkpoint, model_card
+from rnng_dy import checkpoint, model_card, plugins
 from rnng_dy.model_card import About
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.search.parse_result import ParseResult
@@ -68,7 +68,7 @@ class Model:
 
     def _described(self) -> Iterator[str]:
         config, about = self.config(), self.about or {}
-        named = [f"{name} {config[name]}" for name in config if name not in ("kind", "sizes")]
+        named = [f"{name} {config[name]}" for name in config if name not in checkpoint.GENERAL]
         sizes = [f"{name} {size}" for name, size in config["sizes"].items()]
         yield from (", ".join(part) for part in (named, sizes) if part)
         yield f"{self.store.count():,} parameters"
@@ -158,6 +158,7 @@ class Model:
         """
         contents = checkpoint.read(folder, cls.kind, cls.config_defaults)
         config, place = contents.config, Path(folder) / checkpoint.CONFIG
+        plugins.require(config.get(checkpoint.PLUGINS), place)
         unknown = set(config["sizes"]) - {field.name for field in fields(cls.sizes_type)}
         if unknown:
             raise InputError(f"unknown size {min(unknown)!r}: this version cannot read it", place)
@@ -169,7 +170,8 @@ class Model:
         given = {name: config[name] for name in cls.config_defaults if config[name] is not None}
         constants = {name: contents.constant(name) for name in cls.constants_of(vocabulary)}
         try:
-            model = cls(vocabulary, cls.sizes_type(**config["sizes"]), **given, **constants)
+            with plugins.blamed():
+                model = cls(vocabulary, cls.sizes_type(**config["sizes"]), **given, **constants)
         except (RnngError, TypeError) as error:
             raise InputError(f"no model can be made of it: {error}", place) from None
         model.read_companions(Path(folder))

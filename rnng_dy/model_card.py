@@ -21,6 +21,7 @@ About = Mapping[str, Mapping[str, Value]]
 
 TITLES = {
     "model": "Model",
+    "plugins": "Plugins that it needs, with their SHA-256",
     "sizes": "Dimensions",
     "scores": "Best scores on the development data",
     "corpus": "Training corpus",

@@ -9,7 +9,7 @@ import sys
 from glob import glob
 from pathlib import Path
 
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from rnng_dy.cli import main
 
@@ -56,7 +56,18 @@ def run_examples(page: Path) -> list[str]:
 
 
 def _run(line: str) -> str:
-    """Run `rnng-dy …`, `echo TEXT | rnng-dy …`, `echo TEXT > FILE` or `mpirun -n N rnng-dy …`."""
+    """What a line prints, which ends well."""
+    result = result_of(line)
+    if result is None:
+        return ""
+    if isinstance(result, str):
+        return result
+    assert result.exit_code == 0, f"{line}\n{result.output}"
+    return result.stdout
+
+
+def result_of(line: str) -> Result | str | None:
+    """Run `rnng-dy …`, `echo TEXT | rnng-dy …`, `echo TEXT > FILE` or `mpirun -n N rnng-dy …`; what mpirun prints."""
     words = shlex.split(line)
     text = None
     if words[0] == "mpirun":
@@ -69,16 +80,15 @@ def _run(line: str) -> str:
         _, text, sign, *words = words
         if sign == ">":
             Path(words[0]).write_text(f"{text}\n", encoding="utf-8")
-            return ""
+            return None
         assert sign == "|", line
     program, *arguments = words
     assert program == "rnng-dy", line
     arguments = [found for word in arguments for found in (sorted(glob(word)) or [word])]
     result = CliRunner().invoke(main, _smaller(arguments), input=text)
-    assert result.exit_code == 0, f"{line}\n{result.output}"
-    if arguments[0] == "prepare":
+    if arguments[0] == "prepare" and result.exit_code == 0:
         _cut(Path(arguments[-1]))
-    return result.stdout
+    return result
 
 
 def _installed(program: str) -> str:
@@ -88,7 +98,8 @@ def _installed(program: str) -> str:
 
 def _smaller(arguments: list[str]) -> list[str]:
     """The command's arguments with the options that make it small; the last of an option counts."""
-    added = _SMALLER.get(" ".join(arguments[:2]), _SMALLER.get(arguments[0], ""))
+    named = arguments[2:] if arguments[0] == "--plugin" else arguments
+    added = _SMALLER.get(" ".join(named[:2]), _SMALLER.get(named[0], ""))
     if arguments[0] in ("perplexity", "surprisal") and "generator" in arguments:
         added = "--particles 20" if "particles" in arguments else "--beam 9 --fast-track 1"
     return arguments + added.split()

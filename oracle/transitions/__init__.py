@@ -1,4 +1,4 @@
-"""Transition systems: trees as sequences of actions. A new one is a file here and a line in `SYSTEMS`."""
+"""Transition systems: trees as sequences of actions. `SYSTEMS` has them by name."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import cache
 from operator import itemgetter
 
 from oracle.errors import UnderivableError
+from oracle.registries import Registry
 from oracle.transitions.base import MAX_OPEN, REDUCE, SHIFT, StackItem, State, TransitionSystem
 from oracle.transitions.in_order import InOrder
 from oracle.transitions.top_down import TopDown
@@ -30,9 +31,10 @@ __all__ = [
     "unlimited",
 ]
 
-SYSTEMS: dict[str, type[TransitionSystem]] = {system.name: system for system in (TopDown, InOrder)}
-"""By name, the default first."""
-DEFAULT = TopDown.name
+SYSTEMS: Registry[type[TransitionSystem]] = Registry(
+    "transition system", TransitionSystem, TopDown, InOrder
+)
+DEFAULT = SYSTEMS.default
 
 
 @cache

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
+import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from oracle.errors import UnseenSymbolError
+from oracle.errors import RnngError, UnseenSymbolError
 from oracle.files import read_oracle
 from oracle.tokens import split_tokens
 from oracle.unknown import UnknownWords, infer_unknown_words
 from rnng_dy.execution.memory import require_memory
-from rnng_dy.search.words import WordRecord
+from rnng_dy.search.words import WordRecord, WordScorer
+from rnng_dy.text.segmenter import Segmenter
 
 START, END = "<s> ", "</s> "
 """These stand before and after a sentence. No token can be one of them, since tokens have no blanks."""
@@ -31,12 +33,14 @@ class Followers(NamedTuple):
     of_count: tuple[int, int, int]
 
 
-class KneserNey:
+class KneserNey(WordScorer):
     """p(word | the n - 1 words before it), of sentences that have START before and END after them.
 
     The highest order counts occurrences, the lower ones the different words that come before; all are interpolated,
     down to the uniform distribution over the vocabulary and END.
     """
+
+    name = "kneser-ney"
 
     def __init__(
         self, sentences: Iterable[Sequence[str]], vocabulary: Iterable[str], order: int = 5
@@ -56,10 +60,28 @@ class KneserNey:
         self._discounts = [discounts(counts.values()) for counts in self._counts]
 
     @classmethod
+    def open(cls, path: str | None, order: int) -> KneserNey:
+        """See `WordScorer`."""
+        if path is None:
+            raise RnngError("n-grams need a training oracle: --scorer kneser-ney=TRAIN.oracle")
+        return cls.of_oracle(path, order)
+
+    @classmethod
+    def title(cls, path: str | None, order: int) -> str:
+        """See `WordScorer`."""
+        return f"Kneser-Ney, order {order}"
+
+    @property
+    def segmenter(self) -> Segmenter:
+        """See `WordScorer`."""
+        return Segmenter.of_training(sentence.tokens for sentence in read_oracle(self._path))
+
+    @classmethod
     def of_oracle(cls, path: str, order: int, vocabulary: Iterable[str] = ()) -> KneserNey:
         """n-grams of a generative training oracle, with its UNK classes."""
         sentences = read_oracle(path)
         model = cls([s.unkified for s in sentences], vocabulary, order)
+        model._path = os.path.abspath(path)
         model._unknown = infer_unknown_words((s.tokens, s.unkified) for s in sentences)
         return model
 

@@ -7,6 +7,7 @@ import io
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import ModuleType
@@ -15,7 +16,8 @@ from typing import NamedTuple, TextIO
 import click
 from click.shell_completion import CompletionItem
 
-from oracle.errors import RnngError
+from oracle.errors import PluginError, RnngError
+from rnng_dy import plugins
 from rnng_dy.cli.group import Group
 from rnng_dy.cli.quiet import escaped
 from rnng_dy.cli.stopping import Terminated
@@ -97,16 +99,22 @@ class LazyGroup(Group):
         if isinstance(sys.stdout, io.TextIOWrapper):
             # what a file or an argument has that is not UTF-8 is printed as it is
             sys.stdout.reconfigure(errors="surrogateescape")
-        with told():
+        with told(), warnings.catch_warnings():
+            warnings.showwarning = _show_warning
             return super().invoke(ctx)
+
+
+def _show_warning(message: Warning | str, *place: object) -> None:
+    click.echo(f"Warning: {escaped(str(message))}", err=True)
 
 
 @contextmanager
 def told() -> Iterator[None]:
     """Turn what a user can mend, and what the system refuses, into one message and an exit code."""
     try:
-        yield
-    except RnngError as error:
+        with plugins.blamed():
+            yield
+    except (RnngError, PluginError) as error:
         fail(str(error))
     except click.ClickException as error:
         error.message = escaped(error.message)

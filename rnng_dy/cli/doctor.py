@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import click
 
 from oracle.errors import RnngError
-from rnng_dy import engine, installation
+from rnng_dy import engine, installation, plugins
 from rnng_dy.cli.options import device_option
 from rnng_dy.cpu_level import cpu_level, runs_here
 
@@ -23,6 +23,10 @@ def doctor(device: str) -> None:
     Example: rnng-dy doctor --device cuda
     """
     _print(installation.versions())
+    _print(
+        ("plugin", f"{plugin.name} (sha256 {plugin.sha256}) of {plugin.path}")
+        for plugin in plugins.loaded()
+    )
     march = installation.march()
     _print(installation.machine(march))
     engine.require_build()

@@ -7,9 +7,11 @@ from difflib import get_close_matches
 
 import click
 
+from rnng_dy.cli.plugin_files import load_plugins, plugin_option
 from rnng_dy.cli.quiet import quiet_option
 
 TYPED = "rnng_dy.typed"
+_EVERYWHERE = quiet_option, plugin_option
 
 
 def typed_command() -> str | None:
@@ -43,11 +45,14 @@ class Sectioned(click.Command):
 
 
 class Group(click.Group):
-    """A group that suggests a command for a mistyped one; --quiet may stand before and after each of its commands."""
+    """A group that suggests a command for a mistyped one.
+
+    --quiet and --plugin may stand before and after each of its commands.
+    """
 
     def __init__(self, *arguments, **options):
         super().__init__(*arguments, **options)
-        self.params.append(quiet_option)
+        self.params += _EVERYWHERE
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra
@@ -62,8 +67,7 @@ class Group(click.Group):
     def add_command(self, cmd: click.Command, name: str | None = None) -> None:
         """See click."""
         super().add_command(cmd, name)
-        if quiet_option not in cmd.params:
-            cmd.params.append(quiet_option)
+        cmd.params += [option for option in _EVERYWHERE if option not in cmd.params]
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -77,4 +81,8 @@ class Group(click.Group):
             near = begun or get_close_matches(name, known)
             suggestion = "".join(f" Did you mean {other!r}?" for other in near[:1])
             ctx.fail(f"No such command {name!r}.{suggestion}")
-        return super().resolve_command(ctx, args)
+        found = super().resolve_command(ctx, args)
+        # of a group the commands do it: of several ranks the first one alone reads files
+        if not isinstance(found[1], click.Group):
+            load_plugins(ctx)
+        return found

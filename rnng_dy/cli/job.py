@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from oracle.errors import RnngError
+from rnng_dy.baselines.scorers import OpenableScorer
 from rnng_dy.cli.option_groups import flag_given, together
 from rnng_dy.cli.options import AT_LEAST_1, device_option, resume_option
 from rnng_dy.cli.paths import PathName
@@ -30,8 +31,8 @@ class Job:
     scheduler: str | None
     device: str = CPU
     resume: bool = False
-    place: ModelFolder | None = None
-    """The model that is opened where work is done."""
+    place: ModelFolder | OpenableScorer | None = None
+    """The model, or the scorer, that is opened where work is done."""
 
     def __post_init__(self) -> None:
         """Raises UsageError where two options say where."""

@@ -37,25 +37,25 @@ class FiniteRange(click.FloatRange):
         return number
 
 
-class Registered(click.ParamType):
+class LiveChoice(click.Choice):
     """A name in a registry, which is looked at when the option is given."""
 
-    name = "name"
-
     def __init__(self, registry: Collection[str]):
-        self._registry = registry
+        self._registry, self.case_sensitive = registry, True
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """See click."""
+        return tuple(self._registry)
+
+
+class Registered(LiveChoice):
+    """A part of a model, by its name in a registry."""
 
     def convert(self, value, param, ctx) -> str:
         if value not in self._registry:
             self.fail(f"{value!r} is none of {', '.join(self._registry)}.", param, ctx)
         return value
-
-    def get_metavar(self, *_, **__) -> str:
-        return f"[{'|'.join(self._registry)}]"
-
-    def shell_complete(self, ctx, param, incomplete: str) -> list[CompletionItem]:
-        """See click."""
-        return [CompletionItem(name) for name in self._registry if name.startswith(incomplete)]
 
 
 class Names(click.ParamType):

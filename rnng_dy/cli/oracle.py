@@ -7,6 +7,7 @@ from functools import partial
 
 import click
 
+from oracle.corpora import READERS
 from oracle.errors import InputError
 from oracle.files import make_oracle, open_output, write_oracle
 from oracle.ppche import is_no_text, without_lemma
@@ -18,16 +19,12 @@ from oracle.treebank import (
     format_tree,
     is_preterminal,
     is_trace,
-    read_ctb,
-    read_icepahc,
-    read_nltk,
-    read_ptb,
     read_trees,
     unlabelled,
     words,
 )
 from oracle.unknown import RULES, UnknownWords, known_words
-from rnng_dy.cli.options import TRANSITIONS, trees_output_option
+from rnng_dy.cli.options import TRANSITIONS, LiveChoice, trees_output_option
 from rnng_dy.cli.paths import FILE, check_files, require_read_once
 from rnng_dy.cli.quiet import say
 
@@ -41,7 +38,7 @@ skip_preterminals_option = click.option(
 @click.option(
     "--from",
     "kind",
-    type=click.Choice(["ptb", "ctb", "nltk", "icepahc", "trees"]),
+    type=LiveChoice(READERS),
     required=True,
     help="What SOURCE is: files or folders of the PTB (.mrg), the CTB or IcePaHC (.psd, with --strip-ids and "
     "--strip-lemmas), tree files; nltk needs none.",
@@ -84,10 +81,11 @@ def prepare(
     """
     check_files([output], source)
     trees = _source_trees(source, kind, sections, encoding)
+    has_lemmas = READERS[kind].has_lemmas
     cleaner = partial(
         clean,
-        is_left_out=is_no_text if strip_ids or kind == "icepahc" else is_trace,
-        word_of=without_lemma if strip_lemmas or kind == "icepahc" else str,
+        is_left_out=is_no_text if strip_ids or has_lemmas else is_trace,
+        word_of=without_lemma if strip_lemmas or has_lemmas else str,
     )
     prepared = Preparation(trees, cleaner, skip_preterminals)
     with open_output(output) as stream:
@@ -104,22 +102,15 @@ def prepare(
 def _source_trees(
     source: tuple[str, ...], kind: str, sections: str | None, encoding: str | None
 ) -> Iterator[LocatedTree]:
-    if kind == "nltk":
-        if source or encoding:
-            raise click.UsageError("--from nltk takes no SOURCE and no --encoding")
-        return read_nltk(sections)
-    if not source:
+    reader = READERS.make(kind)
+    if not reader.needs_source and (source or encoding):
+        raise click.UsageError(f"--from {kind} takes no SOURCE and no --encoding")
+    if reader.needs_source and not source:
         raise click.UsageError(f"--from {kind} needs a SOURCE")
-    if kind == "ctb":
-        return read_ctb(source, sections, encoding=encoding)
-    encoding = encoding or "utf-8"
-    if kind == "ptb":
-        return read_ptb(source, sections, encoding=encoding)
-    if sections:
-        raise click.UsageError("--sections needs --from ptb, ctb or nltk")
-    if kind == "icepahc":
-        return read_icepahc(source, encoding=encoding)
-    return (located for path in source for located in read_trees(path, encoding=encoding))
+    if sections and not reader.has_sections:
+        *others, last = (name for name, other in READERS.items() if other.has_sections)
+        raise click.UsageError(f"--sections needs --from {', '.join(others)} or {last}")
+    return reader.trees(source, sections, encoding)
 
 
 @click.command()

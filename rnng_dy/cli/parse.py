@@ -23,7 +23,7 @@ from rnng_dy.cli.tree_formats import Wanted, wanted_trees
 from rnng_dy.drawing.parsed_trees import TreeWriter
 from rnng_dy.execution.work import Lines
 from rnng_dy.search.nbest import BEAM
-from rnng_dy.search.surprisal import SearchOptions
+from rnng_dy.search.surprisal import SEARCHES, SearchOptions
 from rnng_dy.search.trees import (
     NumberedSentence,
     best,
@@ -121,7 +121,7 @@ def _way_to_parse(folder: str, wanted: Wanted, options: SearchOptions) -> _Way:
     if kind.generates_words and kind.has_trees:
         if wanted.samples:
             raise click.UsageError("--samples is for a parser: a generative model has --nbest")
-        if k > options.word_beam and options.search == "beam":
+        if k > options.word_beam and "word_beam" in SEARCHES[options.search].options:
             raise click.UsageError(f"--nbest {k} needs --word-beam {k} at the least")
         trees = partial(search_trees, options, k)
         batches = partial(in_words, limit=SEARCHED_WORDS)
@@ -134,7 +134,7 @@ def _way_to_parse(folder: str, wanted: Wanted, options: SearchOptions) -> _Way:
         if k > beam:
             raise click.UsageError(f"--nbest {k} needs --beam {k} at the least")
         find = partial(best, k, beam)
-        options = replace(options, search="beam", beam=beam)
+        options = replace(options, beam=beam)
         batches = partial(grouped_for, options)
     elif wanted.samples:
         find, options = partial(drawn, wanted.samples, 1.0, wanted.seed), None

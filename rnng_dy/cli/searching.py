@@ -10,7 +10,7 @@ from typing import TypeVar
 import click
 
 from rnng_dy.cli.option_groups import flag_given
-from rnng_dy.cli.options import AT_LEAST_1, FiniteRange
+from rnng_dy.cli.options import AT_LEAST_1, FiniteRange, LiveChoice
 from rnng_dy.search.surprisal import SEARCHES, SearchOptions, side_by_side
 
 SENTENCES = 8
@@ -21,8 +21,8 @@ T = TypeVar("T")
 _OPTIONS = [
     click.option(
         "--search",
-        type=click.Choice(list(SEARCHES)),
-        default="beam",
+        type=LiveChoice(SEARCHES),
+        default=SEARCHES.default,
         show_default=True,
         help="Word-synchronous beam, particle filter (unbiased), or variable beam.",
     ),
@@ -49,7 +49,7 @@ _OPTIONS = [
     ),
     click.option(
         "--sum",
-        "summed",
+        "sum_all",
         type=click.Choice(["beam", "all"]),
         default="beam",
         show_default=True,
@@ -82,38 +82,29 @@ _OPTIONS = [
         help="Particles: resampled where the effective sample size is below this share of them.",
     ),
 ]
-_SEARCHES_OF = {
-    "beam": ["beam"],
-    "fast_track": ["beam"],
-    "word_beam": ["beam"],
-    "summed": ["beam"],
-    "like_reference": ["beam"],
-    "particles": ["particles", "variable"],
-    "runs": ["particles"],
-    "threshold": ["particles"],
-}
-"""Which searches an option is for."""
-_NAMES = {field.name for field in fields(SearchOptions)} - {"seed", "sum_all", "max_length"}
+_NAMES = [f.name for f in fields(SearchOptions) if f.name not in ("seed", "max_length")]
 
 
 def given_search_option(*allowed: str) -> str | None:
     """One that stands on the command line, such as `--beam`, and is not allowed; None where none does."""
-    names = {"search": None, **_SEARCHES_OF}.keys() - {*allowed}
-    return next(filter(None, map(flag_given, sorted(names))), None)
+    return next(filter(None, map(flag_given, sorted({*_NAMES} - {*allowed}))), None)
 
 
 def search_options(command: Callable) -> Callable:
     """Adds the options; the command gets them together, as `options`: fields of `SearchOptions`, but for the seed."""
 
     @wraps(command)
-    def with_options(*args, summed: str, **kwargs):
-        found = {name: kwargs.pop(name) for name in _NAMES} | {"sum_all": summed == "all"}
-        for name, searches in _SEARCHES_OF.items():
-            if found["search"] not in searches and flag_given(name):
+    def with_options(*args, **kwargs):
+        found = {name: kwargs.pop(name) for name in _NAMES}
+        found["sum_all"] = found["sum_all"] == "all"
+        read = SEARCHES[found["search"]].options
+        for name in _NAMES[1:]:
+            if name not in read and flag_given(name):
+                searches = [search for search in SEARCHES if name in SEARCHES[search].options]
                 raise click.UsageError(
                     f"{flag_given(name)} is for --search {' or '.join(searches)}"
                 )
-        if found["search"] == "beam" and not found["fast_track"]:
+        if "fast_track" in read and not found["fast_track"]:
             click.echo(
                 "--fast-track 0: words lose against ever deeper trees, which takes long and finds little",
                 err=True,

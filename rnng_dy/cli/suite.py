@@ -12,10 +12,11 @@ import click
 from oracle.errors import RnngError
 from rnng_dy import registry
 from rnng_dy.cli.job import Job, job_options
-from rnng_dy.cli.options import device_option, json_option, model_option, table_format_option
-from rnng_dy.cli.paths import FILE, PAGE, PathName, check_files, write_output
+from rnng_dy.cli.options import device_option, json_option, order_option, table_format_option
+from rnng_dy.cli.paths import FILE, FOLDER, PAGE, PathName, check_files, write_output
 from rnng_dy.cli.progress import Progress
 from rnng_dy.cli.quiet import say, warn
+from rnng_dy.cli.word_scorers import chosen_baseline, scorer_option
 from rnng_dy.drawing import pages
 from rnng_dy.evaluation import suite_report
 from rnng_dy.evaluation.records import WordRecord, shown_counts, unknown_words
@@ -33,7 +34,9 @@ SENTENCES = 32
 @click.argument(
     "sources", type=PathName("file", "file", shipped()), metavar="SUITE...", nargs=-1, required=True
 )
-@model_option
+@click.option("--model", "folder", type=FOLDER, help="Model folder.")
+@scorer_option
+@order_option
 @click.option(
     "--plain",
     is_flag=True,
@@ -44,7 +47,7 @@ SENTENCES = 32
 @json_option
 @click.option("--html", "page", type=PAGE, help="Write the tables as a page of HTML.")
 @job_options(device_option)
-def suite(sources, folder, plain, regions, style, numbers, page, job) -> None:
+def suite(sources, folder, scorer, order, plain, regions, style, numbers, page, job) -> None:
     """How often a model finds harder what it should: accuracy on test suites, in bits of surprisal.
 
     SUITE is a file in SyntaxGym's JSON, of minimal pairs (a good and a bad sentence with a tab between them, or JSON
@@ -52,15 +55,22 @@ def suite(sources, folder, plain, regions, style, numbers, page, job) -> None:
 
     Example: rnng-dy suite agreement-pp --model generator --html agreement.html
     """
-    check_files([regions, numbers, page], sources)
+    if (folder is None) == (scorer is None):
+        raise click.UsageError("give either --model or --scorer")
+    baseline = chosen_baseline(None, scorer, order)
+    check_files([regions, numbers, page], [*sources, *(baseline.paths if baseline else [])])
     suites = [read_suite(source, treebank_tokens if plain else tokens_of) for source in sources]
-    _open(folder, job)
+    if baseline is None:
+        _open(folder, job)
+    else:
+        job.executor.prepare()
+        job.place = baseline
     results = evaluate(suites, partial(_surprisals, job))
     write_output(regions, suite_report.region_lines(results, style))
     if numbers:
         write_json(numbers, suite_report.as_json(results))
     if page:
-        pages.write(page, "suites.html", results=results, model=folder)
+        pages.write(page, "suites.html", results=results, model=folder or baseline.title)
     click.echo(suite_report.table(results, style), nl=False)
     _report_left_out(results)
 

@@ -25,7 +25,7 @@ from rnng_dy.cli.paths import FILE, FOLDER, PAGE, check_files, write_output
 from rnng_dy.cli.quiet import say, warn
 from rnng_dy.cli.searching import given_search_option, grouped_for, search_options
 from rnng_dy.cli.source import source_options
-from rnng_dy.cli.word_scorers import Item, Wanted, open_scorer
+from rnng_dy.cli.word_scorers import Item, Wanted, chosen_baseline, open_scorer, scorer_option
 from rnng_dy.drawing.surprisal_page import surprisal_page
 from rnng_dy.evaluation.merging import read_raw
 from rnng_dy.evaluation.records import unknown_words
@@ -43,6 +43,7 @@ Message = tuple[Callable[[str], None], str]
     "--model", "folder", type=FOLDER, help="Folder of a generative or LSTM language model."
 )
 @kneser_ney_option
+@scorer_option
 @order_option
 @output_option
 @table_format_option
@@ -66,7 +67,7 @@ Message = tuple[Callable[[str], None], str]
 @source_options()
 @sentences_job
 def surprisal(
-    folder, train_path, order, source, outputs, style, options, seed, end, raw, job
+    folder, train_path, scorer, order, source, outputs, style, options, seed, end, raw, job
 ) -> None:
     """Word-by-word surprisal in bits, with the measures of the search, as a table with tabs or as CSV.
 
@@ -75,12 +76,13 @@ def surprisal(
 
     Example: rnng-dy surprisal --model generator sentences.txt -o surprisals.tsv --html surprisals.html
     """  # fmt: skip
-    _check_outputs(outputs, [source.path, train_path, raw])
-    if (folder is None) == (train_path is None):
-        raise click.UsageError("give either --model or --kneser-ney")
+    if [folder, train_path, scorer].count(None) != 2:
+        raise click.UsageError("give either --model or --kneser-ney or --scorer")
+    baseline = chosen_baseline(train_path, scorer, order)
+    _check_outputs(outputs, [source.path, raw, *(baseline.paths if baseline else [])])
     options = SearchOptions(**options, seed=seed)
     wanted = Wanted(end, bool(outputs.trees), outputs.has_beams)
-    scorer = open_scorer(folder, train_path, order, options, wanted, job.device)
+    scorer = open_scorer(folder, baseline, options, wanted, job.device)
     if not scorer.has_trees:
         _refuse_for_words(outputs)
     transitions = scorer.open(job.executor)

@@ -1,20 +1,25 @@
-"""What gives words probabilities in `rnng-dy surprisal`: generative and LSTM models, and n-grams."""
+"""What gives words probabilities in `rnng-dy surprisal`: generative and LSTM models, n-grams, other scorers."""
 
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
-from pathlib import Path
+from functools import partial
 from typing import NamedTuple
 
+import click
+from click.shell_completion import CompletionItem
+
 from oracle.errors import RnngError
-from oracle.files import SourceSentence, read_oracle
+from oracle.files import SourceSentence
 from oracle.transitions import TOP_DOWN, TransitionSystem
 from rnng_dy import registry
+from rnng_dy.baselines.kneser_ney import KneserNey
+from rnng_dy.baselines.scorers import SCORERS, OpenableScorer
 from rnng_dy.cli.job import open_model
+from rnng_dy.cli.options import LiveChoice
+from rnng_dy.cli.paths import FILE
 from rnng_dy.execution.executor import Executor
 from rnng_dy.execution.work import InputFile, Lines, ModelFolder
 from rnng_dy.search.surprisal import SearchOptions, measure, measures_of
@@ -53,30 +58,67 @@ class Scorer(NamedTuple):
     """How running text becomes the tokens that it was trained on."""
 
 
+class ScorerName(click.ParamType):
+    """A name in `SCORERS`, with = and a file where the scorer is made of one."""
+
+    name = "scorer"
+
+    def convert(self, value, param, ctx) -> OpenableScorer:
+        """See click."""
+        if isinstance(value, OpenableScorer):
+            return value
+        name, equals, path = value.partition("=")
+        _SCORER.convert(name, param, ctx)
+        return OpenableScorer(name, InputFile(FILE.convert(path, param, ctx)) if equals else None)
+
+    def get_metavar(self, *of_option, **options) -> str:
+        """See click."""
+        return f"{_SCORER.get_metavar(*of_option, **options)}[=FILE]"
+
+    def shell_complete(self, ctx, param, incomplete: str) -> list[CompletionItem]:
+        """See click."""
+        return _SCORER.shell_complete(ctx, param, incomplete)
+
+
+_SCORER = LiveChoice(SCORERS)
+scorer_option = click.option(
+    "--scorer",
+    type=ScorerName(),
+    help="Instead: what gives words surprisals without a model folder, made of a file where it needs one.",
+)
+
+
+def chosen_baseline(
+    train_path: str | None, scorer: OpenableScorer | None, order: int
+) -> OpenableScorer | None:
+    """What --kneser-ney or --scorer names, with the n of n-grams; None where neither is given."""
+    if train_path is not None:
+        scorer = OpenableScorer(KneserNey.name, InputFile(train_path))
+    return scorer and scorer._replace(order=order)
+
+
 def open_scorer(
     folder: str | None,
-    train_path: str | None,
-    order: int,
+    baseline: OpenableScorer | None,
     options: SearchOptions,
     wanted: Wanted,
     device: str,
 ) -> Scorer:
-    """The model of a folder, or n-grams of a training oracle where that is None. Raises RnngError for a parser."""
+    """The model of a folder or, where that is None, the baseline. Raises RnngError for a parser."""
     if folder is None:
-        lines = partial(_kneser_ney_lines, InputFile(train_path), order, wanted.end)
-        identity = [wanted, order, Path(train_path)]
-        description = f"Kneser-Ney, order {order}"
-        opened = partial(_open_kneser_ney, train_path, order)
-        segmenter = partial(_segmenter_of_oracle, train_path)
-        return Scorer(lines, ["surprisal"], False, identity, description, opened, segmenter)
+        lines = partial(_sequential_lines, baseline, wanted.end)
+        segmenter = partial(_segmenter, baseline)
+        identity = [wanted, *baseline.content()]
+        opened = partial(_open_baseline, baseline)
+        return Scorer(lines, ["surprisal"], False, identity, baseline.title, opened, segmenter)
     kind = registry.kind_of(folder)
     if not kind.generates_words:
         raise RnngError(f"{folder} is a parser, which gives words no probability: name a generator")
     place = ModelFolder(kind.name, folder, device)
     identity, opened = [wanted, *place.content()], partial(_open_folder, place)
-    segmenter = partial(_segmenter_of_model, place)
+    segmenter = partial(_segmenter, place)
     if not kind.has_trees:
-        lines = partial(_language_model_lines, place, wanted.end)
+        lines = partial(_sequential_lines, place, wanted.end)
         return Scorer(lines, ["surprisal"], False, identity, folder, opened, segmenter)
     lines = partial(_generator_lines, place, options, wanted)
     return Scorer(lines, measures_of(options), True, identity, folder, opened, segmenter)
@@ -86,18 +128,14 @@ def _open_folder(place: ModelFolder, executor: Executor) -> TransitionSystem:
     return getattr(open_model(place, executor), "transitions", TOP_DOWN)
 
 
-def _open_kneser_ney(train_path: str, order: int, executor: Executor) -> TransitionSystem:
+def _open_baseline(baseline: OpenableScorer, executor: Executor) -> TransitionSystem:
     executor.prepare()
-    _kneser_ney(train_path, order)
+    baseline.open()
     return TOP_DOWN
 
 
-def _segmenter_of_model(place: ModelFolder) -> Segmenter:
+def _segmenter(place: ModelFolder | OpenableScorer) -> Segmenter:
     return place.open().segmenter
-
-
-def _segmenter_of_oracle(train_path: str) -> Segmenter:
-    return Segmenter.of_training(sentence.tokens for sentence in read_oracle(train_path))
 
 
 def _generator_lines(place: ModelFolder, options: SearchOptions, wanted: Wanted):
@@ -119,30 +157,12 @@ def _generator_lines(place: ModelFolder, options: SearchOptions, wanted: Wanted)
     return lines
 
 
-def _language_model_lines(place: ModelFolder, end: bool):
-    return _sequential_lines(place.open().surprisals_of, end)
+def _sequential_lines(place: ModelFolder | OpenableScorer, end: bool):
+    model = place.open()
 
-
-def _kneser_ney_lines(train: InputFile, order: int, end: bool):
-    return _sequential_lines(_kneser_ney(train.path, order).surprisals_of, end)
-
-
-def _kneser_ney(train_path: str, order: int):
-    return _counted(train_path, os.path.abspath(train_path), order)
-
-
-# a file's name may mean another one after the process has changed its folder
-@lru_cache(maxsize=1)
-def _counted(train_path: str, path: str, order: int):
-    from rnng_dy.baselines.kneser_ney import KneserNey
-
-    return KneserNey.of_oracle(train_path, order)
-
-
-def _sequential_lines(surprisals_of: Callable[..., Sequence[Sequence[WordRecord]]], end: bool):
     def lines(batch: Sequence[Item]) -> list[Lines]:
         read = [item.sentence for item in batch if item.sentence.tokens]
-        records = surprisals_of([s.tokens for s in read], [s.unkified for s in read])
+        records = model.surprisals_of([s.tokens for s in read], [s.unkified for s in read])
         return _in_places(batch, (_of_records(found, end) for found in records))
 
     return lines

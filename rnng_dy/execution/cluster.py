@@ -16,6 +16,7 @@ from itertools import islice
 from typing import TypeVar
 
 from oracle.errors import RnngError
+from rnng_dy import plugins
 from rnng_dy.execution.executor import Command, Executor, Running
 from rnng_dy.execution.local import prepare_process
 from rnng_dy.execution.scheduler import TIMEOUTS, Scheduler
@@ -91,7 +92,7 @@ class _Batches:
         from rnng_dy.execution.remote import Opening
 
         self._scheduler, self._name = scheduler, uuid.uuid4().hex
-        (pickled, contents), client = pack(open_work), scheduler.client
+        (pickled, contents), client = pack(plugins.carried(open_work)), scheduler.client
         machines = Counter(w["host"] for w in client.scheduler_info()["workers"].values())
         with scheduler.there():
             self._files = {

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from rnng_dy.plugins import Plugin
+
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -25,6 +27,8 @@ class Command:
     log: Path
     """What it prints on standard error is added here; on standard output too, unless there is `printed`."""
     printed: Path | None = None
+    plugins: Sequence[Plugin] = ()
+    """Loaded before it runs."""
 
 
 class Running(Protocol):

@@ -6,9 +6,11 @@ import ctypes
 import gc
 import multiprocessing
 import os
+import pickle
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import warnings
 from collections import deque
@@ -22,6 +24,7 @@ from multiprocessing.process import BaseProcess
 from typing import TypeVar
 
 from oracle.errors import RnngError
+from rnng_dy import plugins
 from rnng_dy.execution.executor import Command, Executor, Running
 from rnng_dy.execution.memory import limit_memory, require_memory
 
@@ -107,7 +110,7 @@ class LocalProcesses(_Local):
         prepare_process(self.jobs)
 
     def map(self, open_work: Callable[[], Callable[[T], R]], items: Sequence[T]) -> Iterator[R]:
-        context = _Spawning()
+        context, open_work = _Spawning(), plugins.carried(open_work)
         workers = min(self.jobs, len(items)) or 1
         # the pool would start it with its first semaphore, and it would speak
         _start_tracker()
@@ -118,9 +121,7 @@ class LocalProcesses(_Local):
                 if error.__cause__:
                     # no process has ended: a result, or what was raised, cannot be read
                     raise
-                raise RnngError(
-                    "a working process was killed, often for want of memory: go on with --resume and fewer --jobs"
-                ) from None
+                raise RnngError(context.loss()) from None
             except BaseException:
                 # what they are doing is not wanted any more
                 context.kill()
@@ -140,6 +141,19 @@ class _Spawning(SpawnContext):
         """See multiprocessing."""
         self._processes.append(super().Process(*arguments, **options))
         return self._processes[-1]
+
+    def loss(self) -> str:
+        """Why one of them has ended before its time."""
+        # the pool has ended the others by SIGTERM
+        codes = {process.exitcode for process in self._processes} - {None, 0, -signal.SIGTERM}
+        if codes <= {-signal.SIGKILL}:
+            return "a working process was killed, often for want of memory: go on with --resume and fewer --jobs"
+        code = max(codes - {-signal.SIGKILL})
+        named = f" ({signal.strsignal(-code)})" if code < 0 else ""
+        return (
+            f"a working process ended with code {code}{named}, as by a fault in a library that a plugin calls: go on "
+            "with --resume"
+        )
 
     def kill(self) -> None:
         """Kill those that run."""
@@ -171,10 +185,11 @@ def _prepare(processes: int, open_work: Callable[[], Callable]) -> None:
 
 def _do(item: object) -> object:
     global _work
-    if _work is None:
-        _work = _open_work()
-        _keep_from_collection()
-    return _work(item)
+    with plugins.blamed():
+        if _work is None:
+            _work = _open_work()
+            _keep_from_collection()
+        return _work(item)
 
 
 def _keep_from_collection() -> None:
@@ -257,19 +272,28 @@ class RunningProcess(Running):
         # it asks for the signal by itself: code between fork and exec may hang where other threads hold locks
         call = (
             "from rnng_dy.execution.local import end_with_parent; "
-            f"end_with_parent({int(without_parent)}, {os.getpid()}); "
-            "from rnng_dy.cli import main; main()"
+            f"end_with_parent({int(without_parent)}, {os.getpid()})\n"
+            "from rnng_dy import plugins\n"
+            "from rnng_dy.cli import main, told\n"
+            "with told():\n"
+            "    plugins.load_from_stdin()\n"
+            "main()"
         )
+        environment = {k: v for k, v in os.environ.items() if k != plugins.VARIABLE}
         with (
             command.log.open("ab") as log,
             (command.printed or command.log).open("wb" if command.printed else "ab") as printed,
+            tempfile.TemporaryFile() as sent,
         ):
+            pickle.dump(command.plugins, sent)
+            sent.seek(0)
             self._process = subprocess.Popen(
                 [sys.executable, "-c", call, *command.arguments],
                 cwd=command.folder,
                 stdout=printed,
                 stderr=log,
-                stdin=subprocess.DEVNULL,
+                stdin=sent,
+                env=environment,
                 # Ctrl-C comes from us, once
                 start_new_session=True,
             )

@@ -12,7 +12,8 @@ from contextlib import contextmanager
 
 from distributed import Worker, get_worker
 
-from oracle.errors import RnngError
+from oracle.errors import PluginError, RnngError
+from rnng_dy import plugins
 from rnng_dy.execution.executor import Command
 from rnng_dy.execution.identity import differences, installed
 from rnng_dy.execution.local import RunningProcess
@@ -77,7 +78,7 @@ def do(opening: Opening, files: Mapping[str, Files], item: object) -> object:
     """A batch: a task of Dask. Raises RnngError naming the worker where the machine stands in the way."""
     worker = get_worker()
     # one thread at a time, however many the worker has: DyNet has one graph
-    with _alone, _blamed(worker):
+    with _alone, _blamed(worker), plugins.blamed():
         return opening.do(files, item, worker)
 
 
@@ -88,6 +89,8 @@ def _blamed(worker: Worker) -> Iterator[None]:
     except OSError as error:
         named = "" if error.filename is None else f"{error.filename}: "
         raise RnngError(f"the worker {worker.address}: {named}{error.strerror or error}") from None
+    except PluginError as error:
+        raise PluginError(f"{error} (on the worker {worker.address})") from None
     except MemoryError:
         raise RnngError(
             f"the worker {worker.address} has too little memory for the model: give it more, or take it away"

@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
-from rnng_dy import engine, registry
+from rnng_dy import engine, plugins, registry
 from rnng_dy.checkpoint import model_files
 from rnng_dy.execution.batches import split_on_memory_error
 from rnng_dy.execution.executor import Executor
@@ -47,9 +47,10 @@ class ModelFolder(NamedTuple):
         return model_files(self.folder)
 
     def content(self) -> list[object]:
-        """What the model's numbers depend on, for `content_hash`: names and paths of its files but for the card's."""
+        """What the model's numbers depend on, for `content_hash`: its files but for the card's, and plugins."""
         files = sorted(self.files().items())
-        return [part for name, path in files if name != ABOUT for part in (name, path)]
+        content = [part for name, path in files if name != ABOUT for part in (name, path)]
+        return [*content, *plugins.hashes()]
 
     def moved(self, folder: str) -> ModelFolder:
         """See `InputFile`."""

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from oracle.registries import Registry
 from rnng_dy.engine import dy
 from rnng_dy.models.configuration import Constituent
 from rnng_dy.models.lstm import Lstm
@@ -171,8 +172,7 @@ def _dropped(vectors: dy.Expression, dropout: float) -> dy.Expression:
     return dy.dropout(vectors, dropout) if dropout else vectors
 
 
-COMPOSITIONS = {
-    kind.name: kind for kind in (CorrectedComposition, BuggyComposition, GatedAttention)
-}
-"""By name, the default first: the one list of compositions."""
-DEFAULT = next(iter(COMPOSITIONS))
+COMPOSITIONS: Registry[type[Composition]] = Registry(
+    "composition", Composition, CorrectedComposition, BuggyComposition, GatedAttention
+)
+DEFAULT = COMPOSITIONS.default

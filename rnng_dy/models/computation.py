@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 
+from oracle.errors import PluginError
 from rnng_dy.engine import dy
 from rnng_dy.models.composition import Composition
 from rnng_dy.models.configuration import Configuration, Constituent, StackCell
@@ -24,9 +25,17 @@ STATES_OF = {
 class Computation:
     """Computes parser states with all that they need and the current graph lacks, as few large batches."""
 
-    def __init__(self, lstms: Mapping[str, Lstm], compose: Composition, state: ParserState):
-        """`lstms` are those that u reads, by part of u."""
+    def __init__(
+        self,
+        lstms: Mapping[str, Lstm],
+        compose: Composition,
+        state: ParserState,
+        size: int,
+        hidden: int,
+    ):
+        """`lstms` are those that u reads, by part of u. Constituents have `size` values, u has `hidden`."""
         self._lstms, self._composition, self._state = lstms, compose, state
+        self._size, self._hidden = size, hidden
 
     def __call__(self, configurations: Iterable[Configuration], dropout: float = 0.0) -> None:
         """Compute u of configurations, with all that it needs and the current graph lacks.
@@ -51,7 +60,9 @@ class Computation:
             for part in self._state.parts:
                 h = self._lstms[part].outputs(list(map(STATES_OF[part], waiting)))
                 summaries[part] = dy.dropout(h, dropout) if dropout else h
-            mark_computed(waiting, [self._state(summaries)])
+            u = self._state(summaries)
+            _require_shape(self._state, u, self._hidden, len(waiting))
+            mark_computed(waiting, [u])
 
     def _compose(self, vectors: Iterable[Vector], dropout: float) -> None:
         """Compute the constituents among vectors: first all that wait for none, then the others level by level."""
@@ -71,7 +82,9 @@ class Computation:
             constituents = sorted(of_level, key=lambda c: len(c.children))
             if self._composition.reads_state:
                 self([c.configuration for c in constituents], dropout)
-            mark_computed(constituents, [self._composition(constituents, dropout)])
+            composed = self._composition(constituents, dropout)
+            _require_shape(self._composition, composed, self._size, len(constituents))
+            mark_computed(constituents, [composed])
 
     def keep(self, configurations: Iterable[Configuration]) -> None:
         """Let configurations outlive the current graph, with what they go on from."""
@@ -90,6 +103,17 @@ class Computation:
                 vector.before = vector.reads = None
             elif type(vector) is Constituent:
                 vector.children, vector.configuration = (), None
+
+
+def _require_shape(part: Callable, vectors: object, size: int, count: int) -> None:
+    """Raise PluginError where a part of the network gives other than `count` vectors of `size` values."""
+    found = vectors.dim() if isinstance(vectors, dy.Expression) else None
+    if found != ((size,), count):
+        gives = (
+            repr(vectors)[:60] if found is None else f"shape {found[0]} in a batch of {found[1]}"
+        )
+        needed = f"shape {(size,)} in a batch of {count} is needed"
+        raise PluginError.of(type(part).__call__, f"gives {gives}, and {needed}")
 
 
 def _below(stacks: Sequence[StackCell]) -> Iterator[Vector]:

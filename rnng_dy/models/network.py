@@ -6,14 +6,14 @@ needed for some configurations, batched by kind and level. The network knows not
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 import nltk
 import numpy as np
 
-from oracle.errors import named
 from oracle.transitions import REDUCE, SHIFT, SYSTEMS
+from rnng_dy.checkpoint import PLUGINS
 from rnng_dy.engine import dy
 from rnng_dy.model import Model
 from rnng_dy.models.composition import COMPOSITIONS
@@ -28,7 +28,7 @@ from rnng_dy.models.configuration import (
 )
 from rnng_dy.models.distributions import log_softmax
 from rnng_dy.models.lstm import Lstm, LstmState
-from rnng_dy.models.parser_state import HISTORY, STACK, ParserState
+from rnng_dy.models.parser_state import HISTORY, STACK, States
 from rnng_dy.models.sizes import Sizes
 from rnng_dy.models.vectors import (
     Embedding,
@@ -66,8 +66,8 @@ class Rnng(Model):
         "transitions": "top-down",
         "state": "full",
     }
-    states: ClassVar[Mapping[str, Sequence[str]]]
-    """The parts of u in each of its states, by name."""
+    states: ClassVar[States]
+    """What u can be made of."""
     step_type: ClassVar[type[Step]] = Step
 
     def __init__(
@@ -86,7 +86,7 @@ class Rnng(Model):
         """
         self.store = store
         self.sizes = sizes
-        self.transitions = named("transition system", transitions, SYSTEMS)(nonterminals)
+        self.transitions = SYSTEMS.make(transitions, nonterminals)
         actions, inputs, hidden = len(self.transitions), sizes.lstm_input, sizes.hidden
         labels = len(nonterminals)
         self._penalties = store.constant(np.where(self.transitions.masks, np.float32(0), INVALID))
@@ -94,22 +94,29 @@ class Rnng(Model):
             STACK: Lstm(store, "stack", sizes.layers, inputs, hidden),
             HISTORY: Lstm(store, "action", sizes.layers, sizes.action, hidden),
         }
-        compose = named("composition", composition, COMPOSITIONS)
-        self.compose = compose(store, composition_layers, inputs, hidden, labels)
+        self.compose = COMPOSITIONS.make(
+            composition, store, composition_layers, inputs, hidden, labels
+        )
         self._stack_guard = Embedding.of_parameter(store.vector("stack_guard", inputs))
         self._action_start = Embedding.of_parameter(store.vector("action_start", sizes.action))
-        self.state = ParserState(store, hidden, state, self.states)
+        self.state = self.states.make(state, store, hidden)
         self._logit_weights = store.matrix("action_weights", actions, hidden)
         self._logit_bias = store.vector("action_bias", actions)
         self._opened = LookupTable(store, "open_nonterminal", labels, inputs)
         self.compose.add_labels(store, labels, inputs)
         self._actions = LookupTable(store, "action", actions, sizes.action)
-        self.compute = Computation(self._lstms, self.compose, self.state)
+        self.compute = Computation(self._lstms, self.compose, self.state, inputs, hidden)
 
     def config(self) -> dict[str, object]:
         """See `Model`."""
-        systems = {"composition": self.compose.name, "transitions": self.transitions.name}
-        return super().config() | systems | {"state": self.state.name}
+        parts = {
+            "composition": (self.compose.name, COMPOSITIONS),
+            "transitions": (self.transitions.name, SYSTEMS),
+            "state": (self.state.name, self.states),
+        }
+        config = super().config() | {key: name for key, (name, _) in parts.items()}
+        origins = [of.origins[name] for name, of in parts.values() if name in of.origins]
+        return config | ({PLUGINS: dict(sorted(origins))} if origins else {})
 
     # configurations
 

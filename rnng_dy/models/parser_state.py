@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import chain
+from typing import ClassVar
 
-from oracle.errors import named
+from oracle.registries import Registry
 from rnng_dy.engine import dy
 from rnng_dy.parameters import ParameterStore
 
 STACK, HISTORY, WORDS = PARTS = ("stack", "action", "context")
 """What u reads: the LSTMs over the stack, the actions, and the buffer (parser) or the words so far (generator)."""
-
-
-def _states(without_words: str) -> dict[str, tuple[str, ...]]:
-    return {
-        "full": PARTS,
-        "stack": (STACK,),
-        "no-stack": (HISTORY, WORDS),
-        "no-history": (STACK, WORDS),
-        without_words: (STACK, HISTORY),
-    }
-
-
-PARSER_STATES, GENERATOR_STATES = _states("no-buffer"), _states("no-terms")
-"""The parts of each state by its name, the default first."""
-DEFAULT = next(iter(PARSER_STATES))
 
 
 class ParserState:
@@ -34,13 +20,15 @@ class ParserState:
     The parameters of parts that are left out exist and decay, as in the original.
     """
 
-    def __init__(
-        self, store: ParameterStore, hidden: int, name: str, states: Mapping[str, Sequence[str]]
-    ):
-        """Raises RnngError for a name that is none of the `states`."""
-        self.parts = named("parser state", name, states)
-        """What u reads; nothing else is computed for it."""
-        self.name = name
+    name: ClassVar[str] = "full"
+    """In config.json and on the command line."""
+    other_name: ClassVar[str] = ""
+    """What the other kind of model calls such a state, where that is not `name`."""
+    parts: ClassVar[tuple[str, ...]] = PARTS
+    """What u reads; nothing else is computed for it."""
+
+    def __init__(self, store: ParameterStore, hidden: int):
+        """u has `hidden` values, and so has the output of each part's LSTM."""
         self._bias = store.vector("hidden_bias", hidden)
         self._weights = {part: store.matrix(f"hidden_{part}", hidden, hidden) for part in PARTS}
 
@@ -48,3 +36,47 @@ class ParserState:
         """u, shape (hidden,), from the output of each part's LSTM; batched as they are."""
         terms = chain(*((self._weights[part], summaries[part]) for part in self.parts))
         return dy.rectify(dy.affine_transform([self._bias, *terms]))
+
+
+class StackAlone(ParserState):
+    """The stack, and nothing else."""
+
+    name = "stack"
+    parts = (STACK,)
+
+
+class NoStack(ParserState):
+    """All but the stack."""
+
+    name = "no-stack"
+    parts = (HISTORY, WORDS)
+
+
+class NoHistory(ParserState):
+    """All but the actions so far."""
+
+    name = "no-history"
+    parts = (STACK, WORDS)
+
+
+class NoBuffer(ParserState):
+    """All of a parser's but its buffer."""
+
+    name = "no-buffer"
+    other_name = "no-terms"
+    parts = (STACK, HISTORY)
+
+
+class NoTerms(ParserState):
+    """All of a generative model's but the words so far."""
+
+    name = "no-terms"
+    other_name = "no-buffer"
+    parts = (STACK, HISTORY)
+
+
+_OF_BOTH = ParserState, StackAlone, NoStack, NoHistory
+States = Registry[type[ParserState]]
+PARSER_STATES: States = Registry("parser state", ParserState, *_OF_BOTH, NoBuffer)
+GENERATOR_STATES: States = Registry("parser state", ParserState, *_OF_BOTH, NoTerms)
+DEFAULT = PARSER_STATES.default

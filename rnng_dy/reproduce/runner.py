@@ -15,6 +15,7 @@ from oracle.errors import RnngError
 from oracle.locks import locked
 from oracle.regular_files import read_regular
 from oracle.streams import from_json, replacing
+from rnng_dy import plugins
 from rnng_dy.execution.executor import Command, Executor, Running
 from rnng_dy.reproduce.plan import Stage
 
@@ -56,6 +57,8 @@ class Runner:
         if None in hashes:
             return None
         parts = [rnng_dy.__version__, stage.also, stage.command, list(stage.inputs), hashes]
+        # without a plugin the keys of earlier versions
+        parts += [used] if (used := plugins.hashes(stage.command)) else []
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     def run(self) -> None:
@@ -120,7 +123,8 @@ class Runner:
         self._save()
         free = [part.format(jobs=jobs) for part in stage.free]
         printed = self.folder / f"{stage.printed}.new" if stage.printed else None
-        command = Command((*stage.command, *free), self.folder, self._log(stage), printed)
+        arguments = (*stage.command, *free)
+        command = Command(arguments, self.folder, self._log(stage), printed, plugins.loaded())
         process = self._executor.start(command)
         on = f"on {process.place}: " if process.place else ""
         self._report(f"{stage.name}: {on}rnng-dy {' '.join(stage.command)}")

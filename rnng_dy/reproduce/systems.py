@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -11,7 +10,7 @@ from oracle.transitions import DEFAULT as TOP_DOWN
 from oracle.transitions import SYSTEMS
 from rnng_dy.models.composition import COMPOSITIONS
 from rnng_dy.models.parser_state import DEFAULT as FULL
-from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES
+from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES, States
 
 STATES = {"discriminative": PARSER_STATES, "generative": GENERATOR_STATES}
 
@@ -99,7 +98,8 @@ def every() -> list[System]:
     return [System(*parts) for parts in product(COMPOSITIONS, PARSER_STATES, SYSTEMS)]
 
 
-def _same_state(name: str, states: Mapping[str, Sequence[str]]) -> str:
+def _same_state(name: str, states: States) -> str:
     """What a model calls a state: words are a buffer to the parser, terms to the generative model."""
-    parts = (PARSER_STATES | GENERATOR_STATES)[name]
-    return next(other for other, of_other in states.items() if of_other == parts)
+    if name in states:
+        return name
+    return states[(PARSER_STATES | GENERATOR_STATES)[name].other_name or name].name

@@ -18,7 +18,9 @@ from rnng_dy.search.incremental import (
     ExpansionRequest,
     Hypothesis,
     Search,
+    SearchOptions,
     SearchState,
+    WordSearch,
     carried_out,
     finishing,
     log_sum,
@@ -38,8 +40,18 @@ class BeamSizes:
     """Analyses that go on to the next word."""
 
 
-class BeamSearch:
+class BeamSearch(WordSearch):
     """The search; see `search.incremental.WordSearch`."""
+
+    name = "beam"
+    options = ("beam", "fast_track", "word_beam", "sum_all", "like_reference")
+
+    @classmethod
+    def open(cls, system: TransitionSystem, options: SearchOptions, index: int) -> BeamSearch:
+        """See `WordSearch`."""
+        o = options
+        sizes = BeamSizes(o.beam, o.fast_track, o.word_beam)
+        return cls(system, sizes, o.sum_all, o.like_reference, not (o.sum_all or o.like_reference))
 
     def __init__(
         self,

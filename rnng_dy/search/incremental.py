@@ -7,12 +7,14 @@ A search is a generator. It asks what a model says of some configurations (`Expa
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol, TypeVar
+from typing import ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
+from oracle.errors import PluginError
 from oracle.transitions import SHIFT, TransitionSystem
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.search.model import Configuration, Model, unlinked
@@ -100,15 +102,58 @@ class SearchState:
 Search = Generator[ExpansionRequest, Expansion, T]
 
 
-class WordSearch(Protocol):
-    """A way of searching from word to word."""
+@dataclass(frozen=True)
+class SearchOptions:
+    """What to search with; each search reads some of the options."""
 
+    search: str = "beam"
+    """A name in `search.surprisal.SEARCHES`."""
+    beam: int = 100
+    fast_track: int = 5
+    word_beam: int = 10
+    sum_all: bool = False
+    """Probabilities are sums over all analyses that reach a word, not over the word beam alone."""
+    like_reference: bool = False
+    """As the published program, its quirks included."""
+    particles: int = 1000
+    runs: int = 1
+    threshold: float = 0.5
+    """Particles are resampled where the effective sample size falls below this share of them."""
+    seed: int = 1
+    max_length: int | None = None
+    """A sentence of more tokens is refused; None for any length."""
+
+
+class WordSearch(ABC):
+    """A way of searching from word to word. `search.surprisal.SEARCHES` has them by name."""
+
+    name: ClassVar[str]
+    """On the command line, and in `SearchOptions.search`."""
+    options: ClassVar[tuple[str, ...]] = ()
+    """The fields of `SearchOptions` that it reads, besides `seed`.
+
+    The first one says how many analyses of a sentence it holds at a time, about. Without any it holds one.
+    """
+
+    @classmethod
+    @abstractmethod
+    def open(cls, system: TransitionSystem, options: SearchOptions, index: int) -> WordSearch:
+        """The search of sentence number `index`. Raises RnngError for options that cannot be."""
+
+    @classmethod
+    def lacking(cls, options: SearchOptions) -> Sequence[str]:
+        """The measures that its records never have, by their names in `WordRecord`: tables leave them out."""
+        return ("standard_error",)
+
+    @abstractmethod
     def start(self, configuration: Configuration) -> SearchState:
         """Before the first word."""
 
+    @abstractmethod
     def read(self, reading: SearchState, word: int) -> Search[SearchState]:
         """After one more word."""
 
+    @abstractmethod
     def finish(self, reading: SearchState) -> Search[SearchState]:
         """After the end of the sentence: its analyses are complete trees."""
 
@@ -161,19 +206,40 @@ def read_sentence(
     that a long sentence needs no more memory than a short one. A word that the model cannot give, None among the words,
     has None after it and is passed over. The search stops after a word that no analysis leads to.
     """
-    before, measured = search.start(root), []
+    before, measured = _checked(search.start, search.start(root)), []
     for number, word in enumerate(words):
-        after = None if word is None else (yield from search.read(before, word))
+        after = None if word is None else (yield from _state_after(search.read, before, word))
         measured.append(measure(number, before, after))
         if after is not None:
             before = after
         if not before.hypotheses:
             return measured, before
     if end:
-        after = yield from search.finish(before)
+        after = yield from _state_after(search.finish, before)
         measured.append(measure(len(words), before, after))
         before = after
     return measured, before
+
+
+def _state_after(step: Callable[..., Search], *arguments: object) -> Search[SearchState]:
+    """What a step of a search gives. Raises PluginError where that is no search with a SearchState."""
+    going = step(*arguments)
+    if not isinstance(going, Generator):
+        raise PluginError.of(step, "is no generator: it yields ExpansionRequests")
+    return _checked(step, (yield from going))
+
+
+def _checked(step: Callable, found: SearchState) -> SearchState:
+    """A state as it is. Raises PluginError where it is none, or its parts do not fit together."""
+    if not isinstance(found, SearchState):
+        raise PluginError.of(step, f"gives {found!r:.60}, and no SearchState")
+    shapes = np.shape(found.log_mass), np.shape(found.shares)
+    if len(shapes[0]) != 1 or shapes[1] != (len(found.hypotheses),):
+        raise PluginError.of(
+            step,
+            f"gives log_mass and shares of shapes {shapes}: (runs,) and {(len(found.hypotheses),)} are needed",
+        )
+    return found
 
 
 @one_graph
@@ -186,7 +252,11 @@ def run(model: Model, open_searches: Sequence[Callable[[], Search[T]]]) -> list[
 
     def ask(i: int, answer: Expansion | None) -> None:
         try:
-            requests[i] = searches[i].send(answer)
+            request = searches[i].send(answer)
+            if not isinstance(request, ExpansionRequest):
+                # raised where the search yields it
+                searches[i].throw(TypeError(f"yields {request!r:.60}, and no ExpansionRequest"))
+            requests[i] = request
         except StopIteration as stopped:
             results[i] = stopped.value
 

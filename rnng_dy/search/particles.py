@@ -15,7 +15,9 @@ from rnng_dy.search.incremental import (
     ExpansionRequest,
     Hypothesis,
     Search,
+    SearchOptions,
     SearchState,
+    WordSearch,
     finishing,
     log_sum,
     start_hypothesis,
@@ -71,13 +73,28 @@ def _walk(
     return reached, rounds, done
 
 
-class ParticleFilter:
+class ParticleFilter(WordSearch):
     """The bootstrap filter: particles draw actions up to the next word, and its probability is their weight.
 
     The mean over particles estimates the probability of the words without bias; its logarithm, and so a surprisal, is
     only consistent. Equal particles of all runs are one derivation, with what each run has of it: how many, and the
     logarithm of the weight of each in nats.
     """
+
+    name = "particles"
+    options = ("particles", "runs", "threshold")
+
+    @classmethod
+    def open(cls, system: TransitionSystem, options: SearchOptions, index: int) -> ParticleFilter:
+        """See `WordSearch`."""
+        o = options
+        return cls(system, o.particles, o.runs, o.threshold, (o.seed, index))
+
+    @classmethod
+    def lacking(cls, options: SearchOptions) -> Sequence[str]:
+        """See `WordSearch`: runs are what an error is estimated from."""
+        sums = ("syntactic", "lexical")
+        return sums if options.runs > 1 else ("standard_error", *sums)
 
     def __init__(
         self,
@@ -170,12 +187,20 @@ class ParticleFilter:
         )
 
 
-class VariableBeam:
+class VariableBeam(WordSearch):
     """Deals out a budget of particles instead of drawing (Crabbé et al. 2019).
 
     A derivation with k of them gives round(k p(action)) to each action. After a word all are dealt again in proportion
     to the joint probabilities of the derivations that reached it. Sums over derivations are lower bounds, as a beam's.
     """
+
+    name = "variable"
+    options = ("particles",)
+
+    @classmethod
+    def open(cls, system: TransitionSystem, options: SearchOptions, index: int) -> VariableBeam:
+        """See `WordSearch`."""
+        return cls(system, options.particles)
 
     def __init__(self, system: TransitionSystem, particles: int = 1000):
         if particles < 1:

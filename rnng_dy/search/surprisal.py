@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from oracle.errors import named
+from oracle.registries import Registry
 from oracle.tokens import Token, split_tokens
-from oracle.transitions import TransitionSystem
 from oracle.treebank import NO_TAG
+from rnng_dy.evaluation.records import MEASURES
 from rnng_dy.execution.batches import batches, split_on_memory_error
-from rnng_dy.search.beam import BeamSearch, BeamSizes
+from rnng_dy.search.beam import BeamSearch
 from rnng_dy.search.incremental import (
     Hypothesis,
     Search,
+    SearchOptions,
     SearchState,
     WordSearch,
     read_sentence,
@@ -32,71 +33,29 @@ ANALYSES = 400
 """Analyses of all sentences that are searched side by side, about: with more, a batch is no faster, only larger."""
 
 
-@dataclass(frozen=True)
-class SearchOptions:
-    """What to search with; some options are for some searches alone."""
-
-    search: str = "beam"
-    """beam, particles or variable."""
-    beam: int = 100
-    fast_track: int = 5
-    word_beam: int = 10
-    sum_all: bool = False
-    """Probabilities are sums over all analyses that reach a word, not over the word beam alone."""
-    like_reference: bool = False
-    """As the published program, its quirks included."""
-    particles: int = 1000
-    runs: int = 1
-    threshold: float = 0.5
-    """Particles are resampled where the effective sample size falls below this share of them."""
-    seed: int = 1
-    max_length: int | None = None
-    """A sentence of more tokens is refused; None for any length."""
-
-
 DEFAULT_OPTIONS = SearchOptions()
 
 
-def measures_of(options: SearchOptions) -> list[str]:
+SEARCHES: Registry[type[WordSearch]] = Registry(
+    "search", WordSearch, BeamSearch, ParticleFilter, VariableBeam
+)
+
+
+def measures_of(options: SearchOptions) -> Sequence[str]:
     """The measures that the records of a search can have, by their names."""
-    shares = [] if options.search == "particles" else ["syntactic", "lexical"]
-    error = ["standard_error"] if options.search == "particles" and options.runs > 1 else []
-    best = ["best_syntactic", "best_lexical"]
-    counts = ["rounds", "actions", "entropy", "entropy_delta", "open"]
-    return ["surprisal", *error, *shares, *best, *counts]
-
-
-def _beam(system: TransitionSystem, o: SearchOptions, index: int) -> WordSearch:
-    sizes = BeamSizes(o.beam, o.fast_track, o.word_beam)
-    early_stop = not (o.sum_all or o.like_reference)
-    return BeamSearch(system, sizes, o.sum_all, o.like_reference, early_stop)
-
-
-def _particles(system: TransitionSystem, o: SearchOptions, index: int) -> WordSearch:
-    return ParticleFilter(system, o.particles, o.runs, o.threshold, (o.seed, index))
-
-
-def _variable(system: TransitionSystem, o: SearchOptions, index: int) -> WordSearch:
-    return VariableBeam(system, o.particles)
-
-
-SEARCHES: dict[str, Callable[[TransitionSystem, SearchOptions, int], WordSearch]] = {
-    "beam": _beam,
-    "particles": _particles,
-    "variable": _variable,
-}
-"""By name, the default first."""
+    lacking = SEARCHES[options.search].lacking(options)
+    return [name for name in MEASURES if name not in lacking]
 
 
 def open_search(model: Model, options: SearchOptions, index: int = 0) -> WordSearch:
     """The search that the options name. Raises RnngError for options that cannot be."""
-    return named("search", options.search, SEARCHES)(model.transitions, options, index)
+    return SEARCHES.make(options.search, model.transitions, options, index, by="open")
 
 
 def side_by_side(options: SearchOptions) -> int:
     """How many sentences are searched as one batch."""
-    of_sentence = options.beam if options.search == "beam" else options.particles
-    return max(1, ANALYSES // max(1, of_sentence))
+    read = SEARCHES[options.search].options
+    return max(1, ANALYSES // max(1, getattr(options, read[0]) if read else 1))
 
 
 def measure(

@@ -3,11 +3,49 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import fields
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from rnng_dy.evaluation.records import Analysis, WordRecord
+from rnng_dy.text.segmenter import Segmenter
+
+
+class WordScorer(ABC):
+    """Gives words surprisals without a model folder. `baselines.scorers.SCORERS` has them by name."""
+
+    name: ClassVar[str]
+    """After `--scorer`."""
+
+    @classmethod
+    def open(cls, path: str | None, order: int) -> WordScorer:
+        """A scorer made of a file, None where the user names none; `order` is the n of n-grams.
+
+        Raises RnngError for a file that will not do.
+        """
+        return cls(path)
+
+    @classmethod
+    def title(cls, path: str | None, order: int) -> str:
+        """How outputs call it."""
+        return cls.name if path is None else f"{cls.name}, {path}"
+
+    @abstractmethod
+    def surprisals_of(
+        self,
+        sentences: Sequence[Sequence[str]],
+        unkified: Sequence[Sequence[str] | None] | None = None,
+    ) -> Sequence[Sequence[WordRecord]]:
+        """A record for each token of each sentence and, with the token None, for its end; surprisals in bits.
+
+        `unkified` are the words that the scorer is to see where an oracle says them.
+        """
+
+    @property
+    def segmenter(self) -> Segmenter:
+        """How running text becomes the tokens that the scorer knows."""
+        return Segmenter()
 
 
 class MeasuredSentence(NamedTuple):

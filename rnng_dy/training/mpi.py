@@ -21,8 +21,8 @@ from pathlib import Path
 
 import numpy as np
 
-from oracle.errors import RnngError
-from rnng_dy import engine
+from oracle.errors import PluginError, RnngError
+from rnng_dy import engine, plugins
 from rnng_dy.cpu_level import cpu_level
 from rnng_dy.execution.identity import differences, installed
 from rnng_dy.execution.memory import limit_memory
@@ -151,10 +151,13 @@ class World:
         try:
             limit_memory(self.here)
             engine.start()
-            while (begun := self._hear()) is not None:
-                self._update_as_told(*begun)
+            with plugins.blamed():
+                # before the model that needs them comes
+                while (sent := self._hear()) is not None:
+                    plugins.load_sent(sent)
+                    self._update_as_told(*self._hear())
         except BaseException as error:
-            if not isinstance(error, (RnngError, MemoryError)):
+            if not isinstance(error, (RnngError, PluginError, MemoryError)):
                 traceback.print_exc()
             reason = str(error) or type(error).__name__
             message = f"Error: rank {self.rank} on {self._host}: {reason}; go on with --resume"
@@ -179,6 +182,7 @@ class Ranks:
         examples, optimizer = updater.examples, updater.optimizer.arrays()
         if world.machines > 1 and isinstance(examples, Examples):
             examples = examples.unmapped()
+        world.tell(plugins.loaded())
         world.tell((updater.model, examples, updater.settings, optimizer))
         with world.together():
             updater.all_reduce = world.all_reduce(updater.model.store)

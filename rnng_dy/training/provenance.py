@@ -20,7 +20,7 @@ from oracle.files import OracleSentence
 from oracle.json_lines import finite
 from oracle.regular_files import read_regular
 from rnng_dy import __version__, engine, model_card
-from rnng_dy.checkpoint import PARAMETERS
+from rnng_dy.checkpoint import PARAMETERS, PLUGINS
 from rnng_dy.cpu_level import cpu_level
 from rnng_dy.model import Model
 from rnng_dy.model_card import About, Value
@@ -37,9 +37,10 @@ def about_model(model: Model, sentences: Sequence[OracleSentence], command: str 
     config = model.config()
     return {
         "model": {
-            **{name: value for name, value in config.items() if name != "sizes"},
+            **{k: value for k, value in config.items() if k not in ("sizes", PLUGINS)},
             "parameters": model.store.count(),
         },
+        **({"plugins": config[PLUGINS]} if PLUGINS in config else {}),
         "sizes": dict(config["sizes"]),
         "corpus": corpus(sentences),
         "made": {"date": now(), "command": command},

@@ -23,11 +23,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from oracle.errors import RnngError
+from oracle.errors import PluginError, RnngError
 from rnng_dy import checkpoint, engine, registry
 from rnng_dy.execution.local import check_jobs, end_with_parent, without_ctrl_c
 from rnng_dy.execution.memory import limit_memory
 from rnng_dy.parameters import ParameterStore
+from rnng_dy.plugins import blamed, load_sent, loaded
 from rnng_dy.training.all_reduce import (
     Gradients,
     PartialLoss,
@@ -144,7 +145,7 @@ class Replicas:
         place = (path, rank, self.replicas)
         process = context.Process(
             target=_help,
-            args=(theirs, str(folder), u.model.kind, u.examples, u.settings, place),
+            args=(theirs, str(folder), u.model.kind, u.examples, u.settings, place, loaded()),
             daemon=True,
         )
         # signals that end training are for this process, without which a helper has nothing to do
@@ -211,17 +212,19 @@ class Replicas:
             process.join()
 
 
-def _help(connection: Connection, folder: str, kind: str, examples, settings, place) -> None:
+def _help(connection: Connection, folder: str, kind: str, examples, settings, place, sent) -> None:
     """A helper: makes the updates that it is told until the other end of the connection is gone.
 
     It tells the main process what goes wrong. Standard error gets the traceback of what is not the user's to mend.
     """
     end_with_parent()
     try:
-        _make_updates(connection, folder, kind, examples, settings, place)
+        with blamed():
+            load_sent(sent)
+            _make_updates(connection, folder, kind, examples, settings, place)
     except Exception as error:
         reason = str(error)
-        if not isinstance(error, RnngError):
+        if not isinstance(error, RnngError | PluginError):
             traceback.print_exc()
             reason = ": ".join(filter(None, (type(error).__name__, reason)))
         with suppress(OSError):

@@ -14,14 +14,15 @@ from pathlib import Path
 import nltk
 import pytest
 
-from oracle.transitions import SYSTEMS, TOP_DOWN
+from oracle.transitions import TOP_DOWN
 from rnng_dy import DiscriminativeParser, registry
 from rnng_dy.execution.work import Work
-from rnng_dy.models.composition import COMPOSITIONS
 from rnng_dy.search.greedy import parse_batch
 from rnng_dy.training.presets import PRESETS
 from rnng_dy.training.updates import Updater
 
+from ..pages import CHECKOUT, blocks
+from ..plugin_state import no_plugins
 from .conftest import PARSER_SIZES, TINY, ParserVocabulary, make_parser
 from .models.test_distributions import (
     WORDS,
@@ -31,9 +32,8 @@ from .models.test_distributions import (
     tokens_of,
 )
 
-CHECKOUT = Path(__file__).resolve().parents[2]
 PACKAGES = ("oracle", "clusters", "rnng_dy")
-PAGE = CHECKOUT / "docs" / "architecture.md"
+PAGES = [CHECKOUT / "docs" / name for name in ("extending.md", "architecture.md")]
 
 
 def modules(*packages: str) -> dict[str, Path]:
@@ -170,19 +170,14 @@ def test_every_file_can_be_read_in_one_sitting():
 
 
 @pytest.fixture
-def examples(monkeypatch):
-    """The names that the page's examples define."""
-    monkeypatch.setattr("rnng_dy.models.composition.COMPOSITIONS", COMPOSITIONS)
-    before = dict(COMPOSITIONS), dict(SYSTEMS)
-    names: dict[str, object] = {}
-    for block in re.findall(
-        r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.S | re.M
-    ):
-        exec(block, names)
-    yield names
-    for table, old in zip((COMPOSITIONS, SYSTEMS), before, strict=True):
-        table.clear()
-        table.update(old)
+def examples():
+    """The names that the examples of both pages define."""
+    with no_plugins():
+        names: dict[str, object] = {}
+        for page in PAGES:
+            for block in blocks(page, "python"):
+                exec(block, names)
+        yield names
 
 
 def test_a_composition_that_is_added_trains_and_is_saved(examples, sentences, tmp_path):
@@ -200,11 +195,9 @@ def test_a_composition_that_is_added_trains_and_is_saved(examples, sentences, tm
 
 def test_a_composition_that_is_added_has_all_commands(tmp_path):
     """Two parsers are trained, sample and are compared by commands of a file with the page's lines."""
-    [block] = re.findall(
-        r"^```python\n((?:(?!```).)*class GatedSum.*?)^```", PAGE.read_text("utf-8"), re.S | re.M
-    )
+    [block] = [found for found in blocks(PAGES[0], "python") if "class GatedSum" in found]
     own = tmp_path / "mine.py"
-    [ending] = re.findall(r"^    if __name__.*?main\(\)$", PAGE.read_text("utf-8"), re.S | re.M)
+    [ending] = re.findall(r"^    if __name__.*?main\(\)$", PAGES[0].read_text("utf-8"), re.S | re.M)
     own.write_text(f"{block}\n{textwrap.dedent(ending)}\n", encoding="utf-8")
     lines = TINY.read_text(encoding="utf-8").splitlines()[:30]
     (tmp_path / "t.trees").write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -14,7 +14,7 @@ from clusters.files import read_clusters
 from oracle.files import read_oracle
 from rnng_dy.interop.clab import import_generator
 from rnng_dy.search.beam import BeamSearch, BeamSizes
-from rnng_dy.search.surprisal import SEARCHES, SearchOptions, measure
+from rnng_dy.search.surprisal import SearchOptions, measure
 
 pytestmark = pytest.mark.slow
 
@@ -140,7 +140,7 @@ def test_the_early_stop_finds_the_same_word_beams(shared, model, sizes, records,
     options = options_of(sizes)
     beam_sizes = BeamSizes(options.beam, options.fast_track, options.word_beam)
     search = BeamSearch(model.transitions, beam_sizes, like_reference=True)
-    monkeypatch.setitem(SEARCHES, "beam", lambda *_: search)
+    monkeypatch.setattr(BeamSearch, "open", lambda *_: search)
     few = measure(model, read_sentences(shared)[:8])
     found = [record for sentence in few for record in sentence.records]
     rounds = other_rounds = 0

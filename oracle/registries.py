@@ -1,0 +1,115 @@
+"""Registries: the classes of one sort by their names. Options list them, and plugins add their own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple, TypeVar
+
+from oracle.errors import PluginError, RnngError
+
+T = TypeVar("T", bound=type)
+
+NAME = re.compile(r"[^\W_][\w.+-]*")
+
+
+class Origin(NamedTuple):
+    """The plugin that registered a class."""
+
+    name: str
+    """Of its file."""
+    sha256: str
+
+
+class Registry(dict[str, T]):
+    """The classes of one sort by their `name`, the default first.
+
+    >>> class Colour:
+    ...     name = "red"
+    >>> colours = Registry("colour", Colour, Colour)
+    >>> colours["blue"]
+    Traceback (most recent call last):
+    oracle.errors.RnngError: no colour is called 'blue': red
+    """
+
+    def __init__(self, what: str, base: type, *classes: T):
+        """`what` the classes are, in messages; all derive from `base`."""
+        super().__init__()
+        self._what, self._base = what, base
+        self.origins: dict[str, Origin] = {}
+        """By name, the plugins of those classes that have one."""
+        _registries.append(self)
+        for found in classes:
+            self.register(found)
+
+    def register(self, added: T) -> T:
+        """Add a class under its `name` and return it: a decorator.
+
+        Raises RnngError where the class is not of this sort, or where its name is none or is taken.
+        """
+        if not (isinstance(added, type) and issubclass(added, self._base)):
+            raise RnngError(f"{added!r} is no {self._what}: derive a class from {self._base!r}")
+        name = getattr(added, "name", None)
+        if not (isinstance(name, str) and NAME.fullmatch(name)):
+            raise RnngError(
+                f"the {self._what} {added.__name__} needs a `name` of letters, digits and . + - _, not {name!r}"
+            )
+        if name in self:
+            raise RnngError(f"the name {name!r} is taken: give the {self._what} another one")
+        self[name] = added
+        for registered in _loading[-1:]:
+            registered.append((self, name))
+        return added
+
+    def make(self, name: str, *arguments: object, by: str = "__call__") -> object:
+        """An object of the class, made by calling it or a method of it, such as `open`.
+
+        Raises PluginError for a class that cannot be called so, RnngError for a name that none has.
+        """
+        found = self[name]
+        try:
+            return (found if by == "__call__" else getattr(found, by))(*arguments)
+        except TypeError as error:
+            if error.__traceback__.tb_next is not None:
+                # it was called, and has done something wrong itself
+                raise
+            part = found.__init__ if by == "__call__" else getattr(found, by)
+            raise PluginError.of(part, f"cannot be called: {error}") from None
+
+    def __missing__(self, name: str) -> T:
+        raise RnngError(f"no {self._what} is called {name!r}: {', '.join(self)}")
+
+    @property
+    def default(self) -> str:
+        """The first name."""
+        return next(iter(self))
+
+
+_registries: list[Registry] = []
+_loading: list[list[tuple[Registry, str]]] = []
+
+
+def registered_by(module: str) -> Iterator[tuple[Registry, str]]:
+    """The registries and names of the classes of a module."""
+    for registry in _registries:
+        for name, found in registry.items():
+            if found.__module__ == module:
+                yield registry, name
+
+
+@contextmanager
+def registering(origin: Origin) -> Iterator[list[tuple[Registry, str]]]:
+    """A block in which `origin` registers classes; gives the list of them. They go again where it raises."""
+    registered: list[tuple[Registry, str]] = []
+    _loading.append(registered)
+    try:
+        yield registered
+    except BaseException:
+        for registry, name in registered:
+            del registry[name]
+        raise
+    finally:
+        _loading.pop()
+    for registry, name in registered:
+        registry.origins[name] = origin

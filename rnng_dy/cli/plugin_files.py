@@ -1,0 +1,47 @@
+"""The option --plugin, before or after a command's name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from oracle.errors import PluginError, RnngError
+from rnng_dy import plugins
+from rnng_dy.cli.paths import FILE
+
+_GIVEN = "rnng_dy.plugins"
+
+
+def _take(ctx: click.Context, _: click.Parameter, paths: Sequence[str]) -> None:
+    ctx.meta.setdefault(_GIVEN, []).extend(paths)
+    if not isinstance(ctx.command, click.Group):
+        load_plugins(ctx)
+
+
+plugin_option = click.Option(
+    ["--plugin"],
+    type=FILE,
+    multiple=True,
+    metavar="FILE.py",
+    # before options whose values the plugin adds to
+    is_eager=True,
+    expose_value=False,
+    callback=_take,
+    help=f"Load classes of your own, such as a composition; also named by {plugins.VARIABLE}.",
+)
+
+
+def load_plugins(ctx: click.Context) -> None:
+    """Load what the command line names so far, the environment and installed packages.
+
+    Raises PluginError for a mistake in a plugin, OSError for a file that cannot be read.
+    """
+    try:
+        for path in ctx.meta[_GIVEN]:
+            plugins.load(path)
+        plugins.load_named()
+    except (PluginError, RnngError, OSError):
+        # while a shell completes a line, nothing is said
+        if not ctx.resilient_parsing:
+            raise
