@@ -34,7 +34,7 @@ FAST = ["-Ofast", "-fno-finite-math-only", "-funroll-loops"]
 LIGHT = ["-O1", "-ffast-math", "-fno-finite-math-only"]
 # nothing in the Python module leads to these
 LEFT_OUT = {"deep-lstm", "grad-check", "hsm-builder", "mp", "pretrain", "saxe-init", "treelstm"}
-ONLY_CUDA = {"cuda", "gpu-parameters"}
+ONLY_CUDA = ["cuda", "gpu-parameters"]
 # no model has such a node
 LIGHT_NODES = ["argmax", "contract", "conv", "conv2d", "cumulative", "hinge", "losses", "lstm"]
 LIGHT_NODES += ["maxpooling2d", "moments", "normalization", "random", "rounding"]
@@ -82,7 +82,8 @@ def write_units(units: list[list[str]], name: str, suffix: str) -> list[str]:
 def cpu_units(sources: dict[str, str]) -> tuple[list[str], list[str]]:
     """The units that are compiled for speed, and the others, of sources by name."""
     rest = dict(sources)
-    fast = [[rest.pop(name) for name in unit] for unit in FAST_UNITS]
+    units = [*FAST_UNITS, ONLY_CUDA] if CUDA_ARCH else FAST_UNITS
+    fast = [[rest.pop(name) for name in unit] for unit in units]
     light = [[rest.pop(name) for name in unit] for unit in LIGHT_UNITS]
     light += shares([rest.pop(f"nodes-{name}") for name in LIGHT_NODES], 2)
     fast += shares([path for name, path in rest.items() if name.startswith("nodes-")], 3)
@@ -114,7 +115,7 @@ def gencode(architectures: str) -> list[str]:
 class ParallelBuild(build_ext):
     """Compiles the sources side by side, the CUDA ones with nvcc, and links them all.
 
-    `commands.json` has the commands that did it: scripts/gpu_bundle makes a ninja file of them.
+    `commands.json` has the commands that did it: scripts/gpu/bundle.py makes a ninja file of them.
     """
 
     def build_extension(self, ext: Extension) -> None:
@@ -185,7 +186,7 @@ def cuda_parts(nodes: list[str]) -> tuple[list[str], list[str], list[str]]:
 
 def extension() -> tuple[Extension, list[str], list[str]]:
     """The extension module `_dynet`, and of its sources those compiled for speed and those for nvcc."""
-    left_out = LEFT_OUT if CUDA_ARCH else LEFT_OUT | ONLY_CUDA
+    left_out = LEFT_OUT if CUDA_ARCH else LEFT_OUT.union(ONLY_CUDA)
     paths = [path for path in sorted(Path("dynet").glob("*.cc")) if path.stem not in left_out]
     fast, light = cpu_units({path.stem: str(path) for path in paths})
     macros = [("EIGEN_FAST_MATH", "1"), ("NDEBUG", None)]
