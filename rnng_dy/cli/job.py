@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from oracle.errors import RnngError
-from rnng_dy.baselines.scorers import OpenableScorer
 from rnng_dy.cli.option_groups import flag_given, together
 from rnng_dy.cli.options import AT_LEAST_1, device_option, resume_option
 from rnng_dy.cli.paths import PathName
@@ -21,6 +21,9 @@ from rnng_dy.execution.executor import Executor
 from rnng_dy.execution.local import CPU, local_executor
 from rnng_dy.execution.outputs import content_hash, write_batches
 from rnng_dy.execution.work import Lines, ModelFolder, Work, opened
+
+if TYPE_CHECKING:
+    from rnng_dy.baselines.scorers import OpenableScorer
 
 
 @dataclass

@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from oracle.errors import RnngError
-from oracle.files import open_output
+from oracle.streams import open_output
 from rnng_dy.drawing.words import visible
 
 if TYPE_CHECKING:

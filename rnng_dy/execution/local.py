@@ -31,6 +31,8 @@ from rnng_dy.execution.memory import limit_memory, require_memory
 T = TypeVar("T")
 R = TypeVar("R")
 CPU = "cpu"
+ENDING = 10.0
+"""Seconds in which a process that was ended has ended."""
 PROCESS_BYTES = 120_000_000
 """What a process takes at the least, with Python, numpy and DyNet in it."""
 
@@ -144,7 +146,9 @@ class _Spawning(SpawnContext):
 
     def loss(self) -> str:
         """Why one of them has ended before its time."""
-        # the pool has ended the others by SIGTERM
+        # the pool has ended the others by SIGTERM; what has not ended yet has no exit code
+        for process in self._processes:
+            process.join(ENDING)
         codes = {process.exitcode for process in self._processes} - {None, 0, -signal.SIGTERM}
         if codes <= {-signal.SIGKILL}:
             return "a working process was killed, often for want of memory: go on with --resume and fewer --jobs"
