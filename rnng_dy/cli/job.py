@@ -64,8 +64,12 @@ class Job:
 
     def open(self, kind: str, folder: str):
         """The model of a folder, for the work and in this process; says so where it is not trained."""
-        self.place = ModelFolder(kind, folder, self.device)
-        return open_model(self.place, self.executor)
+        return self.open_place(ModelFolder(kind, folder, self.device))
+
+    def open_place(self, place: ModelFolder | OpenableScorer):
+        """The same of a model or a scorer."""
+        self.place = place
+        return open_model(place, self.executor)
 
     def with_model(self, lines_of: Callable) -> Callable[[], Callable[[Sequence], list[Lines]]]:
         """What `write` opens: `lines_of` with the model as its first argument."""
@@ -105,11 +109,11 @@ class Job:
         return work.left_out
 
 
-def open_model(place: ModelFolder, executor: Executor | None = None):
+def open_model(place: ModelFolder | OpenableScorer, executor: Executor | None = None):
     """The model of a folder, in this process, which is made ready for it; says so where it is not trained."""
     (executor or local_executor(1, place.device)).prepare()
     model = place.open()
-    if model.updates == 0:
+    if getattr(model, "updates", None) == 0:
         click.echo(f"{place.folder}: the model is not trained, what it says is random", err=True)
     return model
 

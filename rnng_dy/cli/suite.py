@@ -63,8 +63,7 @@ def suite(sources, folder, scorer, order, plain, regions, style, numbers, page, 
     if baseline is None:
         _open(folder, job)
     else:
-        job.executor.prepare()
-        job.place = baseline
+        job.open_place(baseline)
     results = evaluate(suites, partial(_surprisals, job))
     write_output(regions, suite_report.region_lines(results, style))
     if numbers:

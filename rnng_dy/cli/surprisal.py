@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -12,6 +11,8 @@ import click
 
 from oracle.errors import RnngError
 from oracle.streams import descriptor_of, is_replaced
+from oracle.transitions import TOP_DOWN
+from rnng_dy import registry
 from rnng_dy.cli.job import sentences_job
 from rnng_dy.cli.option_groups import together
 from rnng_dy.cli.options import (
@@ -25,14 +26,21 @@ from rnng_dy.cli.paths import FILE, FOLDER, PAGE, check_files, write_output
 from rnng_dy.cli.quiet import say, warn
 from rnng_dy.cli.searching import given_search_option, grouped_for, search_options
 from rnng_dy.cli.source import source_options
-from rnng_dy.cli.word_scorers import Item, Wanted, chosen_baseline, open_scorer, scorer_option
+from rnng_dy.cli.word_scorers import chosen_baseline, scorer_option
 from rnng_dy.drawing.surprisal_page import surprisal_page
 from rnng_dy.evaluation.merging import read_raw
 from rnng_dy.evaluation.records import unknown_words
-from rnng_dy.execution.work import Lines
-from rnng_dy.search.surprisal import SearchOptions
+from rnng_dy.execution.work import Lines, ModelFolder
+from rnng_dy.search.measured_lines import (
+    Wanted,
+    line_without_memory,
+    searched_lines,
+    sequential_lines,
+)
+from rnng_dy.search.surprisal import SearchOptions, measures_of
 from rnng_dy.search.surprisal_outputs import Outputs, Written, measured_sentences, writing
-from rnng_dy.search.words import MeasuredSentence, WordRecord
+from rnng_dy.search.trees import NumberedSentence
+from rnng_dy.search.words import MeasuredSentence
 
 Message = tuple[Callable[[str], None], str]
 """How something is said, and what."""
@@ -82,27 +90,37 @@ def surprisal(
     _check_outputs(outputs, [source.path, raw, *(baseline.paths if baseline else [])])
     options = SearchOptions(**options, seed=seed)
     wanted = Wanted(end, bool(outputs.trees), outputs.has_beams)
-    scorer = open_scorer(folder, baseline, options, wanted, job.device)
-    if not scorer.has_trees:
+    place = baseline or _generator(folder, job.device)
+    lines, columns = partial(searched_lines, options, wanted), measures_of(options)
+    if not (isinstance(place, ModelFolder) and registry.kind(place.kind).has_trees):
         _refuse_for_words(outputs)
-    transitions = scorer.open(job.executor)
-    sentences = source.read(scorer.segmenter, warn)
+        lines, columns = partial(sequential_lines, wanted), ["surprisal"]
+    model = job.open_place(place)
+    transitions = getattr(model, "transitions", TOP_DOWN)
+    sentences = source.read(lambda: model.segmenter, warn)
     raw_lines = None if raw is None else read_raw(raw, [s.tokens for s in sentences], source.path)
-    items = [Item(i, s) for i, s in enumerate(sentences)]
-    what = Written(scorer.columns, end, transitions, raw_lines, raw, style)
+    items = [NumberedSentence(i, s) for i, s in enumerate(sentences)]
+    what = Written(columns, end, transitions, raw_lines, raw, style)
     run = partial(
         job.write,
         outputs.output,
         grouped_for(options, items),
-        scorer.open_lines,
-        partial(_left_out, end),
+        job.with_model(lines),
+        partial(line_without_memory, wanted),
         options,
         sentences,
-        *scorer.identity,
+        wanted,
     )
-    _write(
-        run, outputs, what, scorer.description, job.resume, partial(_messages, items, source.path)
-    )
+    description = folder if baseline is None else baseline.title
+    _write(run, outputs, what, description, job.resume, partial(_messages, items, source.path))
+
+
+def _generator(folder: str, device: str) -> ModelFolder:
+    """The model of a folder. Raises RnngError for a parser."""
+    kind = registry.kind_of(folder)
+    if not kind.generates_words:
+        raise RnngError(f"{folder} is a parser, which gives words no probability: name a generator")
+    return ModelFolder(kind.name, folder, device)
 
 
 def _write(
@@ -160,14 +178,8 @@ def _refuse_for_words(outputs: Outputs) -> None:
         raise click.UsageError(f"{flag} is for generative models with trees")
 
 
-def _left_out(end: bool, item: Item) -> Lines:
-    tokens = [*item.sentence.tokens, *([None] if end else [])]
-    records = [WordRecord(token, None, math.nan) for token in tokens]
-    return [MeasuredSentence(records, problem="does not fit into memory").to_json()]
-
-
 def _messages(
-    items: Sequence[Item], source: str, found: Iterable[MeasuredSentence]
+    items: Sequence[NumberedSentence], source: str, found: Iterable[MeasuredSentence]
 ) -> Iterator[Message]:
     """What to say of the sentences, and how."""
     words, unknown = 0, Counter()

@@ -1,0 +1,72 @@
+"""Sentences with the records of their words, as lines of JSON that are made where work is done."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from rnng_dy.execution.work import Lines
+from rnng_dy.search.surprisal import SearchOptions, measure
+from rnng_dy.search.trees import NumberedSentence
+from rnng_dy.search.words import MeasuredSentence, WordRecord
+
+
+class Wanted(NamedTuple):
+    """What is wanted besides the words' numbers."""
+
+    end: bool
+    trees: bool
+    beams: bool
+
+
+def searched_lines(
+    options: SearchOptions, wanted: Wanted, model, batch: Sequence[NumberedSentence]
+) -> list[Lines]:
+    """Return the line of each sentence, measured by a search with a generative model."""
+
+    def kept(found: MeasuredSentence) -> MeasuredSentence:
+        records = found.records
+        if not wanted.beams:
+            records = [replace(record, beam=()) for record in records]
+        return found._replace(records=records, trees=found.trees[:1] if wanted.trees else ())
+
+    read = [item for item in batch if item.sentence.tokens]
+    tokens = [item.sentence.tokens for item in read]
+    unkified = [item.sentence.unkified for item in read]
+    end, numbers = wanted.end or wanted.trees, [item.index for item in read]
+    return _in_places(batch, map(kept, measure(model, tokens, options, end, unkified, numbers)))
+
+
+def sequential_lines(wanted: Wanted, scorer, batch: Sequence[NumberedSentence]) -> list[Lines]:
+    """Return the line of each sentence, measured by a model of words without trees."""
+    read = [item.sentence for item in batch if item.sentence.tokens]
+    records = scorer.surprisals_of([s.tokens for s in read], [s.unkified for s in read])
+    return _in_places(batch, (_of_records(found, wanted.end) for found in records))
+
+
+def line_without_memory(wanted: Wanted, item: NumberedSentence) -> Lines:
+    """Return the line of a sentence that does not fit into memory."""
+    tokens = [*item.sentence.tokens, *([None] if wanted.end else [])]
+    records = [WordRecord(token, None, math.nan) for token in tokens]
+    return [MeasuredSentence(records, problem="does not fit into memory").to_json()]
+
+
+def _of_records(records: Sequence[WordRecord], end: bool) -> MeasuredSentence:
+    unseen = [f"{r.token} ({r.unk})" for r in records if math.isinf(r.surprisal)]
+    problem = None
+    if unseen:
+        problem = f"not in the model's vocabulary, so passed over: {', '.join(unseen)}"
+    if any(math.isnan(r.surprisal) for r in records):
+        problem = "does not fit into memory"
+    return MeasuredSentence(records if end else records[:-1], problem=problem)
+
+
+def _in_places(
+    batch: Sequence[NumberedSentence], measured: Iterable[MeasuredSentence]
+) -> list[Lines]:
+    """One line of JSON for each sentence; an empty sentence has no words."""
+    found = iter(measured)
+    nothing = MeasuredSentence([])
+    return [[(next(found) if item.sentence.tokens else nothing).to_json()] for item in batch]
