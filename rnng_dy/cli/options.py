@@ -96,7 +96,7 @@ def setting_options(settings: type, section: str, but: Collection[str] = ()) -> 
             if of.type == "bool":
                 flag += flag.replace("--", "/--no-")
             option = in_section(section)(
-                flag, name, type=_type_of(of), default=None, help=of.metadata["help"]
+                flag, name, type=type_of(of), default=None, help=of.metadata["help"]
             )
             command = option(command)
         return command
@@ -104,7 +104,8 @@ def setting_options(settings: type, section: str, but: Collection[str] = ()) -> 
     return decorate
 
 
-def _type_of(of: Field) -> click.ParamType:
+def type_of(of: Field) -> click.ParamType:
+    """Return the type of a setting's option."""
     numbers = of.metadata["range"]
     return {
         "bool": click.BOOL,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from functools import wraps
 from typing import TypeVar
@@ -10,7 +10,7 @@ from typing import TypeVar
 import click
 
 from rnng_dy.cli.option_groups import flag_given
-from rnng_dy.cli.options import AT_LEAST_1, FiniteRange, LiveChoice
+from rnng_dy.cli.options import LiveChoice, type_of
 from rnng_dy.search.surprisal import SEARCHES, SearchOptions, side_by_side
 
 SENTENCES = 8
@@ -18,70 +18,31 @@ SENTENCES = 8
 
 T = TypeVar("T")
 
-_OPTIONS = [
-    click.option(
+
+def _options() -> Iterator[Callable]:
+    yield click.option(
         "--search",
         type=LiveChoice(SEARCHES),
         default=SEARCHES.default,
-        show_default=True,
         help="Word-synchronous beam, particle filter (unbiased), or variable beam.",
-    ),
-    click.option(
-        "--beam",
-        type=AT_LEAST_1,
-        default=100,
-        show_default=True,
-        help="Beam: actions in a round.",
-    ),
-    click.option(
-        "--fast-track",
-        type=click.IntRange(min=0),
-        default=5,
-        show_default=True,
-        help="Beam: actions that generate the word, kept besides those.",
-    ),
-    click.option(
-        "--word-beam",
-        type=AT_LEAST_1,
-        default=10,
-        show_default=True,
-        help="Beam: analyses that go on to the next word.",
-    ),
-    click.option(
-        "--sum",
-        "sum_all",
-        type=click.Choice(["beam", "all"]),
-        default="beam",
-        show_default=True,
-        help="Beam: probabilities are sums over the word beam, or over all analyses that reach a word.",
-    ),
-    click.option(
-        "--like-reference",
-        is_flag=True,
-        help="Beam: the numbers of the published program, its quirks included.",
-    ),
-    click.option(
-        "--particles",
-        type=click.IntRange(1, 10**9),
-        default=1000,
-        show_default=True,
-        help="Particles, or variable: how many.",
-    ),
-    click.option(
-        "--runs",
-        type=click.IntRange(1, 10**4),
-        default=1,
-        show_default=True,
-        help="Particles: independent runs; from 2 on there are standard errors.",
-    ),
-    click.option(
-        "--threshold",
-        type=FiniteRange(0, 1),
-        default=0.5,
-        show_default=True,
-        help="Particles: resampled where the effective sample size is below this share of them.",
-    ),
-]
+    )
+    for of in fields(SearchOptions):
+        flag = "--" + of.name.replace("_", "-")
+        if of.name == "sum_all":
+            yield click.option(
+                "--sum",
+                "sum_all",
+                type=click.Choice(["beam", "all"]),
+                default="beam",
+                help="Beam: probabilities are sums over the word beam, or over all analyses that reach a word.",
+            )
+        elif of.type == "bool":
+            yield click.option(flag, is_flag=True, help=of.metadata["help"])
+        elif of.metadata:
+            text = of.metadata["help"]
+            yield click.option(flag, type=type_of(of), default=of.default, help=text)
+
+
 _NAMES = [f.name for f in fields(SearchOptions) if f.name not in ("seed", "max_length")]
 
 
@@ -111,7 +72,7 @@ def search_options(command: Callable) -> Callable:
             )
         return command(*args, options=found, **kwargs)
 
-    for option in reversed(_OPTIONS):
+    for option in reversed([*_options()]):
         with_options = option(with_options)
     return with_options
 

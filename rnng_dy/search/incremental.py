@@ -18,6 +18,7 @@ from oracle.errors import PluginError
 from oracle.transitions import SHIFT, TransitionSystem
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.search.model import Configuration, Model, unlinked
+from rnng_dy.settings import AT_LEAST_1, NOT_NEGATIVE, Range, setting
 
 MAX_STATES = 1500
 """Configurations in one graph; then what searches go on from is carried into a new one."""
@@ -108,17 +109,25 @@ class SearchOptions:
 
     search: str = "beam"
     """A name in `search.surprisal.SEARCHES`."""
-    beam: int = 100
-    fast_track: int = 5
-    word_beam: int = 10
+    beam: int = setting("Beam: actions in a round.", 100, AT_LEAST_1)
+    fast_track: int = setting(
+        "Beam: actions that generate the word, kept besides those.", 5, NOT_NEGATIVE
+    )
+    word_beam: int = setting("Beam: analyses that go on to the next word.", 10, AT_LEAST_1)
     sum_all: bool = False
     """Probabilities are sums over all analyses that reach a word, not over the word beam alone."""
-    like_reference: bool = False
-    """As the published program, its quirks included."""
-    particles: int = 1000
-    runs: int = 1
-    threshold: float = 0.5
-    """Particles are resampled where the effective sample size falls below this share of them."""
+    like_reference: bool = setting(
+        "Beam: the numbers of the published program, its quirks included.", False
+    )
+    particles: int = setting("Particles, or variable: how many.", 1000, Range(1, 10**9))
+    runs: int = setting(
+        "Particles: independent runs; from 2 on there are standard errors.", 1, Range(1, 10**4)
+    )
+    threshold: float = setting(
+        "Particles: resampled where the effective sample size is below this share of them.",
+        0.5,
+        Range(0, 1),
+    )
     seed: int = 1
     max_length: int | None = None
     """A sentence of more tokens is refused; None for any length."""
