@@ -9,6 +9,7 @@ import sys
 from glob import glob
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner, Result
 
 from rnng_dy.cli import main
@@ -47,6 +48,14 @@ def anchors(page: Path) -> set[str]:
 def run_commands(page: Path) -> list[tuple[str, str]]:
     """Run all commands of a page in the current folder; each with what it printed."""
     return [(line, _run(line)) for line in "".join(blocks(page, "sh")).splitlines()]
+
+
+def run_pages(folder: Path, shared: Path, *found: Path) -> list[tuple[str, str]]:
+    """Run all commands of pages in a folder, page after page; each with what it printed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NLTK_DATA", str(shared / "nltk_data"))
+        patch.chdir(folder)
+        return [command for page in found for command in run_commands(page)]
 
 
 def run_examples(page: Path) -> list[str]:

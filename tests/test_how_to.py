@@ -25,10 +25,7 @@ PAGES = [
 def ran(shared, tmp_path_factory):
     """The folder in which all commands of the pages have run, and what each printed."""
     folder = tmp_path_factory.mktemp("pages")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("NLTK_DATA", str(shared / "nltk_data"))
-        patch.chdir(folder)
-        return folder, [found for page in PAGES for found in pages.run_commands(page)]
+    return folder, pages.run_pages(folder, shared, *PAGES)
 
 
 def test_every_command_runs(ran):

@@ -13,10 +13,7 @@ README = pages.CHECKOUT / "README.md"
 def ran(shared, tmp_path_factory):
     """The folder in which all commands of the README have run, and what each printed."""
     folder = tmp_path_factory.mktemp("readme")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("NLTK_DATA", str(shared / "nltk_data"))
-        patch.chdir(folder)
-        return folder, pages.run_commands(README)
+    return folder, pages.run_pages(folder, shared, README)
 
 
 def test_the_quick_start_leaves_trees_and_surprisals(ran):

@@ -17,10 +17,7 @@ def ran(shared, tmp_path_factory):
     (folder / "treebank").mkdir()
     tree = "( (S (NP-SBJ (DT The) (NN cat)) (VP (VBD sat) (NP (-NONE- *T*-1))) (. .)) )\n"
     (folder / "treebank" / "one.mrg").write_text(tree, encoding="utf-8")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("NLTK_DATA", str(shared / "nltk_data"))
-        patch.chdir(folder)
-        return folder, pages.run_commands(TUTORIAL)
+    return folder, pages.run_pages(folder, shared, TUTORIAL)
 
 
 def test_every_command_leaves_what_the_page_says(ran):
@@ -47,9 +44,8 @@ def test_the_python_example_runs(ran, monkeypatch, capsys):
 
 
 def test_the_tutorial_of_surprisals_prints_bars(shared, tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("NLTK_DATA", str(shared / "nltk_data"))
+    pages.run_pages(tmp_path, shared, SURPRISALS)
     monkeypatch.chdir(tmp_path)
-    pages.run_commands(SURPRISALS)
     capsys.readouterr()
     [example] = pages.blocks(SURPRISALS, "python")
     exec(example, {})
