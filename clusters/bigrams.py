@@ -1,4 +1,4 @@
-"""Counts of words and of adjacent words, gathered in memory that grows with distinct bigrams only."""
+"""Counts of words and of adjacent words, in memory that grows only with the number of distinct bigrams."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ _WORD_BITS = 31
 
 @dataclass(frozen=True)
 class Bigrams:
-    """Words by falling count, equal counts by first occurrence; the pairs of ranks that are adjacent.
+    """Words by falling count, equal counts by first occurrence, and the pairs of ranks that are adjacent.
 
-    A pair stands at most twice: once for what lies inside sentences, once for the last word of a
-    sentence and the first of the next.
+    A pair is listed at most twice: once for its occurrences inside sentences, once for those across sentence ends.
     """
 
     words: list[str]
@@ -27,22 +26,22 @@ class Bigrams:
     right: np.ndarray
     pair_counts: np.ndarray
     inside: np.ndarray
-    """Does the pair lie inside sentences?"""
+    """Whether the pair is counted inside sentences."""
     sentences: int
 
     @property
     def tokens(self) -> int:
-        """Words of the corpus."""
+        """Number of words in the corpus."""
         return int(self.counts.sum())
 
     def pairs(self, within_sentences: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Left words, right words and counts of the pairs of the running text, or inside sentences."""
+        """Return left words, right words and counts of the pairs of the running text, or of those inside sentences."""
         pairs = self.left, self.right, self.pair_counts
         return tuple(a[self.inside] for a in pairs) if within_sentences else pairs
 
 
 class BigramCounter:
-    """Counts sentence after sentence. Words are UTF-8 bytes (surrogates escaped)."""
+    """Counts bigrams, one sentence at a time. Words are UTF-8 bytes (surrogates escaped)."""
 
     def __init__(self) -> None:
         self._ids: defaultdict[bytes, int] = defaultdict(count().__next__)
@@ -62,7 +61,7 @@ class BigramCounter:
             self._flush()
 
     def finish(self) -> Bigrams:
-        """All counts so far."""
+        """Return all counts so far."""
         keys, pair_counts = self._merged()
         rank_of = np.empty(len(self._ids), dtype=np.int32)
         # ids are in order of first occurrence, and the sort is stable
@@ -80,7 +79,7 @@ class BigramCounter:
         )
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """The state, to be saved."""
+        """Return the state for saving."""
         keys, pair_counts = self._merged()
         return {
             "words": np.frombuffer(b"\n".join(self._ids), dtype=np.uint8),
@@ -93,7 +92,7 @@ class BigramCounter:
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> BigramCounter:
-        """A counter in a saved state."""
+        """Return a counter with a saved state."""
         counter = cls()
         for word in arrays["words"].tobytes().split(b"\n") if len(arrays["words"]) else []:
             counter._ids[word]
@@ -105,7 +104,7 @@ class BigramCounter:
         return counter
 
     def _flush(self) -> None:
-        """Turn the words at hand into counts of words and a sorted run of pairs."""
+        """Convert the buffered words to counts of words and a sorted run of pairs."""
         start = [] if self._last is None else [self._last]
         ids = np.array(start + self._chunk, dtype=np.int64)
         counts = np.bincount(ids[len(start) :], minlength=len(self._ids))
@@ -121,7 +120,7 @@ class BigramCounter:
         self._chunk, self._ends = [], []
 
     def _merged(self) -> tuple[np.ndarray, np.ndarray]:
-        """All pairs in one run."""
+        """Return all pairs as one run."""
         if self._chunk:
             self._flush()
         while len(self._runs) > 1:

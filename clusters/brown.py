@@ -14,26 +14,25 @@ from clusters.merge_tables import MergeTables
 from clusters.unseen import place_unseen, rules_of, unknown_classes
 from oracle.errors import RnngError
 
-# the first five sweeps bring nine tenths of what exchanges gain; each takes a sixth of the clustering
+# the first five sweeps bring nine tenths of the gain of exchanges; each takes a sixth of the clustering's time
 SWEEPS = 5
 
 
 class BrownClustering:
     """The clustering of a corpus, one `step` at a time.
 
-    Words come by falling frequency, equal ones by first occurrence. The first C have a cluster each;
-    each later one makes a cluster C + 1, and the pair of clusters whose merge loses the least mutual
-    information is merged (Brown et al. 1992, section 3; Liang 2005, section 4). Of pairs that lose
-    the same, the one goes first that holds the earlier word, then the one whose other cluster does.
-    In the end the C clusters are merged to a tree in the same way.
+    Words enter by falling frequency, equal ones by first occurrence. The first C words get a cluster each. Each later
+    word becomes cluster C + 1. Then the pair whose merge loses the least mutual information is merged (Brown et al.
+    1992, section 3; Liang 2005, section 4). Among pairs of equal loss, the pair with the earliest word goes first,
+    then the pair whose other cluster has the earliest word. In the end the C clusters are merged to a tree likewise.
 
-    Pairs are counted in the running text, from one sentence into the next, as wcluster counts them;
-    with `within_sentences` they are not. Words that occur less than `min_count` times only join the
-    cluster that loses least by it: they never cause other clusters to merge.
+    Pairs are counted in the running text, across sentence ends, as wcluster counts them; with `within_sentences` only
+    inside sentences. Words with fewer than `min_count` occurrences only join the cluster with the smallest loss: they
+    never cause other clusters to merge.
 
-    With `refine`, when the frequent words are in C clusters, `SWEEPS` sweeps of exchanges move each
-    of them to the cluster where the mutual information is highest (`clusters.exchanges`). The rare
-    words join and the tree is built after that.
+    With `refine`, `SWEEPS` sweeps of exchanges follow when the frequent words are in C clusters. A sweep moves each of
+    these words to the cluster with the highest mutual information (`clusters.exchanges`). Then the rare words join, and
+    the tree is built.
     """
 
     def __init__(
@@ -45,7 +44,7 @@ class BrownClustering:
         within_sentences: bool = False,
         refine: bool = False,
     ):
-        """Raises RnngError where no word is frequent enough. C is at most the number that are."""
+        """Raises RnngError if no word is frequent enough. C is at most the number of frequent words."""
         self.words, self.counts = bigrams.words, bigrams.counts
         self._frequent = int(np.count_nonzero(self.counts >= min_count))
         if not self._frequent:
@@ -58,25 +57,25 @@ class BrownClustering:
         self._tables = MergeTables(self.classes + 1)
         self._tolerance = tolerance(bigrams.tokens)
         self.class_of = np.full(len(self.words), -1, dtype=np.int32)
-        """Slot of the cluster of each word, by rank; final when all words have come."""
+        """Slot of each word's cluster, by rank; final after all words have entered."""
         self._members: list[list[int]] = [[] for _ in range(self.classes + 1)]
         self._first_word = np.zeros(self.classes + 1, dtype=np.int64)
-        # as wcluster numbers clusters: a word by its rank, merged ones from V on
+        # wcluster's cluster numbers: a word's rank, and from V on for merged clusters
         self._number = np.zeros(self.classes + 1, dtype=np.int64)
         self._merges = np.zeros((self.classes - 1, 2), dtype=np.int32)
         self._free = 0
         self._exchanges: Exchanges | None = None
         self._sweeps = SWEEPS if refine else 0
         self.done = 0
-        """Steps taken."""
+        """Number of steps taken."""
 
     @property
     def total(self) -> int:
-        """Steps to take: every word, the sweeps of exchanges, and the merges of the tree."""
+        """Number of steps in all: every word, the sweeps of exchanges, and the merges of the tree."""
         return len(self.words) + self._sweeps + self.classes - 1
 
     def step(self) -> None:
-        """Bring in the next word, sweep once over the frequent ones, or make the next merge of the tree."""
+        """Add the next word, sweep once over the frequent words, or make the next merge of the tree."""
         step, self.done = self.done, self.done + 1
         if step < self._frequent:
             self._bring_in(step)
@@ -88,26 +87,26 @@ class BrownClustering:
             self._merge_in_tree(step - len(self.words) - self._sweeps)
 
     def run(self) -> None:
-        """Take all the steps that are left."""
+        """Take all remaining steps."""
         while self.done < self.total:
             self.step()
 
     def paths(self) -> list[str]:
-        """The bit string of each word's cluster, by rank: 0 for the older of two merged clusters."""
+        """Return the bit string of each word's cluster, by rank: 0 for the older of two merged clusters."""
         path_of = {int(self._merges[-1][0]) if len(self._merges) else int(self.class_of[0]): ""}
         for older, newer in self._merges[::-1].tolist():
             path = path_of[older] if older in path_of else path_of[newer]
             path_of[older], path_of[newer] = f"{path}0", f"{path}1"
-        # a tree of one cluster still needs something to write
+        # a single cluster has an empty path, which a file could not show
         return [path_of[slot] or "0" for slot in self.class_of.tolist()]
 
     def entries(self) -> list[ClusteredWord]:
-        """All words with their paths: clusters in the order of the tree, their words by rank."""
+        """Return all words with their paths: clusters in the order of the tree, their words by rank."""
         rows = zip(self.paths(), self.words, self.counts.tolist(), strict=True)
         return sorted((ClusteredWord(*row) for row in rows), key=lambda entry: entry.path)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """The state, to be saved; counts of the corpus are not in it."""
+        """Return the state for saving, without the counts of the corpus."""
         return self._tables.arrays() | {
             "class_of": self.class_of,
             "first_word": self._first_word,
@@ -117,7 +116,7 @@ class BrownClustering:
         }
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
-        """Take over a saved state of the same corpus and options."""
+        """Set a saved state of the same corpus and options."""
         self._tables.restore(arrays)
         self.class_of[:] = arrays["class_of"]
         self._first_word[:], self._number[:] = arrays["first_word"], arrays["number"]
@@ -141,7 +140,7 @@ class BrownClustering:
             self._free = freed
 
     def _sweep(self) -> None:
-        """Exchange the words that are in; after the last sweep, the tables are those of the new clusters."""
+        """Exchange the words that have entered; after the last sweep, fill the tables from the new clusters."""
         if self._exchanges is None:
             pairs = self._bigrams.pairs(self._within_sentences)
             class_of = self.class_of[: self._frequent]
@@ -152,7 +151,7 @@ class BrownClustering:
             self._exchanges = None
 
     def _fill_tables(self, joint: np.ndarray) -> None:
-        """Begin anew with the clusters of the frequent words, whose pairs are counted in `joint`."""
+        """Refill the tables from the clusters of the frequent words, whose pair counts are `joint`."""
         self._tables = MergeTables(self.classes + 1)
         self._find_members()
         entered = np.zeros(self.classes + 1)
@@ -168,7 +167,7 @@ class BrownClustering:
             members[:] = np.flatnonzero(self.class_of == slot).tolist()
 
     def _best_pair(self, slot: int | None = None) -> tuple[int, int]:
-        """The pair to merge, of all or of one slot's; first the slot that has more contexts."""
+        """Return the pair to merge, of all slots or with one slot; the slot with more contexts comes first."""
         losses = self._tables.losses()
         flat = losses.ravel() if slot is None else losses[slot]
         best = np.flatnonzero(flat <= flat.min() + self._tolerance)
@@ -193,7 +192,7 @@ class BrownClustering:
 
 
 class _PairsByLaterWord:
-    """The corpus's pairs, each with the later of its words: when that comes, the pair counts."""
+    """The corpus's pairs, indexed by the later word; a pair counts from when that word enters."""
 
     def __init__(self, bigrams: Bigrams, within_sentences: bool):
         left, right, counts = bigrams.pairs(within_sentences)
@@ -205,20 +204,20 @@ class _PairsByLaterWord:
         self._start = np.searchsorted(key[order], np.arange(2 * len(bigrams.words) + 1))
 
     def of(self, word: int, class_of: np.ndarray, slots: int) -> tuple[np.ndarray, np.ndarray]:
-        """How often the words so far follow and precede `word`, summed by slot."""
+        """Return how often the words so far follow and precede `word`, summed by slot."""
         start, middle, end = self._start[2 * word : 2 * word + 3]
         sums = [
             np.bincount(class_of[self._other[a:b]], self._counts[a:b], minlength=slots)
             for a, b in ((start, middle), (middle, end))
         ]
-        # bincount of nothing has whole numbers; `word` after itself is a pair of both kinds
+        # bincount of an empty array is of integers; `word` after itself is a pair of both kinds
         right, left = (total.astype(np.float64) for total in sums)
         left[class_of[word]] = right[class_of[word]]
         return right, left
 
 
 def default_classes(bigrams: Bigrams) -> int:
-    """The square root of the vocabulary, as in Dyer et al. (2016)."""
+    """Return the square root of the vocabulary size, as in Dyer et al. (2016)."""
     return max(1, round(len(bigrams.words) ** 0.5))
 
 
@@ -227,9 +226,9 @@ def brown_clusters(
     classes: int | None = None,
     on_step: Callable[[BrownClustering], None] = lambda clustering: None,
 ) -> list[ClusteredWord]:
-    """Cluster the words of sentences; classes of unknown words that never occur get a place too.
+    """Cluster the words of sentences; classes of unknown words that never occur are placed too.
 
-    `on_step` is called after each step, with `done` and `total` of it. Raises RnngError without words.
+    `on_step` is called after each step with the clustering. Raises RnngError if there are no words.
 
     >>> corpus = [["the", "cat", "ran"], ["a", "cat", "sat"], ["the", "dog", "sat"]]
     >>> [(entry.path, entry.word) for entry in brown_clusters(corpus, 3)]

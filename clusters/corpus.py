@@ -1,4 +1,4 @@
-"""Sentences to cluster: of a generative oracle, a trees file or plain text."""
+"""Sentences to cluster, from a generative oracle, a trees file or plain text."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def open_corpus(
     rules: str = "berkeley",
     on_bytes: Callable[[int], None] = lambda size: None,
 ) -> Iterator[Iterator[list[bytes]]]:
-    """The sentences of a file, their words as UTF-8; `-` is standard input.
+    """Open a corpus; yield its sentences as words in UTF-8; `-` is standard input.
 
-    Text and oracles are read as they are needed, trees at once. Bytes that are not UTF-8 are kept.
+    Text and oracles are read on demand, trees at once. Bytes that are not UTF-8 are kept.
 
-    Without a format, a file is an oracle if it begins with `# (`, trees if with `(`, else text, one
-    sentence a line. Of an oracle the unkified words count. Those of trees are made as `rnng-dy oracle`
-    makes them where the trees are their own training file, by the rules for unknown words. `on_bytes`
-    hears the size of each line of text. Raises InputError where the file is not of that format.
+    Without a format, a file is an oracle if it begins with `# (`, trees if with `(`, else text, one sentence per line.
+    For an oracle the unkified words count. Words of trees are unkified by the rules for unknown words, as `rnng-dy
+    oracle` does with these trees as the training file. `on_bytes` is called with the size of each line of text. Raises
+    InputError if the file is not of that format.
     """
     with open_lines(path) as stream:
         begin = _lines_up_to_text(stream)
@@ -51,7 +51,7 @@ def open_corpus(
 
 
 def _lines_up_to_text(stream: Iterable[bytes]) -> list[bytes]:
-    """The first lines, up to one that is not empty."""
+    """Return the first lines, up to one that is not empty."""
     begin = []
     for line in stream:
         begin.append(line)
@@ -70,13 +70,13 @@ def _format_of(line: bytes) -> str:
 def _text(lines: Iterable[bytes], on_bytes: Callable[[int], None]) -> Iterator[list[bytes]]:
     for line in lines:
         on_bytes(len(line))
-        # bytes split at ASCII's white space only, as all files of words are read
+        # bytes split at ASCII white space only, as elsewhere in this project
         if sentence := line.split():
             yield sentence
 
 
 def _trees(lines: Iterable[bytes], path: object, rules: str) -> Iterator[list[bytes]]:
-    """The unkified words of each tree; which are known the last tree may decide, so words are kept as numbers."""
+    """Return the unkified words of each tree. The last tree may decide which words are known, so ids are stored."""
     ids: defaultdict[str, int] = defaultdict(count().__next__)
     numbers, lengths = array("I"), array("I")
     for located in read_tree_lines(read_lines(path, stream=lines), path):

@@ -1,4 +1,4 @@
-"""Exchanges: words move, one at a time, to the cluster that makes adjacent clusters tell most of each other."""
+"""Exchange algorithm: each word in turn moves to the cluster of the highest mutual information of adjacent clusters."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from clusters.information import n_log_n, tolerance
 
 
 class Exchanges:
-    """The exchange algorithm of Martin, Liermann and Ney (1998), from any clusters on.
+    """The exchange algorithm of Martin, Liermann and Ney (1998), starting from any clusters.
 
-    "Algorithms for bigram and trigram word clustering", Speech Communication 24. Everything is in
+    "Algorithms for bigram and trigram word clustering", Speech Communication 24. All quantities are
     counts: with f(n) = n log n, n(s, t) the pairs of a word of cluster s and one of t, a dot for the
     sum over all clusters and T pairs, T times the average mutual information is
 
         f(T) + sum over s, t of f(n(s, t)) - sum over s of f(n(s, .)) - sum over t of f(n(., t))
 
-    A word is taken out and put where this rises most; of clusters where it rises the same, into the
-    one with the earliest word. That costs (contexts of the word) x (clusters), a context being a
-    cluster to the right or one to the left. The last word of a cluster does not leave it, so that
-    the number of clusters stays.
+    A word is taken out and put where this rises most. If several clusters are equal, the one with the
+    earliest word is chosen. That costs (contexts of the word) x (clusters); a context is a cluster to
+    the right or one to the left. The last word of a cluster does not leave it, so that the number of
+    clusters is constant.
 
     >>> from clusters.bigrams import count_bigrams
     >>> pairs = count_bigrams([["a", "x", "b", "y", "a", "y", "b", "x"]]).pairs(True)
@@ -36,7 +36,7 @@ class Exchanges:
     ):
         """`class_of` has the slot of each word and is changed in place; slots may be empty.
 
-        Pairs are left words, right words and counts; those of other words do not count.
+        `pairs` are left words, right words and counts; pairs with words beyond `class_of` are ignored.
         """
         known = np.maximum(pairs[0], pairs[1]) < len(class_of)
         left, right, counts = (a[known].astype(np.int64) for a in pairs)
@@ -44,7 +44,7 @@ class Exchanges:
         self.class_of, self._slots = class_of, slots
         self._size = np.bincount(class_of, minlength=slots)
         self._tolerance = tolerance(int(counts.sum()))
-        # the context that a word makes where it follows, then where it precedes
+        # the context that a word is when it follows, then when it precedes
         self._context_of = np.concatenate([class_of, class_of + slots]).astype(np.int64)
         cells = self._context_of[left] * slots + self._context_of[right]
         joint = _count(cells, counts, slots**2).reshape(slots, slots)
@@ -65,11 +65,11 @@ class Exchanges:
         self._counts = np.tile(counts, 2)[order].astype(np.float64)
 
     def sweep(self) -> int:
-        """Try every word once, in the order of ranks; how many moved."""
+        """Try every word once, in the order of ranks; return how many moved."""
         return sum(self._exchange(word) for word in range(len(self.class_of)))
 
     def gains(self, word: int) -> np.ndarray:
-        """T times what the information gains, in nats, if the word moves to each slot."""
+        """Return T times the gain of information, in nats, if the word moves to each slot."""
         own, beside = int(self.class_of[word]), self._beside(word)
         self._put(word, own, beside, -1)
         rises = self._rises(word, beside)
@@ -97,13 +97,13 @@ class Exchanges:
         return True
 
     def _beside(self, word: int) -> np.ndarray:
-        """How often other words are in each context of the word, by slot."""
+        """Return how often other words are in each context of the word, by slot."""
         part = slice(self._start[word], self._start[word + 1])
         contexts = self._context_of[self._neighbour[part]]
         return _count(contexts, self._counts[part], 2 * self._slots)
 
     def _put(self, word: int, slot: int, beside: np.ndarray, sign: int) -> None:
-        """Add the word's counts to a cluster's (sign 1), or take them out (-1)."""
+        """Add the word's counts to a cluster's (sign 1), or subtract them (-1)."""
         slots, counts = self._slots, sign * beside
         self._contexts[:, slot] += counts
         # the cluster is a context too
@@ -115,11 +115,11 @@ class Exchanges:
         self._ends[:, slot] += sign * self._word_ends[:, word]
 
     def _rises(self, word: int, beside: np.ndarray) -> np.ndarray:
-        """How much the sum rises where a word that is taken out comes into each slot."""
+        """Return how much the sum rises if a word that was taken out joins each slot."""
         seen = beside.nonzero()[0]
         before = self._contexts[seen]
         rises = (n_log_n(before + beside[seen, None]) - n_log_n(before)).sum(axis=0)
-        # of the cluster's pairs with itself both kinds of contexts make one count
+        # a cluster's pairs with itself count in both kinds of contexts, but are one count in the sum
         within, right, left = self._within, beside[: self._slots], beside[self._slots :]
         both = n_log_n(within + (right + left + self._after_itself[word])) + n_log_n(within)
         rises += both - n_log_n(within + right) - n_log_n(within + left)
@@ -128,5 +128,5 @@ class Exchanges:
 
 
 def _count(keys: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
-    # bincount of nothing has whole numbers
+    # bincount of an empty array is of integers
     return np.bincount(keys, counts, minlength=length).astype(np.float64, copy=False)

@@ -1,4 +1,4 @@
-"""The `paths` format of wcluster: bit string, word, count, separated by tabs, one word a line."""
+"""The `paths` format of wcluster: bit string, word, count, separated by tabs, one word per line."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ class ClusteredWord(NamedTuple):
     """A line of a clusters file."""
 
     path: str
-    """The way from the root of the merge tree to the word's cluster, a 0 or 1 for each branch."""
+    """The path from the root of the merge tree to the word's cluster, a 0 or 1 for each branch."""
     word: str
     count: int
 
 
 def read_clusters(path: str) -> list[ClusteredWord]:
-    """All lines in order.
+    """Return all lines in order.
 
-    Raises InputError for a line that is no `bits<TAB>word<TAB>count`, and for a repeated word.
+    Raises InputError for a line that is not `bits<TAB>word<TAB>count`, and for a repeated word.
     """
     entries, lines = [], {}
     with open_input(path) as stream:
@@ -54,7 +54,7 @@ def _is_entry(fields: list[str]) -> bool:
 
 
 def by_cluster(entries: Iterable[ClusteredWord]) -> list[tuple[str, list[ClusteredWord]]]:
-    """Clusters by path, the words of each by falling count.
+    """Return clusters by path, with the words of each by falling count.
 
     >>> by_cluster([ClusteredWord("1", "a", 1), ClusteredWord("0", "b", 1), ClusteredWord("1", "c", 2)])[1]
     ('1', [ClusteredWord(path='1', word='c', count=2), ClusteredWord(path='1', word='a', count=1)])
@@ -64,7 +64,7 @@ def by_cluster(entries: Iterable[ClusteredWord]) -> list[tuple[str, list[Cluster
 
 
 def listing(entries: Iterable[ClusteredWord], words: int) -> Iterator[str]:
-    """Yield a line of each cluster: its path, how much it holds, its most frequent words."""
+    """Yield a line per cluster: its path, its numbers of types and tokens, its most frequent words."""
     clusters = by_cluster(entries)
     width = max(len(path) for path, _ in clusters)
     for path, members in clusters:
@@ -74,6 +74,6 @@ def listing(entries: Iterable[ClusteredWord], words: int) -> Iterator[str]:
 
 
 def write_clusters(entries: Iterable[ClusteredWord], stream: TextIO) -> None:
-    """Write clusters in the given order."""
+    """Write entries in the order of the iterable."""
     for entry in entries:
         stream.write(f"{entry.path}\t{entry.word}\t{entry.count}\n")

@@ -1,4 +1,4 @@
-"""How good a clustering is: the mutual information of the classes of adjacent words."""
+"""Quality of a clustering: the mutual information of the classes of adjacent words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from clusters.bigrams import Bigrams
 def average_mutual_information(
     bigrams: Bigrams, class_of: np.ndarray, *, within_sentences: bool = True
 ) -> float:
-    """Average mutual information, in nats, of the classes of adjacent words.
+    """Return the average mutual information, in nats, of the classes of adjacent words.
 
     `class_of[rank]` is the class of a word (Brown et al. 1992, equation 8). Without
     `within_sentences`, the last word of a sentence and the first of the next are adjacent too.
@@ -28,7 +28,7 @@ def average_mutual_information(
 
 
 def n_log_n(counts: np.ndarray) -> np.ndarray:
-    """n log n of whole numbers; 0 for 0.
+    """Return n log n of whole numbers; 0 for 0.
 
     >>> n_log_n(np.array([0.0, 1.0, 2.0])).round(4).tolist()
     [0.0, 0.0, 1.3863]
@@ -37,8 +37,8 @@ def n_log_n(counts: np.ndarray) -> np.ndarray:
 
 
 def tolerance(tokens: int) -> float:
-    """By how much equal sums of n log n may differ, of counts that add up to `tokens`.
+    """Return the rounding error to allow between equal sums of n log n, if the counts add up to `tokens`.
 
-    They go up to T log T, and rounding alone makes a difference.
+    The sums reach T log T, where rounding alone makes a difference.
     """
     return 1e-13 * tokens * float(np.log(tokens + 1))

@@ -10,15 +10,15 @@ from clusters.information import n_log_n
 class MergeTables:
     """Pairwise merge losses of the clusters in a window of slots (Liang 2005, section 4.2).
 
-    Everything is in counts: with f(n) = n log n, A(s) the bigram ends that fall into cluster s, c(s)
-    its words in the corpus and n(s, y) how often s occurs in context y, T times the loss of s and t is
+    All quantities are counts: with f(n) = n log n, A(s) the bigram ends in cluster s, c(s) its words in
+    the corpus and n(s, y) how often s occurs in context y, T times the loss of s and t is
 
         sum over contexts y of f(n(s, y)) + f(n(t, y)) - f(n(s, y) + n(t, y))
         + (A(s) + A(t)) log (c(s) + c(t)) - A(s) log c(s) - A(t) log c(t)
 
-    A context is a cluster to the right or one to the left. A term of the sum is 0 where either of the
-    two never occurs in the context, so that a change costs (contexts of the rarer cluster) x (slots)
-    and not (slots)^2: Liang's O(1) update of a loss, skipped where it is known to be 0.
+    A context is a cluster to the right or one to the left. A term of the sum is 0 if s or t never
+    occurs in the context. A change therefore costs (contexts of the rarer cluster) x (slots) and not
+    (slots)^2: it is Liang's O(1) update of a loss, skipped for losses that cannot change.
     """
 
     def __init__(self, slots: int):
@@ -37,7 +37,7 @@ class MergeTables:
         self._loss = np.empty((slots, slots))
 
     def losses(self) -> np.ndarray:
-        """T times the loss, in nats, for each pair of slots; infinite where there is no pair.
+        """Return T times the loss, in nats, for each pair of slots; infinite for slots that form no pair.
 
         The array is overwritten by the next call.
         """
@@ -68,7 +68,7 @@ class MergeTables:
         self._update(slot, np.flatnonzero(changed))
 
     def merge(self, kept: int, freed: int) -> None:
-        """Merge two clusters; the slot `freed` is empty then."""
+        """Merge two clusters; the slot `freed` becomes empty."""
         self._merge_counts(kept, freed)
         for offset in (0, self.slots):
             self._merge_contexts(offset + kept, offset + freed)
@@ -81,26 +81,26 @@ class MergeTables:
         self._update(kept, np.array([kept]))
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """The state, to be saved."""
+        """Return the state for saving."""
         names = ("contexts", "_f", "_shared", "_own", "_rest", "_log_size", "_size", "_ends")
         return {name.strip("_"): getattr(self, name) for name in (*names, "_active")} | {
             "ends_log_size": self._ends_log_size
         }
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
-        """Take over a saved state."""
+        """Set a saved state."""
         for name in self.arrays():
             getattr(self, name if name == "contexts" else f"_{name}")[...] = arrays[name]
 
     def _share_context(self, context: int, slot: int) -> None:
-        """A new context, that of the cluster in `slot`, joins the sums of all other clusters."""
+        """Add a new context, the cluster in `slot`, to the sums of all other clusters."""
         seen = np.flatnonzero(self.contexts[context])
         seen = seen[seen != slot]
         n, f = self.contexts[context, seen], self._f[context, seen]
         self._shared[np.ix_(seen, seen)] += f[:, None] + f - n_log_n(n[:, None] + n)
 
     def _merge_counts(self, kept: int, freed: int) -> None:
-        """Add the counts of one cluster to the other's, contexts as they are."""
+        """Add the counts of one cluster to the other's, without merging contexts."""
         seen = np.flatnonzero(self.contexts[:, freed])
         before = self.contexts[seen, kept]
         after = before + self.contexts[seen, freed]
@@ -123,7 +123,7 @@ class MergeTables:
         change = rise[seen][:, None] + rise
         change += n_log_n(n_kept[seen][:, None] + n_kept) - n_log_n(n[seen][:, None] + n)
         change[:, seen] += n_log_n(n_seen[:, None] + n_seen) - f_freed[:, None] - f_freed
-        # pairs of two that are in `seen` come twice, once as row and once as column
+        # pairs with both members in `seen` are added twice, once as row and once as column
         change[:, seen] *= 0.5
         self._shared[seen] += change
         self._shared[:, seen] += change.T
@@ -131,7 +131,7 @@ class MergeTables:
         self.contexts[freed] = self._f[freed] = 0
 
     def _update(self, slot: int, changed: np.ndarray) -> None:
-        """Bring up to date what depends on one cluster, and on the changed ends of some."""
+        """Update the quantities that depend on one cluster, and on the changed ends of some."""
         self._log_size[slot] = self._log_size[:, slot] = np.log(self._size[slot] + self._size)
         self._ends_log_size = self._ends * np.log(self._size)
         self._own[slot] = self._own[:, slot] = self._own_contexts(slot)
@@ -144,9 +144,9 @@ class MergeTables:
         self._rest[:, changed] = rest.T
 
     def _own_contexts(self, s: int) -> np.ndarray:
-        """What the sum over contexts gets wrong for s and each t, because s and t are contexts too.
+        """Return the correction of the sum over contexts for s and each t, which are contexts themselves.
 
-        Of n(s, s), n(s, t), n(t, s), n(t, t) one count remains; the sum makes two rows and two columns.
+        Of n(s, s), n(s, t), n(t, s), n(t, t) one count remains after the merge; the sum has two rows and two columns.
         """
         ss, st, ts = self.contexts[s, s], self.contexts[: self.slots, s], self.contexts[s]
         tt = np.diagonal(self.contexts)

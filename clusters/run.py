@@ -1,4 +1,4 @@
-"""From a corpus to clusters, in a run that may go on from a saved state."""
+"""A clustering run from corpus to clusters, which can resume from a saved state."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from clusters.unseen import place_unseen, rules_of, unknown_classes
 from oracle.unknown import RULES
 
 Keep = Callable[[Callable[[], None]], None]
-"""It is called after each step with what saves the state, and calls that when it is time to."""
+"""Called after each step with a function that saves the state; it calls that function when a save is due."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """What decides the clusters of a corpus."""
+    """The options that decide the clusters of a corpus."""
 
     corpus_format: str | None = None
-    """None: as its first line looks."""
+    """None: decided by the first line."""
     classes: int | None = None
-    """Clusters; None: see `default_classes`."""
+    """Number of clusters; None: see `default_classes`."""
     min_count: int = 1
     within_sentences: bool = False
     unk: str | None = None
-    """Rules of the classes of unknown words that get a cluster, or `none`; None: as the corpus has them."""
+    """Rules of the unknown-word classes to place, or `none`; None: the rules that the corpus shows."""
     refine: bool = False
 
 
 class Run:
-    """A run that can be resumed, with its state in a folder; None keeps nothing."""
+    """A run that can be resumed, with its state in a folder; without a folder nothing is saved."""
 
     def __init__(self, corpus: str, options: Options, folder: str | None, resume: bool):
-        """Without `resume` what an earlier run has saved is removed."""
+        """Unless `resume` is set, the saved state of an earlier run is removed."""
         self._corpus, self._options, self._resume, self.state = corpus, options, resume, None
         if folder is not None:
             self.state = SavedState(folder, fingerprint(corpus, *astuple(options)))
@@ -46,7 +46,7 @@ class Run:
                 self.state.remove()
 
     def count(self, keep: Keep, on_bytes: Callable[[int], None]) -> BigramCounter:
-        """Count the corpus, from where a saved run was; `on_bytes` is told how much is read at a time."""
+        """Count the corpus, resuming a saved run; `on_bytes` is called with the number of bytes read each time."""
         counter, complete = self.state.load_counts() if self._resume else (BigramCounter(), False)
         if complete:
             return counter
@@ -59,7 +59,7 @@ class Run:
         return counter
 
     def clustering(self, bigrams: Bigrams) -> BrownClustering:
-        """Return the clustering, from where a saved run was."""
+        """Return the clustering, resuming a saved run."""
         options = self._options
         clustering = BrownClustering(
             bigrams,
@@ -79,14 +79,14 @@ class Run:
         keep: Keep,
         on_step: Callable[[], None],
     ) -> None:
-        """Take all steps that are left."""
+        """Take all remaining steps."""
         while clustering.done < clustering.total:
             clustering.step()
             on_step()
             keep(lambda: self.state.save_merges(clustering, counter))
 
     def entries(self, clustering: BrownClustering, bigrams: Bigrams) -> list[ClusteredWord]:
-        """Return the words with their clusters, also classes of unknown words that do not occur."""
+        """Return the words with their clusters, including classes of unknown words that do not occur."""
         unk = self._options.unk
         placed = [] if unk == "none" else unknown_classes(unk or rules_of(bigrams.words))
         return place_unseen(clustering.entries(), placed)

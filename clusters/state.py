@@ -1,4 +1,4 @@
-"""The state of an unfinished clustering on disk, so that a long run can go on where it was."""
+"""The saved state of an unfinished clustering, from which a long run can resume."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from oracle.streams import replacing
 
 
 def fingerprint(corpus: str | os.PathLike, *options: object) -> str:
-    """A hash of a corpus and of the options that decide its clusters."""
+    """Return a hash of a corpus and of the options that decide its clusters."""
     digest = hashlib.sha256(repr(options).encode())
     with open_regular(corpus) as stream:
         while block := stream.read(1 << 20):
@@ -29,8 +29,8 @@ def fingerprint(corpus: str | os.PathLike, *options: object) -> str:
 class SavedState:
     """A folder that holds the counts so far and, when they are complete, the clustering so far.
 
-    Its files are replaced whole, so that a kill at any moment leaves the last good ones, and each
-    bears the fingerprint of the run that it belongs to.
+    Its files are replaced whole, so that a kill at any moment leaves the previous ones intact. Each
+    file has the fingerprint of the run that it belongs to.
     """
 
     def __init__(self, folder: str | os.PathLike, key: str):
@@ -39,30 +39,30 @@ class SavedState:
         self._counts_complete = False
 
     def remove(self) -> None:
-        """Take away what is saved."""
+        """Delete the saved state."""
         for path in (self._merges, self._counts):
             path.unlink(missing_ok=True)
             for half_written in self.folder.glob(f".{path.name}.*"):
                 half_written.unlink(missing_ok=True)
-        # a file that is not ours keeps the folder
+        # the folder stays if it has other files
         with suppress(OSError):
             self.folder.rmdir()
 
     def save_counts(self, counter: BigramCounter, complete: bool) -> None:
-        """Keep the counts of the sentences so far, or of all."""
+        """Save the counts of the sentences so far, or of all."""
         self._save(self._counts, counter.arrays() | {"complete": np.array(complete)})
         self._counts_complete = complete
 
     def save_merges(self, clustering: BrownClustering, counter: BigramCounter) -> None:
-        """Keep the clustering so far, and before it the complete counts that it needs."""
+        """Save the clustering so far, after the complete counts that it needs."""
         if not self._counts_complete:
             self.save_counts(counter, complete=True)
         self._save(self._merges, clustering.arrays())
 
     def load_counts(self) -> tuple[BigramCounter, bool]:
-        """The counts and whether they are complete; nothing where nothing is saved.
+        """Return the counts and whether they are complete; empty counts if nothing is saved.
 
-        Raises RnngError where they are broken or another run's.
+        Raises RnngError if the counts are damaged or belong to another run.
         """
         arrays = self._load(self._counts)
         if arrays is None:
@@ -71,7 +71,7 @@ class SavedState:
         return BigramCounter.from_arrays(arrays), self._counts_complete
 
     def load_merges(self, clustering: BrownClustering) -> None:
-        """Bring a new clustering to where the saved one was, if there is one."""
+        """Restore a saved clustering, if there is one, into a new one."""
         arrays = self._load(self._merges)
         if arrays is not None:
             clustering.restore(arrays)

@@ -1,4 +1,4 @@
-"""Classes of unknown words that the corpus never has: their place in the clusters."""
+"""Placement of unknown-word classes that never occur in the corpus."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from oracle.unknown import SUFFIXES
 
 
 def unknown_classes(rules: str | None) -> list[str]:
-    """All classes that the rules of `oracle.unknown` can give; none without rules.
+    """Return all classes that the rules of `oracle.unknown` can produce; none without rules.
 
     Raises RnngError for other rules.
 
@@ -30,8 +30,8 @@ def unknown_classes(rules: str | None) -> list[str]:
     classes = []
     cases = ("", "-INITC", "-INITC-KNOWNLC", "-CAPS", "-LC")
     for case, number, dash in product(cases, ("", "-NUM"), ("", "-DASH")):
-        # only s goes with a dash, or with a digit beside a capital; ASCII's case classes cover all
-        # letters, while a letter without case can begin a word that has Unicode's
+        # with a dash, or a digit beside a capital, only s is possible; ASCII's case classes cover all
+        # letters, while in Unicode a letter without case can begin a word
         with_suffix = case or rules == "berkeley-unicode"
         any_suffix = not dash and (not number or case == "-LC")
         suffixes = (*SUFFIXES, "s") if any_suffix else ("s",)
@@ -41,7 +41,7 @@ def unknown_classes(rules: str | None) -> list[str]:
 
 
 def rules_of(words: Collection[str]) -> str | None:
-    """Which rules for unknown words a vocabulary shows; None where it has no class of them.
+    """Return the rules for unknown words that a vocabulary shows; None if it has no class of them.
 
     >>> rules_of(["the", "UNK-LC-s"]), rules_of(["the", "UNK"]), rules_of(["the"])
     ('berkeley', 'single', None)
@@ -52,10 +52,10 @@ def rules_of(words: Collection[str]) -> str | None:
 
 
 def place_unseen(entries: list[ClusteredWord], classes: Iterable[str]) -> list[ClusteredWord]:
-    """The entries with every class that is missing, counted 0, at the end of its cluster.
+    """Return the entries with every missing class added, with count 0, at the end of its cluster.
 
-    It joins the class that remains when as few parts as possible of its name are dropped, from the
-    end (UNK-LC-DASH-s, UNK-LC-DASH, UNK-LC, UNK); where none occurs, the most frequent class; where
+    It joins the class that remains when as few parts as possible are dropped from the end of its name
+    (UNK-LC-DASH-s, UNK-LC-DASH, UNK-LC, UNK). If none of them occurs, it joins the most frequent class; if
     the corpus has no class, the cluster with the most tokens.
 
     >>> place_unseen([ClusteredWord("0", "UNK", 3), ClusteredWord("1", "the", 9)], ["UNK-LC"])[1]
@@ -75,7 +75,7 @@ def place_unseen(entries: list[ClusteredWord], classes: Iterable[str]) -> list[C
 
 
 def _most_frequent(entries: list[ClusteredWord]) -> str:
-    """The path of the most frequent class of unknown words, else of the cluster with most tokens."""
+    """Return the path of the most frequent class of unknown words, else of the cluster with most tokens."""
     unknown = [e for e in entries if e.word == "UNK" or e.word.startswith("UNK-")]
     if unknown:
         return max(unknown, key=lambda entry: entry.count).path

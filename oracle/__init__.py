@@ -1,1 +1,1 @@
-"""Treebank trees to transitions. Pure Python and nltk; works without DyNet."""
+"""Conversion of treebank trees to transitions, in pure Python and nltk, without DyNet."""

@@ -1,4 +1,4 @@
-"""Oracle files: blocks of a tree, its words and its actions, as the original prints them."""
+"""Oracle files: blocks of a tree, its words and its actions, in the original's format."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class OracleSentence:
     """A block of an oracle; a generative one has no tags and no lower-cased words."""
 
     tree: str
-    """The tree as its file has it."""
+    """The tree as written in its file."""
     tags: tuple[str, ...] | None
     tokens: tuple[str, ...]
     lowercased: tuple[str, ...] | None
@@ -40,11 +40,11 @@ class OracleSentence:
     line: int
     """1-based line of the tree in the oracle."""
     transitions: str = DEFAULT
-    """The name of the transition system whose actions they are."""
+    """The name of the transition system that the actions belong to."""
 
     @property
     def word_lines(self) -> list[tuple[str, ...]]:
-        """What stands between the tree and the actions."""
+        """The lines of words or tags between the tree and the actions."""
         lines = (self.tags, self.tokens, self.lowercased, self.unkified)
         return [line for line in lines if line is not None]
 
@@ -55,9 +55,9 @@ def make_oracle(
     generative: bool,
     transitions: TransitionSystem = TOP_DOWN,
 ) -> Iterator[OracleSentence]:
-    """The block of each tree (get_oracle.py, get_oracle_gen.py of the original).
+    """Yield the block of each tree (get_oracle.py, get_oracle_gen.py of the original).
 
-    Raises InputError for a tree that has no actions.
+    Raises InputError for a tree that the transition system has no actions for.
     """
     line = 1
     for located in trees:
@@ -82,24 +82,24 @@ def make_oracle(
 
 
 def write_oracle(sentences: Iterable[OracleSentence], stream: TextIO) -> None:
-    """Write blocks, each with an empty line after it."""
+    """Write blocks, each followed by an empty line."""
     for sentence in sentences:
         lines = [f"# {sentence.tree}", *map(" ".join, sentence.word_lines), *sentence.actions]
         stream.write("\n".join(lines) + "\n\n")
 
 
 def read_oracle(path: str | os.PathLike) -> list[OracleSentence]:
-    """Read a discriminative or a generative oracle of any transition system, of ours or of the original's scripts.
+    """Read a discriminative or generative oracle of any transition system, ours or the original scripts'.
 
     Bytes that are not UTF-8 survive as lone surrogates. Raises InputError for a block whose lines
-    do not fit together, and for a file without any.
+    do not match each other, and for a file without blocks.
     """
     with open_input(path) as stream:
         return list(read_oracle_lines(stream, path))
 
 
 def read_oracle_lines(lines: Iterable[str], path: object) -> Iterator[OracleSentence]:
-    """Blocks of an oracle's lines, one after the other; see `read_oracle`."""
+    """Yield the blocks of an oracle's lines in turn; see `read_oracle`."""
     first = None
     for begin, block in _blocks(lines):
         try:
@@ -121,7 +121,7 @@ def read_oracle_lines(lines: Iterable[str], path: object) -> Iterator[OracleSent
 
 
 def _blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
-    """Lines between empty lines, and the number of the first."""
+    """Yield the lines between empty lines, with the number of the first."""
     block: list[str] = []
     number = 0
     for number, raw in enumerate(lines, 1):
@@ -136,14 +136,14 @@ def _blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
 
 
 def _first_action(block: Sequence[str]) -> int:
-    """Where the actions of a block begin; 0 where no kind of oracle has them."""
+    """Return the index of a block's first action, or 0 if the block is of neither kind of oracle."""
     for first in _LINES_BEFORE_ACTIONS:
         if len(block) <= first or not is_action(block[first]):
             continue
         rows = block[1:first]
         if any(map(opens_constituent, rows)):
             continue
-        # the only word of a sentence may be written as an action is
+        # the only word of a sentence may look like an action
         if not is_action(rows[-1]) or len(split_words(rows[0])) == 1:
             return first
     return 0
@@ -171,7 +171,7 @@ def _read_block(block: list[str], begin: int, path: object) -> OracleSentence:
             message = f"{len(row)} words here, {len(rows[0])} on line {begin + 1}; {_REMEDY}"
             raise InputError(message, path, number)
     tag_row = rows[0] if len(rows) == 4 else ()
-    # a tree with this tag could not be written
+    # format_tree could not write a tree with this tag
     if bad := next((tag for tag in tag_row if "(" in tag or ")" in tag), None):
         raise InputError(f"the tag {bad!r} has a bracket: write -LRB- or -RRB-", path, begin + 1)
     actions = tuple(map(intern, block[first:]))

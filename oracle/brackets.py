@@ -1,4 +1,4 @@
-"""Bracketed trees as text: the one reader and the one writer of them."""
+"""Reader and writer of bracketed trees; no other module parses or prints them."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ class LocatedTree(NamedTuple):
     tree: nltk.Tree
     path: str
     line: int
-    """1-based."""
+    """The 1-based line number."""
     text: str | None = None
-    """The line as it stands, without white space at its end, where the tree fills it alone."""
+    """The line without white space at its end, if the tree alone fills it."""
 
 
 def read_trees(
     path: str | os.PathLike, *, encoding: str = "utf-8", bare: bool = False
 ) -> Iterator[LocatedTree]:
-    """Trees of a bracketed file (PTB's, CTB's with its SGML, one a line), `-` is standard input.
+    """Yield the trees of a bracketed file (PTB's, CTB's with its SGML, one per line); `-` is standard input.
 
     With `bare` words may stand directly under constituents: `(S (NP The cat) sleeps)`.
-    Raises InputError where brackets, labels, words or the encoding are not those of trees.
+    Raises InputError for wrong brackets, labels, words or encoding.
     """
     return read_tree_lines(read_lines(path, encoding), path, bare)
 
@@ -53,7 +53,7 @@ def read_trees(
 def read_tree_lines(
     lines: Iterable[tuple[int, str]], path: object, bare: bool = False
 ) -> Iterator[LocatedTree]:
-    """Trees of numbered lines; see `read_trees`."""
+    """Yield the trees of numbered lines; see `read_trees`."""
     reader = _Reader(str(path), bare)
     for number, text in lines:
         yield from reader.read(text, number)
@@ -63,7 +63,7 @@ def read_tree_lines(
 def parse_line(
     text: str, path: object = None, line: int | None = None, *, any_bytes: bool = False
 ) -> nltk.Tree:
-    """The one tree on a line, with or without preterminals. Raises InputError for anything else.
+    """Return the one tree on a line, with or without preterminals. Raises InputError for anything else.
 
     `any_bytes` lets words keep bytes that are not UTF-8, as `open_input` reads them.
 
@@ -83,9 +83,9 @@ def parse_line(
 
 
 def format_tree(tree: nltk.Tree) -> str:
-    """A tree on one line. Brackets in words are written -LRB- and -RRB-, as in the PTB.
+    """Return a tree as one line. Brackets in words are written -LRB- and -RRB-, as in the PTB.
 
-    Raises RnngError for a word or label that cannot be written so.
+    Raises RnngError for an empty word or label, and for one that would break the format.
 
     >>> format_tree(nltk.Tree("S", [nltk.Tree("NP", ["The", "cat"]), "("]))
     '(S (NP The cat) -LRB-)'
@@ -109,7 +109,7 @@ def format_tree(tree: nltk.Tree) -> str:
 
 
 def escape_brackets(word: str) -> str:
-    """The word with -LRB- and -RRB- for its round brackets."""
+    """Return the word with -LRB- and -RRB- in place of its round brackets."""
     if "(" in word or ")" in word:
         return word.replace("(", "-LRB-").replace(")", "-RRB-")
     return word
@@ -121,9 +121,9 @@ def _require_one_word(what: str, text: str) -> None:
 
 
 class _Reader:
-    """What is open while a file is read line by line.
+    """The reader's state while a file is read line by line.
 
-    A constituent that is open is the list of its label (`""` for none) and its children so far.
+    An open constituent is a list of its label (`""` for none) and its children so far.
     """
 
     def __init__(self, path: str | None, bare: bool):
@@ -133,7 +133,7 @@ class _Reader:
         self._in_skipped = False
 
     def read(self, line: str, number: int | None) -> list[LocatedTree]:
-        """The trees that end on this line."""
+        """Return the trees that end on this line."""
         text = self._without_markup(line) if "<" in line or self._in_skipped else line
         tokens = _TOKEN.findall(text)
         whole = not self._open
@@ -206,7 +206,7 @@ class _Reader:
         return None
 
     def _without_markup(self, line: str) -> str:
-        """The line without SGML tags around trees, and elements that hold none."""
+        """Return the line without SGML tags around trees, and without elements that hold no tree."""
         if self._open:
             return _TAGS_AFTER.sub("", line)
         text = line
@@ -228,7 +228,7 @@ class _Reader:
 
 
 def _near(text: str, index: int) -> str:
-    """The text around a token, for a message."""
+    """Return the text around a token, for a message."""
     begin = next(islice(_TOKEN.finditer(text), index, None)).start()
     return text[max(0, begin - 40) : begin + 20].strip(WHITE_SPACE)
 

@@ -1,4 +1,4 @@
-"""Binary streams that look at what is read: hashed ones, and lines of a bounded length."""
+"""Binary streams that hash the bytes read, or limit the length of lines."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from collections.abc import Callable
 from oracle.errors import InputError
 
 LONGEST_LINE = 1 << 27
-"""Bytes of a line that is read: whole corpora of a hundred megabytes are one line, and memory holds it."""
+"""The most bytes that a line may have: whole corpora of a hundred megabytes are one line, which memory can hold."""
 
 
 class _Read(io.RawIOBase):
-    """The bytes that a function gives."""
+    """A raw stream of the bytes that a function returns."""
 
     def __init__(self, read: Callable[[int], bytes]):
         self._read = read
@@ -29,12 +29,12 @@ class _Read(io.RawIOBase):
 
 
 def stream_of(read: Callable[[int], bytes]) -> io.BufferedReader:
-    """A stream of the bytes of a function, which gives some, at most as many as it is asked for; none at the end."""
+    """Return a stream of the bytes that `read` returns: at most as many as asked for, and none at the end."""
     return io.BufferedReader(_Read(read), 1 << 17)
 
 
 def hashed(stream: io.BufferedIOBase, digest: hashlib._Hash) -> io.BufferedReader:
-    """The bytes of a stream, hashed as they are read."""
+    """Return a stream of the same bytes, which adds them to the digest as they are read."""
 
     def read(size: int) -> bytes:
         content = stream.read1(size)
@@ -45,7 +45,7 @@ def hashed(stream: io.BufferedIOBase, digest: hashlib._Hash) -> io.BufferedReade
 
 
 def bounded_lines(stream: io.BufferedIOBase, path: str | os.PathLike) -> io.BufferedReader:
-    """The bytes of a stream as they come; what is read ends with an InputError at a line that is too long.
+    """Return a stream of the same bytes, whose reading raises InputError at a line longer than LONGEST_LINE.
 
     A file without line feeds, such as /dev/zero, would fill the memory.
     """

@@ -1,4 +1,4 @@
-"""The columns of an oracle as arrays: what they are called, hold and stand for, and whether they are sound."""
+"""The columns of an oracle as arrays: their names, contents, symbols and validity checks."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from oracle.transitions import SYSTEMS, unlimited
 
 HEADER, SYMBOLS = "header.json", "symbols.json"
 OF_WORDS = ("tokens", "lowercased", "unkified", "tags")
-"""Columns with a number for each word; a generative oracle has the first and the third."""
+"""Columns with one number per word; a generative oracle has the first and the third."""
 OF_SENTENCES = ("word_ends", "action_ends", "lines", "systems")
-"""Where the words and the actions of a sentence end in their columns, its line in the oracle, its system."""
+"""Columns with one number per sentence: the ends of its words and actions, its line in the oracle, its system."""
 COLUMNS = (*OF_WORDS, "actions", *OF_SENTENCES)
 SYMBOLS_OF = dict.fromkeys(OF_WORDS, "words") | {n: n for n in ("tags", "actions", "systems")}
-"""The kind of symbols that the numbers of a column stand for, by the column."""
+"""The kind of symbols that a column's numbers stand for, by column name."""
 FILES = {SYMBOLS, *(f"{name}.npy" for name in COLUMNS)}
 """The files of a folder of arrays, besides its header."""
 
 
 class Symbols(NamedTuple):
-    """What the numbers stand for."""
+    """The texts that the numbers of the columns stand for."""
 
     words: tuple[str, ...]
     """Raw, lower-cased and unkified words in order of first appearance: sentence by sentence, each kind in turn."""
@@ -34,14 +34,14 @@ class Symbols(NamedTuple):
 
 
 def mapped_column(path: Path) -> np.ndarray:
-    """The column of a file, which is mapped. Raises ValueError for what is no column, OSError for what is no file."""
-    # what maps a file would wait for one who writes into a pipe
+    """Return a file's column, memory-mapped. Raises ValueError for other content, OSError if it is no regular file."""
+    # mapping a pipe would wait until a process writes into it
     open_regular(path).close()
     try:
-        # without numpy's class of mapped arrays, which is slow to take parts of
+        # as a plain array: slices of numpy's memmap class are slow
         column = np.lib.format.open_memmap(path, "r").view(np.ndarray)
     except Exception as error:
-        # numpy raises a dozen kinds for a header that it does not understand
+        # for a bad header numpy raises a dozen kinds of exceptions
         raise ValueError(f"{path.name}: {error}") from None
     if column.ndim != 1 or column.dtype.kind != "u":
         raise ValueError(f"{path.name} is no column of numbers")
@@ -49,7 +49,7 @@ def mapped_column(path: Path) -> np.ndarray:
 
 
 def require_sound(columns: dict[str, np.ndarray], symbols: Symbols) -> None:
-    """Raise ValueError where the arrays are not those of sentences, whatever their header says."""
+    """Raise ValueError unless the arrays hold well-formed sentences; the header is not trusted."""
     of_words = [name for name in OF_WORDS if name in columns]
     if of_words not in (list(OF_WORDS), ["tokens", "unkified"]):
         raise ValueError(f"with the columns {', '.join(columns)} alone")
@@ -74,7 +74,7 @@ def require_sound(columns: dict[str, np.ndarray], symbols: Symbols) -> None:
 
 
 def _require_trees(columns: dict[str, np.ndarray], symbols: Symbols) -> None:
-    """Raise ValueError where the actions of a sentence build no tree over its words."""
+    """Raise ValueError unless the actions of each sentence build a tree over its words."""
     systems = [unlimited(SYSTEMS[name]) for name in symbols.systems]
     words = actions = 0
     for i, system in enumerate(columns["systems"]):

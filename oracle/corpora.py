@@ -18,12 +18,12 @@ from oracle.streams import read_lines
 
 _PTB_FILE = re.compile(r"wsj_(\d\d)\d\d")
 _CTB_FILE = re.compile(r"chtb_(\d+)")
-# what LDC's releases of CTB hold beside the bracketed files, under the same names
+# LDC's releases of CTB have other files under the same names, with these suffixes
 _CTB_OTHER = frozenset([".raw", ".seg", ".pos", ".dep", ".sgm", ".txt", ".dtd", ".sty"])
 
 
 def parse_sections(sections: str | None) -> list[range] | None:
-    """Ranges of numbers. Raises RnngError for text that is none.
+    """Return the ranges that a text lists, or None for None. Raises RnngError for a text that lists no ranges.
 
     >>> parse_sections("02-21,24")
     [range(2, 22), range(24, 25)]
@@ -41,16 +41,16 @@ def parse_sections(sections: str | None) -> list[range] | None:
 
 
 class TreeReader(ABC):
-    """How the trees of some sort of treebank are read. `READERS` has them by name."""
+    """Base class of the readers, one per treebank format. `READERS` has them by name."""
 
     name: ClassVar[str]
-    """After `rnng-dy prepare --from`."""
+    """The value of `rnng-dy prepare --from` that selects the reader."""
     needs_source: ClassVar[bool] = True
     """Whether it reads files or folders that the user names."""
     has_sections: ClassVar[bool] = False
     """Whether `sections` may choose some of its files."""
     has_lemmas: ClassVar[bool] = False
-    """Whether words come as in PPCHE's treebanks, with lemmas, ids and comments, which `prepare` takes out."""
+    """Whether words have PPCHE's markup (lemmas, ids and comments), which `prepare` removes."""
 
     @abstractmethod
     def read(
@@ -59,10 +59,10 @@ class TreeReader(ABC):
         sections: str | None = None,
         encoding: str | None = None,
     ) -> Iterable[LocatedTree]:
-        """The trees of files and folders, each with its place. Raises InputError for what is no tree."""
+        """Return the trees of files and folders with their places. Raises InputError for malformed trees."""
 
     def trees(self, *arguments: object) -> Iterator[LocatedTree]:
-        """What `read` gives. Raises PluginError where those are no trees with their places."""
+        """Yield the trees that `read` returns. Raises PluginError if it returns anything but LocatedTrees."""
         found = self.read(*arguments)
         if not isinstance(found, Iterable):
             raise PluginError.of(type(self).read, f"gives {found!r:.60}, and no trees")
@@ -75,7 +75,7 @@ class TreeReader(ABC):
 
 
 class BracketedFiles(TreeReader):
-    """Files of bracketed trees; folders give those of their files that hold trees, sorted by name."""
+    """Reader of files of bracketed trees. In a folder it reads all files that hold trees, sorted by name."""
 
     def read(self, paths, sections=None, encoding=None) -> Iterator[LocatedTree]:
         """See `TreeReader`."""
@@ -84,22 +84,22 @@ class BracketedFiles(TreeReader):
 
     @staticmethod
     def holds_trees(path: Path) -> bool:
-        """Whether a file of a folder holds trees."""
+        """Return whether a file of a folder holds trees."""
         raise NotImplementedError
 
     @staticmethod
     def section(path: Path) -> int | None:
-        """The section that a file belongs to."""
+        """Return the section that a file belongs to."""
         return None
 
     @staticmethod
     def encoding(path: str) -> str:
-        """What a file is read as where the user does not say it."""
+        """Return the encoding to use if the user names none."""
         return "utf-8"
 
 
 class PennTreebank(BracketedFiles):
-    """PTB's parsed files, of folders all `.mrg` files.
+    """Reader of PTB's parsed files; in a folder it reads all `.mrg` files.
 
     `sections` are WSJ's: the first two digits in `wsj_NNnn`, or the folder's number.
     """
@@ -123,9 +123,9 @@ class PennTreebank(BracketedFiles):
 
 
 class ChineseTreebank(BracketedFiles):
-    """CTB's bracketed files; `sections` are the numbers in `chtb_NNN`.
+    """Reader of CTB's bracketed files; `sections` are the numbers in `chtb_NNN`.
 
-    Without an encoding each file is read as UTF-8, or if it is not, as GB18030.
+    Without an encoding each file is read as UTF-8, or as GB18030 if it is not valid UTF-8.
     """
 
     name = "ctb"
@@ -145,7 +145,7 @@ class ChineseTreebank(BracketedFiles):
     @staticmethod
     def encoding(path: str) -> str:
         """See `BracketedFiles`."""
-        # what was read of a pipe is gone
+        # a trial read would consume a pipe
         if not os.path.isfile(path):
             return "utf-8"
         try:
@@ -157,7 +157,7 @@ class ChineseTreebank(BracketedFiles):
 
 
 class IcelandicCorpus(BracketedFiles):
-    """IcePaHC's files, of folders all `.psd` files; so are those of PPCHE."""
+    """Reader of the files of IcePaHC and PPCHE; in a folder it reads all `.psd` files."""
 
     name = "icepahc"
     has_lemmas = True
@@ -169,7 +169,7 @@ class IcelandicCorpus(BracketedFiles):
 
 
 class NltkSample(TreeReader):
-    """NLTK's sample of the Penn Treebank; `sections` are file numbers, 1 to 199."""
+    """Reader of NLTK's sample of the Penn Treebank; `sections` are file numbers, 1 to 199."""
 
     name = "nltk"
     needs_source = False
@@ -181,7 +181,7 @@ class NltkSample(TreeReader):
 
 
 class TreeFiles(TreeReader):
-    """Files of trees, such as `prepare` writes."""
+    """Reader of files of trees, such as `prepare` writes."""
 
     name = "trees"
 
@@ -201,9 +201,9 @@ read_ptb, read_ctb, read_icepahc = (
 
 
 def read_nltk(sections: str | None = None) -> Iterator[LocatedTree]:
-    """Trees of NLTK's Penn Treebank sample; `sections` are file numbers, 1 to 199.
+    """Yield the trees of NLTK's Penn Treebank sample; `sections` are file numbers, 1 to 199.
 
-    Raises RnngError where NLTK has not got the corpus.
+    Raises RnngError if the corpus is not installed or no file is selected.
     """
     ranges = parse_sections(sections)
     from nltk.corpus import treebank
@@ -229,7 +229,7 @@ def _in(ranges: list[range] | None, number: int | None) -> bool:
 
 
 def _select(paths, sections, holds_trees, section_of) -> list[str]:
-    """Files of the sections; folders give those of their files that hold trees, sorted by name."""
+    """Return the files of the sections. A folder stands for its files that hold trees, sorted by name."""
     ranges = parse_sections(sections)
     files = []
     for path in paths:

@@ -1,4 +1,4 @@
-"""An oracle as arrays of small numbers, which files can hold and processes share: no word is an object of its own."""
+"""An oracle as arrays of small numbers, which files can store and processes can share."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from oracle.transitions import SYSTEMS
 
 FORMAT, VERSION = "rnng_dy encoded oracle", 1
 PART, SENTENCES = 1 << 20, 1 << 14
-"""Numbers, and sentences, that are worked on at a time."""
+"""How many numbers, and how many sentences, are processed at a time."""
 
 
 class SentenceIds(NamedTuple):
@@ -40,7 +40,7 @@ class SentenceIds(NamedTuple):
 
 
 class EncodedOracle(Sequence[OracleSentence]):
-    """The sentences of an oracle, without their trees, and what vocabularies and model cards count of them."""
+    """The sentences of an oracle without their trees, and the counts that vocabularies and model cards need."""
 
     def __init__(
         self,
@@ -50,12 +50,12 @@ class EncodedOracle(Sequence[OracleSentence]):
         source: str | None = None,
         folder: Path | None = None,
     ):
-        """`class_of` are the unkified words, by raw ones, where they are not those of the file."""
+        """`class_of` maps ids of raw words to ids of unkified ones; None takes the file's own."""
         self.symbols, self._columns, self._class_of = symbols, columns, class_of
         self.source = source
         """SHA-256 of the oracle's bytes."""
         self.folder = folder
-        """Where the arrays are mapped from, which every process of a machine can do; None where they are in memory."""
+        """The folder that any process of this machine can map the arrays from; None if they are in memory."""
 
     # sentences
 
@@ -82,7 +82,7 @@ class EncodedOracle(Sequence[OracleSentence]):
         )
 
     def ids_of(self, index: int) -> SentenceIds:
-        """A sentence as numbers, from 0."""
+        """Return the sentence at `index`, from 0, as numbers."""
         words, tags = self._span(index, "word_ends"), self._columns.get("tags")
         return SentenceIds(
             self._columns["tokens"][words],
@@ -101,12 +101,12 @@ class EncodedOracle(Sequence[OracleSentence]):
         return slice(int(column[index - 1]) if index else 0, int(column[index]))
 
     def __reduce__(self):
-        # another process maps the files anew, which costs it no memory
+        # the other process maps the files again, which takes no extra memory
         columns = self._columns if self.folder is None else {}
         return _again, (self.symbols, columns, self._class_of, self.source, self.folder)
 
     def with_classes(self, unkify: Callable[[Sequence[str]], Sequence[str]]) -> EncodedOracle:
-        """These sentences with other unkified words: `unkify` gives them for raw ones, one for one."""
+        """Return these sentences with other unkified words; `unkify` maps raw words to them, one to one."""
         words = self.symbols.words
         ids = {word: i for i, word in enumerate(words)}
         class_of = [ids.setdefault(word, len(ids)) for word in unkify(words)]
@@ -115,11 +115,11 @@ class EncodedOracle(Sequence[OracleSentence]):
         return EncodedOracle(symbols, self._columns, classes, self.source, self.folder)
 
     def unmapped(self) -> EncodedOracle:
-        """The same for a process of another machine, which cannot map the files: the arrays are pickled with it."""
+        """Return a copy for a process of another machine, which cannot map the files: it is pickled with its arrays."""
         return EncodedOracle(self.symbols, self._columns, self._class_of, self.source)
 
     def is_now_in(self, folder: Path) -> None:
-        """Say into which folder that of the arrays, if they have one, was moved with all that stands beside it."""
+        """Record that the arrays' folder, if there is one, was moved into `folder` together with its neighbours."""
         if self.folder is not None:
             self.folder = folder / self.folder.name
 
@@ -136,23 +136,23 @@ class EncodedOracle(Sequence[OracleSentence]):
         return self._columns["lines"]
 
     def lengths(self, of: str = "word") -> np.ndarray:
-        """The number of words (or, of "action"s, of actions) of each sentence."""
+        """Return the number of words (or, if `of` is "action", of actions) per sentence."""
         return np.diff(self._columns[f"{of}_ends"].astype(np.int64), prepend=0)
 
     def parts(self, name: str) -> Iterator[np.ndarray]:
-        """A column part by part."""
+        """Yield a column in parts of at most PART numbers."""
         for begin in range(0, len(self._columns[name]), PART):
             yield self._words(name, slice(begin, begin + PART))
 
     def counts(self, name: str) -> np.ndarray:
-        """How often a column has each symbol."""
+        """Return how often each symbol occurs in a column."""
         total = np.zeros(len(getattr(self.symbols, SYMBOLS_OF[name])), np.int64)
         for part in self.parts(name):
             total += np.bincount(part, minlength=len(total))
         return total
 
     def sentences_with(self, name: str, symbols: np.ndarray) -> np.ndarray:
-        """Which sentences have one of some symbols: `symbols` and the result are masks."""
+        """Return a mask of the sentences that have at least one of the symbols, which are a mask, too."""
         ends = self._columns["action_ends" if name == "actions" else "word_ends"]
         found, begin = np.zeros(len(self), bool), 0
         for part in self.parts(name):
@@ -162,18 +162,18 @@ class EncodedOracle(Sequence[OracleSentence]):
         return found
 
     def tokens_by_appearance(self) -> np.ndarray:
-        """The raw words in order of first appearance, where `symbols` has lower-cased ones between them."""
+        """Return the ids of raw words in order of first appearance, without the lower-cased words among `symbols`."""
         first, begin = np.full(len(self.symbols.words), -1, np.int64), 0
         for part in self.parts("tokens"):
             new = np.flatnonzero(first[part] < 0)[::-1]
-            # of positions that come twice the last one counts
+            # if an index occurs twice, numpy keeps the last assignment
             first[part[new]] = begin + new
             begin += len(part)
         seen = np.flatnonzero(first >= 0)
         return seen[np.argsort(first[seen])]
 
     def unkified_types(self) -> tuple[np.ndarray, np.ndarray]:
-        """By word: whether it stays as it is somewhere, and the class that it is last, -1 where it is none."""
+        """Return per word whether some sentence keeps it unchanged, and its last class (-1 if it has none)."""
         stays = np.zeros(len(self.symbols.words), bool)
         last = np.full(len(self.symbols.words), -1, np.int64)
         for tokens, unkified in zip(self.parts("tokens"), self.parts("unkified"), strict=True):
@@ -183,7 +183,7 @@ class EncodedOracle(Sequence[OracleSentence]):
         return stays, last
 
     def unkified_pairs(self) -> tuple[list[str], list[str]]:
-        """Words, and what they are unkified: known ones first, each once of either kind."""
+        """Return words and their unkified forms as two lists: known words first, each word once per kind."""
         words = self.symbols.words
         stays, last = self.unkified_types()
         known = [words[i] for i in np.flatnonzero(stays)]
@@ -192,14 +192,14 @@ class EncodedOracle(Sequence[OracleSentence]):
         return tokens, known + [words[i] for i in last[others]]
 
     def nonterminals(self) -> tuple[str, ...]:
-        """In order of first appearance. Raises RnngError for an oracle of several transition systems."""
+        """Return the labels in order of first appearance. Raises RnngError if there are several transition systems."""
         if len(self.symbols.systems) > 1:
             names = ", ".join(sorted(self.symbols.systems))
             raise RnngError(f"an oracle of several transition systems: {names}")
         return SYSTEMS[self.symbols.systems[0]].labels([self.symbols.actions])
 
     def word_sequences(self, name: str) -> Iterator[tuple[str, ...]]:
-        """The words of a column, sentence by sentence."""
+        """Yield the words of a column, one tuple per sentence."""
         words = self.symbols.words
         for first in range(0, len(self), SENTENCES):
             ends = self._columns["word_ends"][first : first + SENTENCES].tolist()
@@ -221,15 +221,15 @@ def _again(
     source: str | None,
     folder: Path | None,
 ) -> EncodedOracle:
-    """What was pickled."""
+    """Rebuild a pickled oracle."""
     columns = columns if folder is None else mapped(folder, source)._columns
     return EncodedOracle(symbols, columns, class_of, source, folder)
 
 
 def mapped(folder: Path, source: str, check: bool = False) -> EncodedOracle:
-    """The oracle of a folder of arrays, which are read as they are needed; `check` looks at each byte of them.
+    """Return the oracle of a folder of arrays, read on demand; with `check` every byte is verified first.
 
-    Raises InputError where they were made of another oracle, or are damaged.
+    Raises InputError if the arrays are damaged or belong to another oracle.
     """
     try:
         content = from_json(read_regular(folder / HEADER))

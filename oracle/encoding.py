@@ -1,4 +1,4 @@
-"""Oracles become arrays: in memory, or in a folder beside the oracle that later runs and other processes find."""
+"""Encoding of oracles as arrays, in memory or in a folder beside the oracle that later runs and processes use."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from oracle.errors import InputError
 from oracle.streams import as_text, file_hash, open_lines, replacing
 
 KEPT_FROM = 1 << 24
-"""Bytes of an oracle from which on its arrays are kept: those of smaller ones are made in a second or two."""
+"""The least size of an oracle, in bytes, whose arrays are kept: encoding a smaller one takes a second or two."""
 ENDING = ".arrays"
 
 
 def encode(sentences: Iterable[OracleSentence]) -> EncodedOracle:
-    """Sentences as arrays in memory. Raises ValueError where there are none."""
+    """Return sentences as arrays in memory. Raises ValueError if there are none."""
     encoder = _Encoder(lambda: None)
     for sentence in sentences:
         encoder.add(sentence)
@@ -39,7 +39,7 @@ def encode(sentences: Iterable[OracleSentence]) -> EncodedOracle:
 
 
 def encoded(sentences: Iterable[OracleSentence]) -> EncodedOracle:
-    """Sentences as arrays, if they are not already."""
+    """Return sentences as arrays, encoding them if necessary."""
     return sentences if isinstance(sentences, EncodedOracle) else encode(sentences)
 
 
@@ -48,11 +48,11 @@ def read_encoded(
     on_sentence: Callable[[], None] = lambda: None,
     say: Callable[[str], None] = lambda message: None,
 ) -> EncodedOracle:
-    """An oracle as arrays, those of a large one in the folder ORACLE.arrays, where later runs find them.
+    """Return an oracle as arrays. Those of a large oracle are kept in the folder ORACLE.arrays for later runs.
 
-    They are made anew if they are damaged, or the oracle is another by its hash; one process at a time does that. Where
-    the folder cannot be written they are in memory. `on_sentence` is called for each one that is encoded, `say` with
-    what is told of the folder. Raises InputError as `read_oracle`, and where something else is in the folder's place.
+    The folder is made anew if it is damaged or the oracle's hash has changed, by one process at a time. If it cannot
+    be written, the arrays stay in memory. `on_sentence` is called per encoded sentence, `say` with messages about the
+    folder. Raises InputError as `read_oracle`, and if something else has the folder's name.
     """
     if os.fspath(path) == "-" or os.path.getsize(path) < KEPT_FROM:
         return _in_memory(path, on_sentence)
@@ -81,7 +81,7 @@ def _in_memory(path: str | os.PathLike, on_sentence: Callable[[], None]) -> Enco
 
 
 def _make(path: str | os.PathLike, folder: Path, on_sentence: Callable[[], None]) -> EncodedOracle:
-    """Make the folder of an oracle's arrays, or replace it. Raises OSError where that cannot be written."""
+    """Make or replace the folder of an oracle's arrays. Raises OSError if it cannot be written."""
     for left_by_a_kill in folder.parent.glob(f".{escape(folder.name)}.*"):
         shutil.rmtree(left_by_a_kill, ignore_errors=True)
     new = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
@@ -108,7 +108,7 @@ def _make(path: str | os.PathLike, folder: Path, on_sentence: Callable[[], None]
 
 
 def write_header(folder: Path, source: str, hashes: dict[str, str]) -> None:
-    """Write what makes a folder of arrays complete: the hashes of the oracle and of the folder's files."""
+    """Write the header, which marks a folder of arrays as complete: hashes of the oracle and of the folder's files."""
     header = {"format": FORMAT, "version": VERSION, "source": source, "files": hashes}
     with replacing(folder / HEADER) as stream:
         json.dump(header, stream, indent=1)
@@ -118,7 +118,7 @@ def write_header(folder: Path, source: str, hashes: dict[str, str]) -> None:
 def _reading(
     path: str | os.PathLike, on_sentence: Callable[[], None]
 ) -> Iterator[tuple[Iterator[OracleSentence], hashlib._Hash]]:
-    """The sentences of an oracle, and the hash of what has been read of it."""
+    """Open an oracle; yield its sentences and the digest of the bytes read so far."""
     digest = hashlib.sha256()
 
     def counted() -> Iterator[OracleSentence]:
@@ -132,7 +132,7 @@ def _reading(
 
 
 def _require_ours(folder: Path) -> None:
-    """Raise InputError where a file or folder that is no folder of arrays has its name."""
+    """Raise InputError if a file, or a folder of other things, has the name of the arrays' folder."""
     ours = {HEADER, "replaced", *FILES}
     if folder.exists() and not (folder.is_dir() and {f.name for f in folder.iterdir()} <= ours):
         raise InputError(
@@ -142,8 +142,8 @@ def _require_ours(folder: Path) -> None:
 
 @contextmanager
 def _alone(path: str | os.PathLike, say: Callable[[str], None]) -> Iterator[None]:
-    """While no other process that asks for it works with the oracle's arrays, which the oracle itself stands for."""
-    # only where arrays are kept: Windows, say, has no such locks
+    """Lock the oracle file, so that one process at a time works with its arrays."""
+    # imported only when arrays are kept: Windows, for one, has no such locks
     from fcntl import LOCK_EX, LOCK_NB, flock
 
     with open(path, "rb") as stream:
@@ -153,13 +153,13 @@ def _alone(path: str | os.PathLike, say: Callable[[str], None]) -> Iterator[None
             say(f"{path}: another process is busy with its arrays: waiting for it")
             flock(stream, LOCK_EX)
         except OSError:
-            # some network file systems have no locks: of two processes one may then keep its arrays in memory
+            # some network file systems have no locks: one of two processes may then keep its arrays in memory
             pass
         yield
 
 
 class _Column:
-    """Numbers that come in turn, in memory or in a file."""
+    """A growing column of numbers, in memory or in a file."""
 
     def __init__(self, name: str, file: IO[bytes] | None):
         self.name, self._file = name, file
@@ -171,7 +171,7 @@ class _Column:
         return self._written + len(self._numbers)
 
     def flush(self, most: int = 0) -> None:
-        """Move the numbers into the file, if there is one, where more than some are in memory."""
+        """Move the numbers into the file, if there is one, when more than `most` are in memory."""
         if self._file is not None and len(self._numbers) > most:
             self._largest = max(self._largest, *self._numbers)
             self._numbers.tofile(self._file)
@@ -179,12 +179,12 @@ class _Column:
             del self._numbers[:]
 
     def array(self) -> np.ndarray:
-        """All numbers, each as small as they can be, where they are in memory."""
+        """Return all numbers of a column in memory, in the smallest type that fits."""
         numbers = np.frombuffer(self._numbers, self._numbers.typecode)
         return numbers.astype(np.min_scalar_type(numbers.max()))
 
     def write(self, path: Path) -> None:
-        """Write all numbers, each as small as they can be, where they are in a file."""
+        """Write all numbers of a column in a file, in the smallest type that fits."""
         self.flush()
         kind = np.min_scalar_type(self._largest)
         self._file.seek(0)
@@ -196,7 +196,7 @@ class _Column:
 
 
 class _Encoder:
-    """Numbers sentences as they come."""
+    """The columns and symbols of the sentences added so far."""
 
     def __init__(self, new_file: Callable[[], IO[bytes] | None]):
         self._columns = {name: _Column(name, new_file()) for name in COLUMNS}
@@ -217,9 +217,9 @@ class _Encoder:
             column.flush(PART)
 
     def columns(self) -> list[_Column]:
-        """Those that the oracle has."""
+        """Return the columns that are not empty."""
         return [column for column in self._columns.values() if len(column)]
 
     def symbols(self) -> Symbols:
-        """What the numbers stand for."""
+        """Return the symbols in the order of their numbers."""
         return Symbols(*map(tuple, self._ids))

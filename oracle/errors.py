@@ -1,4 +1,4 @@
-"""The project's own exceptions. Everything here is the user's to mend: one sentence says what and how."""
+"""Exceptions for errors that the user can fix. The message is one sentence: what is wrong and what to do."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ T = TypeVar("T")
 
 
 class RnngError(ValueError):
-    """Bad input of any kind, for the user to mend; the command line prints it without a traceback and exits with 2."""
+    """Bad input of any kind; the command line prints the message without a traceback and exits with 2."""
 
 
 class InputError(RnngError):
-    """Bad content of a file. `str()` gives `path:line: message`; line is 1-based, or absent."""
+    """Bad content of a file. `str()` returns `path:line: message`; line is 1-based, or absent."""
 
     def __init__(self, message: str, path: object = None, line: int | None = None):
         self.message, self.path, self.line = message, path, line
@@ -22,22 +22,22 @@ class InputError(RnngError):
 
 
 class PluginError(Exception):
-    """A mistake in a plugin. `str()` gives `path:line: message`.
+    """A mistake in a plugin. `str()` returns `path:line: message`.
 
-    It is no RnngError: it ends a command where an error of the input would leave a sentence out.
+    It is no RnngError: it ends the command, whereas for an input error a command may skip the sentence.
     """
 
     @classmethod
     def at(cls, message: str, path: object, line: int | None = None) -> PluginError:
-        """A mistake in a line of a file."""
+        """Return the error for a line of a file."""
         return cls(_at(message, path, line))
 
     @classmethod
     def of(cls, function: FunctionType, message: str) -> PluginError:
-        """A mistake that shows only where a function is called, or after it has returned."""
+        """Return the error for a mistake that shows only when the function is called, or after it has returned."""
         code = getattr(function, "__code__", None)
         if code is None:
-            # what Python itself gives each class
+            # a method that Python itself gives every class
             return cls(f"`{function.__qualname__}` {message}")
         return cls.at(f"`{function.__qualname__}` {message}", code.co_filename, code.co_firstlineno)
 
@@ -48,7 +48,7 @@ def _at(message: str, path: object, line: int | None) -> str:
 
 
 class ImpossibleError(RnngError):
-    """A sentence or tree that a model gives the probability 0, and why."""
+    """A sentence or tree to which a model gives probability 0, with the reason."""
 
 
 class UnseenSymbolError(ImpossibleError):
@@ -59,16 +59,16 @@ class UnseenSymbolError(ImpossibleError):
         super().__init__(f"unseen in training: {', '.join(self.symbols)}")
 
     def __reduce__(self):
-        # exceptions are pickled as their messages, on the way from a working process
+        # pickle would pass the message, not the symbols, when a worker process sends the exception
         return type(self), (self.symbols,)
 
 
 class UnderivableError(ImpossibleError):
-    """Actions, or a tree, that a transition system cannot carry out."""
+    """Actions, or a tree, that a transition system cannot derive."""
 
 
 def named(what: str, name: object, known: Mapping[str, T]) -> T:
-    """The entry of a registry. Raises RnngError for a name that none has, with those that there are.
+    """Return the entry of a registry. Raises RnngError, listing the names, if there is none of this name.
 
     >>> named("colour", "red", {"red": 1})
     1

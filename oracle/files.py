@@ -1,4 +1,4 @@
-"""Every file format that the models and commands read and write, but trees and clusters.
+"""All file formats that the models and commands read and write, except trees and clusters.
 
 Each has a module: oracles in `blocks`, samples and likelihoods in `samples`, sentences to parse in
 `sentences`, opening files in `streams`. Callers import from here.

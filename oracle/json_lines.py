@@ -1,4 +1,4 @@
-"""JSON, which has no NaN and no infinities: null stands for them; and JSON on one line."""
+"""JSON on one line, and with null in place of NaN and infinities, which JSON lacks."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import json
 import math
 import re
 
-# lone surrogates, bytes that are not UTF-8, are no text, and some readers end a line at the others
+# lone surrogates (bytes that are not UTF-8) are not valid text; some readers end a line at the others
 _NOT_IN_LINES = re.compile("[\ud800-\udfff\x7f\x85\u2028\u2029]")
 
 
 def finite(value: object) -> object:
-    """The value with None for NaN and infinities, however deep in lists and dictionaries."""
+    """Return the value with None in place of NaN and infinities, at any depth of lists and dictionaries."""
     if isinstance(value, dict):
         return {key: finite(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -20,7 +20,7 @@ def finite(value: object) -> object:
 
 
 def one_line(content: object) -> str:
-    r"""JSON that is valid UTF-8 and one line for every reader.
+    r"""Return JSON that is valid UTF-8 and a single line for every reader.
 
     >>> print(one_line({"word": "caf\udce9 中"}))
     {"word": "caf\udce9 中"}

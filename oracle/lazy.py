@@ -1,4 +1,4 @@
-"""NLTK, which takes most of the time that a command needs to say how it is used, imported at its first use."""
+"""Lazy import of NLTK at its first use, since importing it takes most of the time of `--help`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 else:
 
     class _LazyModule(types.ModuleType):
-        """Stands for a module, which it imports when something of it is asked for."""
+        """A stand-in that imports its module when an attribute is first needed."""
 
         def __getattr__(self, name: str):
             found = getattr(importlib.import_module(self.__name__), name)

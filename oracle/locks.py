@@ -1,4 +1,4 @@
-"""One process at a time writes a file or folder: under a lock, which the kernel frees when that process ends."""
+"""Locks by which one process at a time writes a file or folder; the kernel frees them when that process ends."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from contextlib import contextmanager, suppress
 from oracle.errors import RnngError
 
 PATIENCE = 0.5
-"""Seconds in which a process that is about to end may let go of a lock."""
+"""Seconds to wait for a process that is about to end and release a lock."""
 SHOWN = 300
-"""A message shows so many characters of a command at most."""
+"""The most characters of a command that a message shows."""
 
 _held: dict[str, tuple[int, int]] = {}
-"""Process and thread that hold a lock, by what is locked."""
+"""The process and thread that hold a lock, by locked path."""
 
 
 def beside(target: str, ending: object) -> str:
-    """The hidden name for what belongs to a file or folder while it is written.
+    """Return the hidden name of a file that accompanies another file or folder while that is written.
 
     >>> beside("trees/out", "lock")
     'trees/.out.lock'
@@ -36,16 +36,16 @@ def beside(target: str, ending: object) -> str:
 
 
 def temporary_name(target: str) -> str:
-    """The name under which this process writes a file or folder that gets the name `target` when it is complete."""
+    """Return the name under which this process writes a file or folder before renaming it to `target`."""
     return beside(target, os.getpid())
 
 
 @contextmanager
 def locked(path: str | os.PathLike) -> Iterator[None]:
-    """A block in which no other process or thread that asks for this lock writes a file or folder; blocks may nest.
+    """Hold a lock, so that no other process or thread that asks for it writes the file or folder; blocks may nest.
 
-    What a killed process left under its temporary name is removed. If the file system has no locks, standard error
-    says so. Raises RnngError naming the process that has the lock, and OSError if nothing can be written beside `path`.
+    The temporary output of a killed process is removed. If the file system has no locks, a warning goes to standard
+    error. Raises RnngError naming the process that has the lock, and OSError if nothing can be written beside `path`.
     """
     target = os.path.realpath(path)
     holder = os.getpid(), threading.get_ident()
@@ -63,8 +63,8 @@ def locked(path: str | os.PathLike) -> Iterator[None]:
 
 
 def _take(target: str, path: str) -> int | None:
-    """The open file that is locked; None if nothing can be locked there."""
-    # only where locks are taken: Windows, say, has no such locks
+    """Return the descriptor of the lock file, or None if nothing can be locked there."""
+    # imported only when a lock is taken: Windows, for one, has no such locks
     from fcntl import LOCK_EX, LOCK_NB, flock
 
     name, last = beside(target, "lock"), time.monotonic() + PATIENCE
@@ -74,12 +74,12 @@ def _take(target: str, path: str) -> int | None:
         except OSError as error:
             if not os.path.isdir(target):
                 raise
-            # a folder may be written to where no file beside it can be
+            # a folder may be writable although its parent is not
             return _without_lock(path, error)
         is_held = False
         try:
             flock(lock, LOCK_EX | LOCK_NB)
-            # else it was removed by the process that had it
+            # if not, the process that held the lock has removed it
             is_held = _is_at(lock, name)
         except BlockingIOError:
             if time.monotonic() > last:
@@ -100,7 +100,7 @@ def _open(name: str, path: str) -> int:
     try:
         lock = os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
     except OSError as error:
-        # of a missing or full folder the user knows the name of the output
+        # for a missing or full folder, name the output, which the user knows
         if not os.path.lexists(name):
             error.filename = path
         raise
@@ -125,13 +125,13 @@ def _is_at(lock: int, name: str) -> bool:
 
 
 def _sign(lock: int, target: str) -> None:
-    """Write who holds the lock, after removing what the one left who was killed while holding it."""
+    """Write who holds the lock, after removing the temporary output of a holder that was killed."""
     if killed := re.match(rb"\d+", os.pread(lock, 20, 0)):
         _remove(beside(target, killed[0].decode()))
     os.ftruncate(lock, 0)
     command = shlex.join(sys.orig_argv)
     who = f"{os.getpid()} {platform.node() or '?'} {command}\n"
-    # on a full disk the lock is held all the same
+    # if the disk is full, the lock holds without a signature
     with suppress(OSError):
         os.pwrite(lock, who.encode("utf-8", "surrogateescape"), 0)
 
@@ -154,7 +154,7 @@ def _refusal(lock: int, path: str) -> str:
 
 def _let_go(lock: int, target: str) -> None:
     name = beside(target, "lock")
-    # before it is closed, so that nobody else can have it under this name
+    # unlink before closing, so that no other process can lock the file under this name
     with suppress(OSError):
         if _is_at(lock, name):
             os.unlink(name)

@@ -1,4 +1,4 @@
-"""Packed files, known by the end of their names: what is read and written is what they hold."""
+"""Packed files (.gz, .xz), recognised by name, which are unpacked and packed transparently."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from oracle.errors import InputError
 
 ENDINGS = (".gz", ".xz")
 MOST, UNCHECKED = 500, 1 << 23
-"""An archive may unpack to so many times its size, and in any case to so many bytes: text packs 3 to 50 times."""
+"""An archive may unpack to MOST times its size, and always to UNCHECKED bytes: text packs 3 to 50 times."""
 PART = 1 << 13
 """Bytes of an archive that are read at a time."""
 
 
 def is_packed(path: str | os.PathLike) -> bool:
-    """Whether a file with this name is packed.
+    """Return whether a file with this name is packed.
 
     >>> is_packed("dev.trees.gz"), is_packed("dev.trees"), is_packed("-")
     (True, False, False)
@@ -29,7 +29,7 @@ def is_packed(path: str | os.PathLike) -> bool:
 
 
 def plain_name(path: str | os.PathLike) -> str:
-    """The name that the file would have unpacked.
+    """Return the file's name without the ending for packing.
 
     >>> plain_name("wsj_0001.mrg.gz")
     'wsj_0001.mrg'
@@ -39,10 +39,9 @@ def plain_name(path: str | os.PathLike) -> str:
 
 
 def unpacked(stream: IO[bytes], path: str | os.PathLike) -> io.BufferedIOBase:
-    """What a packed file holds, from an open stream of its bytes that `path` names; closing it leaves that open.
+    """Return a stream of the unpacked content of an open packed file, which `path` names; closing it leaves that open.
 
-    What is read of a file that is damaged, is no such file, or unpacks to far more than text does, ends with an
-    InputError.
+    Reading raises InputError if the file is damaged, is not packed, or unpacks to far more than text does.
     """
     archive, unpacked_size = _Counted(stream), 0
     content_of = _Xz(archive) if _is_xz(path) else _gzip(archive, "rb")
@@ -73,7 +72,7 @@ def unpacked(stream: IO[bytes], path: str | os.PathLike) -> io.BufferedIOBase:
 
 
 def packed(stream: IO[bytes], path: str | os.PathLike) -> IO[bytes]:
-    """A stream that packs what is written into another one as `path` says; closing it leaves that open.
+    """Return a stream that packs into another one, in the format of `path`'s ending; closing it leaves that open.
 
     The same content gives the same bytes.
     """
@@ -85,12 +84,12 @@ def _is_xz(path: str | os.PathLike) -> bool:
 
 
 def _gzip(stream: IO[bytes], mode: str) -> IO[bytes]:
-    # without the name and the time that gzip would keep; level 6 is that of the program
+    # without the name and time that gzip would store; level 6 is the gzip program's default
     return gzip.GzipFile("", mode, 6, stream, mtime=0)
 
 
 class _Counted:
-    """A stream that is read, and how many bytes that were."""
+    """A stream that counts the bytes read from it."""
 
     def __init__(self, stream: IO[bytes]):
         self._stream, self.count = stream, 0
@@ -102,14 +101,14 @@ class _Counted:
 
 
 class _Xz:
-    """The streams of an .xz, with zeros between them and at the end, which `xz` reads so and Python's lzma does not."""
+    """The streams of an .xz file, with padding between and after them: `xz` accepts it and Python's lzma does not."""
 
     def __init__(self, stream: _Counted):
         self._stream, self._input = stream, b""
         self._decompressor = lzma.LZMADecompressor(lzma.FORMAT_XZ)
 
     def read(self, size: int) -> bytes:
-        """Some bytes, at most `size`; none at the end. Raises EOFError or LZMAError for what is no .xz."""
+        """Return at most `size` bytes; none at the end. Raises EOFError or LZMAError for a damaged file."""
         while not self._decompressor.eof or self._begin_next():
             if not self._input and self._decompressor.needs_input:
                 self._input = self._stream.read(PART)
@@ -122,7 +121,7 @@ class _Xz:
         return b""
 
     def _begin_next(self) -> bool:
-        """Go on to the stream that follows the padding, if there is one."""
+        """Move to the stream after the padding; return whether there is one."""
         rest, padding = self._decompressor.unused_data, 0
         while True:
             self._input = rest.lstrip(b"\0")

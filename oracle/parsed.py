@@ -1,4 +1,4 @@
-"""Sentences with the trees that a model gives them, as JSON lines."""
+"""Sentences with their parse trees, as JSON lines."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from oracle.streams import open_input
 
 
 class ScoredTree(NamedTuple):
-    """A tree of a sentence."""
+    """A tree of a sentence, with its score."""
 
     tree: str
-    """In brackets, on one line."""
+    """Bracketed, on one line."""
     log_prob: float | None
-    """In nats: log q(y | x) of a parser, log p(x, y) of a generative model."""
+    """In nats: log q(y | x) from a parser, log p(x, y) from a generative model."""
 
 
 class ParsedSentence(NamedTuple):
-    """A sentence and its trees, best first or as they were drawn; none where it is an empty line or left out."""
+    """A sentence and its trees, best first or as drawn; without trees if the line is empty or the sentence skipped."""
 
     number: int
-    """From 1, empty lines counted."""
+    """Number from 1, counting empty lines."""
     source: SourceSentence
     trees: Sequence[ScoredTree]
 
     def to_json(self) -> str:
-        """A JSON object on one line.
+        """Return a JSON object on one line.
 
-        Its tokens have start and end, characters of the text they were taken from, where that was raw text.
+        If the sentence comes from raw text, each token has its start and end there, in characters.
         """
         source = self.source
         tags = source.tags or [None] * len(source.tokens)
@@ -46,7 +46,7 @@ class ParsedSentence(NamedTuple):
 
     @classmethod
     def from_json(cls, line: str) -> ParsedSentence:
-        """What `to_json` wrote."""
+        """Return the sentence that `to_json` wrote."""
         content = json.loads(line)
         tokens = content["tokens"]
         tags = tuple(token["tag"] for token in tokens)
@@ -61,11 +61,11 @@ class ParsedSentence(NamedTuple):
 
 
 def _number(log_prob: float | None) -> float | None:
-    """With the digits of a samples file; JSON has no infinity."""
+    """Round to the digits of a samples file; None in place of infinities, which JSON lacks."""
     return float(f"{log_prob:.9g}") if log_prob is not None and math.isfinite(log_prob) else None
 
 
 def read_parsed(path: str | os.PathLike) -> Iterator[ParsedSentence]:
-    """The sentences of a file of `ParsedSentence.to_json`."""
+    """Yield the sentences of a file of `ParsedSentence.to_json` lines."""
     with open_input(path) as lines:
         yield from map(ParsedSentence.from_json, lines)

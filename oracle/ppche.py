@@ -1,4 +1,4 @@
-"""Trees as the Penn Parsed Corpora of Historical English have them, and IcePaHC with a lemma after each word."""
+"""Trees of the Penn Parsed Corpora of Historical English, and of IcePaHC with a lemma after each word."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _NUMERALS = ("NUM", "CD")
 
 
 def is_no_text(tree: nltk.Tree) -> bool:
-    """Is it a node that holds none of the text's words?
+    """Return whether a node holds none of the text's words.
 
-    Those are (ID ...), (CODE ...), (METADATA ...), comments such as {COM:torn}, and traces and other empty elements:
-    words with * in front, and 0 where it is no numeral.
+    Such nodes are (ID ...), (CODE ...), (METADATA ...), comments such as {COM:torn}, traces and other empty elements.
+    Empty elements are words that begin with *, and 0 unless it is a numeral.
     """
     label = tree.label()
     if label in _BESIDE_THE_TEXT or is_trace(tree):
@@ -27,7 +27,7 @@ def is_no_text(tree: nltk.Tree) -> bool:
 
 
 def without_lemma(token: str) -> str:
-    """The word of word-lemma: all before the last hyphen, or half of it where both are equal.
+    """Return the word of word-lemma: all before the last hyphen, or half of the token if both are equal.
 
     >>> [without_lemma(token) for token in ("hestinum-hestur", ",-,", "---", "á-fram-á-fram", "og")]
     ['hestinum', ',', '-', 'á-fram', 'og']

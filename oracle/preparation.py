@@ -1,4 +1,4 @@
-"""From a treebank's trees to clean ones."""
+"""Preparation of treebank trees: cleaning, skipping and counting."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from oracle.treebank import LocatedTree, PreterminalRoots
 
 
 class Preparation:
-    """Trees, cleaned and without those that are only a preterminal, counted as they go through."""
+    """Iterable of cleaned trees, without lone preterminals; it counts what passes through."""
 
     def __init__(
         self,
@@ -17,18 +17,18 @@ class Preparation:
         cleaner: Callable[[nltk.Tree], nltk.Tree | None],
         skip_preterminals: bool,
     ):
-        """`cleaner` gives None for a tree of which nothing is left."""
+        """`cleaner` returns None for a tree of which nothing is left."""
         self._trees, self._cleaner = trees, cleaner
         self._roots = PreterminalRoots(skip_preterminals)
         self.read = self.emptied = self.written = 0
 
     @property
     def skipped(self) -> int:
-        """Trees that are only a preterminal."""
+        """Number of trees that were only a preterminal."""
         return self._roots.count
 
     def __iter__(self) -> Iterator[LocatedTree]:
-        """The trees that are left. Raises InputError for preterminals that are not to be skipped."""
+        """Yield the trees that are left. Raises InputError for lone preterminals unless they are to be skipped."""
         for located in self._roots.without(self._cleaned()):
             self.written += 1
             yield located

@@ -1,4 +1,4 @@
-"""Registries: the classes of one sort by their names. Options list them, and plugins add their own."""
+"""Registries of classes by name. Command-line options list them, and plugins add their own."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class Origin(NamedTuple):
     """The plugin that registered a class."""
 
     name: str
-    """Of its file."""
+    """The name of its file."""
     sha256: str
 
 
 class Registry(dict[str, T]):
-    """The classes of one sort by their `name`, the default first.
+    """The classes of one kind by their `name`, the default first.
 
     >>> class Colour:
     ...     name = "red"
@@ -34,19 +34,19 @@ class Registry(dict[str, T]):
     """
 
     def __init__(self, what: str, base: type, *classes: T):
-        """`what` the classes are, in messages; all derive from `base`."""
+        """`what` is the kind of class, for messages; all classes derive from `base`."""
         super().__init__()
         self._what, self._base = what, base
         self.origins: dict[str, Origin] = {}
-        """By name, the plugins of those classes that have one."""
+        """The plugin of each class that a plugin registered, by class name."""
         _registries.append(self)
         for found in classes:
             self.register(found)
 
     def register(self, added: T) -> T:
-        """Add a class under its `name` and return it: a decorator.
+        """Add a class under its `name` and return it; usable as a decorator.
 
-        Raises RnngError where the class is not of this sort, or where its name is none or is taken.
+        Raises RnngError if the class does not derive from the base, or its name is invalid or taken.
         """
         if not (isinstance(added, type) and issubclass(added, self._base)):
             raise RnngError(f"{added!r} is no {self._what}: derive a class from {self._base!r}")
@@ -63,16 +63,16 @@ class Registry(dict[str, T]):
         return added
 
     def make(self, name: str, *arguments: object, by: str = "__call__") -> object:
-        """An object of the class, made by calling it or a method of it, such as `open`.
+        """Return an object of the class, made by calling the class or its method `by`, such as `open`.
 
-        Raises PluginError for a class that cannot be called so, RnngError for a name that none has.
+        Raises PluginError if the call does not accept the arguments, RnngError for an unknown name.
         """
         found = self[name]
         try:
             return (found if by == "__call__" else getattr(found, by))(*arguments)
         except TypeError as error:
             if error.__traceback__.tb_next is not None:
-                # it was called, and has done something wrong itself
+                # the call itself succeeded; the error comes from the plugin's code
                 raise
             part = found.__init__ if by == "__call__" else getattr(found, by)
             raise PluginError.of(part, f"cannot be called: {error}") from None
@@ -91,7 +91,7 @@ _loading: list[list[tuple[Registry, str]]] = []
 
 
 def registered_by(module: str) -> Iterator[tuple[Registry, str]]:
-    """The registries and names of the classes of a module."""
+    """Yield the registries and names of a module's classes."""
     for registry in _registries:
         for name, found in registry.items():
             if found.__module__ == module:
@@ -100,7 +100,7 @@ def registered_by(module: str) -> Iterator[tuple[Registry, str]]:
 
 @contextmanager
 def registering(origin: Origin) -> Iterator[list[tuple[Registry, str]]]:
-    """A block in which `origin` registers classes; gives the list of them. They go again where it raises."""
+    """Yield a list of the classes that `origin` registers in the block; an exception removes them again."""
     registered: list[tuple[Registry, str]] = []
     _loading.append(registered)
     try:

@@ -1,4 +1,4 @@
-"""Files that are read as a whole, or from anywhere in them, which pipes and devices cannot be."""
+"""Reading of regular files only, since pipes and devices cannot be read twice or from any position."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import BinaryIO
 
 
 def open_regular(path: str | os.PathLike) -> BinaryIO:
-    """A file to read; a pipe that nobody writes into is not waited for.
+    """Open a file for reading, without waiting for a writer if it is a pipe.
 
-    Raises OSError naming a pipe, a device or a folder, and what cannot be read.
+    Raises OSError naming the path if it is a pipe, a device or a folder, or cannot be read.
     """
     return open(path, "rb", opener=_opened)
 
 
 def read_regular(path: str | os.PathLike) -> bytes:
-    """All bytes of a file. Raises OSError as `open_regular`."""
+    """Return all bytes of a file. Raises OSError as `open_regular`."""
     with open_regular(path) as stream:
         return stream.read()
 

@@ -19,12 +19,12 @@ from oracle.treebank import words
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A tree without preterminals that was drawn for a sentence."""
+    """A tree without preterminals, drawn for a sentence."""
 
     index: int
     """0-based number of the sentence."""
     log_q: float
-    """Log probability in nats that the tree was drawn with."""
+    """Log probability, in nats, that the proposal gives the tree."""
     tree: nltk.Tree
     line: int
     """1-based line in the samples file."""
@@ -33,7 +33,7 @@ class Sample:
 def read_samples(
     path: str | os.PathLike, stream: io.BufferedIOBase | None = None
 ) -> Iterator[Sample]:
-    """Samples, one a line: `index ||| log q ||| tree`, of a file or of an open stream that `path` names.
+    """Yield samples from lines `index ||| log q ||| tree` of a file, or of an open stream that `path` names.
 
     Raises InputError for any other line.
     """
@@ -48,14 +48,14 @@ def read_samples(
             )
         index = _number(fields[0], "the index of the sentence", path, line)
         log_q = _float(fields[1], "log q", path, line)
-        # rounding aside, or the sign was lost on the way
+        # allows for rounding; a larger value has probably lost its sign
         if log_q > 1e-3:
             raise InputError(f"log q is {log_q:g}, above 0: no log probability", path, line)
         yield Sample(index, log_q, parse_line(fields[2], path, line, any_bytes=True), line)
 
 
 def format_sample(index: int, log_q: float, tree: str) -> str:
-    """The line of a sample.
+    """Return the line of a sample.
 
     >>> format_sample(0, -1.5, "(S Go)")
     '0 ||| -1.5 ||| (S Go)'
@@ -64,16 +64,16 @@ def format_sample(index: int, log_q: float, tree: str) -> str:
 
 
 def is_samples_file(stream: io.BufferedReader) -> bool:
-    """Does an open file begin with a sentence's index, as no file of trees does?
+    """Return whether an open file begins with a sentence index, as no file of trees does.
 
-    It can be read from its beginning afterwards, also where it is a pipe.
+    Nothing is consumed, even from a pipe.
     """
     head = stream.peek(1)
     return head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1].isdigit()
 
 
 def read_likelihoods(path: str | os.PathLike) -> list[tuple[int, float]]:
-    """Words and negative log joint in nats of each tree: `words<TAB>value`, `inf` where p = 0.
+    """Return the number of words and the negative log joint in nats per tree: `words<TAB>value`, `inf` if p = 0.
 
     Raises InputError for any other line.
     """
@@ -89,7 +89,7 @@ def read_likelihoods(path: str | os.PathLike) -> list[tuple[int, float]]:
             )
         length = _number(fields[0], "the number of words", path, line)
         negative = _float(fields[1], "the negative log joint", path, line)
-        # rounding aside
+        # allows for rounding
         if negative < -1e-3:
             message = f"the negative log joint is {negative:g}, below 0: a probability above 1"
             raise InputError(message, path, line)
@@ -100,7 +100,7 @@ def read_likelihoods(path: str | os.PathLike) -> list[tuple[int, float]]:
 def read_scored_samples(
     samples_path: str | os.PathLike, likelihoods_path: str | os.PathLike
 ) -> list[list[tuple[Sample, float]]]:
-    """The samples of each sentence with their log joint in nats. Raises InputError where the two files do not fit."""
+    """Return each sentence's samples with their log joint in nats. Raises InputError if the files do not match."""
     samples, scores = list(read_samples(samples_path)), read_likelihoods(likelihoods_path)
     if not samples:
         raise InputError("no samples: make the file with `rnng-dy sample`", samples_path)
@@ -130,7 +130,7 @@ def read_scored_samples(
 
 
 def format_likelihood(length: int, negative_log_joint: float) -> str:
-    """The line of a likelihood.
+    """Return the line of a likelihood.
 
     >>> format_likelihood(2, float("inf"))
     '2\\tinf'

@@ -19,32 +19,32 @@ _TREE_BEGINS = re.compile(rf"[{WHITE_SPACE}]*\([^(){WHITE_SPACE}]*[{WHITE_SPACE}
 
 @dataclass(frozen=True, slots=True)
 class SourceSentence:
-    """A sentence to parse; without tokens it is an empty line of a text, which keeps its place."""
+    """A sentence to parse; without tokens it stands for an empty line of a text."""
 
     tokens: tuple[str, ...]
     tags: tuple[str, ...] | None
     unkified: tuple[str, ...] | None
-    """As the oracle has them; None where the input is no oracle."""
+    """The oracle's unkified words; None if the input is no oracle."""
     line: int
-    """1-based line where it begins."""
+    """1-based line where the sentence begins."""
     spans: tuple[tuple[int, int], ...] | None = None
-    """The characters of each token in the text that it was taken from, from 0, the end exclusive."""
+    """The characters of each token in the source text, from 0, the end exclusive."""
     text: str | None = None
-    """The sentence as it stands there."""
+    """The sentence as written in the source text."""
 
 
 def read_sentences(
     path: str | os.PathLike, tagged: bool | None = None, known_tags: Container[str] | None = None
 ) -> list[SourceSentence]:
-    """Sentences of an oracle, of bracketed trees, or one tokenised sentence a line.
+    """Return the sentences of an oracle, of bracketed trees, or of tokenised text, one sentence per line.
 
-    The first line that is not empty tells which. Brackets in tokens become -LRB- and -RRB-, as in the PTB. An empty
-    line between tokenised sentences is a sentence without tokens.
+    The first line that is not empty decides the format. Brackets in tokens become -LRB- and -RRB-, as in the PTB. An
+    empty line between tokenised sentences becomes a sentence without tokens.
 
-    `tagged` says whether tokens are `word_TAG`. None takes them as such where each has an underscore with text on
-    both sides, and what follows the last one is written as tags are: ASCII, no lower-case letter, no digit first; for
-    words where at most half of them have one. What is between is refused, and so is a text most of whose tags are
-    not among `known_tags`, those of a model.
+    `tagged` says whether tokens are `word_TAG`; None decides by the tokens. They are tagged if each has an underscore
+    with text on both sides and the text after the last one looks like a tag: ASCII, no lower-case letter, no digit
+    first. They are words if at most half of them have such an underscore. Anything in between is refused, and so is a
+    text most of whose tags are not among `known_tags`, the model's.
 
     Raises InputError for other input.
     """
@@ -97,7 +97,7 @@ def read_sentence(
     tagged: bool | None,
     known_tags: Container[str] | None = None,
 ) -> SourceSentence:
-    """The tokenised sentence of one line; `tagged` and `known_tags` are as in `read_sentences`.
+    """Return the tokenised sentence of one line; `tagged` and `known_tags` are as in `read_sentences`.
 
     Raises InputError for a line without words and for other input.
     """
@@ -132,14 +132,14 @@ def _has_tag(token: str) -> bool:
 
 
 def _is_written_as_a_tag(text: str) -> bool:
-    """Is it like the tags of PTB, CTB and Universal Dependencies: NN, PRP$, -LRB-, a comma, but not `case` or 1?"""
+    """Return whether a text looks like a tag of PTB, CTB or Universal Dependencies: NN or PRP$, not `case` or 1."""
     return text.isascii() and text == text.upper() and not text[0].isdigit()
 
 
 def _are_tagged(
     rows: Sequence[tuple[int, list[str]]], path: object, known_tags: Container[str] | None
 ) -> bool:
-    """Are the tokens word_TAG? Raises InputError where that cannot be told."""
+    """Return whether the tokens are word_TAG. Raises InputError if that cannot be decided."""
     located = [(line, token) for line, tokens in rows for token in tokens]
     untagged = [(line, token) for line, token in located if not _has_tag(token)]
     if 2 * len(untagged) >= len(located):
@@ -159,7 +159,7 @@ def _are_tagged(
 def _require_tags(
     located: Sequence[tuple[int, str]], path: object, known_tags: Container[str] | None
 ) -> None:
-    """Raise InputError where what follows the underscores of all tokens may be parts of words."""
+    """Raise InputError if the texts after the tokens' underscores may be parts of words."""
     doubtful = [(line, tag) for line, tag in located if not _is_written_as_a_tag(tag)]
     why = "is not written as POS tags are"
     if not doubtful and known_tags is not None:

@@ -1,4 +1,4 @@
-"""Text in and out of files: UTF-8, lines end at "\\n" alone, `-` is standard input or output. See also `packing`."""
+"""Text input and output: UTF-8, lines end at "\\n" alone, `-` is standard input or output. See also `packing`."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from oracle.packing import is_packed, packed, unpacked
 from oracle.regular_files import open_regular
 
 WHITE_SPACE = " \t\n\r\v\f"
-"""What separates words. Unicode's other spaces may stand inside a word."""
+"""The characters that separate words. Unicode's other spaces may be part of a word."""
 
-# surrogateescape: an oracle of bytes that are not UTF-8 is read and written back byte for byte
+# surrogateescape: an oracle with bytes that are not UTF-8 is read and written back byte for byte
 _TEXT = {"encoding": "utf-8", "errors": "surrogateescape", "newline": "\n"}
 
 _WORD = re.compile(rf"[^{WHITE_SPACE}]+")
 
 
 def split_words(line: str) -> list[str]:
-    """The words of a line, at ASCII white space only.
+    """Return the words of a line, split at ASCII white space only.
 
     >>> split_words(" a\\u3000b  c ") == ["a\\u3000b", "c"]
     True
@@ -40,9 +40,9 @@ def split_words(line: str) -> list[str]:
 
 @contextmanager
 def open_input(path: str | os.PathLike) -> Iterator[TextIO]:
-    """A text stream to read; bytes that are not UTF-8 become lone surrogates.
+    """Open a text stream for reading; bytes that are not UTF-8 become lone surrogates.
 
-    Raises OSError where the file cannot be read, InputError for a line longer than LONGEST_LINE.
+    Raises OSError if the file cannot be read, InputError for a line longer than LONGEST_LINE.
     """
     with open_lines(path) as content:
         stream = as_text(content)
@@ -55,16 +55,16 @@ def open_input(path: str | os.PathLike) -> Iterator[TextIO]:
 
 @contextmanager
 def open_output(path: str | os.PathLike) -> Iterator[TextIO]:
-    """A text stream to write, under a temporary name in the same folder until all is written.
+    """Open a text stream for writing, under a temporary name in the same folder until all is written.
 
-    After an error the file is as it was before. Raises OSError naming `path`, RnngError if another process writes it.
+    An error leaves the file as before. Raises OSError naming `path`, RnngError if another process writes it.
     """
     path = os.fspath(path)
     descriptor = 1 if path == "-" else descriptor_of(path)
     if descriptor is not None:
         opened = _descriptor_stream(descriptor)
     elif os.path.exists(path) and not os.path.isfile(path):
-        # a device or a pipe must be written to, not replaced; a folder is refused
+        # a device or a pipe is written to, not replaced; a folder is refused
         opened = _in_place(path)
     else:
         opened = _locked_file(path)
@@ -74,18 +74,18 @@ def open_output(path: str | os.PathLike) -> Iterator[TextIO]:
 
 @contextmanager
 def naming(path: str) -> Iterator[None]:
-    """Have an OSError of writing an output name it."""
+    """Put the output's name into any OSError that writing it raises."""
     try:
         yield
     except OSError as error:
-        # a full disk has no name, a missing folder that of the temporary file
+        # a full disk's error has no name, a missing folder's has that of the temporary file
         if error.filename in (None, temporary_name(os.path.realpath(path))):
             error.filename = "standard output" if path == "-" else path
         raise
 
 
 def as_text(content: io.BufferedIOBase) -> TextIO:
-    """The text of a binary stream, as `open_input` reads it."""
+    """Return the text of a binary stream, decoded as in `open_input`."""
     return io.TextIOWrapper(content, **_TEXT)
 
 
@@ -94,9 +94,9 @@ _NUMBERED = re.compile(r"/(?:dev|proc/self)/fd/([0-9]{1,9})")
 
 
 def descriptor_of(path: str) -> int | None:
-    """The number of the open file that a path names, such as 1 for /dev/stdout; None for any other path.
+    """Return the number of the open file that a path names, such as 1 for /dev/stdout; None for any other path.
 
-    What standard output is redirected to must be written to, not replaced, though it may be a file.
+    The target of a redirected standard output must be written to, not replaced, though it may be a file.
 
     >>> descriptor_of("/dev/stdout"), descriptor_of("/dev/fd/3"), descriptor_of("out.trees")
     (1, 3, None)
@@ -113,7 +113,7 @@ def descriptor_of(path: str) -> int | None:
 
 
 def is_replaced(path: str | os.PathLike) -> bool:
-    """Whether an output with this name becomes a file of its own; `-`, devices and pipes are written to."""
+    """Return whether writing to this name replaces a file; `-`, devices and pipes are written to in place."""
     path = os.fspath(path)
     if path == "-" or descriptor_of(path) is not None:
         return False
@@ -126,7 +126,7 @@ def _in_place(path: str | int) -> TextIO:
 
 @contextmanager
 def _locked_file(path: str) -> Iterator[TextIO]:
-    # through a symbolic link, so that the link stays one
+    # resolve symbolic links, so that a link stays a link
     target = os.path.realpath(path)
     with locked(path), replacing(target, binary=is_packed(path)) as file:
         if not is_packed(path):
@@ -138,7 +138,7 @@ def _locked_file(path: str) -> Iterator[TextIO]:
 
 @contextmanager
 def _descriptor_stream(descriptor: int) -> Iterator[TextIO]:
-    """An open file, which stays open; standard output is the one that Python knows."""
+    """Open a descriptor for writing without closing it; descriptor 1 is Python's own `sys.stdout`."""
     if descriptor == 1:
         if sys.stdout is None:
             raise OSError(errno.EBADF, "closed")
@@ -159,14 +159,14 @@ def _descriptor_stream(descriptor: int) -> Iterator[TextIO]:
 
 @contextmanager
 def replacing(path: str | os.PathLike, binary: bool = False) -> Iterator[IO]:
-    """A stream whose file takes the name `path` when all of it is written and on the disk.
+    """Open a file that takes the name `path` once it is completely written and on the disk.
 
-    After an error, or a kill, the file is as it was before. Raises OSError naming `path`.
+    An error or a kill leaves the file as before. Raises OSError naming `path`.
     """
     target = os.fspath(path)
     temporary = temporary_name(target)
     try:
-        # an earlier process that had this number may have been killed
+        # an earlier process with the same number may have been killed
         with suppress(FileNotFoundError):
             os.unlink(temporary)
         with open(temporary, "xb") if binary else open(temporary, "x", **_TEXT) as stream:
@@ -183,13 +183,13 @@ def replacing(path: str | os.PathLike, binary: bool = False) -> Iterator[IO]:
 
 
 def from_json(text: str | bytes) -> object:
-    """What a text of JSON says; bytes that are not UTF-8 may be in it as `open_input` reads them.
+    """Return the content of a JSON text; bytes that are not UTF-8 may be in it as `open_input` reads them.
 
-    Raises ValueError for one that is none, is nested deeper than Python can follow, or has half a character.
+    Raises ValueError for invalid JSON, nesting too deep for Python, and half a surrogate pair.
     """
     try:
         found = json.loads(text)
-        # only an escape gives half of a surrogate pair, which no file can hold
+        # only an escape can produce half of a surrogate pair, which no file can hold
         if ("\\u" if isinstance(text, str) else b"\\u") in text:
             json.dumps(found, ensure_ascii=False).encode("utf-8", "surrogateescape")
         return found
@@ -199,7 +199,7 @@ def from_json(text: str | bytes) -> object:
 
 @contextmanager
 def open_bytes(path: str | os.PathLike) -> Iterator[io.BufferedIOBase]:
-    """A binary stream to read, of a packed file what it holds."""
+    """Open a binary stream for reading; a packed file is unpacked."""
     if os.fspath(path) == "-":
         if sys.stdin is None:
             raise OSError(errno.EBADF, "closed", "standard input")
@@ -215,15 +215,15 @@ def open_bytes(path: str | os.PathLike) -> Iterator[io.BufferedIOBase]:
 
 @contextmanager
 def open_lines(path: str | os.PathLike) -> Iterator[io.BufferedIOBase]:
-    """A binary stream of lines to read. What is read ends with an InputError at one longer than LONGEST_LINE."""
+    """Open a binary stream of lines. Reading raises InputError at a line longer than LONGEST_LINE."""
     with open_bytes(path) as content:
         yield bounded_lines(content, path)
 
 
 def file_hash(path: str | os.PathLike) -> str:
-    """SHA-256 of the bytes of a file, or of what a packed one holds, of which a part is in memory at a time.
+    """Return the SHA-256 of a file's bytes, unpacked if it is packed; only a part is in memory at a time.
 
-    Raises OSError for a pipe or a device: what it held is read already, or has no end.
+    Raises OSError for a pipe or a device: its content is consumed already, or has no end.
     """
     digest = hashlib.sha256()
     if os.fspath(path) != "-":
@@ -237,7 +237,7 @@ def file_hash(path: str | os.PathLike) -> str:
 def read_lines(
     path: str | os.PathLike, encoding: str = "utf-8", stream: io.BufferedIOBase | None = None
 ) -> Iterator[tuple[int, str]]:
-    """Numbered lines, from 1, of a file (or of an open stream that `path` names).
+    """Yield the lines of a file (or of an open stream that `path` names), numbered from 1.
 
     Raises InputError at the first line that is not in that encoding, or longer than LONGEST_LINE.
     """
@@ -255,7 +255,7 @@ def read_lines(
 
 
 def require_utf8(text: str, path: object, line: int | None) -> None:
-    """Raise InputError for a line of `open_input` that was not UTF-8."""
+    """Raise InputError if a line from `open_input` was not UTF-8."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -266,7 +266,7 @@ def require_utf8(text: str, path: object, line: int | None) -> None:
 
 
 def not_in_encoding(error: UnicodeDecodeError, path: object, line: int | None) -> InputError:
-    """The error that says which bytes are wrong and what may help."""
+    """Return the error that names the wrong bytes and suggests a remedy."""
     wrong = error.object[error.start : error.start + 4].hex(" ")
     shown = error.object[max(0, error.start - 20) : error.start].decode(error.encoding, "ignore")
     return InputError(

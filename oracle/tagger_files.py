@@ -1,7 +1,7 @@
 """NLTK's perceptron tagger in a folder: three JSON files with the names and content of its own `save_to_json`.
 
-They are written and read here, since NLTK's functions take only folders that its settings allow (3.10), fail (3.9.1) or
-are missing (3.8). Where they are not, `PerceptronTagger(lang="xxx", loc=folder)` of NLTK reads them too.
+NLTK's own functions accept only folders that its settings allow (3.10), fail (3.9.1) or are missing (3.8). In an
+allowed folder, NLTK's `PerceptronTagger(lang="xxx", loc=folder)` reads these files, too.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ FILES = {
     part: f"averaged_perceptron_tagger_xxx.{part}.json"
     for part in ("weights", "tagdict", "classes")
 }
-"""`xxx` is what NLTK calls the language of a tagger of one's own."""
+"""File names by part; `xxx` is NLTK's language code for a user's own tagger."""
 LARGEST = 1e9
-"""Of weights: sums of some that are larger could be infinite."""
+"""The largest absolute value of a weight: sums of larger ones could be infinite."""
 REMEDY = (
     "train the tagger anew (`rnng-dy tag --train TREES --into MODEL`, after removing its folder)"
 )
 
 
 def save_tagger(tagger: PerceptronTagger, folder: str | Path) -> None:
-    """Write a tagger's files into a new folder; those of equal taggers are equal."""
+    """Write a tagger's files into a new folder; equal taggers give equal files."""
     folder = Path(folder)
     folder.mkdir()
     weights, tagdict, classes = tagger.encode_json_obj()
-    # classes are a set, whose order is another one in each process
+    # classes are a set, whose order differs between processes
     contents = {"weights": weights, "tagdict": tagdict, "classes": sorted(classes)}
     for part, content in contents.items():
         with replacing(folder / FILES[part]) as stream:
@@ -40,7 +40,7 @@ def save_tagger(tagger: PerceptronTagger, folder: str | Path) -> None:
 
 
 def load_tagger(folder: str | Path) -> PerceptronTagger:
-    """The tagger of a folder. Raises InputError naming the file that is missing or damaged."""
+    """Return the tagger of a folder. Raises InputError naming the file that is missing or damaged."""
     paths = {part: Path(folder) / name for part, name in FILES.items()}
     classes = _read(paths["classes"])
     if not (isinstance(classes, list) and classes and all(map(_is_tag, classes))):
@@ -70,7 +70,7 @@ def _is_tag(tag: object) -> bool:
 
 
 def _are_weights(weights: object, known: set[str]) -> bool:
-    """Numbers for some of the tags; NaN is not below any bound."""
+    """Return whether these are finite numbers for some of the tags; NaN fails every comparison."""
     if not (isinstance(weights, dict) and weights.keys() <= known):
         return False
     return all(type(w) in (int, float) and abs(w) <= LARGEST for w in weights.values())

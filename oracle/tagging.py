@@ -1,4 +1,4 @@
-"""POS tags that are not gold: NLTK's averaged perceptron, jackknifed over the training part, or a file's."""
+"""POS tags that are not gold: from NLTK's averaged perceptron, jackknifed over the training part, or from a file."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from oracle.treebank import tags, words
 TaggedSentence = list[tuple[str, str]]
 ITERATIONS = 5
 MOST_SENTENCES = 20_000
-"""That a parser's own tagger is trained on: some two minutes, where more of them would change little."""
+"""The most sentences to train a parser's own tagger on: some two minutes; more sentences would change little."""
 
 
 class Agreement(NamedTuple):
-    """Tags compared with others."""
+    """Counts of words, and of words whose tags agree."""
 
     words: int
     same: int
 
     @property
     def percent(self) -> float:
-        """Of the words."""
+        """Agreement in percent of the words."""
         return 100 * self.same / self.words
 
 
 def tagged(tree: Tree) -> TaggedSentence:
-    """Words with the tree's tags."""
+    """Return the words of a tree with their tags."""
     return list(zip(words(tree), tags(tree), strict=True))
 
 
 def tagged_trees(trees: Iterable[LocatedTree]) -> list[TaggedSentence]:
-    """Words and tags of each tree. Raises InputError naming the line of a tree without tags."""
+    """Return words and tags per tree. Raises InputError naming the line of a tree without tags."""
     found = []
     for located in trees:
         try:
@@ -52,7 +52,7 @@ def tagged_trees(trees: Iterable[LocatedTree]) -> list[TaggedSentence]:
 
 
 def training_pairs(path: str) -> list[TaggedSentence]:
-    """Words and tags of the trees to train a tagger on. Raises InputError naming the file and line where it cannot."""
+    """Return words and tags of the trees of a file. Raises InputError naming file and line if there are none."""
     training = tagged_trees(read_trees(path))
     if not training:
         raise InputError("no trees to train a tagger on", path)
@@ -60,12 +60,12 @@ def training_pairs(path: str) -> list[TaggedSentence]:
 
 
 def train_tagger(sentences: Sequence[TaggedSentence], seed: int) -> PerceptronTagger:
-    """NLTK's averaged perceptron, trained in an order that the seed decides. Not for two threads at once."""
-    # it draws from Python's global generator, from which other threads may draw meanwhile
+    """Train NLTK's averaged perceptron; the seed decides the order. Not safe for two threads at once."""
+    # it draws from Python's global generator, which other threads may use meanwhile
     perceptron.random = random.Random(seed)
     try:
         tagger = PerceptronTagger(load=False)
-        # it shuffles the list that it is given
+        # train() shuffles the list that it gets
         tagger.train(list(sentences), nr_iter=ITERATIONS)
         return tagger
     finally:
@@ -73,19 +73,19 @@ def train_tagger(sentences: Sequence[TaggedSentence], seed: int) -> PerceptronTa
 
 
 def tagger_of_training(sentences: Sequence[TaggedSentence], seed: int) -> PerceptronTagger:
-    """A parser's own tagger, from its training sentences; from MOST_SENTENCES, evenly spaced, where there are more."""
+    """Train a parser's own tagger on its training sentences, or on MOST_SENTENCES of them, evenly spaced."""
     tagger = train_tagger(evenly_spaced(sentences, MOST_SENTENCES), seed)
-    # without what only its training needs, which is the larger part
+    # drops the data that only training needs, which is the larger part
     return PerceptronTagger.decode_json_obj(tagger.encode_json_obj())
 
 
 def tags_by(tagger: PerceptronTagger, words: Sequence[str]) -> list[str]:
-    """The tags that a tagger gives words."""
+    """Return the tags that a tagger assigns to words."""
     return [tag for _, tag in tagger.tag(words)]
 
 
 def same_tags(sentences: Iterable[TaggedSentence], found: Iterable[Sequence[str]]) -> Agreement:
-    """How many tags of the sentences were found."""
+    """Count the tags in `found` that agree with those of the sentences."""
     same = [
         old == new
         for sentence, tags in zip(sentences, found, strict=True)
@@ -97,7 +97,7 @@ def same_tags(sentences: Iterable[TaggedSentence], found: Iterable[Sequence[str]
 def fold_tags(
     sentences: Sequence[TaggedSentence], folds: int, seed: int, fold: int
 ) -> list[list[str]]:
-    """Tags of every `folds`-th sentence from `fold` on, by a tagger trained on the others."""
+    """Return tags of every `folds`-th sentence from `fold` on, by a tagger trained on the others."""
     held_out = [[word for word, _ in sentence] for sentence in sentences[fold::folds]]
     if not held_out:
         return []
@@ -112,7 +112,7 @@ def jackknife(
     seed: int,
     run: Callable[[Callable, Iterable[int]], Iterable] = map,
 ) -> list[list[str]]:
-    """Tags of each sentence, by taggers that have not seen it. `run` maps over the folds, in order."""
+    """Return tags per sentence, by taggers that have not seen it. `run` maps over the folds, in order."""
     if not 2 <= folds <= len(sentences):
         raise ValueError(f"{folds} folds of {len(sentences)} sentences")
     found: list[list[str]] = [[] for _ in sentences]
@@ -122,9 +122,9 @@ def jackknife(
 
 
 def tags_of_file(path: str, trees: Sequence[LocatedTree]) -> Iterator[Sequence[str]]:
-    """Tags of a file of one sentence of word_TAG tokens a line, for the trees in order.
+    """Yield the tags of a file of word_TAG tokens, one sentence per line, for the trees in order.
 
-    Raises InputError where a line is empty, or its words are not those of its tree.
+    Raises InputError if a line is empty, or if its words differ from those of its tree.
     """
     sentences = read_sentences(path, tagged=True)
     for sentence in sentences:

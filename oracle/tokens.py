@@ -1,4 +1,4 @@
-"""Sentences as programs give them: words, or pairs of words and tags."""
+"""Checks of sentences from Python code: words, or pairs of words and tags."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _BLANK = re.compile(rf"[{WHITE_SPACE}]")
 def split_tokens(
     tokens: Iterable[Token], max_length: int | None = None
 ) -> tuple[list[str], list[str] | None]:
-    """Words and tags of a sentence whose tokens are words, str, or pairs of a word and its tag, tuples.
+    """Return words and tags of a sentence whose tokens are words (str) or pairs of a word and its tag (tuples).
 
-    Brackets become -LRB- and -RRB-, as in the trees and inputs of commands. Raises RnngError for other tokens, for a
-    mixture, for none, and for more than `max_length`; for an empty word or tag and one with white space.
+    Brackets become -LRB- and -RRB-, as in the trees and inputs of commands. Raises RnngError for other or mixed
+    tokens, for none or more than `max_length`, and for an empty word or tag or one with white space.
 
     >>> split_tokens([("(", "-LRB-"), ("see", "VB")])
     (['-LRB-', 'see'], ['-LRB-', 'VB'])

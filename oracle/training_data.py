@@ -1,4 +1,4 @@
-"""The files that a training begins with, made from trees: clean ones in two parts, and the oracle of each part."""
+"""The files that training starts from, made from trees: clean trees in two parts, and the oracle of each part."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ PARTS = ("train", "dev")
 
 
 def trees_of(folder: Path, part: str) -> Path:
-    """Where `make_training_data` writes the trees of a part."""
+    """Return the path where `make_training_data` writes the trees of a part."""
     return folder / f"{part}.trees"
 
 
 def oracle_of(folder: Path, part: str) -> Path:
-    """Where `make_training_data` writes the oracle of a part."""
+    """Return the path where `make_training_data` writes the oracle of a part."""
     return folder / f"{part}.oracle"
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How trees become oracles: the rules for unknown words, the transition system, and for which model."""
+    """Settings for making oracles: the rules for unknown words, the transition system, and the kind of model."""
 
     unk: str
     transitions: str
@@ -46,7 +46,7 @@ class Recipe:
 
 
 class TreesFile:
-    """The trees of a file as `rnng-dy prepare` leaves them, and what is to be told of the file once they are read."""
+    """Iterable of a file's trees, cleaned as `rnng-dy prepare` does, with counts of what was read and changed."""
 
     def __init__(
         self,
@@ -55,9 +55,9 @@ class TreesFile:
         on_bytes: Callable[[int], None] = lambda size: None,
         trees: Iterable[nltk.Tree] | None = None,
     ):
-        """`on_bytes` hears the size of each line.
+        """`on_bytes` is called with the size of each line.
 
-        `trees` are taken instead of those in a file; messages call them by `path`.
+        `trees` replace those of a file; `path` then names them in messages.
         """
         self.path, self._on_bytes, self._given = path, on_bytes, trees
         self._roots = PreterminalRoots(skip_preterminals)
@@ -66,16 +66,16 @@ class TreesFile:
 
     @property
     def skipped(self) -> int:
-        """Trees that are only a preterminal."""
+        """Number of trees that were only a preterminal."""
         return self._roots.count
 
     @property
     def left(self) -> int:
-        """Trees that were given on."""
+        """Number of trees that remain."""
         return self.read - self.emptied - self.skipped
 
     def __iter__(self) -> Iterator[LocatedTree]:
-        """The trees, with the line that each is written as. Raises InputError where no tree is left."""
+        """Yield the trees, each with its text on one line. Raises InputError if no tree is left."""
         given = self._given
         with open_lines(self.path) if given is None else nullcontext(_lines(given)) as stream:
             lines = read_lines(self.path, stream=self._hashed(stream))
@@ -87,7 +87,7 @@ class TreesFile:
 
     @property
     def hash(self) -> str:
-        """Of the bytes that were read, as `file_hash` gives it."""
+        """SHA-256 of the bytes read, equal to `file_hash`."""
         return self._digest.hexdigest()
 
     def _hashed(self, stream: Iterable[bytes]) -> Iterator[bytes]:
@@ -104,13 +104,13 @@ class TreesFile:
                 self.emptied += 1
                 continue
             text = format_tree(tree)
-            # a tree on several lines has no text, and may be clean all the same
+            # a tree on several lines has no text, yet may be clean
             self.changed += text != located.text and text != format_tree(located.tree)
             yield located._replace(tree=tree, text=text)
 
 
 def hash_of_trees(trees: Iterable[nltk.Tree]) -> str:
-    """The hash that a `TreesFile` of these trees has once it is read."""
+    """Return the hash that a `TreesFile` of these trees has after reading."""
     return hashlib.sha256(b"".join(_lines(trees))).hexdigest()
 
 
@@ -119,7 +119,7 @@ def _lines(trees: Iterable[nltk.Tree]) -> Iterator[bytes]:
 
 
 def held_out(items: Iterable[T], share: Fraction) -> Iterator[tuple[T, bool]]:
-    """Each item, and whether it is held out: evenly spaced, such as every tenth for 1/10, and the last where none is.
+    """Yield each item with whether it is held out: evenly spaced, every tenth for 1/10; the last item if none would be.
 
     >>> [item for item, is_held_out in held_out("abcdefg", Fraction(1, 3)) if is_held_out]
     ['c', 'f']
@@ -138,7 +138,7 @@ def held_out(items: Iterable[T], share: Fraction) -> Iterator[tuple[T, bool]]:
 
 
 def evenly_spaced(items: Sequence[T], most: int) -> list[T]:
-    """All items, or so many of them.
+    """Return at most `most` of the items, evenly spaced.
 
     >>> evenly_spaced("abcdef", 3)
     ['a', 'c', 'e']
@@ -156,9 +156,9 @@ def make_training_data(
 ) -> None:
     """Write `train` and `dev`, trees and oracles, into a folder.
 
-    `dev` are the trees of the development part, or the share of `trees` that is held out for it. The oracles are
-    those that `rnng-dy oracle` makes of these trees. No tree stays in memory; `on_tree` is called after each one's
-    oracle is written. Raises InputError where no tree is left for a part.
+    `dev` is the development part's trees, or the share of `trees` to hold out for it. The oracles are the same as
+    `rnng-dy oracle` makes of these trees. No tree stays in memory; `on_tree` is called after each tree's oracle is
+    written. Raises InputError if no tree is left for a part.
     """
     if isinstance(dev, TreesFile):
         parts = chain(((tree, False) for tree in trees), ((tree, True) for tree in dev))
@@ -176,7 +176,7 @@ def make_training_data(
 
 
 def _written(folder: Path, parts: Iterable[tuple[LocatedTree, bool]]) -> Iterator[list[str]]:
-    """Write the trees of both parts; gives the words of those to train on."""
+    """Write the trees of both parts; yield the words of each training tree."""
     trains = False
     with (
         open_output(trees_of(folder, "train")) as train,

@@ -1,4 +1,4 @@
-"""Trees of treebanks: what they hold, and the cleaning that models of them start from."""
+"""Operations on trees of treebanks: words, tags, copies, and the cleaning before training."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ __all__ = [
 ]
 
 NO_TAG = "XX"
-"""The tag that trees get where there is none, as the original prints it."""
+"""The tag of trees without tags, as the original prints it."""
 ONE_LABEL = "X"
-"""Of every constituent of unlabelled trees."""
+"""The label of every constituent in unlabelled trees."""
 
 _WRAPPERS = frozenset(["", "TOP", "ROOT", "VROOT", "S1"])
 _TRACE = "-NONE-"
@@ -44,12 +44,12 @@ _WITHOUT_FUNCTION = re.compile(r"[^-=]+")
 
 
 def is_preterminal(tree: nltk.Tree | str) -> bool:
-    """Is it a POS tag over one word?"""
+    """Return whether it is a POS tag over one word."""
     return isinstance(tree, nltk.Tree) and len(tree) == 1 and isinstance(tree[0], str)
 
 
 def subtrees(tree: nltk.Tree) -> Iterator[nltk.Tree | str]:
-    """The tree, its subtrees and its words, top down and from left to right, however deep it is."""
+    """Yield the tree, its subtrees and its words, top down and from left to right, at any depth."""
     stack: list[nltk.Tree | str] = [tree]
     while stack:
         node = stack.pop()
@@ -59,14 +59,14 @@ def subtrees(tree: nltk.Tree) -> Iterator[nltk.Tree | str]:
 
 
 def words(tree: nltk.Tree) -> list[str]:
-    """The words, from left to right."""
+    """Return the words, from left to right."""
     return [node for node in subtrees(tree) if isinstance(node, str)]
 
 
 def has_preterminals(tree: nltk.Tree) -> bool:
-    """Does every word stand alone under its parent?
+    """Return whether every word is an only child.
 
-    A tree without POS tags whose words all happen to stand alone looks the same.
+    That also holds for a tree without POS tags if all its words happen to be only children.
     """
     return all(
         isinstance(node, str) or len(node) == 1 or not any(isinstance(child, str) for child in node)
@@ -75,14 +75,14 @@ def has_preterminals(tree: nltk.Tree) -> bool:
 
 
 def tags(tree: nltk.Tree) -> list[str]:
-    """The POS tags, from left to right. Raises RnngError for a tree without preterminals."""
+    """Return the POS tags, from left to right. Raises RnngError for a tree without preterminals."""
     if not has_preterminals(tree):
         raise RnngError("a tree without POS tags: give each word its preterminal, (TAG word)")
     return [node.label() for node in subtrees(tree) if is_preterminal(node)]
 
 
 def copied(tree: nltk.Tree) -> nltk.Tree:
-    """A copy of the tree and of all that is in it, however deep it is."""
+    """Return a deep copy of the tree, at any depth."""
     root = nltk.Tree(tree.label(), [])
     agenda = [(tree, root)]
     while agenda:
@@ -97,7 +97,7 @@ def copied(tree: nltk.Tree) -> nltk.Tree:
 
 
 def with_words(tree: nltk.Tree, words: Sequence[str], tags: Sequence[str]) -> nltk.Tree:
-    """A tree without preterminals, over other words that have tags. Raises ValueError for another number of either.
+    """Return a copy of a tree without preterminals over other, tagged words. Raises ValueError if the numbers differ.
 
     >>> print(with_words(parse_line("(S (NP UNK UNK) sleeps)"), ["The", "cat", "sleeps"], ["DT", "NN", "VB"]))
     (S (NP (DT The) (NN cat)) (VB sleeps))
@@ -117,7 +117,7 @@ def with_words(tree: nltk.Tree, words: Sequence[str], tags: Sequence[str]) -> nl
 
 
 def with_tags(tree: nltk.Tree, new_tags: Sequence[str]) -> nltk.Tree:
-    """A copy of the tree with other tags. Raises ValueError for another number of tags than of words."""
+    """Return a copy of the tree with other tags. Raises ValueError if there are not as many tags as words."""
     copy = copied(tree)
     preterminals = [node for node in subtrees(copy) if is_preterminal(node)]
     for node, tag in zip(preterminals, new_tags, strict=True):
@@ -126,7 +126,7 @@ def with_tags(tree: nltk.Tree, new_tags: Sequence[str]) -> nltk.Tree:
 
 
 def is_trace(tree: nltk.Tree) -> bool:
-    """Is it an empty element of the PTB?"""
+    """Return whether it is an empty element of the PTB."""
     return tree.label() == _TRACE
 
 
@@ -135,10 +135,10 @@ def clean(
     is_left_out: Callable[[nltk.Tree], bool] = is_trace,
     word_of: Callable[[str], str] = str,
 ) -> nltk.Tree | None:
-    """The tree without function tags, indices, traces, emptied constituents and outer wrapper.
+    """Return the tree without function tags, indices, traces, emptied constituents and outer wrapper.
 
-    An unlabelled root over several children is called TOP. None where nothing is left. Other treebanks leave out
-    other nodes, and their words are `word_of` what stands there.
+    An unlabelled root over several children is renamed TOP. Returns None if nothing is left. For other treebanks,
+    `is_left_out` selects the nodes to drop, and `word_of` turns a leaf into its word.
 
     >>> print(clean(parse_line("( (S (NP-SBJ-1 (-NONE- *)) (VP (VB go))) )")))
     (S (VP (VB go)))
@@ -167,13 +167,13 @@ def clean(
 
 
 def _base_label(label: str) -> str:
-    """NP for NP-SBJ-1 and NP=2; -LRB- is no function tag."""
+    """Return NP for NP-SBJ-1 and NP=2; -LRB- stays as it is."""
     match = _WITHOUT_FUNCTION.match(label)
     return match[0] if match else label
 
 
 def unlabelled(tree: nltk.Tree) -> nltk.Tree:
-    """The tree with one label for all constituents; tags stay.
+    """Return the tree with one label for all constituents; tags stay.
 
     >>> print(unlabelled(parse_line("(S (NP (PRP it)) (VP (VBZ works)))")))
     (X (X (PRP it)) (X (VBZ works)))
@@ -186,14 +186,14 @@ def unlabelled(tree: nltk.Tree) -> nltk.Tree:
 
 
 class PreterminalRoots:
-    """Trees that are only a preterminal, such as `(NN yes)`: no constituent, so no actions."""
+    """Filter of trees that are only a preterminal, such as `(NN yes)`: no constituent, so no actions."""
 
     def __init__(self, skip: bool):
         self._skip = skip
         self.count = 0
 
     def without(self, trees: Iterable[LocatedTree]) -> Iterator[LocatedTree]:
-        """The other trees. Raises InputError after the last one unless they are to be skipped."""
+        """Yield the other trees. Raises InputError after the last one if there were any and `skip` is false."""
         first = None
         for located in trees:
             if not is_preterminal(located.tree):

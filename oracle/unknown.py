@@ -1,4 +1,4 @@
-"""Classes of unknown words: the Berkeley parser's rules, as the original's scripts have them."""
+"""Classes of unknown words: the Berkeley parser's rules, as in the original's scripts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 from oracle.errors import RnngError
 
 RULES = ("berkeley", "berkeley-unicode", "single")
-"""ASCII's letters and digits on UTF-8 bytes (the original, Python 2); Unicode's; one class."""
+"""Rules for ASCII's letters and digits on UTF-8 bytes (the original, Python 2), for Unicode's, and for one class."""
 
 SUFFIXES = ("ed", "ing", "ion", "er", "est", "ly", "ity", "y", "al")
 """Endings that make classes, the first that fits; -s has conditions of its own."""
@@ -20,7 +20,7 @@ _LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
 
 def known_words(sentences: Iterable[Sequence[str]]) -> set[str]:
-    """Words that occur at least twice (get_oracle.py of the original).
+    """Return the words that occur at least twice (get_oracle.py of the original).
 
     >>> known_words([["the", "cat"], ["the", "dog"]])
     {'the'}
@@ -30,7 +30,7 @@ def known_words(sentences: Iterable[Sequence[str]]) -> set[str]:
 
 
 def lower(word: str, rules: str) -> str:
-    """The lower-cased word; only ASCII's letters change, but all with `berkeley-unicode`.
+    """Return the lower-cased word. Only ASCII's letters change, except with `berkeley-unicode`.
 
     >>> lower("ÉTÉ", "berkeley"), lower("ÉTÉ", "berkeley-unicode")
     ('ÉtÉ', 'été')
@@ -39,7 +39,7 @@ def lower(word: str, rules: str) -> str:
 
 
 class UnknownWords:
-    """Which words are known, and what the others become. Raises RnngError for other rules."""
+    """Known words, and the rules that map all others to classes. Raises RnngError for other rules."""
 
     def __init__(self, rules: str, known: Collection[str]):
         if rules not in RULES:
@@ -47,11 +47,11 @@ class UnknownWords:
         self.rules, self.known = rules, frozenset(known)
 
     def unkify(self, tokens: Iterable[str]) -> list[str]:
-        """The words, each one that is not known as its class."""
+        """Return the words, with each unknown word replaced by its class."""
         return [word if word in self.known else self.word_class(word) for word in tokens]
 
     def word_class(self, word: str) -> str:
-        """The class of a word, whether it is known or not.
+        """Return the class of a word, whether it is known or not.
 
         >>> UnknownWords("berkeley", {"apple"}).word_class("Apple")
         'UNK-INITC-KNOWNLC'
@@ -67,10 +67,10 @@ class UnknownWords:
 def infer_unknown_words(
     sentences: Iterable[tuple[Sequence[str], Sequence[str]]],
 ) -> UnknownWords:
-    """The known words of a training oracle, given as tokens and unkified ones, and the rules of the others' classes.
+    """Infer the known words and the class rules of a training oracle from its tokens and unkified tokens.
 
-    The rules need not give every class: `-KNOWNLC` depends on words of the trees that the oracle was made with, of
-    which it may hold a part. Raises RnngError where none give nine classes in ten, with an example.
+    The rules need not explain every class: `-KNOWNLC` depends on all trees that the oracle was made with, of which
+    this may be a part. Raises RnngError, with an example, if no rules explain nine classes in ten.
     """
     known, classes = set(), {}
     for tokens, unkified_tokens in sentences:
@@ -95,7 +95,7 @@ def infer_unknown_words(
 
 
 def _as_bytes(word: str) -> str:
-    """As long as the word in UTF-8 bytes; a byte that is not ASCII is no letter, no digit."""
+    """Return a text as long as the word in UTF-8, in which other bytes than ASCII are neither letters nor digits."""
     return _NOT_ASCII.sub(lambda m: "\0" * len(m[0].encode("utf-8", "surrogateescape")), word)
 
 

@@ -39,25 +39,25 @@ DEFAULT = SYSTEMS.default
 
 @cache
 def unlimited(system: type[TransitionSystem]) -> TransitionSystem:
-    """An object for trees and actions as they are written, whatever a model would make of them."""
+    """Return an instance of the system without limits and nonterminals, for trees and actions as written."""
     return system(**dict.fromkeys(system.limits, math.inf))
 
 
 def opens_constituent(text: str) -> bool:
-    """Whether a line is an action of some system that opens a nonterminal."""
-    # most lines are none, and each is asked
+    """Return whether a line is an action of some system that opens a nonterminal."""
+    # most lines are not, and every line is tested
     return text.endswith(")") and any(s.label_of(text) is not None for s in SYSTEMS.values())
 
 
 def is_action(text: str) -> bool:
-    """Whether a line is an action of some system."""
+    """Return whether a line is an action of some system."""
     return opens_constituent(text) or any(text in s.structural for s in SYSTEMS.values())
 
 
 def system_of(actions: Sequence[str], length: int) -> TransitionSystem:
-    """The first system whose actions these are and that builds a tree over `length` words by them.
+    """Return the first system by which these actions build a tree over `length` words.
 
-    Raises UnderivableError where there is none: it says what is wrong for the system that has most of these actions.
+    Raises UnderivableError if there is none, with the problem of the system that has most of these actions.
     """
     problems = []
     for system in map(unlimited, SYSTEMS.values()):
@@ -66,7 +66,7 @@ def system_of(actions: Sequence[str], length: int) -> TransitionSystem:
             return system
         except UnderivableError as error:
             problems.append((sum(map(system.has, actions)), error))
-    # the first of equals
+    # max returns the first of equals
     raise max(problems, key=itemgetter(0))[1]
 
 

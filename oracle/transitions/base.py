@@ -1,4 +1,4 @@
-"""What a transition system has: actions with names and ids, valid ones in each state, their effect on a stack."""
+"""Base class of transition systems: action names and ids, the valid actions of each state, effects on a stack."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ MAX_OPEN = 100
 
 
 MOST_MOVES = 1 << 16
-"""Valid actions in states that are remembered, some 20 MB of them."""
+"""How many transitions between states are cached, some 20 MB."""
 
 
 class State(Protocol):
-    """What decides the valid actions: immutable, and equal to others that decide the same."""
+    """The facts that decide the valid actions; immutable, and equal if they decide the same."""
 
     @property
     def open(self) -> int:
-        """How many constituents are open."""
+        """Number of open constituents."""
 
     @property
     def is_finished(self) -> bool:
-        """Whether one complete tree stands on the stack."""
+        """Whether the stack holds one complete tree."""
 
     def after(self, action: int) -> State:
-        """The state that a valid action leads to."""
+        """Return the state that a valid action leads to."""
 
 
 class StackItem(Protocol):
@@ -52,22 +52,22 @@ Cell = TypeVar("Cell", bound=StackItem)
 class TransitionSystem(ABC):
     """A way of building trees by actions.
 
-    Ids are those of the `structural` actions, then one for each nonterminal, in order: the action that opens it. An
-    object without nonterminals serves for trees and actions as they are written.
+    The first ids are those of the `structural` actions. One id per nonterminal follows, in order: the action that opens
+    it. An instance without nonterminals serves for trees and actions as written.
     """
 
     name: ClassVar[str]
-    """In config.json and on the command line."""
+    """The name in config.json and on the command line."""
     structural: ClassVar[tuple[str, ...]] = ("REDUCE", "SHIFT")
     """Names of the actions without a label."""
     opening: ClassVar[str] = "NT"
-    """How the actions that open a nonterminal begin."""
+    """The beginning of the names of actions that open a nonterminal."""
     opens_after: ClassVar[int] = 0
-    """How many of its children stand on the stack when a nonterminal is opened; the others come above it."""
+    """How many children are on the stack when their nonterminal is opened; the others follow above it."""
     opening_needs_word: ClassVar[bool] = True
-    """Whether a nonterminal that is opened must get a word before it can be closed."""
+    """Whether an opened nonterminal must get a word before it can be closed."""
     limits: ClassVar[tuple[str, ...]] = ("max_open",)
-    """Arguments that bar trees which could be built without them."""
+    """Names of constructor arguments that bar otherwise derivable trees."""
 
     def __init__(self, nonterminals: Iterable[str] = (), max_open: float = MAX_OPEN):
         self.nonterminals = tuple(dict.fromkeys(nonterminals))
@@ -81,50 +81,51 @@ class TransitionSystem(ABC):
         kinds = np.minimum(np.arange(len(self.names)), self.first_open)
         self.masks = (np.arange(2 << self.first_open)[:, None] >> kinds & 1).astype(bool)
         """Shape (masks, actions): the actions that mask number i allows. Its bits are the structural actions, and one
-        for all that open a nonterminal."""
+        for all actions that open a nonterminal.
+        """
 
     def __len__(self) -> int:
-        """The number of actions."""
+        """Return the number of actions."""
         return len(self.names)
 
-    # what a system decides
+    # for subclasses to define
 
     @abstractmethod
     def start(self, words: int | None) -> State:
-        """The state before the first action, with so many words on the buffer; None for a generator without one."""
+        """Return the state before the first action, with N words on the buffer (None: a generator, without buffer)."""
 
     @abstractmethod
     def mask_number(self, state: State) -> int:
-        """The row of `masks` that holds in a state."""
+        """Return the row of `masks` that applies in a state."""
 
     @abstractmethod
     def why_not(self, state: State, action: int | None) -> str:
-        """What is wrong with an action that is not valid, to follow its name; None for ending here."""
+        """Return why an action is not valid, to follow its name in a message; None stands for ending here."""
 
     @property
     def max_actions_within_limits(self) -> float:
-        """So many actions never break a limit; 0: that must be looked at."""
+        """The number of actions that can never break a limit; 0 if every sequence must be checked."""
         # every constituent is opened and closed
         return 2 * self.max_open if self.limits == TransitionSystem.limits else 0
 
-    # what follows: trees
+    # trees, from the definitions above
 
     def actions_of(self, tree: nltk.Tree, preterminals: bool | None = None) -> list[str]:
-        """The actions that build the tree.
+        """Return the actions that build the tree.
 
-        `preterminals` says whether words have POS tags above them; None looks whether every word stands
-        alone. A tree without POS tags whose words all stand alone, `(S (NP it) (VP ran))`, needs False.
+        `preterminals` says whether words have POS tags above them; None assumes so if each word is an only child.
+        A tree without POS tags whose words are all only children, `(S (NP it) (VP ran))`, needs False.
         Raises RnngError for a tree that is only a preterminal or has a constituent without a label.
         """
         if not isinstance(tree, nltk.Tree) or not len(tree):
             raise RnngError(f"{tree!r:.60} is no tree over words")
         if preterminals is None:
-            # a lone word under the root is its child, since a root cannot be a POS tag
+            # the root cannot be a POS tag, so a lone word under it is its child
             preterminals = has_preterminals(tree) and not is_preterminal(tree)
         if preterminals and is_preterminal(tree):
             raise RnngError(f"({tree.label()} {tree[0]}) is only a preterminal: it has no actions")
         actions: list[str] = []
-        # actions to come are in tuples, to tell them from words
+        # tuples hold pending actions, to distinguish them from words
         left: list[nltk.Tree | str | tuple[str]] = [tree]
         while left:
             node = left.pop()
@@ -141,7 +142,7 @@ class TransitionSystem(ABC):
         return actions
 
     def constituent(self, stack: Cell) -> tuple[Cell, list[Cell], Cell | None]:
-        """What REDUCE makes: the open nonterminal, its children from left to right, and the stack left below them."""
+        """Return the open nonterminal, its children from left to right, and the stack below them, for REDUCE."""
         children = []
         while stack.label is None:
             children.append(stack)
@@ -153,40 +154,40 @@ class TransitionSystem(ABC):
         children.reverse()
         return opened, children, below
 
-    # names, ids and what follows from the above
+    # names, ids and derived queries
 
     @classmethod
     def open_action(cls, label: str) -> str:
-        """The action that opens a nonterminal."""
+        """Return the name of the action that opens a nonterminal."""
         return f"{cls.opening}({label})"
 
     @classmethod
     def label_of(cls, action: str) -> str | None:
-        """The label that an action opens, None for another action."""
+        """Return the label that an action opens, None for another action."""
         begin = len(cls.opening) + 1
         is_open = action.startswith(f"{cls.opening}(") and action.endswith(")")
         return action[begin:-1] or None if is_open else None
 
     @classmethod
     def has(cls, action: str) -> bool:
-        """Whether it is an action of the system, with some label."""
+        """Return whether it is an action of the system, with any label."""
         return action in cls.structural or cls.label_of(action) is not None
 
     @classmethod
     def writes_like(cls, other: type[TransitionSystem]) -> bool:
-        """Whether both have actions of the same names, so that an oracle of one may be one of the other."""
+        """Return whether both have actions of the same names, so that an oracle of one may be one of the other."""
         return (cls.structural, cls.opening) == (other.structural, other.opening)
 
     @classmethod
     def labels(cls, sequences: Iterable[Iterable[str]]) -> tuple[str, ...]:
-        """The nonterminals of action sequences in order of first appearance."""
+        """Return the nonterminals of action sequences in order of first appearance."""
         opened = (cls.label_of(action) for actions in sequences for action in actions)
         return tuple(dict.fromkeys(label for label in opened if label is not None))
 
     def encode(self, actions: Sequence[str]) -> list[int]:
-        """Ids of actions.
+        """Return the ids of actions.
 
-        Raises UnseenSymbolError naming the nonterminals that there are not, RnngError for what is no action at all.
+        Raises UnseenSymbolError naming nonterminals that the system lacks, RnngError for a name that is no action.
         """
         try:
             return [self._ids[action] for action in actions]
@@ -197,24 +198,24 @@ class TransitionSystem(ABC):
         raise UnseenSymbolError(self.label_of(action) for action in unknown) from None
 
     def decode(self, ids: Iterable[int]) -> list[str]:
-        """Actions of ids."""
+        """Return the names of action ids."""
         return [self.names[i] for i in ids]
 
     def label(self, action: int) -> int | None:
-        """The number of the nonterminal that an action id opens, None for another action."""
+        """Return the index of the nonterminal that an action id opens, None for another action."""
         return action - self.first_open if action >= self.first_open else None
 
     def is_valid(self, state: State, action: int) -> bool:
-        """Whether the action may be taken in the state."""
+        """Return whether the action may be taken in the state."""
         return self.allows(self.mask_number(state), action)
 
     def allows(self, mask: int, action: int) -> bool:
-        """Whether mask number `mask` allows an action."""
+        """Return whether mask number `mask` allows an action."""
         kind = action if action < self.first_open else self.first_open
         return bool(mask >> kind & 1)
 
     def check(self, actions: Sequence[str], length: int) -> None:
-        """Raise UnderivableError, saying which action, unless the actions build one tree over `length` words."""
+        """Raise UnderivableError, naming the action, unless the actions build one tree over `length` words."""
         state = self._after(actions, length)
         if not actions:
             raise UnderivableError("no actions")
@@ -224,9 +225,9 @@ class TransitionSystem(ABC):
     def tree_of(
         self, actions: Sequence[str], words: Sequence[str], tags: Sequence[str] | None = None
     ) -> nltk.Tree:
-        """The tree that the actions build; with tags every word gets its preterminal.
+        """Return the tree that the actions build; with tags every word gets its preterminal.
 
-        Raises UnderivableError, saying which action, where they build no tree over exactly these words.
+        Raises UnderivableError, naming the action, if they build no tree over exactly these words.
         """
         self.check(actions, len(words))
         if tags is not None and len(tags) != len(words):
@@ -237,10 +238,10 @@ class TransitionSystem(ABC):
         return self._stack(actions, leaves).tree
 
     def partial_brackets(self, actions: Sequence[str], words: Sequence[str]) -> str:
-        """What the first actions of a derivation have built; a constituent that is open lacks its closing bracket.
+        """Return the brackets that the first actions of a derivation build; an open constituent has no closing bracket.
 
-        `words` are those so far. Raises UnderivableError for actions that no derivation begins with or that take
-        another number of words, RnngError for a word with white space.
+        `words` are the words taken so far. Raises UnderivableError if no derivation begins with the actions, or they
+        take another number of words; RnngError for a word with white space.
 
         >>> from oracle.transitions import TOP_DOWN
         >>> actions = ["NT(S)", "NT(NP)", "SHIFT", "SHIFT", "REDUCE", "NT(VP)", "SHIFT"]
@@ -252,7 +253,7 @@ class TransitionSystem(ABC):
         if taken != len(words):
             raise UnderivableError(f"the actions take {taken} words, not {len(words)}")
         stack = self._stack(actions, iter(words))
-        # as if all that is open were closed now: its brackets are then the last ones
+        # close all open constituents: the added brackets come last, and are cut off below
         for _ in range(still_open):
             stack = self._reduced(stack)
         items = []
@@ -262,11 +263,11 @@ class TransitionSystem(ABC):
         return format_tree(nltk.Tree("", items))[2 : -1 - still_open]
 
     def _after(self, actions: Sequence[str], words: int | None) -> State:
-        """The state after the actions. Raises UnderivableError at the first that is not valid."""
+        """Return the state after the actions. Raises UnderivableError at the first that is not valid."""
         state = self.start(words)
         for number, name in enumerate(actions, 1):
             action = self._kind(name, number)
-            # sentences go through the same states again and again
+            # sentences share many states
             after = self._moves.get((state, action))
             if after is None:
                 if not self.is_valid(state, action):
@@ -279,7 +280,7 @@ class TransitionSystem(ABC):
         return state
 
     def _stack(self, actions: Sequence[str], leaves: Iterator[nltk.Tree | str]) -> _Node | None:
-        """The stack after valid actions."""
+        """Return the stack after valid actions."""
         stack = None
         for name in actions:
             action = self._kind(name)
@@ -296,7 +297,7 @@ class TransitionSystem(ABC):
         return _Node(below, None, nltk.Tree(opened.label, [child.tree for child in children]))
 
     def _kind(self, name: str, number: int | None = None) -> int:
-        """The id of a structural action, that of the first for one that opens a nonterminal."""
+        """Return the id of a structural action, or `first_open` for any action that opens a nonterminal."""
         if name in self._kinds:
             return self._kinds[name]
         if self.label_of(name) is not None:

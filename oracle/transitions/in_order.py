@@ -1,8 +1,8 @@
-"""Trees in order (Liu and Zhang 2017, section 3): PJ(X) opens a constituent after its first child.
+"""In-order transition system (Liu and Zhang 2017, section 3): PJ(X) opens a constituent after its first child.
 
-A constituent is foreseen when its left corner is there, neither before it (top-down) nor when all of it is there
-(bottom-up). Actions have the paper's names: SHIFT, which is also the generator's GEN(word); PJ(X), which projects a
-nonterminal from what is on top of the stack; REDUCE; FINISH.
+A constituent is predicted when its left corner is complete: not before it (top-down), nor after all of it (bottom-up).
+Actions have the paper's names: SHIFT, which is also the generator's GEN(word); PJ(X), which projects a
+nonterminal from the top of the stack; REDUCE; FINISH.
 """
 
 from __future__ import annotations
@@ -13,39 +13,39 @@ from typing import NamedTuple
 from oracle.transitions.base import MAX_OPEN, REDUCE, SHIFT, TransitionSystem
 
 FINISH = 2
-"""The id of the action that ends: without it nothing says whether a complete tree becomes part of another one."""
+"""The id of the action that ends a derivation; otherwise a complete tree might still become part of another one."""
 
 MAX_UNARY = 3
-"""So many constituents with one child may stand one upon the other (MAX_UNARY of the authors' program).
+"""Unary chains are limited to this length (MAX_UNARY of the authors' program).
 
-They need no words, so that without a limit there would be derivations without end.
+Unary constituents need no words, so that without a limit some derivations would never end.
 """
 
 NOTHING, WORD, OPEN, CONSTITUENT, FINISHED = range(5)
-"""What is on top of the stack."""
+"""Kinds of items on top of the stack."""
 
 
 class InOrderState(NamedTuple):
-    """Words left on the buffer (None in the generator), open nonterminals, what is on top, and how it was made."""
+    """Words left on the buffer (None in the generator), open nonterminals, the kind of the top item and its chain."""
 
     words_left: int | None
     open: int = 0
     top: int = NOTHING
     unary: int = 0
-    """How many constituents with one child stand one upon the other there, or below the open nonterminal there."""
+    """Length of the unary chain on top of the stack, or just below the open nonterminal on top."""
 
     @property
     def is_finished(self) -> bool:
-        """Whether one complete tree stands on the stack and is the whole."""
+        """Whether the derivation has ended with FINISH."""
         return self.top == FINISHED
 
     def after(self, action: int) -> InOrderState:
-        """The state that a valid action leads to."""
+        """Return the state that a valid action leads to."""
         words, opened, top, unary = self
         if action == SHIFT:
             return InOrderState(None if words is None else words - 1, opened, WORD)
         if action == REDUCE:
-            # right after its opening the constituent has the one child below it
+            # if PJ was the last action, the constituent has only the child below it
             return InOrderState(words, opened - 1, CONSTITUENT, unary + 1 if top == OPEN else 0)
         if action == FINISH:
             return InOrderState(words, opened, FINISHED)
@@ -55,8 +55,8 @@ class InOrderState(NamedTuple):
 class InOrder(TransitionSystem):
     """The in-order system, for parser and generator. Every tree within the limits has one action sequence.
 
-    The authors' program lets a fourth unary constituent be closed while words are left, and forgets it then; here
-    three are the most everywhere, so that each valid action can be followed by others up to FINISH.
+    The authors' program lets a fourth unary constituent be closed while words are left, and then forgets it. Here the
+    limit is three everywhere, so that every valid action can be continued up to FINISH.
 
     >>> from oracle.brackets import parse_line
     >>> InOrder().actions_of(parse_line("(S (NP (DT The) (NN cat)) (VBZ sleeps))"))
@@ -81,18 +81,18 @@ class InOrder(TransitionSystem):
 
     @property
     def max_actions_within_limits(self) -> float:
-        # a word, one unary constituent too many, and FINISH are more
+        # beyond the limit, a tree takes at least one action more: a word, max_unary + 1 constituents, FINISH
         return min(2 * self.max_open, 2 * self.max_unary + 3)
 
     def actions_of(self, tree, preterminals=None) -> list[str]:
         return [*super().actions_of(tree, preterminals), self.structural[FINISH]]
 
     def start(self, words: int | None) -> InOrderState:
-        """The state before the first action."""
+        """Return the state before the first action."""
         return InOrderState(words)
 
     def mask_number(self, state: InOrderState) -> int:
-        """Bits: REDUCE, SHIFT, FINISH, PJ."""
+        """Return the mask of valid actions; bits: REDUCE, SHIFT, FINISH, PJ."""
         words, opened, top, unary = state
         if top == FINISHED:
             return 0

@@ -1,4 +1,4 @@
-"""Trees from the top down (Dyer et al. 2016, section 3): NT(X) opens a constituent before its first child.
+"""Top-down transition system (Dyer et al. 2016, section 3): NT(X) opens a constituent before its first child.
 
 The parser's SHIFT and the generator's GEN(word) are both written SHIFT, as in the original's files.
 """
@@ -11,7 +11,7 @@ from oracle.transitions.base import REDUCE, SHIFT, TransitionSystem
 
 
 class TopDownState(NamedTuple):
-    """Open nonterminals n, words left on the buffer (None in the generator, which has no buffer), the last action."""
+    """Words left on the buffer (None in the generator, which has no buffer), open nonterminals n, the last action."""
 
     words_left: int | None
     open: int = 0
@@ -20,11 +20,11 @@ class TopDownState(NamedTuple):
 
     @property
     def is_finished(self) -> bool:
-        """Whether one complete tree stands on the stack; it then covers all words."""
+        """Whether the stack holds one complete tree, which then covers all words."""
         return self.started and self.open == 0
 
     def after(self, action: int) -> TopDownState:
-        """The state that a valid action leads to."""
+        """Return the state that a valid action leads to."""
         if action == REDUCE:
             return TopDownState(self.words_left, self.open - 1, True, False)
         if action == SHIFT:
@@ -46,11 +46,11 @@ class TopDown(TransitionSystem):
     name = "top-down"
 
     def start(self, words: int | None) -> TopDownState:
-        """The state before the first action."""
+        """Return the state before the first action."""
         return TopDownState(words)
 
     def mask_number(self, state: TopDownState) -> int:
-        """Bits: REDUCE, SHIFT, NT (sections 3.1, 3.2 and 4.2, with the limits of the original program)."""
+        """Return the mask of valid actions; bits: REDUCE, SHIFT, NT (sections 3.1, 3.2, 4.2; the original's limits)."""
         words, opened = state.words_left, state.open
         nt = (opened > 0 or not state.started) and opened <= self.max_open
         shift = opened > 0
@@ -63,7 +63,7 @@ class TopDown(TransitionSystem):
         return reduce | shift << 1 | nt << 2
 
     def why_not(self, state: TopDownState, action: int | None) -> str:
-        """What is wrong with an action that is not valid, to follow its name; None for ending here."""
+        """See `TransitionSystem`."""
         if action is None:
             return f"with {state.open} constituents open"
         if state.is_finished:

@@ -12,7 +12,7 @@ from rnng_dy.evaluation.tables import CSV, joined
 
 
 def table_lines(trees: Sequence[AttendedTree], style: str) -> Iterator[str]:
-    """Yield a line for each constituent; CSV begins with one of names."""
+    """Yield a line per constituent; CSV begins with a header line."""
     if style == CSV:
         yield joined(("tree", "label", "weights"), style) + "\n"
     for tree in trees:

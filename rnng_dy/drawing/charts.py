@@ -1,4 +1,4 @@
-"""Charts in pixels, which pages draw as SVG; the title of each dot and bar says its values."""
+"""Charts in pixels, which pages draw as SVG; the title of each dot and bar shows its values."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import NamedTuple
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 560, 300, 62, 40, 14, 22
 COLOURS = ("#1b6ca8", "#c8553d", "#3a7d44", "#8e5572", "#b08900", "#4f6d7a", "#d17a22", "#5b5ea6")
 FEW = 60
-"""Points that have room for large dots."""
+"""The most points per series that are drawn as large dots."""
 INTERVALS = 40
-"""Of a curve with many points."""
+"""Intervals into which a curve with many points is divided."""
 Point = tuple[float, float]
 Tick = tuple[float, str]
-"""A pixel and the number that stands there."""
+"""A pixel and the number shown there."""
 
 
 class Dot(NamedTuple):
@@ -41,10 +41,10 @@ class Curve(NamedTuple):
     name: str
     colour: str
     is_dashed: bool
-    """As are the series after the first of each colour."""
+    """True for every series after the first of each colour."""
     dots: Sequence[Dot] = ()
     best: Dot | None = None
-    """The point that is ringed."""
+    """The point with a ring."""
 
 
 class Chart(NamedTuple):
@@ -57,7 +57,7 @@ class Chart(NamedTuple):
     curves: Sequence[Curve] = ()
     bars: Sequence[Bar] = ()
     radius: float = 2
-    """Of dots."""
+    """Radius of dots."""
     width: int = WIDTH
     height: int = HEIGHT
     left: int = LEFT
@@ -74,9 +74,9 @@ def line_chart(
     logarithmic_y: bool = False,
     best: Mapping[str, Point] | None = None,
 ) -> Chart | None:
-    """Points joined by lines, a colour for each series; None where there are no points. Those of `best` are ringed.
+    """Return a chart of points joined by lines, one curve per series; None if there are no points.
 
-    Of a series with more points than can be told apart, `thinned` ones are drawn.
+    The points of `best` get a ring. A series with too many points to distinguish is `thinned`.
     """
     points = [point for of_series in series.values() for point in of_series]
     if not points:
@@ -95,21 +95,21 @@ def line_chart(
         )
         for look in looks(series)
     ]
-    # a logarithmic x axis has a tick at each x that there is
+    # a logarithmic x axis has a tick at each x value of the points
     x_ticks = x_axis.ticks(sorted({x for x, _ in points}) if logarithmic_x else None)
     radius = 3.5 if max(map(len, series.values())) <= FEW else 2
     return Chart(x_title, y_title, x_ticks, y_axis.ticks(), curves, radius=radius)
 
 
 def looks(names: Iterable[str]) -> list[Curve]:
-    """The series of these names without their points, as a legend shows them."""
+    """Return the series with these names without their points, as a legend shows them."""
     return [
         Curve(name, COLOURS[i % len(COLOURS)], i >= len(COLOURS)) for i, name in enumerate(names)
     ]
 
 
 def thinned(points: Sequence[Point]) -> Sequence[Point]:
-    """The points or, where they are many, the first, last, lowest and highest of equal intervals of x.
+    """Return the points or, if there are many, the first, last, lowest and highest of equal intervals of x.
 
     >>> points = [(x, 5.0 if x == 777 else 1.0) for x in range(1000)]
     >>> few = thinned(points)
@@ -131,7 +131,7 @@ def thinned(points: Sequence[Point]) -> Sequence[Point]:
 
 
 def histogram(values: Sequence[float], x_title: str, bins: int = 20) -> Chart | None:
-    """How many values fall into each of equal intervals; None where there are no values."""
+    """Return a chart of how many values are in each of equal intervals; None if there are no values."""
     if not values:
         return None
     low, high = min(values), max(values)
@@ -163,7 +163,7 @@ class _Axis:
         return self._first + share * (self._last - self._first)
 
     def ticks(self, values: Iterable[float] | None = None) -> list[Tick]:
-        """At these values, or at round ones."""
+        """Return ticks at these values, or at round ones."""
         values = self._round(self._low, self._high) if values is None else values
         return [(self.pixel(value), _number(value)) for value in values]
 
@@ -171,21 +171,21 @@ class _Axis:
 def _axes(
     points: Sequence[Point], logarithmic_x: bool = False, logarithmic_y: bool = False
 ) -> tuple[_Axis, _Axis]:
-    """The x and the y axis around all points."""
+    """Return the x and the y axis around all points."""
     xs, ys = zip(*points, strict=True)
     low, high = min(ys), max(ys)
     if logarithmic_y:
         low, high = low / 1.1, high * 1.1
     else:
         margin = (high - low) * 0.06 or abs(high) * 0.1 or 1.0
-        # counts, rates and percentages do not go below nothing
+        # counts, rates and percentages are never negative
         low, high = max(0.0, low - margin) if low >= 0 else low - margin, high + margin
     x_axis = _Axis(min(xs), max(xs), LEFT, WIDTH - RIGHT, logarithmic_x)
     return x_axis, _Axis(low, high, HEIGHT - BOTTOM, TOP, logarithmic_y)
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Up to seven round numbers from low to high.
+    """Return up to seven round numbers from low to high.
 
     >>> _ticks(0, 10), _ticks(82.3, 88.1)
     ([0.0, 2.0, 4.0, 6.0, 8.0, 10.0], [83.0, 84.0, 85.0, 86.0, 87.0, 88.0])
@@ -198,7 +198,7 @@ def _ticks(low: float, high: float) -> list[float]:
 
 
 def _log_ticks(low: float, high: float) -> list[float]:
-    """The numbers 1, 2 and 5 of each power of ten between two logarithms; only the powers where they are many.
+    """Return 1, 2 and 5 times each power of ten between two logarithms; only the powers if there are many.
 
     >>> _log_ticks(math.log10(150), math.log10(3300)), _log_ticks(0, 5)
     ([200.0, 500.0, 1000.0, 2000.0], [1.0, 10.0, 100.0, 1000.0, 10000.0, 100000.0])
@@ -210,7 +210,8 @@ def _log_ticks(low: float, high: float) -> list[float]:
 
 
 def _number(value: float) -> str:
-    """
+    """Return a number as text for ticks and titles.
+
     >>> _number(3.0), _number(87.456), _number(1234.5), _number(3_400_000), _number(0.00123)
     ('3', '87.46', '1,234.5', '3.4e+06', '0.00123')
     """

@@ -1,6 +1,6 @@
-"""Where the nodes of a tree stand: words from left to right, each label above the middle of its children.
+"""Layout of a tree: words from left to right, each label above the middle of its children.
 
-Nothing here calls itself, so that a tree may be of any depth.
+No function is recursive, so that a tree may have any depth.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ CONSTITUENT, TAG, WORD = "label", "tag", "word"
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """A label or word of a tree, and its place."""
+    """A label or word of a tree, and its position."""
 
     text: str
     kind: str
@@ -25,18 +25,18 @@ class Node:
     """0 for the root."""
     children: list[Node] = field(default_factory=list)
     number: int | None = None
-    """Of a constituent: how many begin before it, from the top down and from left to right, as EVALB reads them."""
+    """Number of a constituent: how many begin before it, top down and from left to right, as EVALB reads them."""
     words: int = 0
-    """Below it."""
+    """Number of words below the node."""
     x: float = 0.0
-    """Its middle."""
+    """The middle of the node's text."""
     left: float = 0.0
     width: float = 0.0
-    """Of all that belongs to it: neighbours do not overlap."""
+    """Width of the node with all below it; neighbours do not overlap."""
 
 
 def nodes_of(tree: nltk.Tree) -> list[Node]:
-    """The nodes from the top down and from left to right, without places."""
+    """Return the nodes from the top down and from left to right, without positions."""
     found: list[Node] = []
     constituents = 0
     agenda: list[tuple[nltk.Tree | str, Node | None]] = [(tree, None)]
@@ -61,7 +61,7 @@ def nodes_of(tree: nltk.Tree) -> list[Node]:
 
 
 def place(nodes: list[Node], width_of: Callable[[Node], float], gap: float) -> float:
-    """Give the nodes of `nodes_of` their places from left to right; gives the width of all.
+    """Set the positions of the nodes of `nodes_of`; return the total width.
 
     `width_of` is the width of a node's own text; neighbours are `gap` apart.
     """
@@ -75,7 +75,7 @@ def place(nodes: list[Node], width_of: Callable[[Node], float], gap: float) -> f
 
 
 def _arrange(node: Node, own: float, gap: float) -> None:
-    """Put the children of a node side by side and its text above their middle, counted from where both begin."""
+    """Put a node's children side by side and its text above their middle, relative to the node's left edge."""
     end = -gap
     for child in node.children:
         child.left = end + gap
@@ -85,7 +85,7 @@ def _arrange(node: Node, own: float, gap: float) -> None:
         node.x = (first.left + first.x + last.left + last.x) / 2
     else:
         node.x, end = own / 2, own
-    # a text that is wider than what is below it begins, or ends, outside of that
+    # a text that is wider than the nodes below extends beyond them
     before = max(0.0, own / 2 - node.x)
     for child in node.children:
         child.left += before
@@ -94,5 +94,5 @@ def _arrange(node: Node, own: float, gap: float) -> None:
 
 
 def depth(nodes: list[Node]) -> int:
-    """Levels of labels; the words stand in a row below them."""
+    """Return the number of levels of labels; the words are in a row below them."""
     return 1 + max((node.level for node in nodes if node.kind != WORD), default=0)

@@ -1,4 +1,4 @@
-"""Pages of HTML that need nothing else: templates of Jinja2 with one base, one style sheet and one script."""
+"""Self-contained HTML pages: Jinja2 templates with one base, one style sheet and one script."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _SHOWN = re.compile(r"[^\t\n]+")
 
 
 def require() -> ModuleType:
-    """Return Jinja2. Commands call this before the work whose results a page shows.
+    """Return Jinja2. Commands call this before computing the results for a page.
 
-    Raises RnngError where Jinja2 is not installed.
+    Raises RnngError if Jinja2 is not installed.
     """
     try:
         import jinja2
@@ -37,16 +37,16 @@ def require() -> ModuleType:
 
 
 def parts(template: str, **values: object) -> Iterator[str]:
-    """Return the text of a page in parts, which are made one after the other.
+    """Return the text of a page in parts, which are generated one after the other.
 
-    Text in `values` is escaped. A character that HTML cannot hold or that turns the text is shown as an escape.
-    Raises RnngError, before the first part, where Jinja2 is not installed.
+    Text in `values` is escaped. Characters that HTML cannot hold or that change the direction of text become escapes.
+    Raises RnngError, before the first part, if Jinja2 is not installed.
     """
     return _environment().get_template(template).generate(values)
 
 
 def write(path: str | os.PathLike, template: str, **values: object) -> None:
-    """Write a page, whose file is replaced only when the page is complete. Raises what `parts` raises."""
+    """Write a page; the file is replaced only when the page is complete. Raises the errors of `parts`."""
     page = parts(template, **values)
     with open_output(path) as stream:
         stream.writelines(page)
@@ -68,13 +68,13 @@ def _environment() -> Environment:
     )
 
     def as_json(content: object) -> Markup:
-        """JSON in which nothing can end a script element or begin a comment; lone surrogates are escapes."""
+        """Return JSON that cannot end a script element or begin a comment; lone surrogates are escapes."""
         text = json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("</", r"<\/")
         text = _ENDS_SCRIPT.sub(r"\\u003c\1", text)
         return Markup(text.encode("utf-8", "backslashreplace").decode("utf-8"))
 
     def spaced(text: str) -> Markup:
-        """Text that keeps its tabs and line feeds."""
+        """Return escaped text with its tabs and line feeds."""
         return Markup(_SHOWN.sub(lambda match: escape(visible(match[0])), text))
 
     environment.filters |= {"json": as_json, "spaced": spaced, "number": format}

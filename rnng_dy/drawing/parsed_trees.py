@@ -14,26 +14,26 @@ from rnng_dy.drawing.terminal import section_lines
 from rnng_dy.drawing.tree_page import tree_page
 
 LINES, MADE = ("brackets", "pretty", "json"), ("svg", "html")
-"""Formats written sentence by sentence, and those that are one drawing of all sentences."""
+"""Formats written per sentence, and formats that are one drawing of all sentences."""
 
 
 class Paper(NamedTuple):
-    """What is drawn on in characters."""
+    """Width and colours of drawings in characters."""
 
     columns: int
     colours: bool
 
 
 class TreeWriter(NamedTuple):
-    """Writes parsed sentences in a format."""
+    """Writer of parsed sentences in one format."""
 
     style: str
     several: bool
-    """Whether a sentence may have more trees than one, with their log probabilities."""
+    """Whether a sentence may have several trees, shown with their log probabilities."""
     paper: Paper
 
     def lines(self, parsed: ParsedSentence) -> list[str]:
-        """Return the lines of one sentence, where one without trees keeps its place; JSON for a drawing of all."""
+        """Return the lines of one sentence (without trees: an empty line, none of samples); JSON for a drawing."""
         if self.style == "pretty":
             drawn = section(parsed.number, parsed.trees, self.several)
             return section_lines(drawn, *self.paper, self.several)

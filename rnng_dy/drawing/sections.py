@@ -1,4 +1,4 @@
-"""What a drawing of many sentences shows of each: its trees, their captions, and what is marked in them."""
+"""Sections of a drawing, one per sentence: its trees, their captions, and the marked constituents."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ class Picture(NamedTuple):
     tree: nltk.Tree
     caption: str = ""
     marked: frozenset[int] = frozenset()
-    """Constituents that are marked, numbered from 0, from the top down and from left to right,"""
+    """Marked constituents, numbered from 0, from the top down and from left to right."""
     why: str = WRONG
-    """and what is said of them."""
+    """The reason why they are marked."""
     weights: Mapping[int, Sequence[float]] | None = None
-    """Of the edges to the children of constituents, by the constituents' numbers."""
+    """Weights of the edges to a constituent's children, by the constituent's number."""
 
 
 class Section(NamedTuple):
-    """A sentence."""
+    """A sentence with its pictures."""
 
     name: str
-    """Its number."""
+    """The sentence's number."""
     pictures: Sequence[Picture]
     title: str = ""
     score: SentenceScore | None = None
-    """By EVALB's rules, where there is a gold tree and the sentence can be scored."""
+    """Score by EVALB's rules, if there is a gold tree and the sentence can be scored."""
 
     @property
     def errors(self) -> int | None:
-        """Wrong and missed brackets; None where that is not known."""
+        """Number of wrong and missed brackets; None without a score."""
         return None if self.score is None else errors(self.score)
 
     @property
@@ -51,14 +51,14 @@ class Section(NamedTuple):
 
     @property
     def words(self) -> list[str]:
-        """Of the sentence."""
+        """The words of the sentence."""
         return words(self.pictures[0].tree) if self.pictures else []
 
 
 def section(number: int, trees: Sequence[ScoredTree], scored: bool = True) -> Section:
-    """A sentence with its trees; equal ones, as samples mostly are, are drawn once and counted.
+    """Return a sentence with its trees; equal trees, common among samples, are drawn once and counted.
 
-    Log probabilities stand above them where they are `scored`.
+    Log probabilities are above the trees if `scored` is set.
     """
     if not scored:
         trees = [ScoredTree(tree, None) for tree, _ in trees]
@@ -67,9 +67,9 @@ def section(number: int, trees: Sequence[ScoredTree], scored: bool = True) -> Se
 
 
 def compared(number: int, gold: nltk.Tree, trees: Sequence[ScoredTree]) -> list[Section]:
-    """The gold tree and a system's, marked in both directions; the system's alone where every bracket is right.
+    """Return the gold and the system's tree, marked in both directions; only the system's if every bracket is right.
 
-    One section for each of several trees of the system. Raises InputError, without a place, for a word without a tag.
+    There is one section per distinct tree of the system. Raises InputError, without a line, for a word without a tag.
     """
     captioned = _captioned(trees)
     if not captioned:
@@ -84,13 +84,13 @@ def compared(number: int, gold: nltk.Tree, trees: Sequence[ScoredTree]) -> list[
 
 
 def attended(number: int, tree: nltk.Tree, weights: Iterable[Sequence[float]]) -> Section:
-    """A tree with tags and the weights of its constituents' children, in the order in which these are completed."""
+    """Return a section of a tagged tree with its constituents' child weights, in order of completion."""
     by_number = dict(zip(_completed(tree), weights, strict=True))
     return Section(str(number), [Picture(tree, weights=by_number)])
 
 
 def _completed(tree: nltk.Tree) -> Iterator[int]:
-    """The numbers of the constituents in the order in which they end, inner ones first."""
+    """Yield the numbers of the constituents in the order in which they end, inner ones first."""
     agenda: list[nltk.Tree | int] = [tree]
     number = 0
     while agenda:
@@ -119,7 +119,7 @@ def _compared(name: str, gold: nltk.Tree, system: nltk.Tree, said: str) -> Secti
 
 
 def _captioned(trees: Sequence[ScoredTree]) -> list[tuple[str, str]]:
-    """Each tree that there is, and what is said of it: how many are the same, and their log probability."""
+    """Return the distinct trees with captions: how many are the same, and their log probability."""
     counts: dict[str, int] = {}
     for tree, _ in trees:
         counts[tree] = counts.get(tree, 0) + 1

@@ -1,4 +1,4 @@
-"""A page to look at: word-by-word surprisals as bars, and the partial trees after each word."""
+"""HTML page of word-by-word surprisals as bars, and of the partial trees after each word."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from rnng_dy.drawing.words import visible
 from rnng_dy.evaluation.records import END, WordRecord, tokens_so_far
 
 ANALYSES = 10
-"""At most so many analyses of a word are on a page,"""
+"""The most analyses of a word on a page."""
 ANALYSES_IN_ALL = 20_000
-"""and about so many in all, but the best of each word always."""
+"""About the most analyses on a page; the best analysis of each word is always there."""
 
 SHORT = 12
-"""Sentences of at most so many words stand two in a row at first."""
+"""Sentences of at most this many words are initially shown in two columns."""
 
 
 def surprisal_page(
@@ -26,12 +26,11 @@ def surprisal_page(
     model_description: str,
     transitions: TransitionSystem = TOP_DOWN,
 ) -> Iterator[str]:
-    """Return the parts of an HTML file that needs nothing else. All sentences have one scale of bits.
+    """Return the parts of a self-contained HTML file. All sentences have one scale of bits.
 
-    Left out of the page: of each word's beam all but the `ANALYSES` best, or fewer where there would be more than
-    `ANALYSES_IN_ALL` on the page, from 2,000 words on; 20,000 words and more have their best analysis alone. Shares
-    are of the whole beam, and the page says how much is not shown. `page.html#2.5` opens at the fifth word of the
-    second sentence.
+    The page has the `ANALYSES` best analyses per word. From 2,000 words on it has fewer, so that there are at most
+    `ANALYSES_IN_ALL`. From 20,000 words on it has only the best analysis of each word. Shares are of the whole beam,
+    and the page says how much is not shown. `page.html#2.5` opens at the fifth word of the second sentence.
     """
     records = [record for of_sentence in sentences for record in of_sentence]
     kept = min(ANALYSES, max(1, ANALYSES_IN_ALL // max(1, len(records))))
@@ -51,7 +50,7 @@ def surprisal_page(
 
 
 class _Scale:
-    """Bits from 0 to a round number that is at least the highest, and ticks at round numbers between."""
+    """A scale of bits from 0 to a round number that is at least the highest value, with ticks at round numbers."""
 
     def __init__(self, values: Sequence[float]):
         highest = max((value for value in values if math.isfinite(value)), default=1.0)
@@ -61,11 +60,11 @@ class _Scale:
         self.top = self.step * math.ceil(highest / self.step - 1e-9)
 
     def height(self, bits: float) -> float:
-        """In per cent; full for what is infinite, nothing for what is negative, as an estimate may be."""
+        """Return the height in per cent: full for infinite bits, 0 for negative bits, which an estimate may have."""
         return 100 * min(1.0, max(0.0, bits / self.top))
 
     def ticks(self) -> list[float]:
-        """Bits, from 0."""
+        """Return the ticks in bits, from 0."""
         return [i * self.step for i in range(round(self.top / self.step) + 1)]
 
 
@@ -77,7 +76,7 @@ def _has_shares(record: WordRecord) -> bool:
 def _analyses(
     records: Sequence[WordRecord], kept: int, transitions: TransitionSystem
 ) -> list[dict]:
-    """Of each word the brackets of its best analyses, each as what it adds to one of the word before, and shares."""
+    """Return per word the shares and brackets of its best analyses, as additions to those of the previous word."""
     found, before = [], []
     for i, record in enumerate(records):
         words = tokens_so_far(records, i + 1)
@@ -98,7 +97,7 @@ def _analyses(
 
 
 def _addition(text: str, before: Sequence[str]) -> tuple[int, int, str]:
-    """Which of the texts before begins most like this one, how far, and what follows."""
+    """Return the index of the text before with the longest common beginning, that length, and the rest of the text."""
     common = [_common(text, other) for other in before] or [0]
     which = max(range(len(common)), key=common.__getitem__)
     kept, rest = text[: common[which]], text[common[which] :]
@@ -107,7 +106,7 @@ def _addition(text: str, before: Sequence[str]) -> tuple[int, int, str]:
 
 
 def _common(one: str, other: str) -> int:
-    """How many characters two texts begin with in common.
+    """Return the length of the common beginning of two texts.
 
     >>> _common("(S (NP", "(S (VP x)"), _common("a", "ab"), _common("", "a")
     (4, 1, 0)
@@ -130,7 +129,8 @@ def _shares(log_probs: Sequence[float]) -> list[float]:
 
 
 def _percent(share: float) -> str:
-    """
+    """Return a share as text in percent.
+
     >>> _percent(0.4567), _percent(0.0234), _percent(0.0004)
     ('46 %', '2.3 %', '< 0.1 %')
     """

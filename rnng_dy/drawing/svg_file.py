@@ -1,4 +1,4 @@
-"""Trees one above the other, as one SVG file that needs nothing else."""
+"""Trees one above the other, as one self-contained SVG file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rnng_dy.drawing.trees import MARGIN, drawn
 from rnng_dy.drawing.words import visible
 
 LINE = 26
-"""Pixels that a caption takes."""
+"""Height of a caption in pixels."""
 
 _STYLE = """
 svg text { font: 12px system-ui, sans-serif; fill: #333 } svg .label text { fill: #1b6ca8; font-weight: 600 }
@@ -21,7 +21,7 @@ svg .caption { font-weight: 600; fill: #333 }"""
 
 
 def svg_file(sections: Iterable[Section]) -> Iterator[str]:
-    """The parts of the file's text; a sentence's number stands above its trees where there are several sentences."""
+    """Yield the parts of the file's text; if there are several sentences, each has its number above its trees."""
     sections = list(sections)
     parts, width, height = [], 0.0, 0.0
     for section in sections:
@@ -31,7 +31,7 @@ def svg_file(sections: Iterable[Section]) -> Iterator[str]:
                 parts.append(
                     f'<text x="{MARGIN}" y="{height + 18:.0f}" class="caption">{text}</text>'
                 )
-                # a letter of a bold caption is about as wide as that of a word
+                # a letter of a bold caption is about as wide as a letter of a word
                 width, height = max(width, 8 * len(caption) + 2 * MARGIN), height + LINE
             if picture is not None:
                 drawing = drawn(picture.tree, picture.marked, picture.why, picture.weights)
@@ -47,7 +47,7 @@ def svg_file(sections: Iterable[Section]) -> Iterator[str]:
 
 
 def _rows(section: Section, numbered: bool) -> Iterator[tuple[str, Picture | None]]:
-    """Captions and what stands below them."""
+    """Yield captions, each with the picture below it."""
     heading = section.heading if numbered else section.title
     if heading:
         yield heading, None

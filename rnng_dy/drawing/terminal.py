@@ -1,4 +1,4 @@
-"""Trees in a terminal: from the top down where that fits its width, else as an outline, a line a constituent."""
+"""Trees in a terminal: top-down if the drawing fits the width, else as an outline with a line per constituent."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rnng_dy.drawing.sections import Section
 from rnng_dy.drawing.words import cells, visible
 
 GAP = 2
-"""Columns between neighbours, at least."""
+"""Fewest columns between neighbours."""
 
 _COLOURS = {TAG: "\x1b[2m", CONSTITUENT: "\x1b[34m", "wrong": "\x1b[1;31m"}
 _PLAIN = "\x1b[0m"
@@ -19,10 +19,10 @@ _PLAIN = "\x1b[0m"
 def drawn_lines(
     tree: nltk.Tree, columns: int, marked: Container[int] = (), colours: bool = False
 ) -> list[str]:
-    """The lines of a drawing that is at most about `columns` wide, but for a word that is wider.
+    """Return the lines of a drawing at most about `columns` wide, except for a word that is wider.
 
-    The constituents with the numbers `marked` (from 0, from the top down and from left to right) are so: by a
-    colour, or as `*NP*`.
+    The constituents with the numbers `marked` (from 0, from the top down and from left to right) get a colour, or
+    are written `*NP*`.
     """
     nodes = nodes_of(tree)
     painter = _Painter(marked, colours)
@@ -33,7 +33,7 @@ def drawn_lines(
 
 
 def section_lines(section: Section, columns: int, colours: bool, numbered: bool) -> list[str]:
-    """The lines of a sentence and an empty one after each tree; its number above them where it is `numbered`."""
+    """Return the lines of a sentence, with an empty line after each tree; `numbered` puts its number above."""
     heading = section.heading if numbered else section.title and section.heading
     lines = [heading] if heading else []
     for picture in section.pictures:
@@ -43,18 +43,18 @@ def section_lines(section: Section, columns: int, colours: bool, numbered: bool)
 
 
 class _Painter:
-    """What a node looks like."""
+    """Painter of the nodes' texts, plain or in colour."""
 
     def __init__(self, marked: Container[int], colours: bool):
         self._marked, self._colours = marked, colours
 
     def text(self, node: Node) -> str:
-        """Its text without colour, as wide as it is."""
+        """Return the node's text without colour, which has its width."""
         text = visible(node.text)
         return f"*{text}*" if node.number in self._marked and not self._colours else text
 
     def painted(self, node: Node) -> str:
-        """Its text, in its colour."""
+        """Return the node's text in its colour."""
         kind = "wrong" if node.number in self._marked else node.kind
         if not self._colours or kind not in _COLOURS:
             return self.text(node)
@@ -62,7 +62,7 @@ class _Painter:
 
 
 class _Line:
-    """Texts at columns."""
+    """A line of texts at columns."""
 
     def __init__(self):
         self._texts: dict[int, tuple[str, int]] = {}
@@ -79,7 +79,7 @@ class _Line:
 
 
 def _from_the_top(nodes: Sequence[Node], painter: _Painter) -> Iterator[str]:
-    """Labels above the middle of their children, words in a row at the bottom."""
+    """Yield lines with labels above the middle of their children, and words in a row at the bottom."""
     bottom = depth(nodes)
     lines = [_Line() for _ in range(2 * bottom + 1)]
     for node in nodes:
@@ -92,7 +92,7 @@ def _from_the_top(nodes: Sequence[Node], painter: _Painter) -> Iterator[str]:
 
 
 def _add_edges(lines: Sequence[_Line], node: Node, bottom: int) -> None:
-    """What joins a label to its children; a line down to each word at the bottom."""
+    """Add the edges from a label to its children, with a line down to each word at the bottom."""
     below = 2 * node.level + 1
     places = [int(child.x) for child in node.children]
     first, last = places[0], places[-1]
@@ -110,7 +110,7 @@ def _add_edges(lines: Sequence[_Line], node: Node, bottom: int) -> None:
 
 
 def _outline(root: Node, columns: int, painter: _Painter) -> Iterator[str]:
-    """A line for each node but an only child, indented by its level; far in, the level is written instead."""
+    """Yield a line per node, only children excepted, indented by level; deep down the level is written as a number."""
     deepest = columns * 2 // 3
     agenda: list[tuple[Node, str, str]] = [(root, "", "")]
     while agenda:

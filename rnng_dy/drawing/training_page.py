@@ -1,4 +1,4 @@
-"""A page to look at: curves of trainings, a table of what they reached and of the settings in which they differ."""
+"""HTML page of training runs: curves, and a table of their results and of the settings that differ."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from rnng_dy.runs import EVALUATION, PROGRESS, Run, number_of
 
 UNITS = (("seconds", 1.0), ("minutes", 60.0), ("hours", 3600.0))
 STEEP = 5.0
-"""From this ratio on of the highest to the lowest perplexity its axis is logarithmic."""
+"""The ratio of highest to lowest perplexity from which its axis is logarithmic."""
 
 
 def training_page(runs: Sequence[Run], now: float, refresh: float | None = None) -> Iterator[str]:
-    """Return the parts of HTML that needs nothing else, as things stand `now`, in seconds since the epoch.
+    """Return the parts of a self-contained HTML page with the state at the time `now`, in seconds since the epoch.
 
-    It loads itself anew every `refresh` seconds. Runs of one kind of model share charts.
+    The page reloads every `refresh` seconds. Runs of one kind of model share charts.
     """
     of_kinds = [(kind, [run for run in runs if run.kind is kind]) for kind in KINDS.values()]
     long = any(len(run.curve(PROGRESS, "epoch", "loss_per_word")) > 4 * INTERVALS for run in runs)
@@ -44,7 +44,7 @@ def _problems(runs: Sequence[Run]) -> list[str]:
 
 
 def _section(kind: Kind, runs: Sequence[Run], now: float) -> dict[str, object]:
-    """Each run with how far it has come and the settings that differ; those that do not; and charts."""
+    """Return each run's progress and differing settings, the settings that all runs share, and charts."""
     settings = [{k.replace("_", " "): _text(v) for k, v in run.settings.items()} for run in runs]
     names = list(dict.fromkeys(name for of_run in settings for name in of_run))
     differing = [n for n in names if len({of_run.get(n) for of_run in settings}) > 1]
@@ -63,7 +63,7 @@ def _section(kind: Kind, runs: Sequence[Run], now: float) -> dict[str, object]:
 
 
 def _charts(kind: Kind, runs: Sequence[Run]) -> Iterator[tuple[str, str, Chart]]:
-    """Titles, the quantity of the x axis, and charts, each by epochs and by seconds."""
+    """Yield titles, the quantity of the x axis, and charts, each by epochs and by seconds."""
     for title, event, key, y_title in (
         ("Loss on the training data", PROGRESS, "loss_per_word", "nats per word"),
         ("Score on the development data", EVALUATION, kind.score, kind.score_title),
@@ -123,7 +123,8 @@ def _state(run: Run, now: float) -> str:
 
 
 def _duration(seconds: float) -> str:
-    """
+    """Return a duration as text.
+
     >>> _duration(14.2), _duration(600), _duration(40_000), _duration(math.nan)
     ('14 s', '10 min', '11.1 h', '')
     """

@@ -1,4 +1,4 @@
-"""Trees of files by the numbers of their sentences, and those of a system against gold."""
+"""Trees from files by sentence number, and a system's trees compared with gold."""
 
 from __future__ import annotations
 
@@ -25,34 +25,34 @@ class FoundTree:
     tree: nltk.Tree
     log_prob: float | None
     line: int
-    """1-based, where it begins."""
+    """1-based line where the tree begins."""
 
 
 @dataclass(frozen=True)
 class TreeFile:
-    """What a file of trees or samples has of each sentence, which may be nothing."""
+    """The trees of a file of trees or samples; some sentences may have none."""
 
     path: str
     trees: Mapping[int, Sequence[FoundTree]]
-    """By the number of the sentence, from 1."""
+    """Trees by the number of the sentence, from 1."""
     count: int
-    """Sentences."""
+    """Number of sentences."""
     is_tagged: bool
-    """Whether each word of the file stands alone under its tag."""
+    """Whether each word of the file is an only child under its tag."""
 
     @property
     def name(self) -> str:
-        """What the file is called in titles."""
+        """The file's name in titles."""
         return "standard input" if self.path == "-" else Path(self.path).name
 
 
 def read_tree_file(path: str) -> TreeFile:
-    """Trees, one a line or as a treebank has them, or samples as `rnng-dy sample` and `parse` write them.
+    """Read trees, one per line or as in a treebank, or samples as `rnng-dy sample` and `parse` write them.
 
-    Where each tree has a line of its own, an empty one, `()` and `(())` stand for a sentence without a tree. Raises
+    If each tree has a line of its own, an empty line, `()` and `(())` stand for a sentence without a tree. Raises
     InputError for anything else, and for a file without trees.
     """
-    # opened once: what was read of a pipe is gone
+    # opened once, since content read from a pipe is gone
     with open_lines(path) as stream:
         if is_samples_file(stream):
             return _of_samples(path, read_samples(path, stream))
@@ -90,9 +90,9 @@ def chosen_sections(
     only_errors: bool = False,
     gold_tags: bool = False,
 ) -> Iterator[Section]:
-    """The sentences with numbers in some range, all of them without one, against gold where that is given.
+    """Return the sentences with numbers in the ranges (without ranges: all), compared with `gold` if there is one.
 
-    With `only_errors` only sentences whose brackets differ. Raises RnngError for numbers that there are not.
+    With `only_errors` only sentences whose brackets differ are returned. Raises RnngError for a number beyond the last.
     """
     count = system.count if gold is None else gold.count
     last = max((numbers[-1] for numbers in ranges), default=0)
@@ -106,7 +106,7 @@ def chosen_sections(
 
 
 def described(sections: Sequence[Section], system: TreeFile, gold: TreeFile | None) -> str:
-    """Return how many sentences there are, and how right the system's trees are."""
+    """Return a description: how many sentences there are, and the F1 of the system's trees."""
     if gold is None:
         return f"{len(sections):,} sentences"
     scores = Scores(tuple(section.score for section in sections if section.score is not None))
@@ -118,7 +118,7 @@ def described(sections: Sequence[Section], system: TreeFile, gold: TreeFile | No
 
 
 def sections_of(file: TreeFile, numbers: Collection[int]) -> Iterator[Section]:
-    """The sentences with these numbers, in the order of the file."""
+    """Yield the sentences with these numbers, in the order of the file."""
     for number in range(1, file.count + 1):
         if number in numbers:
             yield section(number, _scored(file.trees.get(number, ())))
@@ -127,11 +127,11 @@ def sections_of(file: TreeFile, numbers: Collection[int]) -> Iterator[Section]:
 def sections_against(
     gold: TreeFile, system: TreeFile, numbers: Collection[int], gold_tags: bool = False
 ) -> Iterator[Section]:
-    """The sentences with these numbers, the system's trees against gold; nothing is drawn of others.
+    """Yield the sentences with these numbers, the system's trees compared with gold; other sentences are skipped.
 
-    Words of trees without tags may be UNK classes: they are shown as gold has them, with its tags. With `gold_tags`
-    trees with tags of their own get those of gold, too. Raises InputError
-    that names both places for trees of other words, and for files of different numbers of sentences.
+    Words of trees without tags may be UNK classes: they are shown as in gold, with its tags. With `gold_tags` trees
+    with tags of their own get the gold tags, too. Raises InputError, naming both places, for trees over different
+    words, and for files of different numbers of sentences.
     """
     # a samples file may end before the last sentences
     if system.count > gold.count or (system.count < gold.count and not _has_scores(system)):
@@ -168,7 +168,7 @@ def _against(gold: TreeFile, system: TreeFile, number: int, gold_tags: bool) -> 
 
 
 def _fitting(gold: nltk.Tree, found: FoundTree, system: TreeFile, place: str) -> nltk.Tree:
-    """The system's tree with words and tags to compare with gold. Raises InputError where its words are others."""
+    """Return the system's tree with words and tags to compare with gold. Raises InputError if its words differ."""
     expected, tokens = words(gold), words(found.tree)
     bare = not system.is_tagged
     same = len(expected) == len(tokens) and all(
@@ -177,7 +177,7 @@ def _fitting(gold: nltk.Tree, found: FoundTree, system: TreeFile, place: str) ->
     )
     if same:
         return with_words(found.tree, expected, tags(gold)) if bare else found.tree
-    # what EVALB deletes may differ
+    # words that EVALB deletes may differ
     if not bare and score_sentence(gold, found.tree).status == SCORED:
         return found.tree
     raise InputError(

@@ -1,4 +1,4 @@
-"""A page of trees to look at, thousands of them too: contents, search, and gold beside system with errors marked."""
+"""HTML page of trees, even thousands of them: contents, search, and gold beside system with errors marked."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from rnng_dy.drawing.trees import drawn
 from rnng_dy.drawing.words import visible
 
 FRAME = 36
-"""Pixels of a caption, and of what a wide tree is scrolled with."""
+"""Pixels for a caption and the scroll bar of a wide tree."""
 
 
 class _Row(NamedTuple):
-    """A sentence without its trees, which are many times as large as their drawings."""
+    """The data of a sentence on the page; its trees, many times as large as their drawings, are left out."""
 
     name: str
     title: str
@@ -24,15 +24,15 @@ class _Row(NamedTuple):
     errors: int | None
     f1: float | None
     height: int
-    """Pixels that the trees take."""
+    """Height of the trees in pixels."""
     pictures: list[tuple]
-    """What the page's script draws."""
+    """The data that the page's script draws."""
 
 
 def tree_page(sections: Iterable[Section], title: str, description: str) -> Iterator[str]:
-    """Return the parts of an HTML page that needs nothing else, and whose trees are drawn where it is looked at.
+    """Return the parts of a self-contained HTML page that draws its trees when they come into view.
 
-    `page.html#s12` opens at the sentence 12.
+    `page.html#s12` opens at sentence 12.
     """
     rows = list(map(_row, sections))
     return parts("trees.html", title=title, description=description, rows=rows)
@@ -47,7 +47,7 @@ def _row(section: Section) -> _Row:
 
 
 def _picture(picture: Picture) -> tuple[str, int, int, str, str]:
-    """Caption, width, height, the SVG inside and the brackets."""
+    """Return caption, width, height, the SVG inside and the brackets."""
     drawing = drawn(picture.tree, picture.marked, picture.why, picture.weights)
     size = round(drawing.width), round(drawing.height)
     return (visible(picture.caption), *size, drawing.body, visible(format_tree(picture.tree)))

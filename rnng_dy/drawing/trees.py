@@ -1,4 +1,4 @@
-"""Trees as SVG; each label says by a title how many words are below it."""
+"""Trees as SVG; the title of each label says how many words are below it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from rnng_dy.drawing.layout import CONSTITUENT, WORD, Node, depth, nodes_of, pla
 from rnng_dy.drawing.words import cells, visible
 
 LEVEL, GAP, CELL, MARGIN, LEAST = 44, 14, 7.2, 10, 60
-"""Pixels: from level to level, between neighbours, a letter, around a tree, and the least width."""
+"""Pixels: between levels, between neighbours, per letter, around a tree, and the least width."""
 THINNEST, THICKEST = 0.5, 5.0
-"""Pixels: edges of the weights 0 and 1."""
+"""Pixels: thickness of edges with the weights 0 and 1."""
 
 Weights = Mapping[int, Sequence[float]]
-"""Of the edges to the children of constituents, by the constituents' numbers; from 0 to 1."""
+"""Weights, from 0 to 1, of the edges to a constituent's children, by the constituent's number."""
 
 
 class Drawing(NamedTuple):
@@ -31,7 +31,7 @@ class Drawing(NamedTuple):
 def draw_tree(
     tree: nltk.Tree, marked: Container[int] = (), why: str = "not in the gold tree"
 ) -> str:
-    """A tree with its words in a row, as an SVG element; the constituents with the numbers `marked` are so.
+    """Return a tree with its words in a row, as an SVG element; the constituents with the numbers `marked` are marked.
 
     Constituents are numbered from 0, from the top down and from left to right; `why` is the title of marked ones.
     """
@@ -50,7 +50,7 @@ def drawn(
     why: str = "not in the gold tree",
     weights: Weights | None = None,
 ) -> Drawing:
-    """The inner part of what `draw_tree` gives, and its size; edges with weights are as thick and say them."""
+    """Return the body and size of `draw_tree`'s element; edges with weights show them as thickness and number."""
     nodes = nodes_of(tree)
     width = place(nodes, lambda node: max(cells(visible(node.text)), 2) * CELL, GAP)
     bottom = depth(nodes)
@@ -75,7 +75,7 @@ def _y(node: Node, bottom: int) -> int:
 
 
 def _edge(node: Node, child: Node, bottom: int) -> str:
-    """The line to a child, of a path."""
+    """Return the line to a child, for a path."""
     return (
         f"M{node.x + MARGIN:.0f} {_y(node, bottom) + 5}"
         f"L{child.x + MARGIN:.0f} {_y(child, bottom) - 13}"
@@ -83,7 +83,7 @@ def _edge(node: Node, child: Node, bottom: int) -> str:
 
 
 def _weighted(nodes: Sequence[Node], weights: Weights, bottom: int) -> tuple[str, str]:
-    """The lines to the children of some nodes, as thick as their weights, and the weights beside the children."""
+    """Return the lines to the nodes' children, as thick as their weights, and the weights beside the children."""
     lines, numbers = [], []
     for node in nodes:
         for child, weight in zip(node.children, weights[node.number], strict=True):

@@ -1,4 +1,4 @@
-"""Words as drawings can show them: what is not to be seen as an escape, and how wide they are."""
+"""Words in drawings: escapes for characters that cannot be seen, and widths."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import unicodedata
 from functools import lru_cache
 
 _HIDDEN = ("Cc", "Cs", "Cn", "Zl", "Zp")
-"""Categories of control characters, lone surrogates, what is no character, and ends of lines and paragraphs."""
+"""Categories of control characters, lone surrogates, unassigned codes, and ends of lines and paragraphs."""
 _TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-"""What changes the direction of all that follows."""
+"""Characters that change the direction of the text after them."""
 
 
 def visible(text: str) -> str:
-    r"""The text with escapes for characters that a terminal would obey, that XML cannot hold, or that turn the text.
+    r"""Return the text with escapes for characters that control a terminal, turn the text, or do not fit into XML.
 
     >>> print(visible("a\x1b[31m"), visible("caf\udce9"), visible("中文"))
     a\x1b[31m caf\udce9 中文
@@ -34,7 +34,7 @@ def _shown(character: str) -> str:
 
 @lru_cache(maxsize=100_000)
 def cells(text: str) -> int:
-    """The columns of a terminal that a text takes: two for a wide character, none for one that combines.
+    """Return the columns of a terminal that a text takes: two for a wide character, none for a combining one.
 
     >>> cells("cat"), cells("中文"), cells("e\\u0301")
     (3, 4, 1)

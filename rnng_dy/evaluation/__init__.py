@@ -1,1 +1,1 @@
-"""Scores of trees and of probabilities, and what sets two systems apart."""
+"""Scores of trees and of probabilities, and tests of the difference between two systems."""

@@ -1,4 +1,4 @@
-"""What attention weights say of heads: the measures of Kuncoro et al. 2017, section 5."""
+"""Attention weights compared with head rules: the measures of Kuncoro et al. 2017, section 5."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from rnng_dy.evaluation.head_rules import HeadRules
 from rnng_dy.evaluation.tables import aligned
 
 SYSTEMS = ("attention", "first", "last", "random")
-"""Ways to choose a head child: the most attended one (the first of equals), and three that look at nothing."""
+"""Ways to choose a head child: the most attended one (the first of equals), and three baselines without weights."""
 
 
 def perplexity(weights: np.ndarray) -> float:
-    """exp of the entropy: 1 where one child has all attention, n where n children share it.
+    """Return exp of the entropy: 1 if one child has all attention, n if n children share it equally.
 
     >>> perplexity(np.array([1.0, 0.0])), round(perplexity(np.array([0.5, 0.5])), 6)
     (1.0, 2.0)
@@ -33,7 +33,7 @@ def perplexity(weights: np.ndarray) -> float:
 
 
 class AttendedTree(NamedTuple):
-    """A tree, its number in the file from 0, and its constituents' labels and weights, in the order of completion."""
+    """A tree, its number in the file from 0, and its constituents' labels and weights in order of completion."""
 
     number: int
     located: LocatedTree
@@ -43,17 +43,17 @@ class AttendedTree(NamedTuple):
 
 @dataclass
 class OfLabel:
-    """The constituents with a label that have two children or more."""
+    """Sums over the constituents with a label that have two children or more."""
 
     constituents: int = 0
     children: int = 0
     perplexities: float = 0.0
-    """Their sum."""
+    """Sum of the constituents' perplexities."""
     heads: Counter[str] = field(default_factory=Counter)
-    """How many head children of the rules each system chooses; of random ones the expected number."""
+    """How often each system chooses the head child of the rules; for "random" the expected number."""
 
     def add(self, weights: np.ndarray, head: int) -> None:
-        """One more, with the head child that the rules say."""
+        """Add a constituent, with the index of its head child by the rules."""
         n = len(weights)
         self.constituents += 1
         self.children += n
@@ -62,7 +62,7 @@ class OfLabel:
         self.heads.update(dict(zip(SYSTEMS, map(float, chosen), strict=True)))
 
     def to_json(self) -> dict[str, object]:
-        """Means over the constituents; heads in percent."""
+        """Return means over the constituents; heads in percent."""
         n = self.constituents or math.nan
         return {
             "constituents": self.constituents,
@@ -74,13 +74,13 @@ class OfLabel:
 
 @dataclass
 class Attachment:
-    """Words with the governor that the rules give them."""
+    """Numbers of words and, by system, of words with the governor that the rules give them."""
 
     words: int = 0
     right: Counter[str] = field(default_factory=Counter)
 
     def to_json(self) -> dict[str, object]:
-        """Unlabelled attachment scores in percent."""
+        """Return unlabelled attachment scores in percent."""
         scores = {name: percent(self.right[name], self.words) for name in SYSTEMS}
         return {"words": self.words, **scores}
 
@@ -96,7 +96,7 @@ class AttentionAnalysis:
         self.attachment = {"without punctuation": Attachment(), "with punctuation": Attachment()}
 
     def add(self, tree: nltk.Tree, weights: Sequence[np.ndarray]) -> None:
-        """A tree with tags, and the weights of its constituents in the order in which they are completed."""
+        """Add a tree with tags, and the weights of its constituents in order of completion."""
         constituents = constituents_of(tree)
         heads = [self._rules.head(c.label, c.children) for c in constituents]
         for c, head, of_children in zip(constituents, heads, weights, strict=True):
@@ -121,7 +121,7 @@ class AttentionAnalysis:
             found.right.update({name: float(of[counted].sum()) for name, of in right.items()})
 
     def to_json(self) -> dict[str, object]:
-        """All numbers: perplexities, and agreement in percent."""
+        """Return all figures: perplexities, and agreement in percent."""
         return {
             "trees": self.trees,
             "unary_constituents": self.unary,
@@ -131,11 +131,11 @@ class AttentionAnalysis:
         }
 
     def _ordered(self) -> list[tuple[str, OfLabel]]:
-        """The most frequent labels first."""
+        """Return labels and their sums, the most frequent labels first."""
         return sorted(self.labels.items(), key=lambda item: (-item[1].constituents, item[0]))
 
     def tables(self) -> Iterator[str]:
-        """The parts of what is printed."""
+        """Yield the parts of the printed report."""
         yield (
             f"{self.trees:,} trees; constituents of one child ({self.unary:,}) are not counted.\n"
             "Perplexity of attention, and head children (percent) that are those of the head rules\n\n"

@@ -1,4 +1,4 @@
-"""Where parses of the same sentences differ: by label, by length of constituent, by sentence."""
+"""Comparison of parses of the same sentences: by label, by length of constituent, by sentence."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from rnng_dy.evaluation.evalb_sentence import read_off
 T = TypeVar("T")
 Bracket = tuple[str, int, int]
 LENGTHS = ((1, 1), (2, 2), (3, 4), (5, 8), (9, 16), (17, 32), (33, None))
-"""Constituents of as many words go together."""
+"""Ranges of words per constituent, each of which is one row."""
 
 
 @dataclass
 class Counts:
-    """Brackets of a kind: in the gold trees, in a system's, and in both."""
+    """Counts of brackets of one kind: in the gold trees, in a system's, and in both."""
 
     gold: int = 0
     system: int = 0
@@ -29,13 +29,13 @@ class Counts:
 
     @property
     def f1(self) -> float:
-        """Percent; 0 where there are none."""
+        """F1 in percent; 0 if there are no brackets."""
         return percent(2 * self.matched, self.gold + self.system)
 
 
 @dataclass(frozen=True)
 class Row:
-    """The brackets of one kind, a count of each system."""
+    """The counts of one kind of brackets, one per system."""
 
     kind: str
     systems: tuple[Counts, ...]
@@ -43,7 +43,7 @@ class Row:
 
 @dataclass(frozen=True)
 class CommonSentences:
-    """The sentences that can be scored for every system. Figures of other sets of sentences cannot be compared."""
+    """The sentences that can be scored for every system; figures of different sets of sentences are not comparable."""
 
     indices: tuple[int, ...]
     """0-based, among all sentences."""
@@ -53,18 +53,18 @@ class CommonSentences:
     scores: tuple[Scores, ...]
     """The scores of each system."""
     lacking: tuple[tuple[int, ...], ...]
-    """For each system the indices of the sentences that cannot be scored."""
+    """Per system, the indices of the sentences that cannot be scored."""
 
     @property
     def all_sentences(self) -> int:
-        """The number of sentences, those that are lacking included."""
+        """The number of sentences, including the lacking ones."""
         return len(self.golds) + len(set().union(*self.lacking))
 
 
 def read_common(gold: str, systems: Sequence[str], gold_tags: bool) -> tuple[CommonSentences, int]:
-    """Return the sentences of files of one tree a line that can be scored for every system, and the number of errors.
+    """Return the sentences that can be scored for every system, and the number of errors; files have one tree per line.
 
-    With `gold_tags` the systems' trees have the tags of gold.
+    With `gold_tags` the systems' trees get the gold tags.
     """
     golds = TreeLines(gold, list(read_tree_lines(gold)))
     lines = [
@@ -82,7 +82,7 @@ def on_common_sentences(
     systems: Sequence[Sequence[nltk.Tree]],
     scores: Sequence[Scores],
 ) -> CommonSentences:
-    """The sentences that all systems have, given the trees and scores of all sentences."""
+    """Return the sentences that can be scored for all systems, from the trees and scores of all sentences."""
     lacking = [
         tuple(i for i, s in enumerate(of_system.per_sentence) if s.status != SCORED)
         for of_system in scores
@@ -102,7 +102,7 @@ def on_common_sentences(
 
 
 def canonical(label: str, params: Params = COLLINS) -> str:
-    """One name for labels that evaluation takes for equal.
+    """Return one name for labels that evaluation treats as equal.
 
     >>> canonical("PRT"), canonical("NP")
     ('ADVP', 'NP')
@@ -111,7 +111,7 @@ def canonical(label: str, params: Params = COLLINS) -> str:
 
 
 def brackets(tree: nltk.Tree, params: Params = COLLINS) -> Counter[Bracket]:
-    """The brackets that count in evaluation, labels canonical (quotes are not put back, as EVALB does for some)."""
+    """Return the brackets that count, with canonical labels; unlike in EVALB, deleted quotes stay deleted."""
     found = read_off(tree, params).counted_brackets(params)
     return Counter((canonical(label, params), start, end) for label, start, end in found)
 
@@ -121,7 +121,7 @@ def by_kind(
     systems: Sequence[Sequence[nltk.Tree]],
     kind: Callable[[Bracket], Hashable],
 ) -> dict[Hashable, tuple[Counts, ...]]:
-    """Counts of each system for each kind of bracket."""
+    """Return the counts of each system for each kind of bracket."""
     found: dict[Hashable, tuple[Counts, ...]] = defaultdict(
         lambda: tuple(Counts() for _ in systems)
     )
@@ -137,14 +137,14 @@ def by_kind(
 
 
 def by_label(golds: Sequence[nltk.Tree], systems: Sequence[Sequence[nltk.Tree]]) -> list[Row]:
-    """Rows by label, the most frequent in gold first."""
+    """Return rows by label, the most frequent in gold first."""
     found = by_kind(golds, systems, lambda bracket: bracket[0])
     rows = [Row(label, counts) for label, counts in found.items()]
     return sorted(rows, key=lambda row: (-row.systems[0].gold, row.kind))
 
 
 def by_length(golds: Sequence[nltk.Tree], systems: Sequence[Sequence[nltk.Tree]]) -> list[Row]:
-    """Rows by words in the constituent, the shortest first."""
+    """Return rows by words per constituent, the shortest first."""
     found = by_kind(golds, systems, lambda bracket: _bucket(bracket[2] - bracket[1]))
     return [Row(name_of_bucket(i), found[i]) for i in sorted(found)]
 
@@ -154,7 +154,8 @@ def _bucket(length: int) -> int:
 
 
 def name_of_bucket(i: int) -> str:
-    """
+    """Return the range of words of a bucket, as text.
+
     >>> name_of_bucket(0), name_of_bucket(2), name_of_bucket(6)
     ('1', '3-4', '33 and more')
     """
@@ -165,12 +166,12 @@ def name_of_bucket(i: int) -> str:
 
 
 def errors(score: SentenceScore) -> int:
-    """Wrong and missing brackets of a sentence."""
+    """Return the number of wrong and missing brackets of a sentence."""
     return score.gold + score.system - 2 * score.matched
 
 
 def most_different(scores: Sequence[Scores], n: int) -> list[int]:
-    """Indices of the sentences where the systems' numbers of wrong and missing brackets lie farthest apart."""
+    """Return the indices of sentences on which the systems' numbers of wrong and missing brackets differ most."""
     ranges = []
     for of_sentence in zip(*(of_system.per_sentence for of_system in scores), strict=True):
         wrong = list(map(errors, of_sentence))

@@ -1,4 +1,4 @@
-"""What is told of systems side by side: figures with their differences, tables of kinds, and single sentences."""
+"""Report on systems side by side: figures with their differences, tables by kind, and single sentences."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from rnng_dy.evaluation.significance import Difference, f1_difference, holm
 
 T = TypeVar("T")
 NAMED = 30
-"""Sentences that are named among those left out."""
+"""The most sentences that are listed as left out."""
 
 
 def left_out(names: Sequence[str], common: CommonSentences) -> Iterator[str]:
-    """Yield a line for each system that has not got all sentences."""
+    """Yield a line for each system that lacks some sentences."""
     for name, of_system in zip(names, common.lacking, strict=True):
         if of_system:
             numbers = ", ".join(str(i + 1) for i in of_system[:NAMED])
@@ -65,7 +65,7 @@ def kinds(names: Sequence[str], common: CommonSentences) -> Iterator[str]:
 
 
 def _table(title: str, names: Sequence[str], rows: Sequence[Row]) -> Iterator[str]:
-    """F1 of each system, and of two the difference."""
+    """Yield rows with F1 of each system and, if there are two systems, their difference."""
     columns = [f"{name} F1" for name in names]
     widths = [max(10, len(column)) for column in columns]
     cells = " ".join(f"{column:>{width}}" for column, width in zip(columns, widths, strict=True))

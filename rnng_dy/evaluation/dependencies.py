@@ -1,4 +1,4 @@
-"""Unlabelled dependencies of a tree from the head child of each constituent."""
+"""Unlabelled dependencies of a tree, from the head child of each constituent."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from oracle.lazy import nltk
 from oracle.treebank import is_preterminal
 
 ROOT = -1
-"""What the head word of the whole tree depends on."""
+"""The governor of the whole tree's head word."""
 
 
 class Constituent(NamedTuple):
@@ -17,13 +17,13 @@ class Constituent(NamedTuple):
 
     label: str
     children: tuple[str, ...]
-    """Their labels or tags, from left to right."""
+    """The children's labels or tags, from left to right."""
     parts: tuple[int, ...]
-    """What they are: word w, counted from 0, is w, and constituent k is ~k."""
+    """The children's indices: w for word w, counted from 0, and ~k for constituent k."""
 
 
 def constituents_of(tree: nltk.Tree) -> list[Constituent]:
-    """Those of a tree, inner ones before outer ones, as REDUCE completes them."""
+    """Return a tree's constituents, inner ones before outer ones, as REDUCE completes them."""
     found: list[Constituent] = []
     words = 0
     agenda: list[tuple[nltk.Tree, list[int]]] = [(tree, [])]
@@ -46,7 +46,7 @@ def constituents_of(tree: nltk.Tree) -> list[Constituent]:
 
 
 def governors(constituents: Sequence[Constituent], heads: Sequence[int]) -> list[int]:
-    """The word that each word depends on, or ROOT; `heads` are the indices of the head children.
+    """Return the word that each word depends on, or ROOT; `heads` are the indices of the head children.
 
     >>> tree = nltk.Tree.fromstring("(S (NP (DT the) (NN cat)) (VP (VBZ sleeps)))")
     >>> governors(constituents_of(tree), [1, 0, 1])
@@ -63,7 +63,7 @@ def governors(constituents: Sequence[Constituent], heads: Sequence[int]) -> list
 
 
 def chances(constituents: Sequence[Constituent], expected: Sequence[int]) -> list[float]:
-    """How probable the `expected` governor of each word is where every head child is drawn at random, all alike."""
+    """Return the probability of each word's `expected` governor if every head child is drawn uniformly at random."""
     found = [0.0] * len(expected)
     shares: list[dict[int, float]] = []
     for constituent in constituents:

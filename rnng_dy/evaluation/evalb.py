@@ -1,12 +1,12 @@
 """Labelled bracketing scores by the rules of EVALB (Sekine and Collins, 1997; version of 2008).
 
-The rules are EVALB's, its oddities included: the label of a bracket is cut at `-` or `=` but a tag
-is not, a word is deleted by its exact tag but a bracket by the equals of its label too, and a
-deleted quote is put back where the other side kept it. Where this module differs: there are no
+The rules are EVALB's, including its oddities. The label of a bracket is cut at `-` or `=` but a tag
+is not. A word is deleted by its exact tag, but a bracket also by labels equal to its own. A deleted
+quote is put back if the other side kept it. This module differs from EVALB in three ways. It has no
 limits on lines, sentences, words, labels, quotes or numbers of rules (EVALB cuts or overwrites its
-memory beyond them); a line that is not one tree, a word without a tag, files of different numbers
-of lines and a bad parameter file are an `InputError` (EVALB warns and goes on); the listings of
-`DEBUG` are not printed.
+memory beyond them). It raises `InputError` for faulty input, of which EVALB only
+warns: a line that is not one tree, a word without a tag, files of different numbers of lines, a bad
+parameter file. It does not print the listings of `DEBUG`.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ SCORED, ERROR, SKIPPED = 0, 1, 2
 
 @dataclass(frozen=True)
 class SentenceScore:
-    """What EVALB counts in one sentence.
+    """EVALB's counts of one sentence.
 
-    `status` is 0 (scored), 1 (error: other words than gold) or 2 (skipped: no system words);
+    `status` is 0 (scored), 1 (error: other words than gold) or 2 (skipped: no system words).
     `problem` says why it could not be scored. `length` is the number of gold words without those of
     `DELETE_LABEL_FOR_LENGTH`; `words` leaves out deleted words. `matched`, `gold`, `system` and
     `crossing` count brackets.
@@ -46,7 +46,7 @@ class SentenceScore:
 
     @property
     def f1(self) -> float:
-        """Of the brackets, percent; 0 where there are none."""
+        """F1 of the brackets in percent; 0 if there are none."""
         return percent(2 * self.matched, self.gold + self.system)
 
     @property
@@ -57,13 +57,13 @@ class SentenceScore:
 
 @dataclass(frozen=True)
 class Scores:
-    """The scores of a corpus: sums over its scored sentences; percent, unrounded."""
+    """The scores of a corpus: sums over its scored sentences; rates in percent, unrounded."""
 
     per_sentence: tuple[SentenceScore, ...]
     params: Params = COLLINS
 
     def up_to(self, length: float) -> Scores:
-        """The same for the sentences of at most `length` words (EVALB's second block)."""
+        """Return the scores of the sentences of at most `length` words (EVALB's second block)."""
         return replace(self, per_sentence=tuple(s for s in self.per_sentence if s.length <= length))
 
     @cached_property
@@ -73,22 +73,22 @@ class Scores:
 
     @property
     def sentences(self) -> int:
-        """All sentences, the unscorable too."""
+        """Number of sentences, including unscorable ones."""
         return len(self.per_sentence)
 
     @property
     def errors(self) -> int:
-        """Sentences whose words differ from gold."""
+        """Number of sentences whose words differ from gold."""
         return sum(s.status == ERROR for s in self.per_sentence)
 
     @property
     def skipped(self) -> int:
-        """Sentences for which the system gave no words."""
+        """Number of sentences without words in the system's tree."""
         return sum(s.status == SKIPPED for s in self.per_sentence)
 
     @property
     def valid(self) -> int:
-        """Scored sentences."""
+        """Number of scored sentences."""
         return len(self.scored)
 
     @property
@@ -97,7 +97,7 @@ class Scores:
         return tuple((i, s) for i, s in enumerate(self.per_sentence, 1) if s.status != SCORED)
 
     def total(self, count: str) -> int:
-        """The sum of one count, such as `"matched"`, over the scored sentences."""
+        """Return the sum of one count, such as `"matched"`, over the scored sentences."""
         return sum(getattr(s, count) for s in self.scored)
 
     @property
@@ -112,7 +112,7 @@ class Scores:
 
     @property
     def f1(self) -> float:
-        """Harmonic mean of recall and precision, percent; 0 where nothing matches."""
+        """Harmonic mean of recall and precision, percent; 0 if nothing matches."""
         recall, precision = self.recall, self.precision
         return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
@@ -143,7 +143,7 @@ class Scores:
 
 
 def percent(part: int, whole: int) -> float:
-    """100 part / whole in EVALB's order of operations, 0 for an empty whole.
+    """Return 100 part / whole in EVALB's order of operations, 0 for an empty whole.
 
     >>> percent(1, 8)
     12.5
@@ -152,7 +152,7 @@ def percent(part: int, whole: int) -> float:
 
 
 def _crossing(gold: list, system: list, words: int) -> int:
-    """System brackets that overlap some gold bracket without one holding the other."""
+    """Count system brackets that overlap some gold bracket without either containing the other."""
     spans = {(start, end) for _, start, end in gold}
     first_start = list(range(words + 1))
     last_end = list(range(words + 1))
@@ -168,7 +168,7 @@ def _crossing(gold: list, system: list, words: int) -> int:
 
 
 def score_read_off(gold: Sentence, system: Sentence, params: Params) -> SentenceScore:
-    """EVALB's `calc_result`; quotes are put back in the two sentences."""
+    """Score two sentences as EVALB's `calc_result` does, putting deleted quotes back into them."""
     length = gold.length
     if not system.words:
         return SentenceScore(SKIPPED, length, problem="No words in the system's tree")
@@ -196,7 +196,7 @@ def score_read_off(gold: Sentence, system: Sentence, params: Params) -> Sentence
 
 
 def score_sentence(gold: nltk.Tree, system: nltk.Tree, params: Params = COLLINS) -> SentenceScore:
-    """Score one tree; a tree without words is an empty line. InputError for a word without a tag.
+    """Score one tree; a tree without words stands for an empty line. Raises InputError for a word without a tag.
 
     >>> gold = nltk.Tree.fromstring("(S (NP (DT the) (NN cat)) (VP (VBZ sleeps)) (. .))")
     >>> system = nltk.Tree.fromstring("(S (NP (DT the) (NN cat)) (NP (NNS sleeps)) (. .))")
@@ -210,7 +210,7 @@ def score_sentence(gold: nltk.Tree, system: nltk.Tree, params: Params = COLLINS)
 def score(
     golds: Iterable[nltk.Tree], systems: Iterable[nltk.Tree], params: Params = COLLINS
 ) -> Scores:
-    """Score a corpus. Unscorable sentences are counted, however many, and never stop it.
+    """Score a corpus. Any number of unscorable sentences is counted without stopping.
 
     Raises InputError for different numbers of trees and for words without tags.
     """

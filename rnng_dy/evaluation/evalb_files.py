@@ -1,4 +1,4 @@
-"""Files of one tree a line, scored by EVALB's rules."""
+"""Scoring of files of one tree per line by EVALB's rules."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from rnng_dy.evaluation.evalb import Scores, SentenceScore, score_read_off
 from rnng_dy.evaluation.evalb_params import COLLINS, Params
 from rnng_dy.evaluation.evalb_sentence import Sentence, read_off
 
-# what parsers print where they found no parse
+# what parsers print for a sentence without a parse
 NO_TREE = frozenset(["", "()", "(())"])
 
 
 def score_files(
     gold: str, system: str, params: Params = COLLINS, gold_tags: bool = False
 ) -> Scores:
-    """Score two files of one tree a line, `-` is standard input; for the rest see `scored_lines`."""
+    """Score two files of one tree per line; `-` is standard input. See `scored_lines`."""
     golds, systems = (TreeLines(path, read_tree_lines(path)) for path in (gold, system))
     lines = scored_lines(golds, systems, params, gold_tags)
     return Scores(tuple(line.score for line in lines), params)
 
 
 class TreeLines(NamedTuple):
-    """The trees of a file that has one on each line."""
+    """A file's trees, one per line."""
 
     path: str
     trees: Iterable[nltk.Tree]
 
 
 class ScoredLine(NamedTuple):
-    """A line of two files of trees."""
+    """The trees of one line in two files, with their score."""
 
     gold: nltk.Tree
     system: nltk.Tree
@@ -45,7 +45,7 @@ class ScoredLine(NamedTuple):
 def scored_lines(
     golds: TreeLines, systems: TreeLines, params: Params = COLLINS, gold_tags: bool = False
 ) -> Iterator[ScoredLine]:
-    """Score the lines of two files, with `gold_tags` as `with_gold_tags` has the system's trees.
+    """Score the lines of two files; with `gold_tags`, `with_gold_tags` is applied to the system's trees.
 
     Raises InputError, with file and line, for a word without a tag, and files of different numbers of lines.
     """
@@ -64,9 +64,9 @@ def scored_lines(
 
 
 def with_gold_tags(gold: nltk.Tree, system: nltk.Tree) -> nltk.Tree:
-    """The system's tree with the tags of the gold tree, so that EVALB deletes the same words of both.
+    """Return the system's tree with the tags of the gold tree, so that EVALB deletes the same words in both.
 
-    The system's tree may lack the gold tree's traces. A tree of another number of words is given back as it is.
+    The system's tree may lack the gold tree's traces. A tree with another number of words is returned unchanged.
 
     >>> gold, system = map(parse_line, ("(S (NN a) (. .))", "(S (NN a) (NN .))"))
     >>> print(with_gold_tags(gold, system))
@@ -81,7 +81,7 @@ def with_gold_tags(gold: nltk.Tree, system: nltk.Tree) -> nltk.Tree:
 
 
 def read_tree_lines(path: str) -> Iterator[nltk.Tree]:
-    """The trees of a file of one a line. An empty line, `()` and `(())` stand for a tree without words.
+    """Yield a file's trees, one per line. An empty line, `()` and `(())` stand for a tree without words.
 
     Raises InputError, with file and line, for a line that is not one tree, and for an empty file.
     """

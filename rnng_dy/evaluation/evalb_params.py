@@ -1,4 +1,4 @@
-"""EVALB's parameters: what to delete, what is equal, where to cut. Two sets are built in."""
+"""EVALB's parameters: labels to delete, equal labels and words, the length cutoff. Two sets are built in."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COLLECTED = {
 
 @dataclass(frozen=True)
 class Params:
-    """The statements of a parameter file; a statement that is absent has EVALB's own default.
+    """The statements of a parameter file; an absent statement has EVALB's own default.
 
     `cutoff` is in words; `max_error` only stops the listing of EVALB; `debug` changes no score.
     """
@@ -45,9 +45,9 @@ class Params:
 
     @classmethod
     def read(cls, path: str) -> Params:
-        """Read a `.prm` file (`-` is standard input); InputError with its line for a bad statement.
+        """Read a `.prm` file (`-` is standard input). Raises InputError with the line of a bad statement.
 
-        Like EVALB it passes over lines that begin with `#` or have fewer than three characters.
+        Like EVALB it skips lines that begin with `#` or have fewer than three characters.
         """
         values: dict = {}
         collected: dict[str, set] = defaultdict(set)
@@ -74,12 +74,12 @@ class Params:
 
     @cached_property
     def deleted_bracket_labels(self) -> frozenset[str]:
-        """The labels of brackets to delete: `DELETE_LABEL` and, unlike tags, its equals."""
+        """The labels of brackets to delete: `DELETE_LABEL` and, unlike for tags, labels equal to one of them."""
         pairs = [pair for a, b in self.equal_labels for pair in ((a, b), (b, a))]
         return self.delete_labels | {other for label, other in pairs if label in self.delete_labels}
 
     def same_label(self, label: str, other: str) -> bool:
-        """Whether two labels are equal, or a pair of `EQ_LABEL` (in one step, either way round).
+        """Return whether two labels are equal, or a pair of `EQ_LABEL` (in one step, in either order).
 
         >>> COLLINS.same_label("PRT", "ADVP"), COLLINS.same_label("NP", "NX")
         (True, False)
@@ -87,7 +87,7 @@ class Params:
         return label == other or _paired(label, other, self.equal_labels)
 
     def same_word(self, word: str, other: str) -> bool:
-        """Whether two words are equal, or a pair of `EQ_WORD`."""
+        """Return whether two words are equal, or a pair of `EQ_WORD`."""
         return word == other or _paired(word, other, self.equal_words)
 
 

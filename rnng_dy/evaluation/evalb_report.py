@@ -1,4 +1,4 @@
-"""Scores in print: EVALB's own listing, a table for people, JSON for programs."""
+"""Output of scores: EVALB's own listing, a table for people, JSON for programs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ RATES = (
 
 
 def stopping_sentence(scores: Scores) -> int | None:
-    """The 1-based number of the sentence at which EVALB gives up: two errors beyond `MAX_ERROR`.
+    """Return the 1-based number of the sentence at which EVALB stops: two errors beyond `MAX_ERROR`.
 
     EVALB compares the count before the error with `MAX_ERROR`, hence two.
     """
@@ -41,7 +41,7 @@ def stopping_sentence(scores: Scores) -> int | None:
 
 
 def error_lines(scores: Scores) -> list[str]:
-    """EVALB's lines on standard error, `number : problem`, up to the sentence at which it stops."""
+    """Return EVALB's lines on standard error, `number : problem`, up to the sentence at which it stops."""
     stop = stopping_sentence(scores) or scores.sentences
     return [
         f"{number} : {s.problem}"
@@ -51,7 +51,7 @@ def error_lines(scores: Scores) -> list[str]:
 
 
 def format_evalb(scores: Scores) -> str:
-    """EVALB's standard output, byte for byte; without a summary where `MAX_ERROR` stops it."""
+    """Return EVALB's standard output, byte for byte; without a summary if `MAX_ERROR` stops it."""
     stop = stopping_sentence(scores)
     listed = scores.per_sentence if stop is None else scores.per_sentence[: stop - 1]
     rows = "".join(_sentence_row(number, s) for number, s in enumerate(listed, 1))
@@ -99,7 +99,7 @@ Tagging accuracy          = {scores.tagging_accuracy:6.2f}
 
 
 def format_table(scores: Scores) -> str:
-    """A table for people (percent; crossing per sentence), then each sentence not scored."""
+    """Return a table for people (percent; crossing per sentence), then each sentence that was not scored."""
     cutoff = scores.params.cutoff
     short = scores.up_to(cutoff)
     lines = [f"{'':22}{'all':>10}{f'len<={cutoff}':>10}"]
@@ -118,7 +118,7 @@ def _title(name: str) -> str:
 
 
 def format_csv(scores: Scores) -> str:
-    """The figures of `format_table` as CSV, unrounded."""
+    """Return the figures of `format_table` as CSV, unrounded."""
     short = scores.up_to(scores.params.cutoff)
     rows = [("figure", "all", f"len<={scores.params.cutoff}")]
     rows += [(name, *(str(getattr(of, name)) for of in (scores, short))) for name in COUNTS + RATES]
@@ -126,7 +126,7 @@ def format_csv(scores: Scores) -> str:
 
 
 def format_json(scores: Scores) -> str:
-    """One JSON object: `all`, `short` (sentences up to `cutoff` words), `cutoff`, `unscorable`."""
+    """Return one JSON object: `all`, `short` (sentences up to `cutoff` words), `cutoff`, `unscorable`."""
     report = {
         "all": _figures(scores),
         "short": _figures(scores.up_to(scores.params.cutoff)),

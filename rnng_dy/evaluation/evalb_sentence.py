@@ -1,4 +1,4 @@
-"""What EVALB reads off one tree: the words that count, the brackets over them, the quotes."""
+"""EVALB's reading of one tree: the words that count, the brackets over them, the quotes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ QUOTE_WORDS = frozenset("'\"/")
 
 @dataclass
 class Quote:
-    """A word that may be a quotation mark or a possessive, whatever became of it."""
+    """A word that may be a quotation mark or a possessive, whether deleted or kept."""
 
     word: str
     tag: str
@@ -26,7 +26,7 @@ class Quote:
 
 @dataclass
 class Sentence:
-    """A tree as EVALB keeps it: the words not deleted, brackets `[label, start, end]` over them."""
+    """A tree as EVALB stores it: the words that are not deleted, and brackets `[label, start, end]` over them."""
 
     words: list[str] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
@@ -47,7 +47,7 @@ class Sentence:
             self.tags.append(tag)
 
     def reinsert(self, number: int) -> None:
-        """Put that deleted quote back; the brackets after and around it move with it."""
+        """Put a deleted quote back; the brackets after and around it move with it."""
         quote = self.quotes[number]
         self.words.insert(quote.index, quote.word)
         self.tags.insert(quote.index, quote.tag)
@@ -60,11 +60,11 @@ class Sentence:
             later.index += 1
 
     def counted_brackets(self, params: Params) -> list[tuple[str, int, int]]:
-        """The brackets that count, labels cut at - or =: those over some word whose label is not deleted."""
+        """Return the brackets that count, over some word and with a label not deleted; labels are cut at - or =."""
         return list(self.numbered_brackets(params).values())
 
     def numbered_brackets(self, params: Params) -> dict[int, tuple[str, int, int]]:
-        """Those of `counted_brackets`, each by its number among all constituents, from the top down."""
+        """Return the brackets of `counted_brackets` by their number among all constituents, from the top down."""
         counted = {}
         for number, (label, start, end) in enumerate(self.brackets):
             cut = label.partition("-")[0].partition("=")[0]
@@ -74,9 +74,9 @@ class Sentence:
 
 
 def read_off(tree: nltk.Tree, params: Params) -> Sentence:
-    """EVALB's `read_line` on a tree; InputError, without a place, for an untagged word."""
+    """Read a tree as EVALB's `read_line` does. Raises InputError, without a line, for an untagged word."""
     sentence = Sentence()
-    # a tree may be deeper than Python's stack; a number on the agenda closes the bracket it names
+    # a tree may be deeper than Python's stack; a number on the agenda closes the bracket with that number
     agenda: list = [tree]
     while agenda:
         node = agenda.pop()
@@ -96,7 +96,7 @@ def read_off(tree: nltk.Tree, params: Params) -> Sentence:
 def matches(
     gold: Sequence[tuple[str, int, int]], system: Sequence[tuple[str, int, int]], params: Params
 ) -> list[tuple[int, int]]:
-    """Places in both lists of brackets matched one to one: each gold bracket takes the first free one that fits."""
+    """Return indices in both lists of brackets matched one to one; each gold bracket takes the first free match."""
     free: dict[tuple[int, int], list[int]] = defaultdict(list)
     for position, (_, start, end) in enumerate(system):
         free[start, end].append(position)
@@ -112,10 +112,10 @@ def matches(
 
 
 def fix_quotes(gold: Sentence, system: Sentence, params: Params) -> None:
-    """Put a quote back that one side deleted and the other kept as a word (EVALB's `fix_quote`).
+    """Put back a quote that one side deleted and the other kept as a word (EVALB's `fix_quote`).
 
-    A quote is compared at the index it had when its turn came, and one put back may be met again:
-    where several quotes stand together the original's order of steps decides.
+    A quote is compared at the index it had when its turn came, and one put back may be visited again.
+    If several quotes are adjacent, the original's order of steps decides.
     """
     for number, quote in enumerate(system.quotes):
         index = quote.index

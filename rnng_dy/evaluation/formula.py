@@ -1,4 +1,4 @@
-"""Predictions of test suites, as SyntaxGym writes them: comparisons of the sums of regions.
+"""Predictions of test suites in SyntaxGym's notation: comparisons of the sums of regions.
 
     formula    := comparison (("&" | "|") comparison)*
     comparison := "!" comparison | sum [("<" | ">" | "<=" | ">=" | "=") sum]
@@ -7,8 +7,8 @@
     factor     := "-" factor | region | number | "(" formula ")" | "[" formula "]"
     region     := "(" (digits | "*") ";" "%" condition "%" ")"
 
-As in SyntaxGym, "&" and "|" bind alike, from left to right, and "=" is equality but for rounding. "*", "/", "<=", ">="
-and "!" are ours. The text is read by the parser below and never run as a program.
+As in SyntaxGym, "&" and "|" bind alike, from left to right, and "=" is equality up to rounding. "*", "/", "<=",
+">=" and "!" are additions of this project. The text is only parsed below, never run as a program.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ Values = Mapping[tuple[str, int], float]
 Evaluate = Callable[[Values], "float | bool | None"]
 
 RELATIVE, ABSOLUTE = 1e-5, 1e-3
-"""How far numbers that are "=" may lie apart (syntaxgym's EQUALITY_RTOL and EQUALITY_ATOL)."""
+"""The most by which numbers that are "=" may differ (syntaxgym's EQUALITY_RTOL and EQUALITY_ATOL)."""
 MAX_DEPTH = 50
-"""Brackets and signs in one another."""
+"""The deepest nesting of brackets and signs."""
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<region>\(\s*(?P<number>[0-9]{1,9}|\*)\s*;\s*%(?P<condition>[^%]*)%\s*\))"
@@ -57,7 +57,7 @@ class Reference(NamedTuple):
 
 
 class _Node(NamedTuple):
-    """A part of a formula: its column, whether it is true or false or else a number, and its value."""
+    """A part of a formula: its column, whether it is a truth value or else a number, and its evaluation."""
 
     column: int
     is_truth: bool
@@ -65,7 +65,7 @@ class _Node(NamedTuple):
 
 
 class Formula:
-    """A parsed prediction. Raises FormulaError for a text that is none.
+    """A parsed prediction. Raises FormulaError for a text that does not parse.
 
     >>> formula = Formula("(2;%match%) < (2;%mismatch%) & (*;%match%) > 0")
     >>> formula.decide({("match", 1): 3.0, ("match", 2): 4.5, ("mismatch", 2): 9.0})
@@ -79,10 +79,10 @@ class Formula:
         self.references = tuple(parser.references)
 
     def decide(self, values: Values) -> bool | None:
-        """Whether the prediction holds; None where that hangs on a comparison of nothing.
+        """Return whether the prediction holds; None if that depends on an undecided comparison.
 
-        A comparison is one of nothing where both sides are infinite, or one is no number. It holds no more than its
-        opposite does; "false & nothing" is false, "true | nothing" true.
+        A comparison is undecided if both sides are infinite, or one is NaN. So is its negation.
+        "false & undecided" is false, "true | undecided" true.
         """
         return self._evaluate(values)
 
@@ -95,7 +95,7 @@ def _number_of(reference: Reference) -> Evaluate:
 
 
 def _joined(decisive: bool, a: bool | None, b: bool | None) -> bool | None:
-    """Kleene's "or" where True is decisive, "and" where False is.
+    """Return Kleene's "or" if True is decisive, "and" if False is.
 
     >>> _joined(False, None, False), _joined(False, None, True), _joined(True, None, True)
     (False, None, True)
@@ -140,7 +140,7 @@ def _number(node: _Node) -> _Node:
 
 
 class _Parser:
-    """Recursive descent: a method for each rule of the grammar."""
+    """A recursive-descent parser with one method per rule of the grammar."""
 
     def __init__(self, text: str):
         self._text, self._depth = text, 0
@@ -149,7 +149,7 @@ class _Parser:
         self._advance()
 
     def _advance(self) -> None:
-        """Go on to the next token."""
+        """Move to the next token."""
         found = _TOKEN.match(self._text, self._end)
         if found is None:
             rest = self._text[self._end :]
@@ -169,7 +169,7 @@ class _Parser:
         return sign
 
     def whole(self) -> _Node:
-        """All of the text. Raises FormulaError where something is left over, or it compares nothing."""
+        """Parse the whole text. Raises FormulaError if text is left over, or if it is not a comparison."""
         node = self._formula()
         if self._kind != "end":
             raise self._unexpected("an operator")
@@ -213,7 +213,7 @@ class _Parser:
         checked: Callable[[_Node], _Node],
         operators: Mapping[str, Callable],
     ) -> _Node:
-        """Any number of parts with the signs of operators between them, from left to right."""
+        """Parse parts joined by operators, from left to right."""
         first = part()
         more = []
         while self._sign in operators:
@@ -256,7 +256,7 @@ class _Parser:
         return node._replace(column=column)
 
     def _nested(self, part: Callable[[], _Node]) -> _Node:
-        """What follows a sign or an opening bracket."""
+        """Parse the part after a sign or an opening bracket."""
         if self._depth == MAX_DEPTH:
             raise FormulaError(
                 f"more than {MAX_DEPTH} brackets and signs in one another", self._column

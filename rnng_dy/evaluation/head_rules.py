@@ -1,15 +1,15 @@
-"""Head rules: which child of a constituent is its head, from a table such as that of Collins (1999, appendix A).
+"""Head rules that choose the head child of a constituent, from a table such as Collins' (1999, appendix A).
 
 A file of rules has lines `PARENT SEARCH LABEL...`. The lines of a parent are tried in turn:
 
-- `from-left A B`: the first child that is an A, counted from the left; without one, the first B (`from-right`: counted
-  from the right);
-- `any-from-left A B`: the first child that is an A or a B (`any-from-right`: counted from the right);
-- `last A B`: the last child, where it is an A or a B.
+- `from-left A B`: the first child that is an A, counted from the left, or else the first B (`from-right`: from the
+  right);
+- `any-from-left A B`: the first child that is an A or a B (`any-from-right`: from the right);
+- `last A B`: the last child, if it is an A or a B.
 
-Where none of them finds a child it is the first one, counted from the side from which the parent's last line does.
-With `PARENT coordination CC` a head behind a CC that is not the first child gives way to the child before that; with
-`coordination CC A B` only where some child is an A or a B. The parent `*` is every one without lines of its own.
+If none of them finds a child, the head is the first child, counted from the same side as in the parent's last line.
+`PARENT coordination CC` moves a head that follows a CC to the child before the CC, if there is one. With
+`coordination CC A B` this happens only if some child is an A or a B. The parent `*` is every parent without lines.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ SEARCHES = {
     "any-from-right": (_LEFTWARDS, False),
     "last": (_LAST, False),
 }
-"""By name: the children in the order in which they are looked at, and whether that is done label by label."""
+"""By name: the children in search order, and whether they are searched for one label at a time."""
 FROM_RIGHT = frozenset(["from-right", "any-from-right", "last"])
 
 
 class Rule(NamedTuple):
-    """A line of the table but for its parent."""
+    """A line of the table without its parent."""
 
     search: str
     labels: tuple[str, ...]
 
     def find(self, children: Sequence[str]) -> int | None:
-        """The index of the child that the rule chooses, given their labels and tags."""
+        """Return the index of the child that the rule chooses by the children's labels and tags, or None."""
         order, by_label = SEARCHES[self.search]
         indices = range(len(children))[order]
         if by_label:
@@ -63,12 +63,12 @@ class HeadRules:
     def __init__(
         self, rules: Mapping[str, Sequence[Rule]], coordinations: Mapping[str, Sequence[str]]
     ):
-        """By parent; a coordination is the coordinator's label and, maybe, those of which a child must be."""
+        """Keys are parents. A coordination is the coordinator's label, then labels, one needed among the children."""
         self._rules, self._coordinations = rules, coordinations
 
     @classmethod
     def read(cls, path: str | Path) -> HeadRules:
-        """The table of a file, `-` is standard input. Raises InputError with the line that is no rule."""
+        """Read the table of a file; `-` is standard input. Raises InputError with the line that is no rule."""
         rules: dict[str, list[Rule]] = defaultdict(list)
         coordinations: dict[str, tuple[str, ...]] = {}
         for number, text in read_lines(path):
@@ -89,7 +89,7 @@ class HeadRules:
         return cls(rules, coordinations)
 
     def head(self, label: str, children: Sequence[str]) -> int:
-        """The index of the head among the children, whose labels and tags are given."""
+        """Return the index of the head among the children, from their labels and tags."""
         rules = self._rules.get(label) or self._rules.get(ANY) or [Rule("from-left", ())]
         found = (rule.find(children) for rule in rules)
         head = next((i for i in found if i is not None), None)
@@ -105,5 +105,5 @@ class HeadRules:
 
 @cache
 def collins() -> HeadRules:
-    """Collins' rules for the Penn Treebank."""
+    """Return Collins' rules for the Penn Treebank."""
     return HeadRules.read(COLLINS)

@@ -1,4 +1,4 @@
-"""Which constituents of a tree are wrong, and which of the gold tree are missed."""
+"""Marking of the wrong constituents of a tree, and of the missed ones of the gold tree."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from rnng_dy.evaluation.evalb_sentence import matches, read_off
 
 
 class Marked(NamedTuple):
-    """Two trees of a sentence against each other; constituents are numbered from 0, from the top down."""
+    """A comparison of two trees of a sentence; constituents are numbered from 0, from the top down."""
 
     score: SentenceScore
     missed: frozenset[int]
-    """Constituents of the gold tree that the system's lacks."""
+    """Constituents of the gold tree that the system's tree lacks."""
     wrong: frozenset[int]
     """Constituents of the system's tree that the gold tree lacks."""
 
 
 def mark(gold: nltk.Tree, system: nltk.Tree, params: Params = COLLINS) -> Marked:
-    """The score of a tree, and the constituents that lower it. InputError for a word without a tag.
+    """Score a tree and mark the constituents that lower its score. Raises InputError for a word without a tag.
 
-    Nothing is marked where the trees cannot be scored, since their words differ. What does not count in evaluation,
-    such as TOP, is not marked either.
+    Nothing is marked if the trees cannot be scored because their words differ. Constituents that do not count in
+    evaluation, such as TOP, are not marked either.
 
     >>> gold = nltk.Tree.fromstring("(S (NP (DT the) (NN cat)) (VP (VBZ sleeps)) (. .))")
     >>> marked = mark(gold, nltk.Tree.fromstring("(S (NP (DT the) (NN cat)) (NP (NNS sleeps)) (. .))"))
@@ -46,5 +46,5 @@ def mark(gold: nltk.Tree, system: nltk.Tree, params: Params = COLLINS) -> Marked
 
 
 def _others(numbers: Iterable[int], positions: set[int]) -> frozenset[int]:
-    """The numbers that do not stand at the positions."""
+    """Return the numbers that are not at these positions."""
     return frozenset(number for position, number in enumerate(numbers) if position not in positions)

@@ -1,4 +1,4 @@
-"""Written words that are several tokens, `can't` or `word,`: their measures, by alignment with the raw text."""
+"""Measures of written words with several tokens, `can't` or `word,`, by alignment with the raw text."""
 
 from __future__ import annotations
 
@@ -31,8 +31,9 @@ _WAYS = {
     "--": ["—", "–"],
     "-": ["‐", "‑", "–", "−"],
 }
-"""What a token has, and how else it may be written. No way to write one thing begins another, so that the first that
-fits is right."""
+"""A token's pieces, with other ways of writing each. No way of writing a piece begins with another, so that the first
+match is right.
+"""
 
 _NOT_ADDED = ("standard_error", "entropy", "open")
 
@@ -44,17 +45,17 @@ _WRITTEN = re.compile(rf"[^{WHITE_SPACE}]+")
 class MergedWord(WordRecord):
     """A written word, or the end of a sentence, with the measures of the tokens that it covers.
 
-    Surprisal, its shares, rounds, actions and the change of entropy are sums, None where a token has none. Entropy and
-    open constituents are those after the last token. The standard error is that of a single token, None for more:
-    the errors of neighbours are not independent. `token` is as in the raw text; the words of a token that covers
-    several are joined by a space. `unk` is the model's form of a single token.
+    Surprisal, its shares, rounds, actions and the change of entropy are sums; a sum is None if some token lacks the
+    measure. Entropy and open constituents are the values after the last token. The standard error is a single token's,
+    and None for several tokens, since the errors of neighbours are not independent. `token` is as in the raw text; if
+    one token covers several words, a space joins them. `unk` is the model's form of a single token.
     """
 
     first: int = 1
     """Number of the first token, from 1."""
     last: int = 1
     known: bool | None = None
-    """Whether the model saw all tokens as they are; None for the end of a sentence."""
+    """Whether the model saw all tokens unchanged; None for the end of a sentence."""
 
     @property
     def token_ids(self) -> str:
@@ -63,10 +64,10 @@ class MergedWord(WordRecord):
 
 
 def merge(raw: str, records: Sequence[WordRecord], path: object, line: int) -> list[MergedWord]:
-    """The written words of a raw line with the measures of their tokens; a record without a token stays alone.
+    """Return the written words of a raw line with their tokens' measures; a record without a token stays alone.
 
-    Characters are compared, white space apart. A token may have PTB's -LRB-, ``, '', \\/, ... and -- for brackets,
-    quotes, /, … and dashes. Raises InputError with the column, from 1, where tokens and text cannot be aligned.
+    Characters are compared, ignoring white space. Tokens may have PTB's -LRB-, ``, '', \\/, ... and -- for brackets,
+    quotes, /, … and dashes. Raises InputError with the column, from 1, if tokens and text cannot be aligned.
     """
     tokens = [(i, r.token) for i, r in enumerate(records) if r.token is not None]
     rows = []
@@ -83,7 +84,7 @@ def check_alignment(raw: str, tokens: Sequence[str], path: object, line: int) ->
 
 
 class _Line:
-    """A raw line without its white space, and where everything stood."""
+    """A raw line without its white space, with the positions of its characters and words."""
 
     def __init__(self, raw: str, path: object, number: int):
         self._path, self._number = path, number
@@ -96,14 +97,14 @@ class _Line:
         """Where each written word begins in `text`."""
 
     def error(self, position: int, message: str) -> InputError:
-        """An error at a position in `text`."""
+        """Return an error at a position in `text`."""
         return InputError(
             f"column {self._columns[position] + 1}: {message}", self._path, self._number
         )
 
 
 def _aligned(line: _Line, tokens: Sequence[str]) -> Iterator[tuple[str, int, int]]:
-    """Written words, each with its first and last token, counted from 0."""
+    """Yield written words, each with its first and last token, counted from 0."""
     begins = _token_begins(line, tokens)
     if not tokens:
         return
@@ -123,7 +124,7 @@ def _aligned(line: _Line, tokens: Sequence[str]) -> Iterator[tuple[str, int, int
 
 
 def _token_begins(line: _Line, tokens: Sequence[str]) -> list[int]:
-    """Where each token begins in the text of the line."""
+    """Return the position where each token begins in the text of the line."""
     begins, position = [], 0
     for number, token in enumerate(tokens, 1):
         begins.append(position)
@@ -141,7 +142,7 @@ def _token_begins(line: _Line, tokens: Sequence[str]) -> list[int]:
 
 @lru_cache(maxsize=1 << 16)
 def _written_as(token: str) -> re.Pattern:
-    """What a token may be in the raw text, white space apart."""
+    """Return a pattern of the token's forms in the raw text, without white space."""
     pieces = _PIECE.findall("".join(token.split()))
     ways = ("|".join(map(re.escape, [piece, *_WAYS.get(piece, ())])) for piece in pieces)
     return re.compile("".join(f"(?:{way})" for way in ways))
@@ -169,15 +170,15 @@ def _merged(text: str | None, records: Sequence[WordRecord], first: int, last: i
 
 
 def read_raw(path: str, sentences: Sequence[Sequence[str]], source: str) -> list[str]:
-    """Return the raw line of each sentence of the file `source`, given as tokens.
+    """Return the raw line of each sentence, given as tokens, of the file `source`.
 
-    Raises InputError where tokens and text cannot be aligned.
+    Raises InputError if tokens and text cannot be aligned.
     """
     with open_input(path) as stream:
         lines = [line.removesuffix("\n") for line in stream]
     if lines:
         lines[0] = lines[0].removeprefix("\ufeff")
-    # as of the sentences, those at the end that are empty do not count
+    # empty lines at the end do not count, as for the sentences
     while len(lines) > len(sentences) and not lines[-1].strip(WHITE_SPACE):
         lines.pop()
     if len(lines) != len(sentences):

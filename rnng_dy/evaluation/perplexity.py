@@ -1,4 +1,4 @@
-"""Likelihood and perplexity over sentences: those that have p > 0; two ways to estimate them side by side."""
+"""Likelihood and perplexity over sentences with p > 0, and the comparison of two ways to estimate them."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import NamedTuple
 
 
 class Likelihood(NamedTuple):
-    """Of the sentences that have p > 0."""
+    """Likelihood and perplexity of the sentences with p > 0."""
 
     llh: float
     """Log likelihood in nats."""
     perplexity: float
-    """A word; NaN where there is no sentence, infinity where it is too large for a number."""
+    """Perplexity per word; NaN if there is no sentence, infinity if it is too large for a number."""
     words: int
     sentences: int
 
     def lines(self, of: int) -> list[str]:
-        """Return what is printed of so many sentences."""
+        """Return the lines to print; `of` is the number of all sentences."""
         counts = [f"sentences={self.sentences} of {of}", f"len={self.words} words"]
         return [*counts, f"LLH={self.llh:.15g}", f"PPL={self.perplexity:.15g}"]
 
     def warnings(self, of: int, left_out: int) -> Iterator[str]:
-        """Yield what is wrong, with so many of the sentences left out."""
+        """Yield warnings; `left_out` of the `of` sentences have p = 0."""
         if left_out:
             yield f"{left_out} of {of} sentences have p = 0 and are left out"
         if math.isinf(self.perplexity):
@@ -33,7 +33,7 @@ class Likelihood(NamedTuple):
 
 
 def likelihood(log_marginals: Iterable[float], lengths: Iterable[int]) -> Likelihood:
-    """Of sentences with these log probabilities in nats and numbers of words, but for those with p = 0.
+    """Return the likelihood of sentences from their log probabilities in nats and lengths in words, ignoring p = 0.
 
     Perplexity is exp(-llh / words); the end of a sentence is not a word (Dyer et al. 2016, section 5).
 
@@ -47,7 +47,7 @@ def likelihood(log_marginals: Iterable[float], lengths: Iterable[int]) -> Likeli
 
 
 def _exp(x: float) -> float:
-    """e to the power of x; infinity where that is too large for a number."""
+    """Return e to the power of x, or infinity if that is too large for a number."""
     try:
         return math.exp(x)
     except OverflowError:
@@ -55,7 +55,7 @@ def _exp(x: float) -> float:
 
 
 def in_all(log_probs: Sequence[Sequence[float]]) -> list[list[float]]:
-    """The log probabilities by several systems of the same sentences; -inf for a sentence with p = 0 by any of them.
+    """Return each system's log probabilities, with -inf for every sentence that has p = 0 in some system.
 
     >>> in_all([[-1.0, -2.0], [-math.inf, -3.0]])
     [[-inf, -2.0], [-inf, -3.0]]
@@ -72,30 +72,30 @@ def in_all(log_probs: Sequence[Sequence[float]]) -> list[list[float]]:
 def likelihood_in_all(
     log_probs: Sequence[Sequence[float]], lengths: Sequence[int]
 ) -> list[Likelihood]:
-    """That of several systems on the same sentences, of those that have p > 0 in all of them."""
+    """Return the likelihood of each system over the sentences that have p > 0 in all systems."""
     return [likelihood(of_system, lengths) for of_system in in_all(log_probs)]
 
 
 ABOVE = 1e-6
-"""Nats by which a probability is above another, and not equal to it but for rounding."""
+"""The difference in nats from which one probability counts as higher than another, allowing for rounding."""
 
 
 class Gap(NamedTuple):
-    """A search's probabilities of sentences beside a sampler's estimates, of the sentences that have p > 0 by both."""
+    """A search's probabilities compared with a sampler's estimates, over the sentences with p > 0 in both."""
 
     searched: Likelihood
     sampled: Likelihood
     a_sentence: float
-    """Nats by which the log likelihood of the search is lower."""
+    """Nats per sentence by which the log likelihood of the search is lower."""
     a_word: float
-    """The same."""
+    """Nats per word by which the log likelihood of the search is lower."""
     ratio: float
-    """Perplexity by the search to that by the samples."""
+    """Perplexity by the search divided by perplexity by the samples."""
     above: int
-    """Sentences whose probability is higher by the search: where that is a lower bound, the sampler missed mass."""
+    """Sentences to which the search gives a higher probability; if that is a lower bound, the sampler missed mass."""
 
     def lines(self) -> Iterator[str]:
-        """Yield what is printed."""
+        """Yield the lines to print."""
         sentences, words = self.sampled.sentences, self.sampled.words
         yield f"p > 0 by search and samples: {sentences} sentences, {words} words"
         for name, of_way in (("search", self.searched), ("samples", self.sampled)):
@@ -107,13 +107,13 @@ class Gap(NamedTuple):
         yield f"search above samples: {self.above} sentences"
 
     def to_json(self) -> dict[str, object]:
-        """All of it by name."""
+        """Return all figures by name."""
         both = {"searched": self.searched._asdict(), "sampled": self.sampled._asdict()}
         return self._asdict() | both
 
 
 def gap(searched: Sequence[float], sampled: Sequence[float], lengths: Sequence[int]) -> Gap:
-    """Of log probabilities in nats of the same sentences, with their numbers of words.
+    """Return the gap between log probabilities, in nats, of the same sentences; `lengths` are in words.
 
     >>> found = gap([-6.0, -2.0], [-5.0, -2.5], [3, 2])
     >>> found.a_sentence, found.a_word, round(found.ratio, 6), found.above

@@ -1,4 +1,4 @@
-"""What a model says of each word as it is read: the records that word-by-word measures come as."""
+"""Records of word-by-word measures: a model's output for each word as it is read."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 END = "</s>"
-"""How the end of a sentence, whose record has no token, is written."""
+"""The written form of a sentence's end, whose record has no token."""
 
 SHOWN_WORDS = 10
-"""Words that are named where there are many."""
+"""The most words that a message lists."""
 
 _BREAKS_A_LINE = re.compile(r"[\0-\x20\x7f\x85\u2028\u2029]")
 
@@ -24,47 +24,47 @@ class Analysis(NamedTuple):
     log_prob: float
     """Joint log probability of its actions and words, in nats."""
     actions: Sequence[str]
-    """As an oracle writes them."""
+    """Actions as in an oracle."""
 
 
 @dataclass(frozen=True)
 class WordRecord:
-    """A word and its measures, in bits where nothing else is said; None for what a model or search does not have.
+    """A word and its measures, in bits unless stated otherwise. Unavailable measures are None.
 
     The record of a sentence's end has the token None.
     """
 
     token: str | None
-    """As it is written."""
+    """The word as written."""
     unk: str | None
-    """As the model saw it: a word of its vocabulary, or an UNK class."""
+    """The model's form of the word: a word of its vocabulary, or an UNK class."""
     surprisal: float
-    """-log2 p(word | the words before); infinite for a word that the model cannot give."""
+    """-log2 p(word | the words before); infinite for a word that the model cannot generate."""
     standard_error: float | None = None
-    """Of the surprisal, where it is an estimate of several runs."""
+    """Standard error of the surprisal, if it is estimated from several runs."""
     syntactic: float | None = None
     """The share of the actions before the word."""
     lexical: float | None = None
-    """The share of the word; both add up to the surprisal."""
+    """The share of the word itself; both shares add up to the surprisal."""
     best_syntactic: float | None = None
     """The shares in the best derivation alone."""
     best_lexical: float | None = None
     rounds: int | None = None
     """Rounds of the search's loop until the word."""
     actions: int | None = None
-    """Actions carried out until the word."""
+    """Actions taken until the word."""
     entropy: float | None = None
-    """Of the analyses in the word beam; with particles, an estimate for all analyses."""
+    """Entropy of the analyses in the word beam; with particles, an estimate for all analyses."""
     entropy_delta: float | None = None
-    """Its change; 0 before the first word."""
+    """Change of the entropy; before the first word the entropy is 0."""
     open: int | None = None
-    """Open constituents of the best analysis."""
+    """Number of open constituents in the best analysis."""
     beam: Sequence[Analysis] = ()
     """The analyses after the word, best first."""
 
     @property
     def known(self) -> bool | None:
-        """Whether the model saw the word itself, and no UNK class; None for the end of a sentence."""
+        """Whether the model saw the word itself and not an UNK class; None for the end of a sentence."""
         return None if self.token is None else self.token == self.unk
 
 
@@ -73,9 +73,9 @@ MEASURES = tuple(f.name for f in fields(WordRecord) if f.name not in ("token", "
 
 
 def one_word(text: str) -> str:
-    r"""The text with an escape, `\t` or `\x20`, for each ASCII space or control character and each line end of Unicode.
+    r"""Return the text with escapes (`\t`, `\x20`) for ASCII space and control characters and Unicode's line ends.
 
-    Other backslashes stay as they are. What splits lines, columns or words then finds one word.
+    Other backslashes stay as they are. Programs that split lines, columns or words then see one word.
 
     >>> print(one_word("a b\tc"), one_word("1\\/2"))
     a\x20b\tc 1\/2
@@ -88,7 +88,7 @@ def _escape(match: re.Match) -> str:
 
 
 def tokens_so_far(records: Sequence[WordRecord], end: int) -> list[str]:
-    """The tokens of the first `end` records, each one word, as trees need them, without those that were passed over."""
+    """Return the tokens of the first `end` records, escaped by `one_word`, without skipped tokens."""
     return [
         one_word(record.token)
         for record in records[:end]
@@ -97,13 +97,13 @@ def tokens_so_far(records: Sequence[WordRecord], end: int) -> list[str]:
 
 
 def unknown_words(unknown: Counter[str], words: int) -> str:
-    """Return how many of so many words a model saw as UNK classes, or could not give at all."""
+    """Return a message: how many of the `words` a model saw as UNK classes, or could not generate at all."""
     shown = shown_counts(unknown)
     return f"words outside the model's vocabulary: {unknown.total()} of {words}, {shown}"
 
 
 def shown_counts(counts: Counter[str]) -> str:
-    """Return the most frequent ones with their counts, and how many more there are.
+    """Return the most frequent keys with their counts, and how many more there are.
 
     >>> shown_counts(Counter({"cat": 2, "dog": 1}))
     'cat (2), dog (1)'

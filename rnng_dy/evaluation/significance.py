@@ -1,4 +1,4 @@
-"""What a reviewer asks of two systems: spread over seeds and a paired bootstrap over sentences."""
+"""Statistics for comparing two systems: spread over seeds and a paired bootstrap over sentences."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ REPLICATES = 10000
 
 @dataclass(frozen=True)
 class Difference:
-    """Of two systems on the same sentences: the second one's figure less the first one's."""
+    """The second system's figure minus the first's, on the same sentences."""
 
     value: float
     low: float
@@ -26,7 +26,7 @@ class Difference:
 
 
 def mean_and_deviation(values: Sequence[float]) -> tuple[float, float]:
-    """Mean and sample standard deviation; the latter is NaN for one value.
+    """Return mean and sample standard deviation; the latter is NaN for one value.
 
     >>> mean_and_deviation([1.0, 3.0])
     (2.0, 1.4142135623730951)
@@ -36,7 +36,7 @@ def mean_and_deviation(values: Sequence[float]) -> tuple[float, float]:
 
 
 def holm(ps: Sequence[float]) -> list[float]:
-    """The p of several tests, each corrected for their number by Holm's method (1979); NaN is no test, and stays.
+    """Return the p of several tests, corrected by Holm's method (1979); NaN is not a test and stays.
 
     >>> holm([0.25, 0.125])
     [0.25, 0.25]
@@ -54,9 +54,9 @@ def _paired_bootstrap(
     figure: Callable[[np.ndarray], np.ndarray],
     seed: int,
 ) -> Difference:
-    """`first` and `second` have a row of counts for each sentence; `figure` takes their sums, shape (..., counts).
+    """Resample `first` and `second`, rows of counts per sentence; `figure` maps their sums, shape (..., counts).
 
-    NaN for no sentences.
+    All values are NaN if there are no sentences.
     """
     if len(first) != len(second):
         raise ValueError(f"{len(first)} and {len(second)} sentences")
@@ -80,9 +80,9 @@ def _paired_bootstrap(
 
 
 def f1_difference(first: Scores, second: Scores, seed: int = 1) -> Difference:
-    """Of labelled F1 in percent, of two systems that are scored on the same sentences.
+    """Return the difference of labelled F1, in percent, of two systems scored on the same sentences.
 
-    Raises ValueError for other numbers of scored sentences.
+    Raises ValueError for different numbers of scored sentences.
     """
 
     def f1(sums: np.ndarray) -> np.ndarray:
@@ -96,7 +96,7 @@ def f1_difference(first: Scores, second: Scores, seed: int = 1) -> Difference:
 def perplexity_difference(
     first: Sequence[float], second: Sequence[float], lengths: Sequence[int], seed: int = 1
 ) -> Difference:
-    """Of perplexities from log p in nats of each sentence, over those that have p > 0 in both."""
+    """Return the difference of perplexities, from log p in nats per sentence, over sentences with p > 0 in both."""
     kept = [i for i in range(len(lengths)) if math.isfinite(first[i]) and math.isfinite(second[i])]
 
     def ppl(sums: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Test suites from files: SyntaxGym's JSON, minimal pairs in two columns or in JSON lines (BLiMP), and our own."""
+"""Readers of test suites: SyntaxGym's JSON, minimal pairs in two columns or in JSON lines (BLiMP), built-in suites."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from rnng_dy.evaluation.suites import (
 
 Tokenize = Callable[[str], Sequence[str]]
 FOLDER = Path(__file__).parent / "data"
-"""Where the suites are that come with the package."""
+"""The folder of the suites that come with the package."""
 _SUITE_KEYS = {"meta", "region_meta", "predictions", "items"}
 _GOOD, _BAD = "sentence_good", "sentence_bad"
 _KINDS = {str: "text", int: "a whole number", list: "a list", dict: "an object"}
@@ -33,7 +33,7 @@ _NUMBER = re.compile("[0-9]{1,9}")
 
 
 def tokens_of(text: str) -> list[str]:
-    """Tokens that blanks separate, brackets written as in the treebank.
+    """Return tokens separated by blanks, with brackets as in the treebank.
 
     >>> tokens_of("The sale ( in May ) is off .")
     ['The', 'sale', '-LRB-', 'in', 'May', '-RRB-', 'is', 'off', '.']
@@ -42,7 +42,7 @@ def tokens_of(text: str) -> list[str]:
 
 
 def treebank_tokens(text: str) -> list[str]:
-    """Tokens of plain text, as NLTK's treebank tokenizer splits it.
+    """Return tokens of plain text, as split by NLTK's treebank tokenizer.
 
     >>> treebank_tokens("They don't.")
     ['They', 'do', "n't", '.']
@@ -53,15 +53,15 @@ def treebank_tokens(text: str) -> list[str]:
 
 
 def shipped() -> dict[str, Path]:
-    """The suites that come with the package, by name."""
+    """Return the paths of the suites that come with the package, by name."""
     return {path.stem: path for path in sorted(FOLDER.glob("*.json"))}
 
 
 def read_suite(source: str, tokenize: Tokenize = tokens_of) -> Suite:
-    """The suite of a file, or one of the package's by its name.
+    """Return the suite of a file, or one of the package's suites by its name.
 
-    Regions and sentences become tokens by `tokenize`, each region alone.
-    Raises InputError that names the place, RnngError for a name that neither a file nor a suite has.
+    `tokenize` splits sentences, or each region by itself, into tokens.
+    Raises InputError that names the place, RnngError if neither a file nor a suite has the name.
     """
     known = shipped()
     path = str(known.get(source, source))
@@ -79,7 +79,7 @@ def read_suite(source: str, tokenize: Tokenize = tokens_of) -> Suite:
 
 
 def _every_line(lines: Sequence[tuple[int, str]]) -> list[str]:
-    """The lines with the empty ones that were between them, so that the numbers in messages are right."""
+    """Return the lines and the empty lines between them, so that line numbers in messages are right."""
     texts = dict(lines)
     return [texts.get(number, "\n") for number in range(1, lines[-1][0] + 1)]
 
@@ -104,7 +104,7 @@ def _pair(tokenize: Tokenize, path: str, line: int, good: str, bad: str) -> Item
 
 
 def _is_a_pair(line: str) -> bool:
-    """Is this line an object of its own, and no suite written on one line?"""
+    """Return whether this line is a minimal pair rather than a suite written on one line."""
     try:
         content = json.loads(line)
     except (ValueError, RecursionError):
@@ -125,7 +125,7 @@ def _json_pair(tokenize: Tokenize, path: str, line: int, text: str) -> Item:
 def _read_json(text: str, path: str, line: int = 1) -> object:
     try:
         found = json.loads(text)
-        # half of a surrogate pair is JSON, and no text
+        # JSON allows half of a surrogate pair, which no text can contain
         json.dumps(found, ensure_ascii=False).encode("utf-8")
         return found
     except json.JSONDecodeError as error:
@@ -139,7 +139,7 @@ def _read_json(text: str, path: str, line: int = 1) -> object:
 
 
 class _SyntaxGym:
-    """Reads the object of one file; messages name the item, condition and region."""
+    """Reader of the JSON object of one file; messages name the item, condition and region."""
 
     def __init__(self, path: str, tokenize: Tokenize):
         self._path, self._tokenize = path, tokenize
@@ -166,13 +166,13 @@ class _SyntaxGym:
         return InputError(message, self._path)
 
     def _field(self, content: object, key: str, kind: type, where: str, default=None):
-        """A field of an object; without a default there has to be one."""
+        """Return a field of an object. Raises InputError if it is missing and has no default, or has another type."""
         if not isinstance(content, dict):
             raise self._error(f"{where} is no object")
         found = content.get(key, default)
         if found is None:
             raise self._error(f"{where} has no {key!r}")
-        # True is a whole number for Python
+        # in Python True is an int
         if not isinstance(found, kind) or isinstance(found, bool):
             raise self._error(f"{where}: {key!r} is not {_KINDS[kind]}")
         return found
@@ -184,7 +184,7 @@ class _SyntaxGym:
         return found
 
     def _region_names(self, content: object) -> Mapping[int, str]:
-        """Names by number; empty where the suite has none."""
+        """Return region names by number; empty if the suite has none."""
         named = self._field(content, "region_meta", dict, "the suite", {})
         for key, name in named.items():
             if not _NUMBER.fullmatch(key) or not isinstance(name, str):
@@ -192,7 +192,7 @@ class _SyntaxGym:
         return {int(key): name for key, name in named.items()}
 
     def _predictions(self, content: object, meta: object) -> list:
-        """Those of the suite; files of Hu et al. have them as texts in `meta`, with an empty list here."""
+        """Return the suite's predictions; files of Hu et al. have them as texts in `meta`, with an empty list here."""
         texts = self._field(meta, "string_predictions", list, "meta", [])
         if texts and not self._field(content, "predictions", list, "the suite", []):
             return [{"formula": text} for text in texts]

@@ -1,4 +1,4 @@
-"""What is told of test suites: a table, the values behind it, and JSON."""
+"""Reports of test suites: a table, the values behind it, and JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ COLUMNS = ("suite", "item", "condition", "region", "name", "content", "bits")
 
 
 def table(results: Sequence[SuiteResult], style: str = TSV) -> str:
-    """Aligned, or as CSV: a row a prediction and, where a suite has several, one for the items on which all hold."""
+    """Return a table, aligned or as CSV: a row per prediction and, if there are several, a row for all together."""
     rows = [("suite", "prediction", "right", "of", "accuracy", "left out", "unknown")]
     for result in results:
         for name, _, found in result.rows():
@@ -23,7 +23,7 @@ def table(results: Sequence[SuiteResult], style: str = TSV) -> str:
 
 
 def region_lines(results: Sequence[SuiteResult], style: str = TSV) -> Iterator[str]:
-    """The value of every region, under a line of names; `inf` and `nan` where it is none."""
+    """Yield the value of every region, after a header line; `inf` and `nan` are possible values."""
     yield joined(COLUMNS, style) + "\n"
     for result in results:
         for found in result.items:
@@ -37,7 +37,7 @@ def region_lines(results: Sequence[SuiteResult], style: str = TSV) -> Iterator[s
 
 
 def as_json(results: Sequence[SuiteResult]) -> list[dict[str, object]]:
-    """The numbers of all suites, in bits."""
+    """Return the figures of all suites, in bits."""
     return [
         {
             "suite": result.suite.name,

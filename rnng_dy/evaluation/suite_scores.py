@@ -1,4 +1,4 @@
-"""What a model makes of test suites: the values of regions, and which predictions hold."""
+"""A model's results on test suites: the values of regions, and which predictions hold."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rnng_dy.evaluation.suites import METRICS, Condition, Item, Suite
 
 Sentence = tuple[str, ...]
 Surprisals = Callable[[Sequence[Sentence]], Sequence[Sequence[WordRecord]]]
-"""From sentences to a record for each token; a record of the sentence's end may follow, which does not count."""
+"""A function from sentences to a record per token; a record for the end of the sentence is ignored."""
 
 
 class Accuracy(NamedTuple):
@@ -21,15 +21,15 @@ class Accuracy(NamedTuple):
 
     right: int
     of: int
-    """Items that decide it."""
+    """Items that decide the prediction."""
     left_out: int
     """Items that do not: infinity is compared with infinity, or a sentence has no surprisals."""
     unknown: int
-    """Those of the deciding items in which the prediction compares a region with a word unknown to the model."""
+    """Deciding items in which the prediction compares a region with a word unknown to the model."""
 
     @property
     def share(self) -> float:
-        """NaN where no item decides."""
+        """Share of the deciding items; NaN if there are none."""
         return self.right / self.of if self.of else math.nan
 
     @property
@@ -40,19 +40,19 @@ class Accuracy(NamedTuple):
 
 @dataclass(frozen=True)
 class ItemResult:
-    """An item under a model."""
+    """A model's values and outcomes for one item."""
 
     item: Item
     values: Mapping[tuple[str, int], float]
     """By condition and region, in bits."""
     outcomes: tuple[bool | None, ...]
-    """Of each prediction; None where the item does not decide it."""
+    """Per prediction; None if the item does not decide it."""
     unknown: tuple[bool, ...]
-    """Of each prediction, whether it compares a region with a word that the model does not know."""
+    """Per prediction, whether it compares a region with a word that the model does not know."""
 
     @property
     def holds(self) -> bool | None:
-        """Whether all predictions hold: false where one does not, None where the rest is not decided."""
+        """Whether all predictions hold: False if one does not, else None if one is undecided."""
         if False in self.outcomes:
             return False
         return None if None in self.outcomes else True
@@ -60,29 +60,29 @@ class ItemResult:
 
 @dataclass(frozen=True)
 class SuiteResult:
-    """A suite under a model."""
+    """A model's results on one suite."""
 
     suite: Suite
     items: tuple[ItemResult, ...]
 
     @property
     def accuracy(self) -> Accuracy:
-        """Of items on which all predictions hold."""
+        """Accuracy over items: an item is right if all predictions hold."""
         return _accuracy((result.holds, any(result.unknown)) for result in self.items)
 
     def of_prediction(self, i: int) -> Accuracy:
-        """Of one prediction."""
+        """Return the accuracy of one prediction."""
         return _accuracy((result.outcomes[i], result.unknown[i]) for result in self.items)
 
     def rows(self) -> Iterator[tuple[str, str, Accuracy]]:
-        """Yield name, formula and accuracy of each prediction, then, of several, those of all together."""
+        """Yield name, formula and accuracy of each prediction, then, if there are several, of all together."""
         for i, prediction in enumerate(self.suite.predictions):
             yield prediction.name, prediction.formula.text, self.of_prediction(i)
         if len(self.suite.predictions) > 1:
             yield "all predictions", "", self.accuracy
 
     def means(self) -> dict[str, dict[int, float]]:
-        """The mean value of each region by condition, over the items where it is finite; NaN where none is."""
+        """Return the mean value of each region by condition, over items with a finite value; NaN if there are none."""
         found: dict[str, dict[int, list[float]]] = {}
         for result in self.items:
             for (condition, region), value in result.values.items():
@@ -95,7 +95,7 @@ class SuiteResult:
         }
 
     def highest(self) -> dict[int, float]:
-        """The highest finite mean of each region, 0 where there is none; regions in order."""
+        """Return the highest finite mean of each region, or 0 if there is none; regions in order."""
         means = self.means().values()
         return {
             n: max((of[n] for of in means if math.isfinite(of.get(n, math.nan))), default=0.0)
@@ -104,9 +104,9 @@ class SuiteResult:
 
 
 def evaluate(suites: Sequence[Suite], surprisals: Surprisals) -> list[SuiteResult]:
-    """Results of suites; sentences that are equal are scored once.
+    """Return the results of suites; equal sentences are scored once.
 
-    Raises RnngError where the records are of other tokens than the sentence.
+    Raises RnngError if the records' tokens differ from those of the sentence.
     """
     sentences = list(dict.fromkeys(_sentences(suites)))
     records = dict(zip(sentences, surprisals(sentences), strict=True))
@@ -124,7 +124,7 @@ def _sentences(suites: Iterable[Suite]) -> Iterator[Sentence]:
 
 
 def _words(sentence: Sentence, records: Sequence[WordRecord]) -> list[WordRecord]:
-    """The records of the tokens."""
+    """Return the records of the tokens, without the end of the sentence."""
     words = [record for record in records if record.token is not None]
     if tuple(record.token for record in words) != sentence:
         raise RnngError(f"the model's records are not of the tokens of {' '.join(sentence)!r}")
@@ -156,7 +156,7 @@ def _item_result(
 def region_values(
     condition: Condition, bits: Sequence[float], metric: str = "sum"
 ) -> Iterator[tuple[int, float]]:
-    """Region numbers and values of a sentence whose tokens have these surprisals; 0 for an empty region."""
+    """Yield region numbers and values of a sentence from its tokens' surprisals; 0 for an empty region."""
     begin = 0
     for region in condition.regions:
         end = begin + len(region.tokens)
@@ -165,7 +165,7 @@ def region_values(
 
 
 def _accuracy(outcomes: Iterable[tuple[bool | None, bool]]) -> Accuracy:
-    """The accuracy of outcomes; each comes with whether unknown words are compared."""
+    """Return the accuracy of outcomes, each paired with whether unknown words are compared."""
     found = list(outcomes)
     decided = [pair for pair in found if pair[0] is not None]
     right, unknown = (sum(part) for part in zip(*decided, strict=True)) if decided else (0, 0)

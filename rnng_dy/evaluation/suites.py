@@ -1,4 +1,4 @@
-"""Test suites: sentences that differ in one place, and what a model should find harder (Hu et al., ACL 2020)."""
+"""Test suites: sentences that differ in one place, and predictions of a model's difficulty (Hu et al., ACL 2020)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ METRICS: Mapping[str, Metric] = {
     "max": max,
     "min": min,
 }
-"""How the surprisals of a region's words become one number."""
+"""Functions that reduce the surprisals of a region's words to one number."""
 GOOD, BAD = "good", "bad"
 """The conditions of a minimal pair."""
 PAIR = f"(*;%{GOOD}%) < (*;%{BAD}%)"
@@ -28,7 +28,7 @@ PAIR = f"(*;%{GOOD}%) < (*;%{BAD}%)"
 
 @dataclass(frozen=True)
 class Region:
-    """A part of a sentence; without tokens it is empty, and its value 0."""
+    """A part of a sentence; without tokens it is empty, and its value is 0."""
 
     number: int
     tokens: tuple[str, ...]
@@ -36,14 +36,14 @@ class Region:
 
 @dataclass(frozen=True)
 class Condition:
-    """A sentence of an item."""
+    """One sentence of an item."""
 
     name: str
     regions: tuple[Region, ...]
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """The sentence."""
+        """The tokens of the sentence."""
         return tuple(token for region in self.regions for token in region.tokens)
 
 
@@ -55,7 +55,7 @@ class Item:
     conditions: tuple[Condition, ...]
 
     def lacks(self, reference: Reference) -> str | None:
-        """The condition or region of a formula that the item does not have, in words; None where it has both."""
+        """Return which condition or region of the reference the item lacks, in words; None if it has both."""
         regions = {c.name: {r.number for r in c.regions} for c in self.conditions}
         condition, region, _ = reference
         if condition not in regions:
@@ -67,7 +67,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What should hold of every item."""
+    """A formula that should hold for every item."""
 
     name: str
     formula: Formula
@@ -75,7 +75,7 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Suite:
-    """Items that are alike, and predictions of them. Raises InputError for a region that an item does not have."""
+    """Items of the same design, and predictions for them. Raises InputError for a region that an item lacks."""
 
     name: str
     path: str
@@ -93,7 +93,7 @@ class Suite:
 
 
 def pair(number: int, good: Sequence[str], bad: Sequence[str]) -> Item:
-    """A minimal pair, each sentence one region."""
+    """Return a minimal pair as an item; each sentence is one region."""
     sentences = ((GOOD, good), (BAD, bad))
     return Item(
         number, tuple(Condition(name, (Region(1, tuple(words)),)) for name, words in sentences)
@@ -101,6 +101,6 @@ def pair(number: int, good: Sequence[str], bad: Sequence[str]) -> Item:
 
 
 def suite_of_pairs(name: str, path: str, pairs: Sequence[Item]) -> Suite:
-    """A suite of minimal pairs: the good sentence should be the more probable one, so a tie is wrong."""
+    """Return a suite of minimal pairs: the good sentence should be more probable, so a tie is wrong."""
     predictions = (Prediction("good is more probable", Formula(PAIR)),)
     return Suite(name, path, "sum", {1: "sentence"}, predictions, tuple(pairs))

@@ -11,11 +11,11 @@ from rnng_dy.evaluation.records import END, MEASURES, WordRecord, one_word, toke
 from rnng_dy.evaluation.tables import TSV, joined
 
 PLACE = ("sentence_id", "token_id", "token", "unk", "known")
-"""The columns that every table begins with."""
+"""The first columns of every table."""
 
 
 def header(columns: Iterable[str] = MEASURES, style: str = TSV) -> str:
-    """The first line of a table with these measures, which are those that the kind of model and search can have.
+    """Return the first line of a table; `columns` are the measures that the kind of model and search provides.
 
     >>> header(["surprisal"]).split("\\t")
     ['sentence_id', 'token_id', 'token', 'unk', 'known', 'surprisal']
@@ -30,11 +30,11 @@ def line(
     columns: Iterable[str] = MEASURES,
     style: str = TSV,
 ) -> str:
-    """The line of a record, with as many columns as the header.
+    """Return the line of a record, with as many columns as the header.
 
-    `known` is 1 for a word that the model saw as it is, 0 for one that it saw as an UNK class. Bits have six digits
-    after the point, or are `inf`. What a record does not have is empty. The end of a sentence
-    has the token `</s>`. White space and control characters in a token are escaped, as `one_word` says.
+    `known` is 1 for a word that the model saw unchanged, 0 for one that it saw as an UNK class. Bits have six digits
+    after the point, or are `inf`. Cells of unavailable measures are empty. The end of a sentence has the token
+    `</s>`. White space and control characters in a token are escaped by `one_word`.
     """
     token = END if record.token is None else one_word(record.token)
     unk = "" if record.unk is None else one_word(record.unk)
@@ -48,11 +48,11 @@ def json_line(
     columns: Iterable[str] = MEASURES,
     transitions: TransitionSystem = TOP_DOWN,
 ) -> str:
-    """A sentence as a JSON object on one line: `sentence_id`, and `words`, a list.
+    """Return a sentence as a JSON object on one line: `sentence_id`, and `words`, a list.
 
-    A word has the columns of the table by name, tokens as they are (null at the end of the sentence), and where there
-    is one its `beam`: `log_prob` in nats, the `tree` so far in brackets, and its `actions`. JSON has no infinity: an
-    infinite surprisal is null, and `"infinite": true` says that it is; a measure that is missing is null alone.
+    A word has the table's columns by name, with tokens unescaped (null at the end of the sentence). It may have a
+    `beam`: `log_prob` in nats, the `tree` so far in brackets, and its `actions`. JSON has no infinity: an infinite
+    surprisal is null with `"infinite": true`; a missing measure is only null.
     """
     columns = _in_order(columns)
     words = [_json_word(records, i, columns, transitions) for i in range(len(records))]
@@ -62,10 +62,10 @@ def json_line(
 def beam_lines(
     records: Sequence[WordRecord], sentence_id: int, transitions: TransitionSystem = TOP_DOWN
 ) -> Iterator[str]:
-    """For each word a line `word SENTENCE TOKEN word`, then its analyses, best first.
+    """Yield for each word a line `word SENTENCE TOKEN word`, then its analyses, best first.
 
-    Of an analysis: its rank, log probability in nats with nine digits, and tree in brackets, in which constituents
-    that are open lack the closing one.
+    An analysis has its rank, log probability in nats with nine digits, and tree in brackets. Open constituents have no
+    closing bracket.
     """
     for i, record in enumerate(records):
         token = END if record.token is None else one_word(record.token)
@@ -88,7 +88,7 @@ def _cell(value: float | int | None) -> str:
         return ""
     if isinstance(value, int):
         return str(int(value))
-    # nothing added: no minus before a zero
+    # adding 0.0 removes the sign of a negative zero
     return f"{round(value, 6) + 0.0:.6f}" if math.isfinite(value) else str(value)
 
 

@@ -1,4 +1,4 @@
-"""Rows of text as a table: aligned for people, with tabs or as CSV for programs."""
+"""Tables of text: aligned for people, with tabs or as CSV for programs."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ TSV, CSV = "tsv", "csv"
 
 
 def joined(cells: Sequence[str], style: str = TSV) -> str:
-    r"""A line of a table, without its line feed.
+    r"""Return a line of a table, without its line feed.
 
-    TSV has tabs between cells, which must hold none, and no quotation marks of its own. CSV is that of RFC 4180: cells
-    may hold anything, and lines end with a carriage return, too.
+    TSV separates cells, which must have no tabs, by tabs and adds no quotation marks. CSV follows RFC 4180: cells may
+    have any content, and lines end with a carriage return, too.
 
     >>> joined(["1", "a,b"], CSV)
     '1,"a,b"\r'
@@ -26,12 +26,12 @@ def joined(cells: Sequence[str], style: str = TSV) -> str:
 
 
 def as_csv(rows: Iterable[Sequence[str]]) -> str:
-    """The rows as CSV."""
+    """Return the rows as CSV."""
     return "".join(f"{joined(cells, CSV)}\n" for cells in rows)
 
 
 def aligned(rows: Sequence[Sequence[str]], left: int = 1) -> str:
-    """The rows as lines with columns two blanks apart: the first `left` ones begin, the others end together.
+    """Return the rows as lines with columns two blanks apart; the first `left` are left-aligned, others right-aligned.
 
     >>> print(aligned([("label", "of"), ("NP", "10")]), end="")
     label  of

@@ -1,1 +1,1 @@
-"""From raw text to sentences of tokens as a treebank has them, with the place of each."""
+"""Raw text to sentences of tokens in a treebank's style, with their positions in the text."""

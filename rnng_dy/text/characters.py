@@ -1,4 +1,4 @@
-"""What characters are to a text: blanks, marks that are not seen, Han, openers and closers."""
+"""Classes of characters in raw text: blanks, invisible marks, Han, openers and closers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BLANKS = "\u200b\ufeff"
 
 
 class _Cleaning(dict):
-    """For str.translate: each blank a space but for line ends, and what nobody sees inside a word away."""
+    """A table for str.translate: blanks except line ends become spaces, invisible characters inside words vanish."""
 
     def __missing__(self, code: int) -> str | None:
         character = chr(code)
@@ -44,20 +44,21 @@ _CLEANING = _Cleaning()
 
 
 class CleanText(NamedTuple):
-    """A text whose blanks are spaces and line ends, and the position of each of its characters in the original."""
+    """A text whose blanks are spaces and line ends, with the position of each character in the original."""
 
     text: str
     positions: Sequence[int]
 
     def span(self, begin: int, end: int) -> tuple[int, int]:
-        """Where the original has these characters; `end` is exclusive."""
+        """Return the positions of these characters in the original; `end` is exclusive."""
         return self.positions[begin], self.positions[end - 1] + 1
 
 
 def clean(text: str) -> CleanText:
-    """White space, control characters and zero-width spaces become blanks; soft hyphens and direction marks vanish.
+    """Return the text with blanks for white space, control characters and zero-width spaces, without soft hyphens and
+    direction marks.
 
-    Raises RnngError for what cannot be written as UTF-8.
+    Raises RnngError for a character that UTF-8 cannot encode.
     """
     try:
         text.encode("utf-8")

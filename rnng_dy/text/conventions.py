@@ -1,4 +1,4 @@
-"""How a treebank writes words: what the segmenter has to imitate."""
+"""A treebank's conventions for writing words, which the segmenter imitates."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SPELLINGS = {
     "/": "\\/",
     "*": "\\*",
 }
-"""Characters that the Penn Treebank writes otherwise."""
+"""Characters that the Penn Treebank writes differently."""
 ABBREVIATIONS = frozenset(
     """
     adm al apr approx assn aug ave bros capt cf cie co col corp cos dec dept dr e.g est etc ext feb fig gen gov i.e inc
@@ -32,12 +32,12 @@ ABBREVIATIONS = frozenset(
     u.k u.n u.s vol vs
     """.split()  # noqa: SIM905
 )
-"""English ones, without the last period, where training has none."""
+"""English abbreviations without the last period, used unless training has the word without a period."""
 LONGEST_ABBREVIATION = 20
-"""Characters, with the period."""
+"""The most characters of an abbreviation, with the period."""
 
 ITEM = re.compile(r"\d{1,3}\.|\(?(?:\d{1,3}|[a-z]|[ivx]{1,5})\)")
-"""The number of an item of a list, as a text has it."""
+"""The number of a list item in running text."""
 
 _BRACKETS = {"LR": "(", "RR": ")", "LC": "{", "RC": "}", "LS": "[", "RS": "]"}
 _ESCAPED = re.compile(r"\\[/*]")
@@ -46,48 +46,50 @@ _BRACKET = re.compile(r"-(?:([LR])([RCS])B)-")
 
 @dataclass(frozen=True)
 class Conventions:
-    """What a treebank does; the default is the Penn Treebank's."""
+    """The conventions of a treebank; the default is the Penn Treebank's."""
 
     spellings: Mapping[str, str] = field(default_factory=lambda: dict(SPELLINGS))
-    """Characters that it writes otherwise."""
+    """Characters that the treebank writes differently."""
     quotes: tuple[str, str] = ("``", "''")
-    """For opening and closing straight double quotes."""
+    """The tokens for opening and closing straight double quotes."""
     single_quotes: tuple[str, str] = ("`", "'")
     clitics: bool = True
-    """Are do n't, 's and can not tokens?"""
+    """Whether do n't, 's and can not are tokens."""
     marks: str = ""
     """Which of - – / between letters are tokens."""
     prefixes: frozenset[str] = frozenset()
-    """Lower-cased, that keep their hyphen though others are tokens: non-, re-."""
+    """Prefixes in lower case that keep their hyphen even if other hyphens are tokens: non-, re-."""
     wholes: frozenset[str] = frozenset()
-    """Words that the rules would take apart."""
+    """Words that the rules would split."""
     abbreviations: frozenset[str] = ABBREVIATIONS
-    """Lower-cased, without their last period."""
+    """Abbreviations in lower case, without their last period."""
     at_end: Mapping[str, str] = field(default_factory=dict)
-    """For some of them what becomes of the period that ends the sentence as well: "split" (Corp .), "shared" (U.S. .)
-    or "kept" (etc.)."""
+    """The treatment of some abbreviations' period at the end of a sentence: "split" (Corp .), "shared" (U.S. .) or
+    "kept" (etc.).
+    """
     at_end_else: str = "split"
     numbered: frozenset[str] = frozenset({"No", "Nos"})
     """Words that are abbreviations before numbers."""
     items: bool = False
-    """Is the number of an item of a list one token: 1., (a)?"""
+    """Whether the number of a list item is one token: 1., (a)."""
     starters: frozenset[str] = frozenset()
-    """Lower-cased words that are capitalised at the beginning of a sentence alone."""
+    """Lower-cased words that are capitalised only at the beginning of a sentence."""
     han: str = "none"
-    """Are Chinese tokens "words" or "characters", or is every letter and digit a token too ("every character")? "none"
-    where training is not Chinese."""
+    """The Chinese tokens: "words", "characters", or "every character" if letters and digits are single tokens, too;
+    "none" if the training text is not Chinese.
+    """
     longest_han: int = 0
     """Characters of the longest Chinese word."""
     mean_han: float = 0.0
-    """Characters of a Chinese word on average."""
+    """Mean characters per Chinese word."""
 
     def to_json(self) -> dict[str, object]:
-        """An object of JSON."""
+        """Return the conventions as a JSON object."""
         return {f.name: _of_json(getattr(self, f.name)) for f in fields(self)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> Conventions:
-        """What `to_json` gave. Raises KeyError, TypeError or ValueError for anything else."""
+        """Return the conventions that `to_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
         default, given = cls(), {}
         if unknown := data.keys() - {f.name for f in fields(cls)}:
             raise ValueError(f"unknown key {min(unknown)!r}")
@@ -107,7 +109,7 @@ def _of_json(value: object) -> object:
 
 
 def _checked(name: str, value: object, like: object) -> object:
-    """The value of a key as its field has it. Raises ValueError where it is of another type, or a text is no word."""
+    """Return a key's value in the type of its field. Raises ValueError for another type, or a text that is no word."""
     texts: Iterable[object] = ()
     if isinstance(like, (frozenset, tuple)):
         right = isinstance(value, list) and (isinstance(like, frozenset) or len(value) == len(like))
@@ -123,7 +125,7 @@ def _checked(name: str, value: object, like: object) -> object:
 
 
 def unspelled(word: str) -> str:
-    """A word as a text has it: with brackets and slashes that the Penn Treebank writes otherwise.
+    """Return a word as in running text, with the brackets and slashes that the Penn Treebank writes differently.
 
     >>> unspelled("-LRB-a-RRB-"), unspelled("1\\\\/2")
     ('(a)', '1/2')

@@ -1,4 +1,4 @@
-"""Chinese words: only blanks tell where they end, and not every text has those."""
+"""Check that Chinese text has blanks between its words, which nothing else separates."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _TIMES_THE_MEAN = 2
 
 
 def require_words(text: str, conventions: Conventions) -> None:
-    """Raise InputError, with the line, where a clean Chinese text has no blanks between the words.
+    """Raise InputError, with the line, if a clean Chinese text has no blanks between its words.
 
-    There are none where no Chinese character is beside one, where the runs of characters are twice as long as training
-    words on average, or one is longer than all of those.
+    It has none if no Chinese character is beside a blank, or if runs of characters are on average over twice as long
+    as training words. It also has none if one run is longer than every training word.
     """
     if conventions.han != "words":
         return

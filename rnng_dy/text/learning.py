@@ -1,4 +1,4 @@
-"""The conventions of a treebank, learnt from the tokens of its training sentences."""
+"""Learning a treebank's conventions from the tokens of its training sentences."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rnng_dy.text.conventions import (
 )
 
 _OWN_BRACKETS = {"[": "-LSB-", "]": "-RSB-"}
-"""Written so by treebanks younger than the Penn Treebank."""
+"""Brackets as written by treebanks younger than the Penn Treebank."""
 
 CLITICS = ("n't", "'s", "'re", "'ve", "'ll", "'d", "'m")
 _ABBREVIATION = re.compile(r"(?=.*[^\W\d]).*[^.]\.", re.DOTALL)
@@ -26,15 +26,15 @@ _SPELLED = re.compile(r"\\[/*]")
 _HAN_WORD = re.compile(f"[{HAN}]+")
 _AFTER_THE_END = frozenset(["''", '"', "”", "'", "’", "-RRB-", "]"])
 _MARKS = "-–/"
-"""What some treebanks take out of compounds as a token of its own."""
+"""Marks that some treebanks make tokens of their own inside compounds."""
 _RARE = 0.01
-"""The share from which a way to write something counts as the treebank's."""
+"""The share from which a way of writing something counts as the treebank's."""
 _CAPITALISED = 0.05
-"""The share of a word inside sentences that may be capitalised, as in titles."""
+"""The largest share of a lower-case word's uses that may be capitalised inside sentences, as in titles."""
 
 
 def learn(sentences: Collection[Sequence[str]]) -> Conventions:
-    """The conventions that the tokens of training sentences show; where they show nothing, the Penn Treebank's."""
+    """Learn conventions from the tokens of training sentences, with the Penn Treebank's as defaults."""
     words = Counter(word for sentence in sentences for word in sentence)
     marks = "".join(mark for mark in _MARKS if _is_token(mark, words))
     quotes, single_quotes, spellings = _quotes(words)
@@ -62,13 +62,13 @@ def learn(sentences: Collection[Sequence[str]]) -> Conventions:
 
 
 def _is_token(mark: str, words: Counter[str]) -> bool:
-    """Is the mark between letters more often a token than part of a word?"""
+    """Return whether the mark between letters is more often a token than part of a word."""
     inside = re.compile(rf"[^\W\d_]\\?{re.escape(mark)}[^\W\d_]")
     return words[mark] > sum(n for word, n in words.items() if mark in word and inside.search(word))
 
 
 def _han(words: Counter[str]) -> tuple[str, int, float]:
-    """What words of Chinese characters are, the length of the longest and the mean, in a treebank of such words."""
+    """Return the kind of Chinese tokens, and the longest and the mean length of Chinese words."""
     lengths: Counter[int] = Counter()
     for word, n in words.items():
         if _HAN_WORD.fullmatch(word):
@@ -83,9 +83,9 @@ def _han(words: Counter[str]) -> tuple[str, int, float]:
 
 
 def _quotes(words: Counter[str]) -> tuple[tuple[str, str], tuple[str, str], dict[str, str]]:
-    """Double quotes, single quotes and spellings.
+    """Return double quotes, single quotes and spellings.
 
-    What training has stands as it is in a text, too; what it has not is written as it writes the same thing.
+    Characters that occur in training stay as they are in a text; any other gets the form that training uses instead.
     """
     characters: Counter[str] = Counter()
     for word, n in words.items():
@@ -113,7 +113,7 @@ def _quotes(words: Counter[str]) -> tuple[tuple[str, str], tuple[str, str], dict
 
 
 def _has_clitics(words: Counter[str]) -> bool:
-    """Are clitics tokens more often than ends of words?"""
+    """Return whether clitics are more often tokens than ends of words."""
     plain: Counter[str] = Counter()
     for word, n in words.items():
         plain[word.replace("’", "'").lower()] += n
@@ -122,7 +122,7 @@ def _has_clitics(words: Counter[str]) -> bool:
 
 
 def _abbreviations(words: Counter[str]) -> frozenset[str]:
-    """Words that more often end in a period than not, and the usual ones that training has not without it."""
+    """Return the words that more often end in a period than not, and usual ones that training never has without it."""
     lower: Counter[str] = Counter()
     for word, n in words.items():
         lower[word.lower()] += n
@@ -133,7 +133,7 @@ def _abbreviations(words: Counter[str]) -> frozenset[str]:
 
 
 def _numbered(sentences: Iterable[Sequence[str]]) -> frozenset[str]:
-    """Words whose period stays before a number: No. 1."""
+    """Return the words whose period stays before a number: No. 1."""
     pairs = (pair for sentence in sentences for pair in pairwise(sentence))
     return frozenset(
         word[:-1] for word, number in pairs if _ABBREVIATION.fullmatch(word) and number[0].isdigit()
@@ -141,7 +141,7 @@ def _numbered(sentences: Iterable[Sequence[str]]) -> frozenset[str]:
 
 
 def _at_end(sentences: Iterable[Sequence[str]], abbreviations: frozenset[str]) -> dict[str, str]:
-    """What mostly becomes of an abbreviation's period at the end of sentences."""
+    """Return the most frequent treatment of each abbreviation's period at the end of sentences."""
     ways: dict[str, Counter[str]] = defaultdict(Counter)
     for sentence in sentences:
         word, is_followed = _end(sentence)
@@ -153,7 +153,7 @@ def _at_end(sentences: Iterable[Sequence[str]], abbreviations: frozenset[str]) -
 
 
 def _end(sentence: Sequence[str]) -> tuple[str, bool]:
-    """The last word, lower-cased, and whether a period is after it; quotes and brackets do not count."""
+    """Return the last word, lower-cased, and whether a period follows it; quotes and brackets are skipped."""
     core = [word.lower() for word in sentence if word not in _AFTER_THE_END]
     if len(core) > 1 and core[-1] == ".":
         return core[-2], True
@@ -161,7 +161,7 @@ def _end(sentence: Sequence[str]) -> tuple[str, bool]:
 
 
 def _prefixes(sentences: Iterable[Sequence[str]], words: Counter[str]) -> frozenset[str]:
-    """What stands before a hyphen inside words more often than before one that is a token."""
+    """Return the prefixes whose hyphen is more often part of a word than a token."""
     balance: Counter[str] = Counter()
     for word, n in words.items():
         prefix, hyphen, rest = word.partition("-")
@@ -175,7 +175,7 @@ def _prefixes(sentences: Iterable[Sequence[str]], words: Counter[str]) -> frozen
 
 
 def _has_items(sentences: Iterable[Sequence[str]]) -> bool:
-    """Do sentences begin with the number of an item as one token more often than as several?"""
+    """Return whether the number of a list item at the start of a sentence is more often one token than several."""
     balance = 0
     for sentence in sentences:
         first = [unspelled(word) for word in sentence[:3]]
@@ -187,7 +187,7 @@ def _has_items(sentences: Iterable[Sequence[str]]) -> bool:
 
 
 def _starters(sentences: Iterable[Sequence[str]]) -> frozenset[str]:
-    """Words in lower case that inside sentences are hardly ever capitalised."""
+    """Return the lower-case words that are hardly ever capitalised inside sentences."""
     lower, inside = Counter(), Counter()
     for sentence in sentences:
         for i, word in enumerate(sentence):

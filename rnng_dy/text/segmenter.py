@@ -1,4 +1,4 @@
-"""Raw text as sentences of tokens, each with its place in the text."""
+"""Segmentation of raw text into sentences of tokens, each with its position in the text."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from rnng_dy.text.tokens import Tokenizer
 
 FORMAT, VERSION = "rnng_dy text", 1
 LONGEST_WHOLE = 30
-"""Characters of an exception: what is longer is an address, or noise."""
+"""The most characters of an exception; anything longer is an address, or noise."""
 
 
 class TextSentence(NamedTuple):
     """A sentence of a text."""
 
     tokens: tuple[str, ...]
-    """As the treebank writes them: -LRB-, ``, n't."""
+    """Tokens as the treebank writes them: -LRB-, ``, n't."""
     spans: tuple[tuple[int, int], ...]
     """The characters of each token in the whole text, from 0, the end exclusive."""
     text: str
-    """The sentence as it stands."""
+    """The sentence as written in the text."""
     line: int
-    """1-based line of the text where it begins."""
+    """1-based line of the text where the sentence begins."""
 
 
 class Segmenter:
-    """Splits texts into sentences, and those into tokens, as a treebank has them; by default the Penn Treebank.
+    """Splits texts into sentences of tokens in a treebank's style; by default the Penn Treebank's.
 
     >>> [sentence] = Segmenter().sentences("He can't (or won't).")
     >>> " ".join(sentence.tokens)
@@ -51,34 +51,34 @@ class Segmenter:
 
     @classmethod
     def of_training(cls, sentences: Iterable[Sequence[str]]) -> Segmenter:
-        """One that does as the tokens of training sentences: their abbreviations, quotes, brackets, compounds."""
+        """Return a segmenter that learns from training sentences: their abbreviations, quotes, brackets, compounds."""
         sentences = list(sentences)
         conventions = learn(sentences)
         return cls(replace(conventions, wholes=_wholes(sentences, Tokenizer(conventions))))
 
     @classmethod
     def of_words(cls, words: Iterable[str]) -> Segmenter:
-        """One that does as the words of a vocabulary show, where their sentences are not known."""
-        # the end of this sentence shows nothing of a period
+        """Return a segmenter that learns from the words of a vocabulary alone, without sentences."""
+        # the made-up end keeps the last word from counting as the end of a sentence
         return cls.of_training([[*words, "END"]])
 
     def to_json(self) -> dict[str, object]:
-        """The content of text.json."""
+        """Return the content of text.json."""
         return {"format": FORMAT, "version": VERSION, **self.conventions.to_json()}
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> Segmenter:
-        """What `to_json` gave. Raises KeyError, TypeError or ValueError for anything else."""
+        """Return the segmenter that `to_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
         given = dict(data)
         if (given.pop("format"), given.pop("version")) != (FORMAT, VERSION):
             raise ValueError("not of this version of rnng_dy")
         return cls(Conventions.from_json(given))
 
     def sentences(self, text: str, one_per_line: bool = False) -> list[TextSentence]:
-        """The sentences of a text; a blank line ends one, with `one_per_line` each line.
+        """Return the sentences of a text; a blank line ends a sentence, or with `one_per_line` the end of each line.
 
-        Raises RnngError for characters that are no text, and InputError with the line for Chinese without blanks where
-        the treebank has words.
+        Raises RnngError for characters that UTF-8 cannot encode. Raises InputError, with the line, for Chinese without
+        blanks if the treebank's tokens are words.
         """
         cleaned = clean(text)
         require_words(cleaned.text, self.conventions)
@@ -99,7 +99,7 @@ class Segmenter:
 
 
 def _wholes(sentences: Collection[Sequence[str]], tokenizer: Tokenizer) -> frozenset[str]:
-    """Training words that the tokenizer takes apart, but that training has more often than their parts in a row."""
+    """Return training words that the tokenizer splits, but that are more frequent than their parts in sequence."""
     spelled_words = Counter(word for sentence in sentences for word in sentence)
     as_text = {word: unspelled(word) for word in spelled_words}
     words: Counter[str] = Counter()

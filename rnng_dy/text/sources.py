@@ -16,11 +16,11 @@ from rnng_dy.text.segmenter import Segmenter, TextSentence
 from rnng_dy.text.tokens import stuck_mark
 
 AUTO, GIVEN, OWN = "auto", "given", "own"
-"""POS tags that a parser reads: those given, else its own tagger's; those given; its own tagger's."""
+"""Sources of a parser's POS tags: AUTO the input or else its own tagger, GIVEN the input, OWN its own tagger."""
 MAX_LENGTH = 500
-"""Tokens; the longest sentences of treebanks have some 150."""
+"""The most tokens of a sentence; the longest sentences of treebanks have some 150."""
 SHOWN_LINES = 5
-"""Empty lines whose numbers are shown."""
+"""The most empty lines whose numbers a warning shows."""
 _TREE_BEGINS = re.compile(r"\s*(# )?\(\S*\s*\(\S")
 
 
@@ -28,14 +28,14 @@ class NumberedSentence(NamedTuple):
     """A sentence for a model."""
 
     index: int
-    """Its place in the input, from 0."""
+    """The sentence's index in the input, from 0."""
     sentence: SourceSentence
     ids: object = None
     """The parser's `Tokens`; None for an empty line, and for a generative model."""
 
 
 class RawText(NamedTuple):
-    """How running text is read."""
+    """Settings for reading running text."""
 
     one_per_line: bool = False
     max_length: int = MAX_LENGTH
@@ -43,9 +43,9 @@ class RawText(NamedTuple):
     def read(
         self, path: str, segmenter: Segmenter, warn: Callable[[str], None]
     ) -> list[SourceSentence]:
-        """Return the sentences of a text; one that is too long is named, and has no tokens.
+        """Return the sentences of a text. A sentence that is too long is reported and loses its tokens.
 
-        Where lines are sentences, one without words among them is one without tokens. Raises InputError for a text
+        If lines are sentences, a line without words becomes a sentence without tokens. Raises InputError for a text
         without words and for one that cannot be read.
         """
         with open_input(path) as stream:
@@ -66,7 +66,7 @@ class RawText(NamedTuple):
         return _with_empty_lines(found) if self.one_per_line else found
 
     def read_line(self, text: str, path: str, line: int, segmenter: Segmenter) -> SourceSentence:
-        """Return the sentence of one line. Raises InputError for one without words, and for one that is too long."""
+        """Return the sentence of one line. Raises InputError for a line without words, and for one that is too long."""
         require_utf8(text, path, line)
         found = self._replace(one_per_line=True)._segmented(text, path, line, segmenter)
         problem = self._too_long(found[0]) if found else "a line without words"
@@ -77,14 +77,14 @@ class RawText(NamedTuple):
     def _segmented(
         self, text: str, path: str, line: int, segmenter: Segmenter
     ) -> list[TextSentence]:
-        """The sentences of a text whose first line has this number. Raises InputError that names path and line."""
+        """Return the sentences of a text whose first line is `line`. Raises InputError that names path and line."""
         try:
             return segmenter.sentences(text, self.one_per_line)
         except InputError as error:
             raise InputError(error.message, path, line + error.line - 1) from None
 
     def _too_long(self, sentence: TextSentence) -> str:
-        """Why a sentence is left out; empty where it is not."""
+        """Return why a sentence is left out; empty if it is kept."""
         tokens, most = len(sentence.tokens), self.max_length
         return f"a sentence of {tokens} tokens, more than --max-length {most}" * (tokens > most)
 
@@ -100,13 +100,13 @@ def _with_empty_lines(sentences: Sequence[SourceSentence]) -> list[SourceSentenc
 
 
 class Source(NamedTuple):
-    """The input of a command, and how it is to be read."""
+    """A command's input and the settings for reading it."""
 
     path: str
     text: RawText | None = None
-    """None where the input is no running text."""
+    """None if the input is not running text."""
     tagged: bool | None = None
-    """Whether tokens are word_TAG; None asks the tokens."""
+    """Whether tokens are word_TAG; None decides by the tokens."""
     tags_from: str = AUTO
 
     def read(
@@ -115,9 +115,9 @@ class Source(NamedTuple):
         warn: Callable[[str], None],
         known: Container[str] | None = None,
     ) -> list[SourceSentence]:
-        """Return the sentences; empty lines are named. Raises InputError that names the line.
+        """Return the sentences, and warn of empty lines. Raises InputError that names the line.
 
-        `known` are the tags that tokens may have; `segmenter` is asked for where the input is running text.
+        `known` are the tags that tokens may have; `segmenter` is called only if the input is running text.
         """
         if self.text is not None:
             sentences = self.text.read(self.path, segmenter(), warn)
@@ -135,7 +135,7 @@ class Source(NamedTuple):
 def _warn_of_running_text(
     sentences: Sequence[SourceSentence], path: str, warn: Callable[[str], None]
 ) -> None:
-    """Warn of tokenised lines of which a tenth or more have a mark that is stuck to a word."""
+    """Warn of running text if a mark is attached to a word in a tenth of the tokenised lines or more."""
     lines = [s for s in sentences if s.tokens and s.tags is None and s.unkified is None]
     stuck = [(s.line, word) for s in lines if (word := stuck_mark(s.tokens)) is not None]
     if stuck and 10 * len(stuck) >= len(lines):
@@ -147,17 +147,17 @@ def _warn_of_running_text(
 
 
 class SentenceReader:
-    """Reads a source as a model reads it, and counts whose the tags were."""
+    """Reader of a source for one model; it also counts the sentences that the model's own tagger tagged."""
 
     def __init__(
         self, model, source: Source, say: Callable[[str], None], warn: Callable[[str], None]
     ):
-        """Raises RnngError where the model has no tags of its own to give, and the source asks for them."""
+        """Raises RnngError if the source asks for the model's own tags and the model reads none."""
         self._model, self._source, self._say, self._warn = model, source, say, warn
         # a model that generates words reads no tags
         self._is_parser = hasattr(model, "tags_read")
         self.known = model.vocabulary.tags if self._is_parser else None
-        """The POS tags that the model needs; None for one that needs none."""
+        """The POS tags that the model knows; None if it reads no tags."""
         if source.tags_from == OWN and self.known is None:
             raise RnngError("--tags own: this model reads no POS tags, it has no tagger")
         self._sentences = self._own = 0
@@ -171,9 +171,9 @@ class SentenceReader:
         return sentences
 
     def require_lines(self) -> None:
-        """Settle whether lines are word_TAG, for `sentence_of_line`: where the parser needs tags and has no tagger.
+        """Decide for `sentence_of_line` whether lines are word_TAG: yes if the parser needs tags and has no tagger.
 
-        Raises RnngError where no line is to have the tags that it needs.
+        Raises RnngError if the parser needs tags and the source says that tokens have none.
         """
         tagged = self._source.tagged
         if self.known is None:
@@ -187,7 +187,7 @@ class SentenceReader:
         self._source = self._source._replace(tagged=tagged)
 
     def sentence_of_line(self, line: str, number: int) -> NumberedSentence:
-        """Return the sentence of one line of the source, given with its number from 1. Raises InputError."""
+        """Return the sentence of one line of the source, with its number from 1. Raises InputError."""
         path, text, tagged, _ = self._source
         if text is not None:
             sentence = text.read_line(line, path, number, self._model.segmenter)
@@ -196,7 +196,7 @@ class SentenceReader:
         return self._numbered(number - 1, sentence)
 
     def _numbered(self, index: int, sentence: SourceSentence) -> NumberedSentence:
-        """A sentence with tags and ids. Raises InputError where the model needs tags and there are none."""
+        """Return a sentence with tags and ids. Raises InputError if the model needs tags and there are none."""
         if not (sentence.tokens and self._is_parser):
             return NumberedSentence(index, sentence)
         try:
@@ -208,7 +208,7 @@ class SentenceReader:
         return NumberedSentence(index, sentence, ids)
 
     def _tagged(self, sentence: SourceSentence) -> SourceSentence:
-        """A sentence with the tags that the model reads it with. Raises RnngError where there are none."""
+        """Return a sentence with the tags that the model reads. Raises RnngError if there are none."""
         given, way = sentence.tags, self._source.tags_from
         if way == GIVEN and given is None:
             raise RnngError("no POS tags, which --tags given asks for: see to --tags auto")
@@ -223,13 +223,13 @@ class SentenceReader:
         return replace(sentence, tags=tuple(tags))
 
     def report_tags(self) -> None:
-        """Say which sentences have other tags than were given."""
+        """Report how many sentences were tagged by the model's own tagger."""
         if self._own:
             some = f" in {self._own} of {self._sentences} sentences"
             self._say(f"tags: by the model's own tagger{some * (self._own < self._sentences)}")
 
     def report(self, left_out: Sequence[NumberedSentence] = ()) -> None:
-        """Name the tags that the parser took for unknown ones, and the sentences that do not fit into memory."""
+        """Warn of tags that the parser does not know, and of sentences that do not fit into memory."""
         if self._unseen:
             names = ", ".join(f"{tag} ({count})" for tag, count in self._unseen.most_common())
             self._warn(f"POS tags unseen in training, taken for an average tag: {names}")

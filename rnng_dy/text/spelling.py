@@ -1,4 +1,4 @@
-"""Tokens as a treebank spells them: brackets, quotes, dashes."""
+"""Spelling of tokens in a treebank's style: brackets, quotes, dashes."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _BEFORE_OPENING = set(OPENERS) | set(" \n\"'`-—–")
 def spelled(
     text: str, begin: int, end: int, pieces: Sequence[Piece], c: Conventions
 ) -> Iterator[str]:
-    """The tokens of the pieces of a sentence.
+    """Yield the tokens of a sentence's pieces.
 
-    A straight quote opens where a blank or an opening bracket is before it and none after it; between two blanks it
-    closes what is open.
+    A straight quote opens if a blank or an opening bracket precedes it and no blank follows. Between two blanks it
+    closes an open quote.
     """
     is_open = False
     for piece in pieces:

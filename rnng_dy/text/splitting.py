@@ -1,4 +1,4 @@
-"""From a text to its sentences: paragraphs, Chinese ends, and NLTK's Punkt (Kiss and Strunk 2006)."""
+"""Splitting of texts into sentences: paragraphs, Chinese ends, and NLTK's Punkt (Kiss and Strunk 2006)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PARAGRAPH = re.compile(r"\n(?: *\n)+")
 _LINE = re.compile(r"\n")
 _HAN_END = re.compile(rf"[{HAN_ENDS}]+[!?…]*[{re.escape(CLOSERS)}\"']*")
 _GOES_ON = re.compile(r"[,;:!?–—]|\.(?!\.)|--|\[\d")
-"""Marks of the middle of a sentence, and of a note to the one before."""
+"""Marks that continue a sentence, or begin a note to the previous one."""
 _NUMBER_OF_AN_ITEM = re.compile(r"\d{1,3}\.\s*\Z")
 _WORD_BEFORE = re.compile(r"([^\W\d]+)\.\s+\Z")
 _LONGEST_WORD_BEFORE = 20
@@ -25,14 +25,14 @@ Span = tuple[int, int]
 
 
 class _Contexts(dict):
-    """Of words; those of unseen words are not kept, so that reading changes nothing."""
+    """Orthographic contexts of words; unseen words are not stored, so that reading changes nothing."""
 
     def __missing__(self, word: str) -> int:
         return 0
 
 
 class SentenceSplitter:
-    """Splits texts as the abbreviations and the sentence starters of a treebank let it."""
+    """Splits texts by the abbreviations and the sentence starters of a treebank."""
 
     def __init__(self, conventions: Conventions):
         parameters = nltk.tokenize.punkt.PunktParameters()
@@ -42,7 +42,7 @@ class SentenceSplitter:
         self._punkt = nltk.tokenize.punkt.PunktSentenceTokenizer(parameters)
 
     def spans(self, text: str, one_per_line: bool) -> Iterator[Span]:
-        """Where sentences are in a clean text, none empty; the lines where they are those."""
+        """Yield the spans of sentences in a clean text, none empty; with `one_per_line` the spans of its lines."""
         for begin, end in _parts(text, 0, len(text), _LINE if one_per_line else _PARAGRAPH):
             if one_per_line:
                 yield begin, end
@@ -51,7 +51,7 @@ class SentenceSplitter:
                     yield from self._punkt_spans(text, left, right)
 
     def _punkt_spans(self, text: str, begin: int, end: int) -> Iterator[Span]:
-        """Punkt's, but for those that go on with what is before them."""
+        """Yield Punkt's spans, joining those that continue the one before."""
         cuts = [begin]
         for left, _ in self._punkt.span_tokenize(text[begin:end]):
             if left and self._begins(text, cuts[-1], begin + left):
@@ -60,7 +60,7 @@ class SentenceSplitter:
             yield from _stripped(text, left, right)
 
     def _begins(self, text: str, begin: int, start: int) -> bool:
-        """May a sentence begin there, after the one that begins before?"""
+        """Return whether a sentence may begin at `start`, after the one that begins at `begin`."""
         if _GOES_ON.match(text, start) or _NUMBER_OF_AN_ITEM.match(text, begin, start):
             return False
         if not (text[start].isdigit() or text[start].islower()):
@@ -73,7 +73,7 @@ class SentenceSplitter:
 
 
 def _parts(text: str, begin: int, end: int, mark: re.Pattern) -> Iterator[Span]:
-    """The spans that end with a mark or with the text."""
+    """Yield the spans that end with a mark or with the text."""
     for found in mark.finditer(text, begin, end):
         yield from _stripped(text, begin, found.end())
         begin = found.end()
@@ -81,7 +81,7 @@ def _parts(text: str, begin: int, end: int, mark: re.Pattern) -> Iterator[Span]:
 
 
 def _stripped(text: str, begin: int, end: int) -> Iterator[Span]:
-    """The span without blanks around; none where it has nothing else."""
+    """Yield the span without surrounding blanks, unless it is all blanks."""
     while begin < end and text[begin].isspace():
         begin += 1
     while begin < end and text[end - 1].isspace():

@@ -1,4 +1,4 @@
-"""text.json of a model folder: how raw text becomes tokens."""
+"""text.json of a model folder, with the settings that segment raw text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def write_segmenter(segmenter: Segmenter, path: Path) -> None:
 
 
 def read_segmenter(path: Path) -> Segmenter:
-    """The segmenter of a file. Raises InputError for a damaged one."""
+    """Return the segmenter of a file. Raises InputError for a damaged one."""
     try:
         text = read_regular(path).decode("utf-8", "surrogateescape")
         return Segmenter.from_json(from_json(text))

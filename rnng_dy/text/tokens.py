@@ -1,7 +1,7 @@
-"""From a sentence to its tokens: the Penn Treebank's rules, as the conventions of a treebank bend them.
+"""Tokenisation of a sentence: the Penn Treebank's rules, modified by a treebank's conventions.
 
-A chunk between blanks falls apart at what is a token wherever it stands (quotes, brackets, dashes, most marks); from
-each part marks, clitics and the period are taken off; what is left is a word, or a compound that the treebank divides.
+A chunk between blanks is first cut at marks that are always tokens (quotes, brackets, dashes, most marks). Marks,
+clitics and the period are removed from the ends of each part. The rest is a word, or a compound to be divided.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rnng_dy.text.conventions import ITEM, LONGEST_ABBREVIATION, Conventions
 
 
 class Piece(NamedTuple):
-    """A token before it is spelled as the treebank does: where it stands, and its letters."""
+    """A token before the treebank's spelling is applied: its position and its letters."""
 
     begin: int
     end: int
@@ -45,23 +45,23 @@ _APOSTROPHE = re.compile(
 _LAST = "`'’%$£€¥*"
 _CLITIC = re.compile(r"(?:(?<=\w)n['’]t|(?<=.)['’](?:s|m|d|re|ve|ll))\Z", re.IGNORECASE | re.DOTALL)
 _LONGEST_CLITIC = 4
-"""With the letter before it."""
+"""Characters of the longest clitic, with the letter before it."""
 _TWO_WORDS = {
     "cannot": 3, "gimme": 3, "gonna": 3, "gotta": 3, "lemme": 3, "wanna": 3, "d'ye": 1, "more'n": 4, "'tis": 2,
     "'twas": 2,
 }  # fmt: skip
-"""Where they are cut (MacIntyre's tokenizer of the Penn Treebank)."""
+"""The position where each word is cut (MacIntyre's tokenizer of the Penn Treebank)."""
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
 _AFTER_THE_END = set(CLOSERS) | set("\"' \n")
 _INSIDE_A_SENTENCE = frozenset(",;:")
 _STUCK = re.compile(r"[^\W\d_][,;:!?][\"'”’)]*\Z")
 _STUCK_PERIOD = re.compile(r"[^\W\d_]{2}\.[\"'”’)]*\Z")
 _BY_CHARACTER = {"characters": f"|[{HAN}]", "every character": "|[^ \n]"}
-"""More dividers, by what Chinese tokens are."""
+"""Additional dividers, by the kind of Chinese tokens."""
 
 
 class Tokenizer:
-    """Takes sentences of a clean text apart."""
+    """Splits sentences of a clean text into tokens."""
 
     def __init__(self, conventions: Conventions):
         self._c = conventions
@@ -71,7 +71,7 @@ class Tokenizer:
         self._marks = re.compile(rf"(?<=[^\W_])[{marks}](?=[^\W_])" if marks else "(?!)")
 
     def pieces(self, text: str, begin: int, end: int) -> list[Piece]:
-        """The tokens of the sentence at these characters, in order; every character but blanks is in one."""
+        """Return the tokens of the sentence in this span, in order; they cover every character except blanks."""
         final = end
         while final > begin and text[final - 1] in _AFTER_THE_END:
             final -= 1
@@ -87,7 +87,7 @@ class Tokenizer:
         return found
 
     def words(self, chunk: str) -> list[str]:
-        """The letters of the pieces of a word that stands inside a sentence."""
+        """Return the letters of a word's pieces, as if it were inside a sentence."""
         sentence = _Sentence(f"a {chunk} a", 0, len(chunk) + 4, -1)
         return [piece.letters for piece in self._cut(sentence, 2, len(chunk) + 2)]
 
@@ -95,7 +95,7 @@ class Tokenizer:
         return end - begin <= self._longest and text[begin:end] in self._c.wholes
 
     def _cut(self, sentence: _Sentence, begin: int, end: int) -> Iterator[Piece]:
-        """The pieces of what has no blank inside."""
+        """Yield the pieces of a chunk without blanks."""
         text = sentence.text
         if self._is_whole(text, begin, end) or _TREE_BRACKET.fullmatch(text, begin, end):
             yield Piece(begin, end, text[begin:end])
@@ -107,7 +107,7 @@ class Tokenizer:
         yield from self._peeled(sentence, begin, end)
 
     def _peeled(self, sentence: _Sentence, begin: int, end: int) -> Iterator[Piece]:
-        """The pieces of what stands between dividers."""
+        """Yield the pieces of a part between dividers."""
         text, last = sentence.text, []
         while begin < end and not self._is_whole(text, begin, end):
             if _APOSTROPHE.match(text, begin, end) or not (first := _FIRST.match(text, begin, end)):
@@ -125,7 +125,7 @@ class Tokenizer:
         yield from reversed(last)
 
     def _taken_off(self, sentence: _Sentence, begin: int, end: int) -> list[Piece]:
-        """What comes off the end of a word, from the right; nothing where it is a word."""
+        """Return the pieces to remove from the end of a part, from the right; empty if a word remains."""
         text = sentence.text
         if text[end - 1] == ".":
             return self._period(sentence, begin, end)
@@ -138,7 +138,7 @@ class Tokenizer:
         return []
 
     def _period(self, sentence: _Sentence, begin: int, end: int) -> list[Piece]:
-        """The period where it is a token; with the abbreviation before it where the two share it."""
+        """Return the period if it is a token, and before it the abbreviation if both share the period."""
         text, period = sentence.text, Piece(end - 1, end, ".")
         if end - begin == 1:
             return []
@@ -155,12 +155,12 @@ class Tokenizer:
         if following.isdigit():
             goes_on = text[begin : end - 1] in self._c.numbered
         else:
-            # people write without capitals, too: a word that training knows is no abbreviation
+            # texts may lack capitals: an ordinary word before the period ends the sentence all the same
             goes_on = following.islower() and stem not in self._c.starters
         return [] if goes_on or following in _INSIDE_A_SENTENCE else [period]
 
     def _divided(self, text: str, begin: int, end: int) -> Iterator[Piece]:
-        """The parts of a compound, of `cannot`, or the word."""
+        """Yield the parts of a compound or of a word such as `cannot`, or else the word."""
         if self._is_whole(text, begin, end):
             yield Piece(begin, end, text[begin:end])
             return
@@ -179,7 +179,7 @@ class Tokenizer:
 
 
 def stuck_mark(tokens: Sequence[str]) -> str | None:
-    """A token that is a word with a mark at its end, as in running text; periods count at the end alone.
+    """Return a token that ends in a mark, as in running text, or None; periods count only at the end of the sentence.
 
     >>> stuck_mark(["Mr.", "Smith,", "yes"]), stuck_mark(["He", "sat."]), stuck_mark(["Mr.", "Smith", ",", "yes", "."])
     ('Smith,', 'sat.', None)
@@ -189,7 +189,7 @@ def stuck_mark(tokens: Sequence[str]) -> str | None:
 
 
 class _Sentence(NamedTuple):
-    """A sentence of a text, and where the period is that ends it, if one does."""
+    """A sentence of a text, with the position where its final period would be, or -1."""
 
     text: str
     begin: int
@@ -197,7 +197,7 @@ class _Sentence(NamedTuple):
     final: int
 
     def after(self, position: int) -> str:
-        """The next character that is no blank; none at the end."""
+        """Return the next character that is not blank, or an empty text at the end."""
         while position < self.end and self.text[position] in " \n":
             position += 1
         return self.text[position : min(position + 1, self.end)]
