@@ -1,4 +1,4 @@
-"""The ninja file of a bundle: compiles what has changed of DyNet's sources, and links the extension module anew."""
+"""The ninja file of a bundle, which compiles changed DyNet sources and links the extension module again."""
 
 from __future__ import annotations
 
