@@ -139,7 +139,7 @@ def memory_in_use() -> int:
 
 
 def seeds(options: Options) -> Findings:
-    """Check that new seeds, each with a draw, leave memory unchanged."""
+    """Check that new seeds leave memory unchanged."""
     drop(1, 0.5, 10)
     before = memory_in_use()
     for seed in range(2, 2002):
