@@ -54,12 +54,12 @@ class Step:
         self._logits = model.action_logits(self._u, masks, alpha)
 
     def action_log_probs(self) -> np.ndarray:
-        """In nats, shape (configurations, actions), float64; about -1e30 for an action that is not valid."""
+        """Return log probabilities in nats, shape (configurations, actions), float64; about -1e30 if invalid."""
         return log_softmax(as_rows(self._logits))
 
 
 class Rnng(Model):
-    """The part of an RNNG that does not depend on where the words come from."""
+    """The common base of parser and generative model, independent of the source of words."""
 
     config_defaults: ClassVar = {
         "composition": "corrected",
@@ -67,7 +67,7 @@ class Rnng(Model):
         "state": "full",
     }
     states: ClassVar[States]
-    """What u can be made of."""
+    """The possible states u, by name."""
     step_type: ClassVar[type[Step]] = Step
 
     def __init__(
@@ -80,9 +80,9 @@ class Rnng(Model):
         transitions: str,
         state: str,
     ):
-        """Raises RnngError for an unknown composition, transition system or state.
+        """Create the parameters, in an order that must not change because it decides their random values for a seed.
 
-        Parameters are made in an order that must not change: it decides their random values for a seed.
+        Raises RnngError for an unknown composition, transition system or state.
         """
         self.store = store
         self.sizes = sizes
@@ -256,7 +256,7 @@ class Rnng(Model):
 
     @property
     def has_attention(self) -> bool:
-        """Return whether constituents are composed by attention to their children and influence u."""
+        """Whether constituents are composed by attention to their children and influence u."""
         return self.compose.has_weights and STACK in self.state.parts
 
     def attention(self, tree: nltk.Tree, preterminals: bool | None = None) -> list[Attended]:

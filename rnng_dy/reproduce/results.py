@@ -171,7 +171,7 @@ def _by_length(trial: Trial) -> dict:
 
 
 def _drawn(golds: Sequence[nltk.Tree], trial: Trial) -> list[dict]:
-    """Return sentences to draw: those of 4 to 16 words with most errors."""
+    """Return sentences to draw: of those with 4 to 16 words, the ones with most errors."""
     scores = trial.scores["discriminative"].per_sentence
     every = range(len(golds))
     short = [i for i in every if 4 <= len(words(golds[i])) <= 16] or every
@@ -194,7 +194,7 @@ def _generated(folder: Path, e: Experiment, not_run: Collection[str]) -> dict[st
         files["LSTM"] = f"lstm-{seed}.generated.txt"
     found = {}
     for name, file in files.items():
-        # words of a treebank that is not UTF-8 keep their bytes, and may contain what Python counts as line ends
+        # words of a treebank that is not UTF-8 keep their bytes, and may contain characters that end lines in Python
         with open_input(folder / file) as stream:
             found[name] = [line.rstrip("\n") for line in stream if line.strip()]
     return found

@@ -48,8 +48,8 @@ def until_drawn(
     """Yield n results of `draw_batch`, which takes random generators and returns None for a result to be redrawn.
 
     Each result has its own generator, seeded by `seed` and its number, whatever else is drawn in the batch. Results
-    come in batches of some dozens. Raises RnngError if hundreds in a row are discarded, which happens with hardly
-    trained models, and for a negative number or seed or a length below 1.
+    come in batches of some dozens. Raises RnngError if hundreds in a row are discarded, as with hardly trained models.
+    Raises it also for a negative number or seed, or a length below 1.
     """
     if n < 0 or seed < 0 or max_length < 1:
         raise RnngError(

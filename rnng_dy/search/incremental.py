@@ -53,7 +53,7 @@ class Hypothesis(NamedTuple):
 
 
 class ExpansionRequest(NamedTuple):
-    """A request for the configurations that hypotheses lead to, and for what can follow them."""
+    """A request for the configurations that hypotheses lead to, and for the probabilities of their continuations."""
 
     hypotheses: Sequence[Hypothesis]
     word: int | None

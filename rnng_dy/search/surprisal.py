@@ -68,8 +68,8 @@ def measure(
 ) -> Iterator[MeasuredSentence]:
     """Yield the measures of sentences, which are lists of tokens; unknown words are read as UNK classes.
 
-    A word whose UNK class is unknown, too, has infinite surprisal and is skipped. `unkified` are the words that the
-    model should see, if they are known. `numbers` number the sentences, which decides the draws of a particle filter.
+    A word whose UNK class is also unknown has infinite surprisal and is skipped. `unkified` has the words as the model
+    should see them, None to derive them. `numbers` number the sentences, which decides the draws of a particle filter.
     Raises RnngError for invalid tokens (see `split_tokens`).
     """
     unkified = unkified or [None] * len(sentences)

@@ -1,4 +1,4 @@
-"""Mutation testing: copies of the checkout, recording of what each test file runs, mutants, and their table."""
+"""Mutation testing: copies of the checkout, a record of the lines of each test file, mutants, and their table."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Job(NamedTuple):
     def start(
         self, data: Path, folder: Path, resume: bool = False, program: str = "", **options: object
     ) -> Started:
-        """Start the command in a process, with another program if one is given."""
+        """Start the command in a process, by default with its usual program."""
         return Started(self.words(data, resume), folder, program or self.program, **options)
 
 

@@ -141,7 +141,7 @@ def _expected_lines(arguments: Sequence[str], folder: Path) -> int | None:
     inputs = [folder / name for name in arguments[1:] if (folder / name).exists()]
     read = next((path for path in inputs if not path.is_dir()), None)
     try:
-        # what came through a pipe is gone
+        # a pipe cannot be read again
         return count(read, arguments) if read and read.is_file() else None
     except (RnngError, RecursionError):
         return None

@@ -20,7 +20,7 @@ class Target(NamedTuple):
     command: str
     mutations: Sequence[Mutation]
     also: tuple[str, ...] = ()
-    """Files that the command reads without being given their names."""
+    """Files that the command reads although its arguments do not name them."""
     puts: Sequence[Put] = (CONTENT,)
     """Things that may replace the file."""
 
@@ -85,7 +85,7 @@ def _files_of_models() -> Iterator[Target]:
 
 
 def _kept() -> Iterator[Target]:
-    """Yield files that an earlier run left, or that stand beside others."""
+    """Yield files that an earlier run left, or that lie beside other files."""
     resume = "score --model generator test.props -o test.scores --resume"
     part = ("test.scores.part", "test.scores.part.key")
     for file in part:
