@@ -139,7 +139,7 @@ class AtSamples:
     best: tuple[int, ...]
     """The index of the reranked sample of each sentence."""
     effective_sample_size: float
-    """Mean over sentences."""
+    """Mean effective sample size over sentences."""
     standard_error: float
     """Mean standard error of log p(x), in nats, over sentences that have p > 0."""
 

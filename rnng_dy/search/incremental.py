@@ -30,7 +30,7 @@ class Hypothesis(NamedTuple):
 
     configuration: Configuration
     action: int | None
-    """None if the hypothesis is the configuration itself."""
+    """The id of that action; None if the hypothesis is the configuration itself."""
     word: int | None
     """The id of the word that the action generates."""
     score: float

@@ -24,7 +24,7 @@ class Marginal(NamedTuple):
     log_p: float
     """log p(x) in nats, including the end of the sentence; -inf if a search finds no tree."""
     problem: str | None = None
-    """Why p = 0."""
+    """The reason why p = 0."""
     seconds: float = 0.0
     """Seconds that the search took, in the process that ran it."""
     tree: str = ""

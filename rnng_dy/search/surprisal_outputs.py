@@ -51,7 +51,7 @@ def measured_sentences(path: Path) -> Iterator[MeasuredSentence]:
 
 
 class Written(NamedTuple):
-    """Which measures and rows are written, and how."""
+    """The choice of measures and rows to write, and their format."""
 
     columns: Sequence[str]
     """The measures of the table."""

@@ -58,7 +58,7 @@ class MeasuredSentence(NamedTuple):
     log_mass: float | None = None
     """log of the estimated probability of the words and, if asked for, the end, in nats."""
     problem: str | None = None
-    """Why some of its measures are not finite."""
+    """The reason why some of its measures are not finite."""
 
     def to_json(self) -> str:
         """Return the whole as one line for `from_json`."""

@@ -39,7 +39,7 @@ class DamagedInput:
     mutations: tuple[str, ...]
     number: int = 0
     put: Put = CONTENT
-    """How the content gets into its place."""
+    """The way to put the content into its place."""
 
 
 def damaged_inputs(

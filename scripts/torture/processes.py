@@ -19,7 +19,7 @@ PATIENCE = 300.0
 
 
 class Ended(NamedTuple):
-    """How a process ended."""
+    """The end of a process: its exit code and messages."""
 
     code: int
     stderr: str
