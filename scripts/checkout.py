@@ -1,4 +1,4 @@
-"""The checkout, and commands in it that are ended with all that they have started."""
+"""The checkout, and commands in it that are ended together with all their processes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _running: set[subprocess.Popen] = set()
 
 
 def copy_tracked(checkout: Path, folder: Path) -> None:
-    """Copy the files of a checkout that are under version control, as they are now."""
+    """Copy the present files of a checkout that are under version control."""
     listed = ["git", "-C", str(checkout), "ls-files", "-z"]
     for name in subprocess.check_output(listed, text=True).split("\0")[:-1]:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -24,7 +24,7 @@ def copy_tracked(checkout: Path, folder: Path) -> None:
 
 
 def run_limited(command: Sequence[str], seconds: float, **options: object) -> int | None:
-    """The exit code of a command, None where it takes longer; no process that it has started is left."""
+    """Return the exit code of a command, None if it exceeds its time; end all processes that it started."""
     process = subprocess.Popen(command, start_new_session=True, **options)
     _running.add(process)
     try:

@@ -1,4 +1,4 @@
-"""Imported first by packages that need others: goes on in the checkout's .venv, which `make setup` makes."""
+"""The switch to the checkout's .venv (see `make setup`), imported first by packages that need other packages."""
 
 import os
 import sys

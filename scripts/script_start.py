@@ -1,4 +1,4 @@
-"""What every script of this folder needs first. Also old Pythons must be able to read this file."""
+"""The start of every script of this folder; old Pythons must be able to read this file, too."""
 
 import os
 import sys

@@ -1,1 +1,1 @@
-"""The parser, the generative model and what they are made of; they know nothing of files, commands or progress."""
+"""The parser, the generative model and their parts; independent of files, commands and progress reports."""

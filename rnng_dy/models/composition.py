@@ -1,4 +1,7 @@
-"""A constituent's vector from label and children (Dyer et al. 2016, section 4.1 and figure 4; Kuncoro et al. 2017)."""
+"""Compositions: a constituent's vector from its label and children.
+
+Dyer et al. (2016), section 4.1 and figure 4; Kuncoro et al. (2017).
+"""
 
 from __future__ import annotations
 
@@ -20,28 +23,31 @@ class Composition:
     """A function from constituents to vectors, with its parameters."""
 
     name: ClassVar[str]
-    """In config.json and on the command line."""
+    """Name in config.json and on the command line."""
     reads_state: ClassVar[bool] = False
-    """Whether it reads the parser state u. If not, equal constituents of a sentence are composed once."""
+    """Whether the composition reads the parser state u. If not, equal constituents of a sentence are composed once."""
     has_weights: ClassVar[bool] = False
-    """Whether a method `weights` says how much of each child goes into a constituent."""
+    """Whether the method `weights` reports how much each child contributes to a constituent."""
 
     def __init__(self, store: ParameterStore, layers: int, size: int, hidden: int, labels: int):
-        """Constituents have `size` values, u has `hidden`; `labels` is the number of nonterminals."""
+        """Create the parameters.
+
+        Vectors of constituents have `size` values, u has `hidden`. `labels` is the number of nonterminals.
+        """
 
     def add_labels(self, store: ParameterStore, labels: int, size: int) -> None:
-        """Make the table of labels, whose embeddings have `size` values; the network's other parameters come first."""
+        """Create the table of labels, whose embeddings have `size` values, after the network's other parameters."""
         self._labels = LookupTable(store, "nonterminal", labels, size)
 
     def embeddings(self, label: int) -> tuple[Embedding, ...]:
-        """The embeddings of a label, for `Constituent.embeddings`; `add_labels` decides their shapes."""
+        """Return the embeddings of a label, for `Constituent.embeddings`; `add_labels` decides their shapes."""
         return (self._labels[label],)
 
     def __call__(self, constituents: Sequence[Constituent], dropout: float = 0.0) -> dy.Expression:
-        """The composed vectors, shape (size,): one batch element for each constituent.
+        """Return the composed vectors, shape (size,): one batch element per constituent.
 
-        Constituents come in the order of their numbers of children, and their children are computed. `dropout` is the
-        probability with which numbers are dropped in training.
+        Constituents are sorted by their number of children, and their children are computed. `dropout` is the
+        probability of dropping a number in training.
         """
         raise NotImplementedError
 
@@ -49,10 +55,10 @@ class Composition:
 def by_children(
     vectors: dy.Expression, constituents: Sequence[Constituent]
 ) -> Iterator[tuple[list[int], dy.Expression]]:
-    """Matrices of what belongs to the children of each constituent: shape (size, children).
+    """Yield matrices with a column per child, shape (size, children), for constituents with equally many children.
 
-    `vectors` have a batch element, shape (size,), for each child of each constituent, in order. Every matrix comes
-    with the indices of the constituents that have so many children, one batch element each.
+    `vectors` has one batch element, shape (size,), per child of each constituent, in order. Each matrix has a batch
+    element per constituent of its group, and comes with the indices of these constituents.
     """
     [size], first = vectors.dim()[0], 0
     counts = [len(c.children) for c in constituents]
@@ -65,7 +71,7 @@ def by_children(
 
 
 class BidirectionalComposition(Composition):
-    """A composition with an LSTM for each direction, and the layer that gives the constituent's vector."""
+    """A composition with an LSTM for each direction and a layer that computes the constituent's vector from both."""
 
     def __init__(self, store: ParameterStore, layers: int, size: int, hidden: int, labels: int):
         names = ("compose_forward", "compose_backward")
@@ -78,13 +84,13 @@ class BidirectionalComposition(Composition):
 
 
 class CorrectedComposition(BidirectionalComposition):
-    """A bidirectional LSTM over label and children, as the corrigendum describes it."""
+    """The composition of the corrigendum: a bidirectional LSTM over label and children."""
 
     name = "corrected"
 
     @staticmethod
     def sequences(constituent: Constituent) -> tuple[list[Vector], list[Vector]]:
-        """The sequences that the first LSTM reads, children from the right, and the second, children from the left."""
+        """Return the inputs of the two LSTMs: the first reads children from the right, the second from the left."""
         [label], children = constituent.embeddings, constituent.children
         return [label, *reversed(children)], [label, *children]
 
@@ -98,9 +104,9 @@ class CorrectedComposition(BidirectionalComposition):
 
 
 class BuggyComposition(CorrectedComposition):
-    """The composition of the paper's first version: the right-most child is lost.
+    """The composition of the paper's first version, which loses the right-most child.
 
-    The embedding of the open nonterminal comes in its place, so a unary constituent does not see its child at all.
+    The embedding of the open nonterminal takes its place, so a unary constituent does not see its child at all.
     """
 
     name = "buggy"
@@ -113,9 +119,9 @@ class BuggyComposition(CorrectedComposition):
 
 
 class GatedAttention(BidirectionalComposition):
-    """Attention over the children and a gate between them and the label (Kuncoro et al. 2017, section 4).
+    """Attention over the children, and a gate between them and the label (Kuncoro et al. 2017, section 4).
 
-    The query is made of label and u, so that a constituent depends on all that is below it on the stack.
+    The query consists of label and u, so a constituent depends on everything below it on the stack.
     """
 
     name = "gated-attention"
@@ -138,7 +144,7 @@ class GatedAttention(BidirectionalComposition):
 
     def __call__(self, constituents: Sequence[Constituent], dropout: float = 0.0) -> dy.Expression:
         summaries = [read * weights for read, weights in self._attended(constituents, dropout)]
-        # one mask each, for gate and mixture
+        # one dropout mask each, shared by gate and mixture
         children = _dropped(join(summaries), dropout)
         label = _dropped(value_of([c.embeddings[0] for c in constituents]), dropout)
         terms = [self._gate_bias, self._gate_label, label, self._gate_children, children]
@@ -146,13 +152,13 @@ class GatedAttention(BidirectionalComposition):
         return self._composed(dy.cmult(gate, label) + dy.cmult(1 - gate, children))
 
     def weights(self, constituents: Sequence[Constituent]) -> list[np.ndarray]:
-        """How much of each child goes into each constituent: shape (children,) each, which sum to 1."""
+        """Return the attention weights of each constituent's children: shape (children,) each, which sum to 1."""
         return [w for _, of_size in self._attended(constituents, 0.0) for w in as_rows(of_size)]
 
     def _attended(
         self, constituents: Sequence[Constituent], dropout: float
     ) -> Iterator[tuple[dy.Expression, dy.Expression]]:
-        """For each number of children, their contexts, shape (2 size, children), and weights, shape (children,)."""
+        """Yield contexts, shape (2 size, children), and weights, shape (children,), per number of children."""
         query = [
             value_of([c.embeddings[1] for c in constituents]),
             value_of([c.configuration for c in constituents]),

@@ -1,4 +1,4 @@
-"""How what configurations note is computed: constituents level by level, LSTM states by schedules, then u."""
+"""The computation of configurations: constituents level by level, LSTM states by schedules, then u."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STATES_OF = {
 
 
 class Computation:
-    """Computes parser states with all that they need and the current graph lacks, as few large batches."""
+    """A function that computes parser states, and all their missing inputs, in a few large batches."""
 
     def __init__(
         self,
@@ -33,25 +33,28 @@ class Computation:
         size: int,
         hidden: int,
     ):
-        """`lstms` are those that u reads, by part of u. Constituents have `size` values, u has `hidden`."""
+        """Store the parts: `lstms` are the LSTMs that u reads, by part of u.
+
+        Vectors of constituents have `size` values, u has `hidden`.
+        """
         self._lstms, self._composition, self._state = lstms, compose, state
         self._size, self._hidden = size, hidden
 
     def __call__(self, configurations: Iterable[Configuration], dropout: float = 0.0) -> None:
-        """Compute u of configurations, with all that it needs and the current graph lacks.
+        """Compute u of configurations, and the inputs of u that the current graph lacks.
 
-        The LSTMs over words and actions need nothing else. The stack LSTM needs constituents, which come before it
-        unless they read u themselves: then the stack is computed as far as each of them needs it.
+        The LSTMs over words and actions need nothing else. The stack LSTM needs constituents, which are computed first.
+        If constituents read u themselves, the stack is computed as far as each of them needs it.
         """
         waiting = pending(configurations)
-        # the stack comes last: constituents that read u need the other parts for it
+        # the stack comes last, because constituents that read u need the other parts
         for part in reversed(self._state.parts):
             lstm, states = self._lstms[part], list(map(STATES_OF[part], waiting))
             schedule = lstm.schedule(states)
             if part == STACK:
                 self._compose((cell.reads for level in schedule for cell in level), dropout)
                 if self._composition.reads_state:
-                    # constituents have asked for some of the stacks
+                    # composing has computed some of the stack states already
                     schedule = lstm.schedule(states)
             lstm.compute(schedule, dropout)
         waiting = pending(waiting)
@@ -65,7 +68,7 @@ class Computation:
             mark_computed(waiting, [u])
 
     def _compose(self, vectors: Iterable[Vector], dropout: float) -> None:
-        """Compute the constituents among vectors: first all that wait for none, then the others level by level."""
+        """Compute the constituents among vectors: first all that wait for no other, then the rest level by level."""
         usable = usable_graphs()
         levels: dict[int, list[Constituent]] = defaultdict(list)
         left, seen = list(vectors), set()
@@ -87,7 +90,7 @@ class Computation:
             mark_computed(constituents, [composed])
 
     def keep(self, configurations: Iterable[Configuration]) -> None:
-        """Let configurations outlive the current graph, with what they go on from."""
+        """Let configurations outlive the current graph, with the states that their successors need."""
         configurations = list(configurations)
         self(configurations)
         kept: list[Vector] = list(configurations)
@@ -98,7 +101,7 @@ class Computation:
                 kept += _below(states)
         keep(kept)
         for vector in kept:
-            # nobody needs to compute it again; stack cells are still popped
+            # stack cells keep their link to the state before, because they are still popped
             if type(vector) is LstmState:
                 vector.before = vector.reads = None
             elif type(vector) is Constituent:
@@ -106,7 +109,7 @@ class Computation:
 
 
 def _require_shape(part: Callable, vectors: object, size: int, count: int) -> None:
-    """Raise PluginError where a part of the network gives other than `count` vectors of `size` values."""
+    """Raise PluginError if a part of the network does not return `count` vectors of `size` values."""
     found = vectors.dim() if isinstance(vectors, dy.Expression) else None
     if found != ((size,), count):
         gives = (
@@ -117,7 +120,7 @@ def _require_shape(part: Callable, vectors: object, size: int, count: int) -> No
 
 
 def _below(stacks: Sequence[StackCell]) -> Iterator[Vector]:
-    """All cells of stacks and the constituents in them."""
+    """Yield all cells of stacks and the constituents in them."""
     seen: set[StackCell] = set()
     for cell in stacks:
         while isinstance(cell, StackCell) and cell not in seen:

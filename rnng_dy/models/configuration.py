@@ -1,7 +1,7 @@
 """Configurations: a state of the transition system with a model's notes of stack, actions and words.
 
-A configuration is never changed by another one that goes on from it, so any number of branches can. Making one
-computes nothing (see `vectors`).
+Configurations are immutable, so any number of successors can branch off one. Making one computes nothing (see
+`vectors`).
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from rnng_dy.models.vectors import NOWHERE, Embedding, Vector
 
 
 class StackCell(LstmState):
-    """A stack, seen from its top item, and the state of the stack LSTM after that item.
+    """A stack, represented by its top item, and the state of the stack LSTM after that item.
 
-    Pushing makes a new cell on this one; popping goes back to `below`.
+    Pushing makes a new cell on top of this one; popping returns to `below`.
     """
 
     __slots__ = ("label", "level")
     below = LstmState.before
-    """The stack without the item, by the name that transition systems know."""
+    """The stack without the top item, under the name that transition systems use."""
 
     def __init__(self, below: LstmState, item: Vector, label: int | None = None):
-        """`label` is the number of the nonterminal if the item is an open nonterminal."""
+        """Put an item on a stack; `label` is the number of the nonterminal if the item is an open nonterminal."""
         self.batch, self.before, self.reads, self.label = NOWHERE, below, item, label
         self.level = below.level if below.level > item.level else item.level
 
 
 class Constituent(Vector):
-    """A constituent that REDUCE makes, and all that a composition may look at."""
+    """A constituent that REDUCE makes, with everything that a composition may read."""
 
     __slots__ = ("children", "configuration", "embeddings", "label", "level", "opened")
 
@@ -45,35 +45,35 @@ class Constituent(Vector):
     ):
         self.batch, self.label = NOWHERE, label
         self.embeddings = embeddings
-        """Those of the label in the tables of the composition."""
+        """Embeddings of the label in the tables of the composition."""
         self.opened = opened
-        """The open nonterminal, as it stood on the stack."""
+        """The vector of the open nonterminal on the stack."""
         self.children = children
-        """From left to right."""
+        """Children from left to right."""
         self.configuration = configuration
-        """As a vector the parser state u from which REDUCE was predicted; None if the composition does not read it."""
+        """The parser state u from which REDUCE was predicted; None if the composition does not read it."""
         levels = (child.level for child in children)
         self.level = 1 + (max(levels) if configuration is None else configuration.stack.level)
 
 
 class WordPrefix:
-    """The words that were generated or taken off the buffer. Configurations with the same words share it."""
+    """The words generated or taken off the buffer so far, shared by all configurations with the same words."""
 
     __slots__ = ("context", "following", "position", "vector")
 
     def __init__(self, position: int, context: LstmState, vector: Vector | None):
         self.position = position
-        """How many words they are."""
+        """Number of these words."""
         self.context = context
         """The state of the LSTM over words, which reads the buffer from its end (parser) or these words (generator)."""
         self.vector = vector
-        """The last word's vector, None before the first word."""
+        """The last word's vector; None before the first word."""
         self.following: dict[int | None, WordPrefix] = {}
-        """By the id of the next word; None for a parser, whose next word is given."""
+        """Longer prefixes by the id of the next word; the parser, whose next word is fixed, uses the key None."""
 
 
 class Configuration(Vector):
-    """A state of the transition system and a model's notes. As a vector it is the parser state u, shape (hidden,)."""
+    """A state of the transition system and a model's notes; as a vector, the parser state u, shape (hidden,)."""
 
     __slots__ = ("constituents", "history", "stack", "state", "words")
 
@@ -94,11 +94,11 @@ class Configuration(Vector):
 
 
 class Decision(NamedTuple):
-    """An action that is taken in a configuration."""
+    """An action, taken in a configuration."""
 
     configuration: Configuration
     mask: int
-    """The number of the mask that allows the action."""
+    """The number of the mask of valid actions."""
     action: int
     word: int | None
     """The id of the word that the action generates."""
@@ -106,7 +106,7 @@ class Decision(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """Action sequences over some sentences; equal prefixes of those of a sentence are one."""
+    """Action sequences over some sentences; sequences of a sentence share their equal prefixes."""
 
     decisions: list[Decision]
     paths: list[list[int]]

@@ -21,7 +21,7 @@ from rnng_dy.search.model import Derived
 
 
 class Tokens(NamedTuple):
-    """A sentence as ids; None stands for a tag or a pretrained vector that is not there."""
+    """A sentence as ids; a missing tag or pretrained vector is None."""
 
     words: Sequence[int]
     tags: Sequence[int | None] | None
@@ -29,7 +29,7 @@ class Tokens(NamedTuple):
 
 
 class ParserExample(NamedTuple):
-    """A training sentence: its words are replaced by `classes` at random where they occur only once."""
+    """A training sentence; in training, words that occur once are replaced at random by their UNK `classes`."""
 
     tokens: Tokens
     classes: Sequence[int]
@@ -37,7 +37,7 @@ class ParserExample(NamedTuple):
 
 
 class InputLayer:
-    """Words as stack and buffer read them: relu(bias + W word + T tag + V pretrained vector)."""
+    """The vectors of words on stack and buffer: relu(bias + W word + T tag + V pretrained vector)."""
 
     def __init__(
         self,
@@ -56,18 +56,18 @@ class InputLayer:
             self._tag_weights = store.matrix("input_tag", size, sizes.tag)
             self._unknown_tag = Embedding(SingleVector(self._mean_tag))
         if vectors is not None:
-            # a word without a vector has one of zeros, after the others
+            # the blank row after the others, all zeros, is for words without a pretrained vector
             self._vectors = store.constant(vectors, len(vocabulary.pretrained), blank=True)
             self._blank = len(vectors)
             self._vector_weights = store.matrix("input_vector", size, vectors.shape[1])
 
     def _mean_tag(self) -> dy.Expression:
-        """What an unseen tag counts as: the mean of the tags' embeddings, weighted by how often training has them."""
+        """Return the embedding of an unseen tag: the mean of the tags' embeddings, weighted by training counts."""
         counts = np.array(self._counts, np.float32)
         return dy.inputVector(counts / counts.sum() @ self._tags.parameters.as_array())
 
     def read(self, tokens: Tokens) -> list[Embedding]:
-        """The words of a sentence."""
+        """Note the vectors of a sentence's words."""
         words = [self._words[word] for word in tokens.words]
         tags = vectors = [None] * len(words)
         if self._tags is not None:
@@ -89,7 +89,7 @@ class InputLayer:
 
 
 class ParserNetwork(Rnng):
-    """The parser as a network over sentences that are ids; `rnng_dy.parser` adds what users call."""
+    """The parser as a network over sentences of ids; `rnng_dy.parser` adds the methods that users call."""
 
     kind = "discriminative"
     sizes_type = ParserSizes
@@ -106,7 +106,7 @@ class ParserNetwork(Rnng):
         transitions: str = DEFAULT,
         state: str = "full",
     ):
-        """`vectors` are the pretrained ones, constants, a row for each word of `vocabulary.pretrained`."""
+        """Create the network; `vectors` are constants, shape (words of `vocabulary.pretrained`, dimension)."""
         store = ParameterStore(seed)
         super().__init__(
             store, sizes, vocabulary.nonterminals, composition, sizes.layers, transitions, state
@@ -119,13 +119,13 @@ class ParserNetwork(Rnng):
 
     @staticmethod
     def constants_of(vocabulary: ParserVocabulary) -> tuple[str, ...]:
-        """The pretrained vectors."""
+        """See `Model`: the pretrained vectors."""
         return () if vocabulary.pretrained is None else ("vectors",)
 
     # graphs
 
     def start(self, tokens: Tokens) -> Configuration:
-        """The configuration before the first action over a sentence."""
+        """Return the configuration before the first action over a sentence."""
         read = self._input.read(tokens)
         states = [LstmState(self._lstms[WORDS].start, self._buffer_guard)]
         for vector in reversed(read):
@@ -142,7 +142,7 @@ class ParserNetwork(Rnng):
     def with_unknowns(
         self, example: ParserExample, probability: float, random: np.random.Generator
     ) -> ParserExample:
-        """The example with words seen once replaced by their UNK class, each with the given probability."""
+        """Return the example with each word seen once replaced by its UNK class with this probability."""
         draws = random.random(len(example.classes))
         words = [
             unk if word in self.vocabulary.singletons and draw < probability else word
@@ -151,10 +151,10 @@ class ParserNetwork(Rnng):
         return example._replace(tokens=example.tokens._replace(words=words))
 
     def derived(self, example: ParserExample) -> Derived:
-        """The tree of a training example."""
+        """Return the tree of a training example."""
         return Derived(example.tokens, [example.actions], None)
 
     @staticmethod
     def length(example: ParserExample) -> int:
-        """Words of an example."""
+        """Return the number of words of an example."""
         return len(example.classes)

@@ -29,25 +29,25 @@ class GeneratorExample(NamedTuple):
 
 
 class GeneratorStep(Step):
-    """A step that also has probabilities of the next word, from the same u as the SHIFT that generates it."""
+    """A step that also has probabilities of the next word, computed from the same u as its SHIFT."""
 
     def word_log_probs(self, members: Sequence[int], words: Sequence[int]) -> np.ndarray:
-        """log p(words[i] | SHIFT, configuration members[i]) in nats, float64: shape (members,)."""
+        """Return log p(words[i] | SHIFT, configuration members[i]) in nats, float64: shape (members,)."""
         u = dy.pick_batch_elems(self._u, list(members))
         losses, owners = self._model.softmax.negative_log_probs(u, words)
         values = dy.concatenate_to_batch(losses).npvalue().ravel().astype(np.float64)
         return -np.bincount(owners, values, len(words))
 
     def every_word_log_prob(self, members: Sequence[int]) -> np.ndarray:
-        """log p(word | SHIFT, configuration) in nats for every word id: shape (members, words), float64.
+        """Return log p(word | SHIFT, configuration) in nats for every word id: shape (members, words), float64.
 
-        -inf for `<s>`, which is never generated.
+        `<s>`, which is never generated, has -inf.
         """
         return self._model.softmax.every_log_prob(dy.pick_batch_elems(self._u, list(members)))
 
 
 class GeneratorNetwork(Rnng):
-    """The generative model as a network over words that are ids; `rnng_dy.language_model` adds what users call."""
+    """The generative model as a network over word ids; `rnng_dy.language_model` adds the methods that users call."""
 
     kind = "generative"
     sizes_type = GeneratorSizes
@@ -65,7 +65,7 @@ class GeneratorNetwork(Rnng):
         state: str = "full",
     ):
         store = ParameterStore(seed)
-        # the original's composition has one layer here, whatever the other LSTMs have
+        # the original's composition has one layer here, however many the other LSTMs have
         super().__init__(store, sizes, vocabulary.nonterminals, composition, 1, transitions, state)
         self.vocabulary = vocabulary
         self._lstms[WORDS] = Lstm(store, "terms", sizes.layers, sizes.lstm_input, sizes.hidden)
@@ -75,7 +75,7 @@ class GeneratorNetwork(Rnng):
     # graphs
 
     def start(self, sentence: object = None) -> Configuration:
-        """The configuration before the first action, whatever sentence is to be generated."""
+        """Return the configuration before the first action, which is the same for all sentences."""
         start_of_sentence = self._word_table[0]
         context = LstmState(self._lstms[WORDS].start, start_of_sentence)
         return self._root(WordPrefix(0, context, None), None)
@@ -104,12 +104,12 @@ class GeneratorNetwork(Rnng):
         return losses, owners
 
     def derived(self, example: GeneratorExample) -> Derived:
-        """The tree of a training example."""
+        """Return the tree of a training example."""
         return Derived(None, [example.actions], example.words)
 
     # training
 
     @staticmethod
     def length(example: GeneratorExample) -> int:
-        """Words of an example."""
+        """Return the number of words of an example."""
         return len(example.words)

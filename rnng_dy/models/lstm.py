@@ -21,7 +21,7 @@ from rnng_dy.parameters import ParameterStore
 
 
 class LstmState(Vector):
-    """The state after reading one more vector; batched vectors are [h; c] of each layer, bottom first."""
+    """The LSTM state after one more vector; batched vectors are [h; c] of each layer, bottom first."""
 
     __slots__ = ("before", "reads")
 
@@ -30,13 +30,13 @@ class LstmState(Vector):
 
 
 Schedule = list[list[LstmState]]
-"""States by level: those of the first go on from computed ones, others from states of the levels before."""
+"""States by level: the first level continues computed states, the others continue states of earlier levels."""
 
 
 class Lstm:
     """Layers of `cnn::LSTMBuilder` (coupled gates, full peepholes) with its dropout.
 
-    The original draws a fresh mask at every step for the input of every layer, never for h or c. DyNet's multi-layer
+    The original draws a new mask at every step for the input of every layer, never for h or c. DyNet's multi-layer
     builder ties masks over time and drops h too, so each layer is a cell of its own here.
     """
 
@@ -61,7 +61,7 @@ class Lstm:
 
     @staticmethod
     def schedule(states: Iterable[LstmState]) -> Schedule:
-        """The states that the current graph lacks, among these and those that they go on from."""
+        """Return the states that the current graph lacks, among these states and their predecessors."""
         usable = usable_graphs()
         levels: Schedule = []
         level_of: dict[LstmState, int] = {}
@@ -80,15 +80,15 @@ class Lstm:
         return levels
 
     def compute(self, schedule: Schedule, dropout: float = 0.0) -> None:
-        """Compute states, one node of the graph for each layer: [h; c], shape (2 hidden,), one batch element each.
+        """Compute states with one node of the graph per layer: [h; c], shape (2 hidden,), one batch element each.
 
-        `help(dy.CoupledLSTMCell)` says how a cell is called.
+        `help(dy.CoupledLSTMCell)` documents the call of a cell.
         """
         if not schedule:
             return
         states = [state for level in schedule for state in level]
         first = [state.before for state in schedule[0]]
-        # what begins needs no products with h = c = 0
+        # the first step needs no products with h = c = 0
         begins = all(state is self.start for state in first)
         before = [None] * len(self._cells) if begins else gather(first)
         [x] = gather([state.reads for state in states])
@@ -99,7 +99,7 @@ class Lstm:
 
         def layer(cell: dy.CoupledLSTMCell, x: dy.Expression, given: dy.Expression | None):
             if len(schedule) == 1:
-                # it needs less memory than a forest
+                # a step needs less memory than a forest
                 return cell.step(x, given, dropout)
             return cell.forest(x, parents, ends, dropout, given)
 
@@ -111,9 +111,9 @@ class Lstm:
         mark_computed(states, layers)
 
     def outputs(self, states: Sequence[LstmState], dropout: float = 0.0) -> dy.Expression:
-        """The top layer's h of states: shape (hidden,), one batch element each; computes what is missing.
+        """Return the top layer's h of states, shape (hidden,), one batch element each; missing states are computed.
 
-        `dropout` is that of the LSTM's inputs; h itself is as it is.
+        `dropout` applies to the LSTM's inputs, not to h.
         """
         self.compute(self.schedule(states), dropout)
         return gather(states, LAST, self._hidden)[0]

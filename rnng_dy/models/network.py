@@ -1,7 +1,7 @@
-"""What parser and generator share: stack and action LSTMs, composition, and the distribution over valid actions.
+"""The network that parser and generator share: stack and action LSTMs, composition, distribution over actions.
 
-`advance` notes the effect of an action on stack, history and words. `step` and `losses` compute all that is noted and
-needed for some configurations, batched by kind and level. The network knows nothing of files or commands.
+`advance` notes the effect of an action on stack, history and words. `step` and `losses` compute the missing notes of
+some configurations, batched by kind and level. The network is independent of files and commands.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ INVALID = np.float32(-1e30)
 
 
 class Step:
-    """Probabilities of the next action of some configurations. Reading them runs the graph: before it is renewed."""
+    """Probabilities of the next action of some configurations; read them before the graph is renewed."""
 
     def __init__(self, model: Rnng, configurations: Sequence[Configuration], alpha: float = 1.0):
         self._model, self._u = model, model.parser_states(configurations)
@@ -54,12 +54,12 @@ class Step:
         self._logits = model.action_logits(self._u, masks, alpha)
 
     def action_log_probs(self) -> np.ndarray:
-        """In nats, shape (configurations, actions), float64; about -1e30 for an action that is not valid."""
+        """Return log probabilities in nats, shape (configurations, actions), float64; about -1e30 if invalid."""
         return log_softmax(as_rows(self._logits))
 
 
 class Rnng(Model):
-    """The part of an RNNG that does not depend on where the words come from."""
+    """The common base of parser and generative model, independent of the source of words."""
 
     config_defaults: ClassVar = {
         "composition": "corrected",
@@ -67,7 +67,7 @@ class Rnng(Model):
         "state": "full",
     }
     states: ClassVar[States]
-    """What u can be made of."""
+    """The possible states u, by name."""
     step_type: ClassVar[type[Step]] = Step
 
     def __init__(
@@ -80,9 +80,9 @@ class Rnng(Model):
         transitions: str,
         state: str,
     ):
-        """Raises RnngError for an unknown composition, transition system or state.
+        """Create the parameters, in an order that must not change because it decides their random values for a seed.
 
-        Parameters are made in an order that must not change: it decides their random values for a seed.
+        Raises RnngError for an unknown composition, transition system or state.
         """
         self.store = store
         self.sizes = sizes
@@ -121,7 +121,7 @@ class Rnng(Model):
     # configurations
 
     def start(self, sentence: object = None) -> Configuration:
-        """The configuration before the first action: of a parser over a sentence, of a generator over none."""
+        """Return the configuration before the first action; a parser needs a sentence, a generator none."""
         raise NotImplementedError
 
     def _root(self, words: WordPrefix, length: int | None) -> Configuration:
@@ -130,9 +130,9 @@ class Rnng(Model):
         return Configuration(self.transitions.start(length), stack, history, words, {})
 
     def advance(self, c: Configuration, action: int, word: int | None = None) -> Configuration:
-        """The configuration that a valid action leads to. `word` is the id of the word that a generator's SHIFT needs.
+        """Return the configuration after a valid action. `word` is the id of the word that a generator's SHIFT needs.
 
-        Whether the action is valid is not checked: ask `transitions`, or take those that `step` allows.
+        Validity is not checked: ask `transitions`, or take actions that `step` allows.
         """
         stack, words = c.stack, c.words
         if action == SHIFT:
@@ -192,7 +192,7 @@ class Rnng(Model):
         return Decision(c, mask, action, word, self.advance(c, action, word))
 
     def keep(self, configurations: Iterable[Configuration]) -> None:
-        """Let configurations outlive the current graph, with all that may follow from them.
+        """Let configurations outlive the current graph, with all their possible successors.
 
         Kept values do not follow later changes of the parameters.
         """
@@ -203,25 +203,25 @@ class Rnng(Model):
     def parser_states(
         self, configurations: Sequence[Configuration], dropout: float = 0.0
     ) -> dy.Expression:
-        """u of equation 3: shape (hidden,), one batch element for each configuration."""
+        """Return u of equation 3: shape (hidden,), one batch element per configuration."""
         self.compute(configurations, dropout)
         return value_of(configurations)
 
     def action_logits(
         self, u: dy.Expression, masks: Sequence[int], alpha: float = 1.0
     ) -> dy.Expression:
-        """Logits times alpha, -1e30 and less for what a mask does not allow: shape (actions,), batched as the masks."""
+        """Return logits times alpha, -1e30 and less for invalid actions: shape (actions,), batched as the masks."""
         logits = dy.affine_transform([self._logit_bias, self._logit_weights, u])
         if alpha != 1.0:
             logits = alpha * logits
         return logits + dy.lookup_batch(self._penalties, masks, update=False)
 
     def step(self, configurations: Sequence[Configuration], alpha: float = 1.0) -> Step:
-        """Probabilities of the next action in each configuration, with action logits multiplied by alpha."""
+        """Return probabilities of the next action in each configuration, with action logits multiplied by alpha."""
         return self.step_type(self, configurations, alpha)
 
     def losses(self, trees: Iterable[Derived], dropout: float = 0.0) -> Losses:
-        """The losses of actions over some sentences and of the words that they generate, in the current graph.
+        """Return the losses of actions, and of the words that they generate, in the current graph.
 
         Raises ValueError if an action is not valid or a word is missing.
         """
@@ -232,23 +232,23 @@ class Rnng(Model):
     def _decision_losses(
         self, u: dy.Expression, decisions: Sequence[Decision]
     ) -> tuple[list[dy.Expression], np.ndarray]:
-        """Losses in nats as batched expressions, and the index of the decision that each batch element belongs to."""
+        """Return losses in nats as batched expressions, and the index of the decision of each batch element."""
         logits = self.action_logits(u, [d.mask for d in decisions])
         losses = dy.pickneglogsoftmax_batch(logits, [d.action for d in decisions])
         return [losses], np.arange(len(decisions))
 
     def derived(self, example) -> Derived:
-        """The tree of a training example."""
+        """Return the tree of a training example."""
         raise NotImplementedError
 
     # training
 
     def with_unknowns(self, example, probability: float, random: np.random.Generator):
-        """The example with rare words as UNK classes: as it is, since a generative oracle has them already."""
+        """Return the example with rare words as UNK classes: unchanged, since a generative oracle has them already."""
         return example
 
     def training_loss(self, examples: Sequence, dropout: float) -> dy.Expression:
-        """The sum of the negative log probabilities in nats of a minibatch, as one graph."""
+        """Return the sum of the negative log probabilities in nats of a minibatch, as one graph."""
         losses = self.losses(map(self.derived, examples), dropout).losses
         return dy.esum([dy.sum_batches(loss) for loss in losses])
 
@@ -256,14 +256,14 @@ class Rnng(Model):
 
     @property
     def has_attention(self) -> bool:
-        """Whether constituents are made by attention to their children, and have any influence."""
+        """Whether constituents are composed by attention to their children and influence u."""
         return self.compose.has_weights and STACK in self.state.parts
 
     def attention(self, tree: nltk.Tree, preterminals: bool | None = None) -> list[Attended]:
-        """The constituents of a tree, inner ones before outer ones: label and weights of the children.
+        """Return the constituents of a tree, inner ones before outer ones: label and weights of the children.
 
-        `preterminals` says whether words have POS tags above them; None looks. Raises ImpossibleError for a tree that
-        the model cannot derive, RnngError for a model without such weights.
+        `preterminals` says whether words have POS tags above them; None detects it. Raises ImpossibleError if the model
+        cannot derive the tree, RnngError if the model has no such weights.
         """
         [found] = attention_weights(self, [self.example_of(tree, preterminals)])
         return found

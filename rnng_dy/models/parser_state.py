@@ -1,4 +1,4 @@
-"""The parser state u of equation 3, or what an ablation leaves of it (Kuncoro et al. 2017, section 3)."""
+"""The parser state u of equation 3, and its ablations (Kuncoro et al. 2017, section 3)."""
 
 from __future__ import annotations
 
@@ -11,56 +11,56 @@ from rnng_dy.engine import dy
 from rnng_dy.parameters import ParameterStore
 
 STACK, HISTORY, WORDS = PARTS = ("stack", "action", "context")
-"""What u reads: the LSTMs over the stack, the actions, and the buffer (parser) or the words so far (generator)."""
+"""The parts of u: the LSTMs over the stack, the actions, and the buffer (parser) or the words so far (generator)."""
 
 
 class ParserState:
-    """u = relu(bias + S stack + A history + W words), or some of it.
+    """The full parser state: u = relu(bias + S stack + A history + W words); subclasses omit parts.
 
-    The parameters of parts that are left out exist and decay, as in the original.
+    The parameters of omitted parts exist and decay, as in the original.
     """
 
     name: ClassVar[str] = "full"
-    """In config.json and on the command line."""
+    """Name in config.json and on the command line."""
     other_name: ClassVar[str] = ""
-    """What the other kind of model calls such a state, where that is not `name`."""
+    """The state's name in the other kind of model, if it differs from `name`."""
     parts: ClassVar[tuple[str, ...]] = PARTS
-    """What u reads; nothing else is computed for it."""
+    """The parts that u reads; the others are not computed for it."""
 
     def __init__(self, store: ParameterStore, hidden: int):
-        """u has `hidden` values, and so has the output of each part's LSTM."""
+        """Create the parameters; u and the output of each part's LSTM have `hidden` values."""
         self._bias = store.vector("hidden_bias", hidden)
         self._weights = {part: store.matrix(f"hidden_{part}", hidden, hidden) for part in PARTS}
 
     def __call__(self, summaries: Mapping[str, dy.Expression]) -> dy.Expression:
-        """u, shape (hidden,), from the output of each part's LSTM; batched as they are."""
+        """Return u, shape (hidden,), from the output of each part's LSTM; batched as they are."""
         terms = chain(*((self._weights[part], summaries[part]) for part in self.parts))
         return dy.rectify(dy.affine_transform([self._bias, *terms]))
 
 
 class StackAlone(ParserState):
-    """The stack, and nothing else."""
+    """A state of the stack alone."""
 
     name = "stack"
     parts = (STACK,)
 
 
 class NoStack(ParserState):
-    """All but the stack."""
+    """A state without the stack."""
 
     name = "no-stack"
     parts = (HISTORY, WORDS)
 
 
 class NoHistory(ParserState):
-    """All but the actions so far."""
+    """A state without the actions so far."""
 
     name = "no-history"
     parts = (STACK, WORDS)
 
 
 class NoBuffer(ParserState):
-    """All of a parser's but its buffer."""
+    """A parser's state without the buffer."""
 
     name = "no-buffer"
     other_name = "no-terms"
@@ -68,7 +68,7 @@ class NoBuffer(ParserState):
 
 
 class NoTerms(ParserState):
-    """All of a generative model's but the words so far."""
+    """A generative model's state without the words so far."""
 
     name = "no-terms"
     other_name = "no-buffer"

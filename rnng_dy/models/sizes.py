@@ -1,4 +1,4 @@
-"""Dimensions of models; it runs without DyNet, since options are made of them."""
+"""Dimensions of models; importable without DyNet, since command-line options are made from them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _size(text: str, default: int, option: str | None = None) -> Field:
 
 @dataclass(frozen=True)
 class Sizes:
-    """The paper's dimensions of an RNNG; `layers` holds for the stack, action, buffer and terms LSTMs."""
+    """The paper's dimensions of an RNNG; `layers` applies to the stack, action, buffer and terms LSTMs."""
 
     layers: int = _size(LAYERS, 2)
     lstm_input: int = _size(READ, 256)
@@ -26,12 +26,12 @@ class Sizes:
 
 @dataclass(frozen=True)
 class GeneratorSizes(Sizes):
-    """The paper's dimensions; a word's embedding goes onto the stack as it is, so it has `lstm_input` values."""
+    """The paper's dimensions; a word's embedding goes onto the stack unchanged, so it has `lstm_input` values."""
 
 
 @dataclass(frozen=True)
 class ParserSizes(Sizes):
-    """The paper's dimensions, with POS tags or without."""
+    """The paper's dimensions, with or without POS tags."""
 
     lstm_input: int = _size(READ, 128)
     hidden: int = _size(STATES, 128)

@@ -1,8 +1,8 @@
 """Vectors that are noted first and computed later, many of them as one batch of the current DyNet graph.
 
 A note says what a vector is made of. The graph that computes it gives it a place among batched vectors: expressions
-with one batch element each. A graph ends with `renew_cg`. A vector that is asked for later is computed again from its
-note, unless `keep` has carried its values over.
+with one batch element per vector. A graph ends with `renew_cg`. A vector that is needed later is computed again from
+its note, unless `keep` has carried its values over.
 """
 
 from __future__ import annotations
@@ -17,31 +17,31 @@ from rnng_dy.engine import dy
 from rnng_dy.parameters import ParameterStore
 
 NEVER, KEPT = -1, -2
-"""In place of the number of a graph: NEVER marks vectors that no graph has, KEPT those that every graph has."""
+"""Stand-ins for the number of a graph: NEVER marks vectors in no graph, KEPT vectors in every graph."""
 EVERY, LAST = slice(None), slice(-1, None)
-"""EVERY gathers all expressions of batched vectors, such as the layers of an LSTM. LAST gathers the top layer."""
+"""Slices: EVERY gathers all expressions of batched vectors, such as the layers of an LSTM, LAST the top layer."""
 
 
 class BatchedVectors:
-    """Vectors side by side: expressions, such as the layers of an LSTM, with one batch element for each vector."""
+    """Vectors side by side: expressions, such as the layers of an LSTM, with one batch element per vector."""
 
     __slots__ = ("_expressions", "_values", "graph", "size")
 
     def __init__(
         self, expressions: Sequence[dy.Expression], size: int, values: Sequence[np.ndarray] = ()
     ):
-        """`values`, shape (dimension, size) each, stand for the expressions in any graph."""
+        """Hold expressions, or `values`, shape (dimension, size) each, which replace them in any graph."""
         self._expressions, self._values, self.size = expressions, values, size
         self.graph = KEPT if values else dy.cg_version() if expressions else NEVER
 
     def expressions(self, elements: Sequence[int], which: slice) -> Sequence[dy.Expression]:
-        """Expressions in the current graph: of kept vectors those of the elements alone."""
+        """Return expressions in the current graph; if the vectors are kept, only with these elements."""
         if not self._values:
             return self._expressions[which]
         return [dy.inputTensor(x[:, elements], batched=True) for x in self._values[which]]
 
     def values(self, elements: Sequence[int]) -> list[np.ndarray]:
-        """The values of some elements, shape (dimension, elements) for each expression; runs the graph."""
+        """Return the values of some elements, shape (dimension, elements) per expression; runs the graph."""
         return [as_rows(x).T[:, elements] for x in self._expressions]
 
 
@@ -49,18 +49,18 @@ NOWHERE = BatchedVectors((), 0)
 
 
 class Vector:
-    """A vector that is noted; batch element `index` of `batch` once it is computed, and without `index` before."""
+    """A noted vector; once computed, it is batch element `index` of `batch`, and before that it has no `index`."""
 
     __slots__ = ("batch", "index")
     level = 0
-    """The length of the longest chain of compositions that make it, its own included."""
+    """The length of the longest chain of compositions that makes the vector, its own included."""
 
 
 class Source(Protocol):
-    """A table, or a layer, that makes the vectors of embeddings."""
+    """A table or layer that makes the vectors of embeddings."""
 
     def vectors(self, rows: Sequence) -> dy.Expression:
-        """The vectors of some rows, shape (size,): one batch element each."""
+        """Return the vectors of some rows, shape (size,): one batch element each."""
 
 
 class Embedding(Vector):
@@ -73,26 +73,26 @@ class Embedding(Vector):
 
     @classmethod
     def of_parameter(cls, parameter: dy.Parameters) -> Embedding:
-        """A trainable vector."""
+        """Return the embedding of a trainable vector."""
         return cls(SingleVector(lambda: parameter))
 
 
 class LookupTable:
-    """A trainable table of embeddings. The parameter store hears of every row that is noted."""
+    """A trainable table of embeddings; it reports every noted row to the parameter store."""
 
     def __init__(self, store: ParameterStore, name: str, rows: int, size: int):
         self.parameters = store.lookup(name, rows, size)
         self._noted = store.noted.setdefault(name, {})
 
     def __getitem__(self, row: int) -> Embedding:
-        """The embedding of a row, the same one for all who ask."""
+        """Return the embedding of a row, always the same object."""
         try:
             return self._noted[row]
         except KeyError:
             return self.occurrence(row)
 
     def occurrence(self, row: int) -> Embedding:
-        """An embedding of its own, for one word of one sentence."""
+        """Return a new embedding of a row, for one word of one sentence."""
         found = self._noted[row] = Embedding(self, row)
         return found
 
@@ -102,7 +102,7 @@ class LookupTable:
 
 
 class SingleVector:
-    """A source for one embedding alone, such as a parameter."""
+    """A source with a single embedding, such as a parameter."""
 
     def __init__(self, make: Callable[[], dy.Expression]):
         self._make = make
@@ -113,12 +113,12 @@ class SingleVector:
 
 
 def usable_graphs() -> tuple[int, int]:
-    """The numbers of graphs whose vectors can be used in the current one."""
+    """Return the numbers of the graphs whose vectors can be used in the current one."""
     return dy.cg_version(), KEPT
 
 
 def pending(vectors: Iterable[Vector]) -> list[Vector]:
-    """Those that the current graph does not have, in order, each once."""
+    """Return the vectors that the current graph lacks, in order, each once."""
     usable = usable_graphs()
     return list(dict.fromkeys([v for v in vectors if v.batch.graph not in usable]))
 
@@ -128,7 +128,7 @@ def mark_computed(
     expressions: Sequence[dy.Expression],
     values: Sequence[np.ndarray] = (),
 ) -> None:
-    """Say that vectors are computed: they are the batch elements of the expressions, or of kept values, in order."""
+    """Mark vectors as computed: they are the batch elements of the expressions, or of kept values, in order."""
     batch = BatchedVectors(expressions, len(vectors), values)
     for index, vector in enumerate(vectors):
         vector.batch, vector.index = batch, index
@@ -137,10 +137,10 @@ def mark_computed(
 def gather(
     vectors: Sequence[Vector], which: slice = EVERY, rows: int = 0
 ) -> Sequence[dy.Expression]:
-    """The expressions of vectors, one batch element each; embeddings are looked up first.
+    """Return the expressions of vectors, one batch element each; embeddings are looked up first.
 
-    All batches have the same number of expressions. With `rows` only the first numbers of each vector are taken.
-    Raises ValueError for no vectors.
+    All batches have the same number of expressions. `rows` limits each vector to its first numbers. Raises ValueError
+    if there are no vectors.
     """
     if not vectors:
         raise ValueError("no vectors to gather")
@@ -151,7 +151,7 @@ def gather(
         batches = [v.batch for v in vectors]
     elements = [v.index for v in vectors]
     numbers = {batch: number for number, batch in enumerate(dict.fromkeys(batches))}
-    # of kept vectors only these go into the graph
+    # only these elements of kept vectors enter the graph
     kept: dict[BatchedVectors, list[int]] = {b: [] for b in numbers if b.graph == KEPT}
     if kept:
         for k, batch in enumerate(batches):
@@ -177,17 +177,17 @@ def _look_up(embeddings: Iterable[Embedding]) -> None:
 
 
 def value_of(vectors: Sequence[Vector]) -> dy.Expression:
-    """Vectors of one expression each, such as embeddings: shape (size,), one batch element each."""
+    """Return vectors of one expression each, such as embeddings: shape (size,), one batch element each."""
     return gather(vectors)[0]
 
 
 def join(parts: Sequence[dy.Expression]) -> dy.Expression:
-    """The batch elements of all parts, one after another."""
+    """Return the batch elements of all parts, one after another."""
     return parts[0] if len(parts) == 1 else dy.concatenate_to_batch(list(parts))
 
 
 def keep(vectors: Iterable[Vector]) -> None:
-    """Let computed vectors outlive the current graph: reads their values, which runs the graph."""
+    """Let computed vectors outlive the current graph; reads their values, which runs the graph."""
     of_batch: dict[BatchedVectors, dict[Vector, None]] = defaultdict(dict)
     for vector in vectors:
         if vector.batch.graph != KEPT:
@@ -197,6 +197,6 @@ def keep(vectors: Iterable[Vector]) -> None:
 
 
 def as_rows(vectors: dy.Expression) -> np.ndarray:
-    """The values of vectors, shape (batch elements, size); runs the graph."""
+    """Return the values of vectors, shape (batch elements, size); runs the graph."""
     size = vectors.dim()[0][0]
     return vectors.npvalue().reshape(size, -1).T

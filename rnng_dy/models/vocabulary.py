@@ -1,4 +1,4 @@
-"""Words, nonterminals and POS tags as ids: frozen maps in the order in which the original numbers them."""
+"""Words, nonterminals and POS tags as ids: frozen maps, numbered in the order of the original."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Vocabulary:
 
 @dataclass(frozen=True)
 class ParserVocabulary:
-    """What the discriminative parser knows of the training data."""
+    """The discriminative parser's words, nonterminals and tags, from the training data."""
 
     words: Vocabulary
     """Raw, lower-cased and unkified words of the training oracle, sentence by sentence, and UNK."""
@@ -62,9 +62,11 @@ class ParserVocabulary:
         pretrained: Iterable[str] | None = None,
         more_words: Iterable[str] = (),
     ) -> ParserVocabulary:
-        """`more_words` join the dictionary without training; the original's holds all words of its embedding file.
+        """Make the vocabulary of a training oracle.
 
-        Raises RnngError where the oracle lacks the tags and lower-cased lines of a discriminative one."""
+        `more_words` join the dictionary without training; the original adds all words of its embedding file.
+        Raises RnngError if the oracle lacks the tags and lower-cased lines of a discriminative one.
+        """
         oracle = encoded(sentences)
         if not oracle.has_tags:
             raise RnngError(
@@ -81,7 +83,7 @@ class ParserVocabulary:
         )
 
     def to_json(self) -> dict[str, object]:
-        """The content of vocabulary.json."""
+        """Return the content of vocabulary.json."""
         return _shared_json(self) | {
             "singletons": sorted(self.singletons),
             "tags": None if self.tags is None else self.tags.symbols,
@@ -91,7 +93,7 @@ class ParserVocabulary:
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> ParserVocabulary:
-        """What `to_json` gave. Raises KeyError, TypeError or ValueError for anything else."""
+        """Return the vocabulary that `to_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
         tags, counts = data["tags"], tuple(data["tag_counts"])
         are_counts = all(type(n) is int and 0 <= n < 1 << 62 for n in counts)
         if len(counts) != len(tags or ()) or not are_counts or (tags and not any(counts)):
@@ -110,16 +112,16 @@ class ParserVocabulary:
         )
 
     def word_ids(self, unkified: Iterable[str]) -> list[int]:
-        """Ids of words after unkifying; a word outside the vocabulary is UNK."""
+        """Return the ids of words after unkifying; a word outside the vocabulary is UNK."""
         unk = self.words.id(UNK)
         return [self.words.get(word, unk) for word in unkified]
 
     def tag_ids(self, tags: Iterable[str]) -> list[int | None]:
-        """Ids of tags, None for one unseen in training."""
+        """Return the ids of tags, None for a tag unseen in training."""
         return [self.tags.get(tag) for tag in tags]
 
     def pretrained_rows(self, tokens: Iterable[str]) -> list[int | None]:
-        """Rows of the pretrained table, None for a word without a vector.
+        """Return rows of the pretrained table, None for a word without a vector.
 
         As in the original, a lower-cased word outside the dictionary counts as UNK, which may have a vector itself.
         """
@@ -133,12 +135,12 @@ class ParserVocabulary:
 
 @dataclass(frozen=True)
 class GeneratorVocabulary:
-    """What the generative model knows: its words are exactly those of the clusters file."""
+    """The generative model's vocabulary: its words are exactly the words of the clusters file."""
 
     words: Vocabulary
     """`<s>`, which begins sentences and is a word only if the clusters file has it; then that file's words in order."""
     clusters: tuple[tuple[int, ...], ...]
-    """Word ids of each cluster, clusters in the order in which their bit strings first appear."""
+    """Word ids of each cluster; clusters are in the order in which their bit strings first appear."""
     paths: tuple[str, ...]
     """The bit string of each cluster."""
     nonterminals: tuple[str, ...]
@@ -148,7 +150,10 @@ class GeneratorVocabulary:
     def build(
         cls, clustered: Sequence[ClusteredWord], sentences: Sequence[OracleSentence]
     ) -> GeneratorVocabulary:
-        """Raises RnngError naming training words that have no cluster."""
+        """Make the vocabulary of word clusters and a training oracle.
+
+        Raises RnngError, with examples, if training words have no cluster.
+        """
         words = Vocabulary([SENTENCE_START, *(entry.word for entry in clustered)])
         members: dict[str, list[int]] = {}
         for entry in clustered:
@@ -171,17 +176,17 @@ class GeneratorVocabulary:
         )
 
     def to_json(self) -> dict[str, object]:
-        """The content of vocabulary.json."""
+        """Return the content of vocabulary.json."""
         return _shared_json(self) | {"clusters": self.clusters, "paths": self.paths}
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> GeneratorVocabulary:
-        """What `to_json` gave. Raises KeyError, TypeError or ValueError for anything else."""
+        """Return the vocabulary that `to_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
         shared, clusters = _shared_fields(data), tuple(map(tuple, data["clusters"]))
         if shared["words"].symbols[:1] != (SENTENCE_START,):
             raise ValueError(f"its first word is not {SENTENCE_START}")
         every = [*range(len(shared["words"]))]
-        # in one cluster each; that which begins a sentence need not be a word
+        # each word is in one cluster; `<s>` need not be in any
         if sorted(chain.from_iterable(clusters)) not in (every, every[1:]):
             raise ValueError("the clusters are not of its words")
         return cls(**shared, clusters=clusters, paths=tuple(data["paths"]))
@@ -192,11 +197,11 @@ class GeneratorVocabulary:
         return {self.words.symbols[i]: i for i in chain.from_iterable(self.clusters)}
 
     def unkify(self, tokens: Iterable[str]) -> list[str]:
-        """Tokens with a UNK class for every word that the model does not have; UNK classes stay as they are."""
+        """Return tokens with words that the model lacks replaced by UNK classes; UNK classes stay unchanged."""
         return [w if w in self.ids else self.unknown.word_class(w) for w in tokens]
 
     def word_ids(self, unkified: Iterable[str]) -> list[int]:
-        """Ids of words after unkifying. Raises UnseenSymbolError: such a sentence has p = 0."""
+        """Return the ids of words after unkifying. Raises UnseenSymbolError: such a sentence has p = 0."""
         unkified = list(unkified)
         unseen = [word for word in unkified if word not in self.ids]
         if unseen:

@@ -14,17 +14,17 @@ from rnng_dy.parameters import ParameterStore
 
 
 class ClassFactoredSoftmax:
-    """Words are given by cluster and by position within the cluster (`cnn::ClassFactoredSoftmaxBuilder`)."""
+    """A softmax that predicts a word's cluster, then the word in it (`cnn::ClassFactoredSoftmaxBuilder`)."""
 
     def __init__(self, store: ParameterStore, hidden: int, clusters: Sequence[Sequence[int]]):
-        """`clusters[k]` lists the word ids of cluster k, in order; every word stands in exactly one."""
+        """Create the parameters; `clusters[k]` lists the word ids of cluster k in order, every word in exactly one."""
         self.clusters = clusters
         self._position = {
             word: (k, i) for k, words in enumerate(clusters) for i, word in enumerate(words)
         }
         self._class_weights = store.matrix("class_weights", len(clusters), hidden)
         self._class_bias = store.vector("class_bias", len(clusters))
-        # a cluster of one word has nothing left to choose
+        # a cluster of one word needs no softmax of its own
         self._word_parameters = {
             k: (
                 store.matrix(f"word_weights.{k}", len(words), hidden),
@@ -37,20 +37,20 @@ class ClassFactoredSoftmax:
             store.used_with("word", clusters[k], parameters)
 
     def class_logits(self, u: dy.Expression) -> dy.Expression:
-        """Unnormalised log p(cluster | u): shape (clusters,), batched as u is."""
+        """Return unnormalised log p(cluster | u): shape (clusters,), batched as u is."""
         return dy.affine_transform([self._class_bias, self._class_weights, u])
 
     def word_logits(self, cluster: int, u: dy.Expression) -> dy.Expression | None:
-        """Unnormalised log p(word | cluster, u), batched as u is; None for a cluster of one word."""
+        """Return unnormalised log p(word | cluster, u), batched as u is; None for a cluster of one word."""
         if cluster not in self._word_parameters:
             return None
         weights, bias = self._word_parameters[cluster]
         return dy.affine_transform([bias, weights, u])
 
     def every_log_prob(self, u: dy.Expression) -> np.ndarray:
-        """log p(word | u) in nats of every word: shape (batch elements, word ids), float64; runs the graph once.
+        """Return log p(word | u) in nats: shape (batch elements, word ids), float64; runs the graph once.
 
-        -inf for a word without a cluster.
+        A word without a cluster has -inf.
         """
         several = list(self._word_parameters)
         logits = [self.class_logits(u), *(self.word_logits(k, u) for k in several)]
@@ -68,10 +68,10 @@ class ClassFactoredSoftmax:
     def negative_log_probs(
         self, u: dy.Expression, words: Sequence[int]
     ) -> tuple[list[dy.Expression], np.ndarray]:
-        """Losses in nats of words[b] under batch element b of u.
+        """Return the losses in nats of words[b] under batch element b of u.
 
-        Gives batched expressions of scalars and, for all their batch elements one after another, the index b that
-        each belongs to: a word's loss is the sum of its elements.
+        The result is batched expressions of scalars and, for all their batch elements in order, the index b that each
+        belongs to. A word's loss is the sum of its elements.
         """
         positions = [self._position[word] for word in words]
         losses = [dy.pickneglogsoftmax_batch(self.class_logits(u), [k for k, _ in positions])]

@@ -1,4 +1,4 @@
-"""From a treebank to the paper's tables: the stages, what runs them, and the report.
+"""From a treebank to the paper's tables: the stages, their runner, and the report.
 
-`plan` says what there is to do, `runner` does what is missing, `results` reads the numbers, `report` writes them.
+`plan` lists the stages, `runner` runs those that are missing, `results` reads the numbers, `report` writes them.
 """

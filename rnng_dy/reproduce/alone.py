@@ -1,4 +1,4 @@
-"""The generative model without the parser: the trees that its search finds, and its perplexity several ways."""
+"""The generative model without the parser: its own trees, and its perplexity by several methods."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ SEARCHES = ("beam", "particles")
 
 
 def read_trees_alone(path: Path, golds: Sequence[nltk.Tree]) -> tuple[list[nltk.Tree], int]:
-    """The model's trees with the gold tags, and for how many sentences it found none: they get no constituents.
+    """Return the model's trees with the gold tags, and the number of sentences without a tree.
 
-    Raises InputError where there is not one line a sentence.
+    A sentence without a tree gets no constituents. Raises InputError unless the file has one line per sentence.
     """
     with open_input(path) as stream:
-        # words may hold what Python takes for the end of a line
+        # words may contain characters that Python counts as line ends
         lines = [line.rstrip("\n") for line in stream]
     if len(lines) != len(golds):
         raise InputError(f"{len(lines)} lines for {len(golds)} sentences", path)
@@ -39,9 +39,9 @@ def read_trees_alone(path: Path, golds: Sequence[nltk.Tree]) -> tuple[list[nltk.
 def several_ways(
     folder: Path, run: str, sampled: Sequence[float], lengths: Sequence[int]
 ) -> dict[str, object]:
-    """Perplexity by each search beside importance sampling, on the sentences that have p > 0 by all of them.
+    """Return the perplexity by each search beside importance sampling, on sentences that have p > 0 by all of them.
 
-    `sampled` are log marginals in nats. Seconds are not known here.
+    `sampled` are log marginals in nats. `process_seconds` adds the times.
     """
     log_ps = [sampled]
     for search in SEARCHES:
@@ -61,7 +61,7 @@ def several_ways(
 
 
 def process_seconds(run: str, proposal: str, stages: Sequence[Mapping]) -> dict[str, float]:
-    """What each way took: seconds of its stages times the processes that worked on them; NaN where not recorded.
+    """Return each method's processor time: seconds of its stages times their processes, NaN if not recorded.
 
     `proposal` is the run whose parser drew the samples.
     """

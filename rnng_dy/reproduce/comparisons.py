@@ -1,4 +1,4 @@
-"""Two systems with the same seed side by side: are they different, and where."""
+"""Pairwise comparisons of systems with the same seed: whether and where they differ."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from rnng_dy.reproduce.systems import System
 from rnng_dy.reproduce.trial import Trial
 
 DIFFERENT = 5
-"""Sentences whose trees are shown."""
+"""Number of sentences whose trees are shown."""
 
 
 def pairs(e: Experiment) -> Iterator[tuple[System, System]]:
-    """The systems that are compared with each other."""
+    """Return the pairs of systems to compare."""
     if e.compare == "pairs":
         return combinations(e.systems, 2)
     first, *others = e.systems
@@ -28,7 +28,7 @@ def pairs(e: Experiment) -> Iterator[tuple[System, System]]:
 def compare_all(
     golds: Sequence[nltk.Tree], e: Experiment, trials: Mapping[tuple[System, int], Trial]
 ) -> list[dict]:
-    """Each pair with each seed. `p_holm` is p corrected for the number of pairs of the same seed and measure."""
+    """Return the comparison of each pair per seed; `p_holm` is p corrected for all pairs of a seed and measure."""
     compared = [
         _compare(golds, trials[first, seed], trials[second, seed])
         for first, second in pairs(e)
@@ -46,7 +46,7 @@ def compare_all(
 
 
 def _compare(golds: Sequence[nltk.Tree], first: Trial, second: Trial) -> dict:
-    """Of one seed, the second system less the first."""
+    """Return the differences of one seed, second system minus first."""
     names = first.system.name, second.system.name
     marginals = [trial.log_marginals for trial in (first, second)]
     found: dict[str, object] = {

@@ -1,4 +1,4 @@
-"""How long a reproduction will take, from a short measurement on the package's own trees."""
+"""An estimate of a reproduction's duration, from a short measurement on the package's own trees."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from rnng_dy.reproduce.systems import System
 from rnng_dy.training.presets import PRESETS, Settings, settings_for, sizes_for
 
 MEASURED = 32
-"""Sentences."""
+"""Number of sentences that are measured."""
 SIZES = ("hidden", "lstm_input")
 SAMPLING = 8.5
-"""100 samples of a sentence take as long as so many updates with it in a minibatch (docs/performance.md)."""
+"""100 samples of a sentence take as long as this number of updates with it in a minibatch (docs/performance.md)."""
 SCORING = 8.5
-"""The same for their joint likelihoods."""
+"""The same for the joint likelihoods of 100 samples."""
 SEARCHING = {"beam": 45, "particles": 65}
-"""The same for searches of 100 in the beam, and of 2,000 particles."""
+"""The same for searches with a beam of 100, and with 2,000 particles."""
 
 
 class Cost(NamedTuple):
-    """Times that of the corrected composition with the full state."""
+    """Costs as multiples of those of the corrected composition with the full state."""
 
     training: float = 1.0
     inference: float = 1.0
@@ -46,21 +46,21 @@ COSTS = {
     "no-history": Cost(0.8, 0.7),
     "no-buffer": Cost(0.9, 0.8),
 }
-"""Of compositions and states: the generative model's (docs/performance.md), taken for both models and for searches too.
+"""Costs of compositions and states: the generative model's (docs/performance.md), also used for parsers and searches.
 
-What is not here costs as much.
+Missing names cost 1.
 """
 
 
 class PartSize(NamedTuple):
-    """Of a part of a treebank."""
+    """The size of a part of a treebank."""
 
     sentences: int
     words: int
 
 
 def cost(system: System | None) -> Cost:
-    """Of a composition times that of a state; a baseline has neither."""
+    """Return a system's cost: its composition's times its state's; a baseline's is 1."""
     if system is None:
         return Cost()
     composition, state = (COSTS.get(part, Cost()) for part in (system.composition, system.state))
@@ -68,7 +68,7 @@ def cost(system: System | None) -> Cost:
 
 
 def seconds_per_word(kind: str, settings: Settings, sizes: Mapping[str, int]) -> float:
-    """Of training a model of the paper's dimensions but for those given, for one process."""
+    """Measure the seconds per word of training a model on one process; `sizes` replace dimensions of the paper."""
     from rnng_dy.training.updates import Updater
 
     trees = list(read_trees(str(Path(oracle.__file__).parent / "data" / "tiny.trees")))
@@ -91,7 +91,7 @@ def seconds_per_word(kind: str, settings: Settings, sizes: Mapping[str, int]) ->
 def estimate(
     stages: Sequence[Stage], e: Experiment, train: PartSize, test: PartSize
 ) -> dict[str, float]:
-    """Seconds of each training, sampling, scoring and searching stage, for one process; the others take minutes."""
+    """Return the seconds of training, sampling, scoring and searching stages on one process; others take minutes."""
     given = {name: e.training[name] for name in SIZES if name in e.training}
     kinds = {stage.kind for stage in stages if stage.kind}
     settings = {kind: settings_for(e.preset, kind, train.sentences) for kind in kinds}
@@ -125,9 +125,9 @@ def estimate(
 
 
 def part_sizes(runner: Runner, stages: Sequence[Stage], executor: Executor) -> dict[str, PartSize]:
-    """Of the training and test parts, which are prepared elsewhere where they are not there yet.
+    """Return the sizes of the training and test parts, preparing missing ones in a temporary folder.
 
-    Raises RnngError where a part cannot be prepared.
+    Raises RnngError if a part cannot be prepared.
     """
     found = {}
     with tempfile.TemporaryDirectory() as temporary:

@@ -1,4 +1,4 @@
-"""The report of a reproduction, with how its numbers were made."""
+"""The report of a reproduction, with the commands and versions that made its numbers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rnng_dy.reproduce.runner import Runner
 def make_report(
     folder: Path, experiment: Experiment, runner: Runner, planned: Sequence[Stage]
 ) -> list[Path]:
-    """Write the report of the stages that are done; gives its files. Raises RnngError where one is missing."""
+    """Write the report of the finished stages and return its files. Raises RnngError if a required stage is missing."""
     not_run = {stage.name: stage for stage in planned if not runner.is_done(stage)}
     missing = next((stage for stage in not_run.values() if stage.group not in OPTIONAL), None)
     if missing:

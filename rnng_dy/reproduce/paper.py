@@ -1,6 +1,6 @@
 """The numbers of Dyer et al. (2016): table 1, and the result tables with their corrections in the corrigendum.
 
-Beside them those of Kuncoro et al. (2017): section 23 of the Penn Treebank, 100 samples of the parser.
+Also those of Kuncoro et al. (2017): section 23 of the Penn Treebank, 100 samples of the parser.
 """
 
 from __future__ import annotations
@@ -42,4 +42,4 @@ KUNCORO = {
     "corrected/no-history": (None, None),
     "corrected/no-buffer": (None, None),
 }
-"""Reranked F1 and perplexity by the names that systems have here, the paper's RNNG first; None: not certain."""
+"""Reranked F1 and perplexity by system name, the paper's RNNG first; None if the number is uncertain."""

@@ -21,30 +21,30 @@ _DRAWING = ("--max-length", "60", "--or-none")
 PARTICLE_RUNS = 2
 GROUPS = ("data", "train", "infer", "search", "baselines")
 OPTIONAL = ("search", "baselines")
-"""A report does without them."""
+"""Groups of stages that a report does not need."""
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A command, run in the folder of the reproduction; what it prints goes to `printed`."""
+    """A command, run in the folder of the reproduction; its standard output goes to `printed`."""
 
     name: str
     group: str
     command: tuple[str, ...]
-    """Without the leading `rnng-dy`."""
+    """The command without the leading `rnng-dy`."""
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     printed: str | None = None
     free: tuple[str, ...] = ()
-    """More of the command, on which the output does not depend."""
+    """Further options, on which the output does not depend."""
     also: str = ""
-    """What the output depends on besides command and inputs: the settings of a preset."""
+    """Settings of a preset, on which the output depends besides command and inputs."""
     kind: str = ""
-    """The kind of model that it trains, where it does."""
+    """The kind of model that the stage trains, if any."""
     search: str = ""
-    """The search that it does with a generative model, where it does one."""
+    """The search that the stage runs with a generative model, if any."""
     system: System | None = None
-    """Whose model it trains or uses, where that takes long."""
+    """The system whose model the stage trains or uses, if that takes long."""
 
     @property
     def verb(self) -> str:
@@ -54,7 +54,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Experiment:
-    """What to reproduce."""
+    """The settings of a reproduction."""
 
     corpus: str
     """ptb, ctb, nltk or trees."""
@@ -72,23 +72,23 @@ class Experiment:
     order: int = 5
     generated: int = 10
     training: Mapping[str, int] = field(default_factory=dict)
-    """Options of every `train` command by their names in Python, such as `lstm_input`, where not the preset's."""
+    """Options of every `train` command that replace the preset's, by their Python names, such as `lstm_input`."""
     systems: Sequence[System] = PAPER
-    """To train and to compare."""
+    """The systems to train and compare."""
     compare: str = "first"
-    """The first with each other one; `pairs`: each with each."""
+    """`first` compares the first system with each other one, `pairs` all pairs."""
     beam: int = 100
-    """Of the search with the generative model alone."""
+    """Beam size of searches with the generative model alone."""
     particles: int = 1000
-    """In each of PARTICLE_RUNS."""
+    """Particles in each of PARTICLE_RUNS."""
 
 
 def stages(e: Experiment) -> list[Stage]:
-    """All stages, each after those whose outputs it reads."""
+    """Return all stages, each after those whose outputs it reads."""
     found = [*_data(e), *_baselines(e)]
     for seed in e.seeds:
         for i, system in enumerate(e.systems):
-            # systems that differ in the state alone have one parser
+            # systems that differ only in the state share a parser
             is_first = system.proposal not in [earlier.proposal for earlier in e.systems[:i]]
             if is_first:
                 found.append(_parser(e, system.proposal, seed))
@@ -110,7 +110,7 @@ def _data(e: Experiment) -> Iterator[Stage]:
         yield Stage(f"trees {part}", "data", (*command, "--skip-preterminals"), inputs, (trees,))
         if e.tags not in ("gold", "none"):
             yield _tagging(e, part)
-    # whatever is trained: statistics, clusters and baselines are of the default one's
+    # always with the default system, which statistics, clusters and baselines use
     for transitions in dict.fromkeys((TOP_DOWN, *(s.transitions for s in e.systems))):
         for part in PARTS:
             yield from _oracles(e, part, transitions)
@@ -119,7 +119,7 @@ def _data(e: Experiment) -> Iterator[Stage]:
 
 
 def _oracles(e: Experiment, part: str, transitions: str) -> Iterator[Stage]:
-    """Of the parser and of the generative model; the words are the same with any tags."""
+    """Yield the oracles of parser and generative model; the words are the same with any tags."""
     of_system = () if transitions == TOP_DOWN else ("--transitions", transitions)
     for generative, trees, train, options in (
         (False, _tagged(e, part), _tagged(e, "train"), of_system),
@@ -132,19 +132,19 @@ def _oracles(e: Experiment, part: str, transitions: str) -> Iterator[Stage]:
 
 
 def _oracle(part: str, transitions: str = TOP_DOWN, generative: bool = True) -> str:
-    """The file of a part's oracle; of the default system the name alone, as earlier versions have it."""
+    """Return the name of a part's oracle; the default system's has no prefix, as in earlier versions."""
     of_system = "" if transitions == TOP_DOWN else f"{transitions}."
     return f"{part}.{of_system}{'gen.' if generative else ''}oracle"
 
 
 def _word_data(transitions: str = TOP_DOWN) -> tuple[str, ...]:
-    """What models of words are trained on."""
+    """Return the options with the data of models of words."""
     train, dev = (_oracle(part, transitions) for part in ("train", "dev"))
     return "--train", train, "--dev", dev, "--clusters", "clusters.paths"
 
 
 def _tagged(e: Experiment, part: str) -> str:
-    """The trees whose tags the parser sees."""
+    """Return the name of the trees whose tags the parser reads."""
     return f"{part}.trees" if e.tags in ("gold", "none") else f"{part}.tagged.trees"
 
 
@@ -171,7 +171,7 @@ def _train(
     extra: tuple[str, ...] = (),
     system: System | None = None,
 ) -> Stage:
-    """Of a system's model, or of a baseline."""
+    """Return the training stage of a system's model or of a baseline."""
     more = [x for k, v in e.training.items() for x in (f"--{k.replace('_', '-')}", str(v))]
     command = ("train", kind, *data, *extra, "--preset", e.preset, "--seed", str(seed), *more)
     inputs = tuple(file for file in data if not file.startswith("--"))
@@ -203,7 +203,7 @@ def _generator(e: Experiment, system: System, seed: int) -> Stage:
 def _long(
     verb: str, run: str, system: System, given: Sequence[str], inputs: Sequence[str], output: str
 ) -> Stage:
-    """A stage that several processes share, and that goes on."""
+    """Return a stage that several processes share and that can be resumed."""
     command, free = (verb, *given, "-o", output), ("--jobs", "{jobs}", "--resume")
     return Stage(
         f"{verb} {run}", "infer", command, tuple(inputs), (output,), free=free, system=system
@@ -211,7 +211,7 @@ def _long(
 
 
 def _proposals(e: Experiment, system: System, seed: int) -> Iterator[Stage]:
-    """The parser's own trees, and its samples."""
+    """Yield the stages of a parser's greedy trees and samples."""
     run, test = f"{system.slug}-{seed}", _oracle("test", system.transitions, generative=False)
     model, inputs = ("--model", f"parser-{run}"), (*_files(f"parser-{run}"), test)
     yield _long("parse", run, system, (*model, test), inputs, f"{run}.greedy.trees")
@@ -235,11 +235,11 @@ def _inference(e: Experiment, system: System, seed: int) -> Iterator[Stage]:
 
 
 def _searches(e: Experiment, system: System, seed: int) -> Iterator[Stage]:
-    """The generative model alone: probabilities of sentences, and the trees that the beam finds."""
+    """Yield the searches with the generative model alone: sentence probabilities, and the trees of the beam."""
     run = f"{system.slug}-{seed}"
     model, source = f"generator-{run}", _oracle("test", system.transitions)
     trees = f"{run}.beam.trees"
-    # as the search's own sizes are to each other
+    # the same ratios as the search's default sizes
     fast_track, word_beam = max(1, e.beam // 20), max(1, e.beam // 10)
     sizes = ("--fast-track", str(fast_track), "--word-beam", str(word_beam), "--trees", trees)
     runs = ("--runs", str(PARTICLE_RUNS), "--seed", str(seed))

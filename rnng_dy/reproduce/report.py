@@ -24,16 +24,16 @@ class Section(NamedTuple):
     chart: Chart | None = None
     note: str = ""
     names: Sequence[str] = ()
-    """Of the trees of each sentence, gold first."""
+    """Names of each sentence's trees, gold first."""
     sentences: Sequence[Mapping] = ()
-    """Their numbers, and their trees by name."""
+    """Sentences: their numbers, and their trees by name."""
     texts: Mapping[str, Sequence[str]] = {}
     is_drawn: bool = False
-    """Whether it is on the page alone."""
+    """Whether the section appears only in report.html."""
 
 
 def write(folder: Path, results: dict) -> list[Path]:
-    """Write the three files, each replaced only when it is complete; gives their paths."""
+    """Write the three files, each replaced only when complete; return their paths."""
     paths = [folder / f"report.{ending}" for ending in ("json", "md", "html")]
     write_json(paths[0], results)
     with open_output(paths[1]) as stream:
@@ -44,7 +44,7 @@ def write(folder: Path, results: dict) -> list[Path]:
 
 
 def sections(results: dict) -> Iterator[Section]:
-    """The results, curves, then all that is long."""
+    """Yield the sections: the results, curves, then the long tables."""
     for table in short_tables(results):
         yield Section(table.title, table=table)
     for title, chart in charts(results):
@@ -61,14 +61,14 @@ def sections(results: dict) -> Iterator[Section]:
 
 
 def _most_different(results: dict) -> Iterator[Section]:
-    """The sentences in which two systems differ most, of the first seed."""
+    """Yield the sentences in which two systems differ most, of the first seed."""
     for names, kind, compared in compared_trees(results):
         title = f"Where {names[0]} and {names[1]} differ most, {kind}, seed {results['seeds'][0]}"
         yield Section(title, names=("gold", *names), sentences=compared["most_different"])
 
 
 def charts(results: dict) -> list[tuple[str, Chart | None]]:
-    """Titles and charts; None where there is nothing to draw."""
+    """Return titles and charts; a chart without data is None."""
     by_samples = {run["run"]: run["points"] for run in results["samples"]}
     lengths = {
         run["run"]: [{"interval": i, **row} for i, row in enumerate(run["rows"], 1)]
@@ -112,7 +112,7 @@ def _xy(series: dict[str, list[dict]], x: str, y: str) -> dict[str, list[Point]]
 
 
 def title(results: dict) -> str:
-    """Of the report."""
+    """Return the title of the report."""
     names = {
         "ptb": "the Penn Treebank",
         "ctb": "the Chinese Treebank",
@@ -122,7 +122,7 @@ def title(results: dict) -> str:
 
 
 def markdown(results: dict) -> str:
-    """Tables, the sentences in which systems differ most, sentences of the models, and how it was made."""
+    """Return the report as Markdown: tables, differing sentences, sentences of the models, and how it was made."""
     lines = [f"# {title(results)}", ""]
     for section in sections(results):
         if not section.is_drawn:
@@ -157,13 +157,13 @@ def _made(results: dict) -> list[str]:
 
 
 def html(results: dict) -> Iterator[str]:
-    """Return the parts of one page that needs nothing else, with its contents always in view."""
+    """Return the parts of one self-contained page, whose table of contents is always in view."""
     return pages.parts(
         "report.html", title=title(results), sections=list(sections(results)), svg_of=_svg
     )
 
 
 def _svg(sentence: Mapping, name: str) -> str:
-    """The SVG of a tree of a sentence, against gold."""
+    """Return the SVG of a sentence's tree, compared with gold."""
     gold, tree = parse_line(sentence["gold"]), parse_line(sentence[name])
     return draw_tree(tree, mark(gold, tree).wrong)

@@ -20,19 +20,19 @@ from rnng_dy.reproduce.trial import Trial
 from rnng_dy.search.importance import growth_with_samples
 
 LENGTHS = (10, 20, 30, 40, 50, None)
-"""F1 of sentences of up to as many words."""
+"""Upper limits of the sentence lengths by which F1 is reported."""
 DRAWN = 10
-"""Sentences whose trees are shown."""
+"""Number of sentences whose trees are drawn."""
 Trials = Mapping[tuple[System, int], Trial]
-"""By system and seed."""
+"""Trials by system and seed."""
 
 
 def collect(folder: Path, e: Experiment, not_run: Collection[str] = ()) -> dict:
-    """Everything that the report says of numbers; NaN is None.
+    """Return all numbers of the report, with None for NaN.
 
-    `not_run` are names of stages of OPTIONAL groups. A system without one of its searches, of any seed, is not in
-    `without_tree` and `several_ways`, and `f1` has no `alone` of it. A baseline without its numbers, of any seed, is
-    not in `perplexity`; without the LSTM's sentences there are none in `generated`.
+    `not_run` are names of stages of OPTIONAL groups. A system that lacks a search of any seed is omitted from
+    `without_tree` and `several_ways`, and `f1` has no `alone` of it. A baseline that lacks numbers of any seed is
+    omitted from `perplexity`. Without the LSTM's sentences, `generated` omits them.
     """
     golds = [located.tree for located in read_trees(str(folder / "test.trees"))]
     trials = _trials(folder, e, golds, not_run)
@@ -78,7 +78,7 @@ def _trials(
 
 
 def corpus_statistics(oracle: Path) -> dict[str, int]:
-    """Table 1 of the paper: sentences, tokens, types, and UNK classes among the words of a generative oracle."""
+    """Return table 1 of the paper: sentences, tokens, types and UNK classes of a generative oracle."""
     sentences = read_oracle(oracle)
     return {
         "sequences": len(sentences),
@@ -127,7 +127,7 @@ def _perplexity(
 
 
 def _growth(golds: Sequence[nltk.Tree], trial: Trial) -> dict:
-    """F1, perplexity, effective sample size and standard error by number of samples."""
+    """Return F1, perplexity, effective sample size and standard error by number of samples."""
     groups = [of_sentence.samples for of_sentence in trial.sampled]
     log_qs = [[sample.log_q for sample, _ in group] for group in groups]
     log_ps = [[log_p for _, log_p in group] for group in groups]
@@ -171,7 +171,7 @@ def _by_length(trial: Trial) -> dict:
 
 
 def _drawn(golds: Sequence[nltk.Tree], trial: Trial) -> list[dict]:
-    """Sentences to draw: those of middle length with most to see."""
+    """Return sentences to draw: of those with 4 to 16 words, the ones with most errors."""
     scores = trial.scores["discriminative"].per_sentence
     every = range(len(golds))
     short = [i for i in every if 4 <= len(words(golds[i])) <= 16] or every
@@ -194,21 +194,21 @@ def _generated(folder: Path, e: Experiment, not_run: Collection[str]) -> dict[st
         files["LSTM"] = f"lstm-{seed}.generated.txt"
     found = {}
     for name, file in files.items():
-        # words of a treebank that is not UTF-8 keep their bytes, and may hold what Python takes for the end of a line
+        # words of a treebank that is not UTF-8 keep their bytes, and may contain characters that end lines in Python
         with open_input(folder / file) as stream:
             found[name] = [line.rstrip("\n") for line in stream if line.strip()]
     return found
 
 
 def _saved_perplexity(path: Path, ends: bool) -> float:
-    """From the numbers of `rnng-dy perplexity`; with `ends` the ends of sentences count as words."""
+    """Return the perplexity that `rnng-dy perplexity` saved; with `ends`, ends of sentences count as words."""
     found = json.loads(path.read_text(encoding="utf-8"))
     words = found["words"] + ends * found["sentences"]
     return math.exp(-found["llh"] / words) if words else math.nan
 
 
 def _tag_accuracy(path: Path, e: Experiment) -> float | str:
-    """How many tags are as in the treebank, percent; or `gold` or `none`."""
+    """Return the percentage of correct tags, or the source of tags if it is `gold` or `none`."""
     if e.tags in ("gold", "none"):
         return e.tags
     return json.loads(path.read_text(encoding="utf-8"))["percent"]

@@ -1,4 +1,4 @@
-"""Runs the stages whose outputs are missing or were made from something else, several at a time."""
+"""The runner of stages: reruns those with missing or outdated outputs, several at a time."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from rnng_dy.reproduce.plan import Stage
 
 RECORD, HASHES, LOGS = "stages.json", "hashes.json", "logs"
 LONGEST = 1e9
-"""Seconds, and processes, of a stage that can be."""
+"""Upper limit of plausible seconds, and numbers of processes, of a stage."""
 
 
 class Runner:
-    """The stages of one folder, and what is known of them from earlier runs."""
+    """The stages of one folder, and the record of earlier runs."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class Runner:
         executor: Executor,
         report: Callable[[str], None],
     ):
-        """`report` is given a line for each stage that begins, ends or is up to date."""
+        """Read the record of earlier runs; `report` receives a line per stage that begins, ends or is up to date."""
         self.folder, self.stages = Path(folder), list(stages)
         self._executor, self._report = executor, report
         self._record: dict[str, dict] = _read(self.folder / RECORD, _is_entry)
@@ -45,26 +45,26 @@ class Runner:
         self._running: dict[Running, tuple[Stage, str, float]] = {}
 
     def is_done(self, stage: Stage) -> bool:
-        """Whether the outputs are there, unchanged, and made from the inputs as they are."""
+        """Return whether the outputs exist, unchanged, and were made from the present inputs."""
         known = self._record.get(stage.name, {})
         return known.get("done") == self.key(stage) is not None and known.get("outputs") == {
             output: self._hash(output) for output in stage.outputs
         }
 
     def key(self, stage: Stage) -> str | None:
-        """A hash of the command and of what it reads; None where an input is missing."""
+        """Return a hash of the command and its inputs; None if an input is missing."""
         hashes = [self._hash(path) for path in stage.inputs]
         if None in hashes:
             return None
         parts = [rnng_dy.__version__, stage.also, stage.command, list(stage.inputs), hashes]
-        # without a plugin the keys of earlier versions
+        # without plugins, keys equal those of earlier versions
         parts += [used] if (used := plugins.hashes(stage.command)) else []
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     def run(self) -> None:
-        """Do what is missing. Raises RnngError naming a stage that fails and its log, after those that run have ended.
+        """Run the missing stages. Raises RnngError, with a failed stage and its log, after the running stages end.
 
-        KeyboardInterrupt ends the stages that run as Ctrl-C ends them, which loses nothing that they can go on from.
+        KeyboardInterrupt ends the running stages as Ctrl-C does, so that they can be resumed.
         """
         (self.folder / LOGS).mkdir(parents=True, exist_ok=True)
         with locked(self.folder / RECORD), locked(self.folder / HASHES):
@@ -98,7 +98,7 @@ class Runner:
             raise RnngError(failed)
 
     def _next(self, waiting: Sequence[Stage]) -> Stage | None:
-        """The first stage that waits for none."""
+        """Return the first stage that waits for no other."""
         unfinished = {stage.name for stage in waiting} | {
             s.name for s, _, _ in self._running.values()
         }
@@ -115,7 +115,7 @@ class Runner:
             raise RnngError(f"{stage.name}: {missing} is missing")
         known = self._record.get(stage.name, {})
         if known.get("begun") != key or "done" in known:
-            # what another run left, or somebody has changed since, cannot be gone on with
+            # outputs of another run, or changed ones, cannot be resumed
             self._remove(stage)
         jobs = self._executor.processes(len(self._running))
         processes = jobs if "{jobs}" in stage.free else 1
@@ -145,7 +145,7 @@ class Runner:
                     old.unlink(missing_ok=True)
 
     def _wait(self) -> str | None:
-        """Wait until a stage ends; gives what to say where it failed."""
+        """Wait until a stage ends; return the error message if it failed."""
         while True:
             for process, (stage, key, start) in self._running.items():
                 if process.poll() is not None:
@@ -175,19 +175,19 @@ class Runner:
         return None
 
     def seconds(self, stage: Stage) -> float | None:
-        """How long the stage took when it was last done."""
+        """Return the seconds that the stage's last completed run took."""
         return self._record.get(stage.name, {}).get("seconds")
 
     def processes(self, stage: Stage) -> int | None:
-        """How many worked on the stage; None where an earlier version, which did not record it, did it."""
+        """Return the number of processes of the stage; None if an earlier version, which did not record it, ran it."""
         return self._record.get(stage.name, {}).get("processes")
 
     def output_hashes(self, stage: Stage) -> dict[str, str]:
-        """SHA-256 of what the stage wrote."""
+        """Return the SHA-256 of each of the stage's outputs."""
         return self._record.get(stage.name, {}).get("outputs", {})
 
     def _hash(self, name: str) -> str | None:
-        """SHA-256 of a file, or of the names and sizes in a folder (a treebank); None where there is none."""
+        """Return the SHA-256 of a file, or of the names and sizes in a folder (a treebank); None if it is missing."""
         path = self.folder / name
         if path.is_dir():
             listing = sorted(
@@ -214,7 +214,7 @@ class Runner:
 
 
 def _read(path: Path, is_sound: Callable[[object], bool]) -> dict:
-    """The values of an object of JSON that are sound; what is damaged counts as not known."""
+    """Return the sound values of a JSON object; damaged ones are dropped."""
     try:
         content = from_json(read_regular(path))
     except (OSError, ValueError):
@@ -225,7 +225,7 @@ def _read(path: Path, is_sound: Callable[[object], bool]) -> dict:
 
 
 def _is_entry(value: object) -> bool:
-    """Whether a value is what is recorded of a stage, though an earlier version recorded less."""
+    """Return whether a value is a valid record of a stage; earlier versions recorded less."""
     if not isinstance(value, dict):
         return False
     outputs, seconds = value.get("outputs", {}), value.get("seconds", 0)

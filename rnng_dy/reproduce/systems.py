@@ -1,4 +1,4 @@
-"""What is trained and compared: a composition, a parser state and a transition system, named as corrected/stack is."""
+"""Systems to train and compare: a composition, a parser state and a transition system, such as `corrected/stack`."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ STATES = {"discriminative": PARSER_STATES, "generative": GENERATOR_STATES}
 class System(NamedTuple):
     """A generative model, and a parser of its kind, whose samples it scores.
 
-    The state is the generative model's alone, as in Kuncoro et al. (2017): a parser that does not see the buffer knows
-    of no word that it has not shifted, and its samples are of no use.
+    The state is the generative model's alone, as in Kuncoro et al. (2017). A parser that does not see the buffer knows
+    no word that it has not shifted, and its samples are useless.
     """
 
     composition: str
     state: str = FULL
-    """As a parser would call it."""
+    """The state, as a parser names it."""
     transitions: str = TOP_DOWN
 
     @property
     def name(self) -> str:
-        """Without what is the default.
+        """The name without default parts.
 
         >>> System("corrected").name, System("corrected", "stack").name
         ('corrected', 'corrected/stack')
@@ -39,7 +39,7 @@ class System(NamedTuple):
 
     @property
     def proposal(self) -> System:
-        """The system whose parser it is.
+        """The system whose parser draws this system's samples.
 
         >>> System("corrected", "stack").proposal.name
         'corrected'
@@ -48,7 +48,7 @@ class System(NamedTuple):
 
     @property
     def slug(self) -> str:
-        """The name in those of files.
+        """The name as part of file names.
 
         >>> System("corrected", "stack").slug
         'corrected-stack'
@@ -56,7 +56,7 @@ class System(NamedTuple):
         return self.name.replace("/", "-")
 
     def options(self, kind: str) -> tuple[str, ...]:
-        """Of `rnng-dy train KIND`, without defaults: the folders of earlier versions stay up to date.
+        """Return the options of `rnng-dy train KIND`, without defaults so that folders of earlier versions stay valid.
 
         >>> System("corrected", "no-buffer").options("generative")
         ('--composition', 'corrected', '--state', 'no-terms')
@@ -70,13 +70,13 @@ class System(NamedTuple):
 
 
 PAPER = System("buggy"), System("corrected")
-"""Those of Dyer et al. (2016)."""
+"""The systems of Dyer et al. (2016)."""
 
 
 def parse(name: str) -> System:
-    """The system that is called `composition[/state][/transitions]`; each model's name of a state will do.
+    """Return the system called `composition[/state][/transitions]`; either model's name of a state is valid.
 
-    Raises RnngError for any other name, with those that there are.
+    Raises RnngError for any other name, listing the valid ones.
 
     >>> parse("corrected/full") == parse("corrected"), parse("buggy/no-terms").name
     (True, 'buggy/no-buffer')
@@ -94,12 +94,12 @@ def parse(name: str) -> System:
 
 
 def every() -> list[System]:
-    """All that there are."""
+    """Return all systems."""
     return [System(*parts) for parts in product(COMPOSITIONS, PARSER_STATES, SYSTEMS)]
 
 
 def _same_state(name: str, states: States) -> str:
-    """What a model calls a state: words are a buffer to the parser, terms to the generative model."""
+    """Return a model's name of a state: the words are a buffer to the parser, terms to the generative model."""
     if name in states:
         return name
     return states[(PARSER_STATES | GENERATOR_STATES)[name].other_name or name].name

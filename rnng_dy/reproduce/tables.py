@@ -1,4 +1,4 @@
-"""The tables of a report: the paper's with its numbers beside ours, and those that a reviewer asks for."""
+"""The tables of a report: the paper's numbers beside ours, and more detailed comparisons."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Table(NamedTuple):
 
 
 def short_tables(results: dict) -> list[Table]:
-    """The results, and what they are of."""
+    """Return the tables of results and of corpus statistics."""
     return [
         _systems(results),
         _f1(results),
@@ -40,12 +40,12 @@ def short_tables(results: dict) -> list[Table]:
 
 
 def long_tables(results: dict) -> list[Table]:
-    """What a reviewer asks for: systems by length and label, growth with the number of samples."""
+    """Return the detailed tables: systems by length and label, growth with the number of samples."""
     return [*_by_length_and_label(results), _growth(results)]
 
 
 def _systems(results: dict) -> Table:
-    """A row a system: what is most often asked for."""
+    """Return the main results, a row per system."""
     seeds = str(len(results["seeds"]))
     rows = []
     for name in results["systems"]:
@@ -63,7 +63,7 @@ def _systems(results: dict) -> Table:
 
 
 def _ablations(results: dict) -> list[Table]:
-    """The table of Kuncoro et al. (2017), of what was run; empty where none of its ablations was."""
+    """Return the table of Kuncoro et al. (2017) with the systems that were run; empty without any ablation."""
     full, *ablations = paper.KUNCORO
     if not set(ablations) & set(results["systems"]):
         return []
@@ -139,7 +139,7 @@ def _perplexity(results: dict) -> Table:
 
 
 def _several_ways(results: dict) -> list[Table]:
-    """Means over seeds, and counts of all of them; empty where no generative model was searched."""
+    """Return means over seeds, and counts summed over them; empty if no generative model was searched."""
     measures = (("perplexity", "{:.1f}"), ("a_sentence", "{:.2f}"), ("a_word", "{:.3f}"))
     rows = []
     for system in dict.fromkeys(run["system"] for run in results["several_ways"]):
@@ -164,13 +164,13 @@ def _several_ways(results: dict) -> list[Table]:
 
 
 def _mean(found: Sequence[Mapping], name: str) -> float | None:
-    """None where one of them has none."""
+    """Return the mean of a measure; None if a run lacks it."""
     values = [of_run.get(name) for of_run in found]
     return None if None in values else sum(values) / len(values)
 
 
 def _significance(results: dict) -> list[Table]:
-    """Empty where only one system was trained."""
+    """Return the differences between systems; empty if only one was trained."""
     rows = []
     for compared in results["comparisons"]:
         measured = [
@@ -192,7 +192,7 @@ def _significance(results: dict) -> list[Table]:
 
 
 def _by_length_and_label(results: dict) -> list[Table]:
-    """For each pair of systems that are compared, with the first seed."""
+    """Return tables per pair of compared systems, with the first seed."""
     found = []
     for (first, second), kind, compared in compared_trees(results):
         for key, title in (("by_length", "words in the constituent"), ("by_label", "label")):
@@ -213,7 +213,7 @@ def _by_length_and_label(results: dict) -> list[Table]:
 
 
 def compared_trees(results: dict) -> Iterator[tuple[Sequence[str], str, Mapping]]:
-    """The names of two systems, the kind of their trees, and how these compare, with the first seed."""
+    """Yield the names of two systems, the kind of their trees, and their comparison, with the first seed."""
     for compared in results["comparisons"]:
         if compared["seed"] == results["seeds"][0]:
             for kind, name in _compared_kinds(compared):
@@ -221,7 +221,7 @@ def compared_trees(results: dict) -> Iterator[tuple[Sequence[str], str, Mapping]
 
 
 def _compared_kinds(compared: Mapping) -> list[tuple[str, str]]:
-    """The kinds of trees that two systems are compared by, and what they are called: of one parser, no greedy ones."""
+    """Return the kinds of trees compared, with titles; systems that share a parser have no greedy ones."""
     names = (("discriminative", "greedy"), ("generative", "reranked"))
     return [(kind, name) for kind, name in names if kind in compared]
 
@@ -245,14 +245,14 @@ def _growth(results: dict) -> Table:
 
 
 def _columns(known: Mapping | None) -> tuple[str, ...]:
-    """Where the paper has nothing on a corpus, there is nothing to stand beside."""
+    """Return the column names; without numbers of the paper there is only our column."""
     return ("here",) if known is None else ("paper", "here", "difference")
 
 
 def _beside(
     known: Mapping | None, expected: float | None, value: float | None, style: str
 ) -> tuple[str, ...]:
-    """Cells of `_columns`: the paper's number, ours, and the difference."""
+    """Return cells of `_columns`: the paper's number, ours, and the difference."""
     if known is None:
         return (_text(value, style),)
     difference = _less(value, expected).removesuffix(".00")
@@ -264,7 +264,7 @@ def _less(value: float | None, other: float | None) -> str:
 
 
 def _with_spread(found: Mapping, style: str) -> str:
-    """Mean ± standard deviation; of one seed there is none."""
+    """Return mean ± standard deviation; with one seed, the mean."""
     mean, deviation = (_text(found[key], style) for key in ("mean", "deviation"))
     return mean if deviation == "–" else f"{mean} ± {deviation}"
 

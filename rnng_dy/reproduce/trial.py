@@ -1,4 +1,4 @@
-"""A system with a seed: what its models did on the test part."""
+"""Trials: the results of a system with one seed on the test part."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Trial:
         golds: Sequence[nltk.Tree],
         is_searched: bool = True,
     ):
-        """`is_searched`: whether the generative model alone was, so that it has trees of its own."""
+        """Read the results; `is_searched` says whether the generative model was also searched without the parser."""
         name, proposal = f"{system.slug}-{seed}", f"{system.proposal.slug}-{seed}"
         self.system, self.seed, self.name, self.is_searched = system, seed, name, is_searched
         self.proposal = proposal
@@ -48,14 +48,14 @@ class Trial:
             self.logs["discriminative"] = _evaluations(folder / f"parser-{name}" / "log.jsonl")
 
     def perplexity(self, ends: bool = False) -> float:
-        """Of the sentences that have p > 0; with `ends` their ends count as words."""
+        """Return the perplexity of sentences that have p > 0; with `ends`, their ends count as words."""
         return likelihood(self.log_marginals, [n + ends for n in self.lengths]).perplexity
 
 
 def _with_gold_tags(path: Path, golds: Sequence[nltk.Tree]) -> list[nltk.Tree]:
-    """A system's trees with the gold tags, whatever tags it saw: EVALB goes by them for what is punctuation.
+    """Return a system's trees with the gold tags, by which EVALB recognises punctuation, whatever tags it saw.
 
-    Raises InputError where a tree is missing.
+    Raises InputError if a tree is missing.
     """
     located = list(read_trees(str(path)))
     if len(located) != len(golds):

@@ -1,1 +1,1 @@
-"""What walks a model: greedy parsing, sampling, generation, scoring; they know a model by `model.Model`."""
+"""Searches over models: greedy parsing, sampling, generation, scoring; their interface to a model is `model.Model`."""

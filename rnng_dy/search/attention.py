@@ -1,4 +1,4 @@
-"""Attention weights of given trees, under a model whose composition attends to the children."""
+"""Attention weights in trees, under a model whose composition attends to the children."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Attended = tuple[str, np.ndarray]
 
 
 def attention_weights(model, examples: Sequence) -> list[list[Attended] | None]:
-    """The constituents of each tree, in the order in which they are completed; None for one too large for memory.
+    """Return the constituents of each tree in order of completion; None for a tree too large for memory.
 
-    Examples are as training has them. Raises RnngError for a model that has no such weights.
+    Examples are training examples. Raises RnngError if the model has no attention weights.
     """
     if not model.has_attention:
         config = model.config()
@@ -39,10 +39,10 @@ def attention_weights(model, examples: Sequence) -> list[list[Attended] | None]:
 def attended_trees(
     model, trees: Sequence[LocatedTree], is_tagged: bool, warn: Callable[[str], None]
 ) -> list[AttendedTree]:
-    """Return the trees that the model can derive, with their weights; `warn` is told which it cannot.
+    """Return the trees that the model can derive, with their weights; report the others to `warn`.
 
-    `is_tagged` says whether words have POS tags above them. Raises InputError, with file and line, for a tree that has
-    no actions.
+    `is_tagged` says whether words have POS tags above them. Raises InputError, with file and line, for a tree that
+    has no actions.
     """
     examples = {}
     for i, tree in enumerate(trees):

@@ -1,7 +1,7 @@
-"""Word-synchronous beam search with fast-track (Stern et al. 2017, as Hale et al. 2018 used it).
+"""Word-synchronous beam search with fast-track (Stern et al. 2017, as used by Hale et al. 2018).
 
-Analyses compete only with those that have generated as many words. `like_reference` computes what the published program
-does, its quirks included.
+Analyses compete only with others that have generated as many words. `like_reference` reproduces the published
+program, its quirks included.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from rnng_dy.search.incremental import (
 
 @dataclass(frozen=True)
 class BeamSizes:
-    """How far a search looks."""
+    """The sizes of a word-synchronous beam."""
 
     beam: int = 100
-    """Actions kept in a round."""
+    """Actions kept per round."""
     fast_track: int = 5
-    """SHIFTs kept besides, of those that the others would crowd out."""
+    """SHIFTs kept in addition, if other actions would crowd them out."""
     word_beam: int = 10
-    """Analyses that go on to the next word."""
+    """Analyses that continue to the next word."""
 
 
 class BeamSearch(WordSearch):
-    """The search; see `search.incremental.WordSearch`."""
+    """The word-synchronous beam; see `search.incremental.WordSearch`."""
 
     name = "beam"
     options = ("beam", "fast_track", "word_beam", "sum_all", "like_reference")
@@ -61,11 +61,11 @@ class BeamSearch(WordSearch):
         like_reference: bool = False,
         early_stop: bool = True,
     ):
-        """`sum_all`: probabilities are sums over all analyses that reach a word, not over the word beam alone.
+        """Set sizes and variants; `sum_all` sums probabilities over all analyses of a word, not the word beam alone.
 
-        A round is the last one where as many analyses as the beam holds have reached the word or, with `early_stop`,
-        where nothing that is open can get into the word beam any more.
-        Raises RnngError for sizes that cannot be.
+        A round is the last one if as many analyses as the beam holds have then reached the word. With `early_stop` it
+        is also the last one if no open analysis can enter the word beam any more.
+        Raises RnngError for impossible sizes.
         """
         if min(sizes.beam, sizes.word_beam) < 1 or sizes.fast_track < 0:
             raise RnngError(f"{sizes}: beam and word beam from 1 on, fast track from 0 on")
@@ -74,21 +74,21 @@ class BeamSearch(WordSearch):
         self._early_stop = early_stop
 
     def start(self, configuration: Configuration) -> SearchState:
-        """Before the first word."""
+        """Return the state before the first word."""
         return SearchState([start_hypothesis(configuration)], np.zeros(1), np.ones(1))
 
     def read(self, reading: SearchState, word: int) -> Search[SearchState]:
-        """After one more word."""
+        """Return the state after one more word."""
         begun = [h._replace(at_word=h.score) for h in reading.hypotheses]
         return (yield from self._search(begun, word))
 
     def finish(self, reading: SearchState) -> Search[SearchState]:
-        """After the end of the sentence: the complete trees of its analyses."""
+        """Return the state after the end of the sentence, whose analyses are complete trees."""
         begun = [h._replace(at_word=h.score, lexical=0.0) for h in reading.hypotheses]
         return (yield from self._search(begun, None))
 
     def ready(self, reading: SearchState) -> Search[SearchState]:
-        """The analyses that are about to generate a word, whatever it is."""
+        """Return the analyses that are about to generate a word, whichever it is."""
         return (yield from self._search(reading.hypotheses, None, any_word=True))
 
     def _search(
@@ -117,7 +117,7 @@ class BeamSearch(WordSearch):
     def _scores(
         self, hypotheses: list[Hypothesis], answer: Expansion, word: int | None, any_word: bool
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Scores of the actions, which of them reach what is looked for, and which are given up when carried out."""
+        """Return scores of the actions, which actions reach the goal, and which are dropped once carried out."""
         scores = np.array([h.score for h in hypotheses])[:, None] + answer.actions
         closing = finishing(self._system, answer)
         goal = np.zeros(scores.shape, bool)
@@ -132,12 +132,12 @@ class BeamSearch(WordSearch):
                 scores[:, SHIFT] += answer.word
             goal[:, SHIFT] = True
             if not self._like_reference:
-                # no word can follow, so it takes nobody's place
+                # no word can follow, so the action must not take another's place
                 scores[closing] = -np.inf
         return scores, goal, dropped
 
     def _select(self, scores: np.ndarray, goal: np.ndarray) -> np.ndarray:
-        """The best actions, then those that are fast-tracked: indices in row-major order of scores.
+        """Return the best actions, then the fast-tracked ones: indices in row-major order of scores.
 
         Ties go to the better analysis, then to the lower action id.
         """
@@ -179,13 +179,13 @@ class _Reached:
     def __init__(self, size: int):
         self._size = size
         self.best: list[Hypothesis] = []
-        """At most `size`, best first."""
+        """At most `size` analyses, best first."""
         self.scores: list[float] = []
         self.lexical: list[float] = []
-        """Their shares of the word."""
+        """log p(word | u) of all analyses, in nats."""
 
     def add(self, found: list[Hypothesis]) -> None:
-        """More of them."""
+        """Add analyses."""
         self.scores += [h.score for h in found]
         self.lexical += [h.lexical for h in found]
         self.best = sorted(self.best + found, key=lambda h: -h.score)[: self._size]

@@ -16,15 +16,15 @@ from rnng_dy.search.incremental import MAX_STATES
 from rnng_dy.search.model import Configuration, Model
 
 TOGETHER, TOGETHER_WORDS = 100, 20_000
-"""Sentences drawn side by side, and the words that all of them may have."""
+"""Limits of a batch: sentences drawn side by side, and the words that all of them together may have."""
 MAX_THROWN_AWAY = 200
-"""Sentences in a row that are too long."""
+"""Number of discarded sentences in a row after which drawing fails."""
 
 T = TypeVar("T")
 
 
 class Draw(NamedTuple):
-    """A sentence being drawn; its words and actions are added as they are drawn."""
+    """A sentence that is being drawn; its words and actions are added one by one."""
 
     index: int
     configuration: Configuration
@@ -34,7 +34,7 @@ class Draw(NamedTuple):
 
 
 def draw(log_probs: np.ndarray, random: np.random.Generator) -> int:
-    """An index drawn from log probabilities in nats, shape (n,), which add up to 1 but for rounding."""
+    """Return an index drawn from log probabilities in nats, shape (n,), which add up to 1 but for rounding."""
     probabilities = np.exp(log_probs)
     return int(random.choice(len(probabilities), p=probabilities / probabilities.sum()))
 
@@ -45,11 +45,11 @@ def until_drawn(
     max_length: int,
     draw_batch: Callable[[Sequence[np.random.Generator]], Sequence[T | None]],
 ) -> Iterator[T]:
-    """n results of `draw_batch`, which is given generators of random numbers and gives None for what is to be redrawn.
+    """Yield n results of `draw_batch`, which takes random generators and returns None for a result to be redrawn.
 
-    Each result has a generator of its own, tied to the seed and its number, whatever is drawn beside it. Results come
-    as they are drawn, some dozens at a time. Raises RnngError where hundreds in a row are thrown away, as of a model
-    that is hardly trained, and for a negative number or seed, or a length below 1.
+    Each result has its own generator, seeded by `seed` and its number, whatever else is drawn in the batch. Results
+    come in batches of some dozens. Raises RnngError if hundreds in a row are discarded, as with hardly trained models.
+    Raises it also for a negative number or seed, or a length below 1.
     """
     if n < 0 or seed < 0 or max_length < 1:
         raise RnngError(
@@ -75,10 +75,10 @@ def until_drawn(
 def generate_trees(
     model: Model, n: int, seed: int, max_length: int
 ) -> Iterator[tuple[nltk.Tree, float]]:
-    """n trees drawn from a generative model, tags XX, each with log p(x, y) in nats.
+    """Yield n trees drawn from a generative model, tags XX, each with log p(x, y) in nats.
 
-    A sentence that grows longer than `max_length` words, or than ten actions a word of those, is thrown away and
-    drawn anew. Raises RnngError as `until_drawn` does.
+    A sentence of more than `max_length` words, or of more than ten actions per word of that length, is discarded and
+    redrawn. Raises RnngError as `until_drawn` does.
     """
     symbols = model.vocabulary.words.symbols
     drawn = until_drawn(n, seed, max_length, lambda randoms: _generate(model, randoms, max_length))
@@ -91,7 +91,7 @@ def generate_trees(
 def _generate(
     model: Model, randoms: Sequence[np.random.Generator], max_length: int
 ) -> list[Draw | None]:
-    """A sentence from each generator of random numbers, None for one that is too long."""
+    """Return a sentence per random generator, None for a sentence that is too long."""
     dy.renew_cg()
     finished: list[Draw | None] = [None] * len(randoms)
     frontier = [Draw(i, model.start(), [], []) for i in range(len(randoms))]

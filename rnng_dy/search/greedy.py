@@ -10,7 +10,7 @@ from rnng_dy.execution.batches import split_on_memory_error
 from rnng_dy.search.model import Model
 
 BATCH_SIZE = 32
-"""Sentences in one graph."""
+"""Sentences per graph."""
 
 Parsed = tuple[list[int], float]
 """Action ids of a tree and their log q in nats."""
@@ -18,7 +18,7 @@ Parsed = tuple[list[int], float]
 
 @one_graph
 def parse_batch(parser: Model, sentences: Sequence) -> list[Parsed]:
-    """The greedy parse of each sentence, given as the parser's ids; all in one graph."""
+    """Return the greedy parse of each sentence, which is given as ids of the parser; all share one graph."""
     dy.renew_cg()
     configurations = list(map(parser.start, sentences))
     results: list[Parsed] = [([], 0.0) for _ in sentences]
@@ -40,7 +40,7 @@ def parse_batch(parser: Model, sentences: Sequence) -> list[Parsed]:
 def parse_all(
     parser: Model, sentences: Sequence, lengths: Sequence[int], batch_size: int = BATCH_SIZE
 ) -> list[Parsed | None]:
-    """`parse_batch` for any number of sentences, those of like length together; None for one too large for memory."""
+    """Return `parse_batch` of any number of sentences, batched by length; None for a sentence too large for memory."""
     order = sorted(range(len(sentences)), key=lengths.__getitem__)
     results = {}
     for start in range(0, len(order), batch_size):

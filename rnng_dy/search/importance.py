@@ -23,22 +23,22 @@ SAMPLE_COUNTS = (1, 2, 5, 10, 20, 50, 100)
 
 @dataclass(frozen=True)
 class Estimate:
-    """What the samples of one sentence say of it."""
+    """Estimates from the samples of one sentence."""
 
     log_marginal: float
-    """log p(x); -inf where every sample has p = 0."""
+    """log p(x); -inf if every sample has p = 0."""
     best: int
-    """The sample with the highest joint probability, the first of equals."""
+    """The index of the sample with the highest joint probability, the first of equals."""
     effective_sample_size: float
-    """1 to the number of samples; 0 where every sample has p = 0."""
+    """1 to the number of samples; 0 if every sample has p = 0."""
     standard_error: float
     """Monte-Carlo standard error of log p(x) (delta method)."""
 
 
 def estimate(log_q: Sequence[float], log_p: Sequence[float]) -> Estimate:
-    """log (1/N) sum_i p_i / q_i from samples y_i ~ q, repeated samples counted each time.
+    """Return the estimate log (1/N) sum_i p_i / q_i from samples y_i ~ q; repeated samples count each time.
 
-    Raises ValueError for no samples or for log q and log p of different numbers.
+    Raises ValueError if there are no samples, or not as many log q as log p.
 
     >>> round(estimate([math.log(0.5)] * 2, [math.log(0.1), math.log(0.3)]).log_marginal, 6)
     -0.916291
@@ -65,7 +65,7 @@ def estimate(log_q: Sequence[float], log_p: Sequence[float]) -> Estimate:
 
 @dataclass(frozen=True)
 class Sampled:
-    """The samples of a sentence, their log p in nats, and what they say."""
+    """The samples of a sentence, their log p in nats, and the estimates from them."""
 
     index: int
     """0-based number of the sentence."""
@@ -80,7 +80,7 @@ class Sampled:
 
 
 def read_sampled(samples: str | os.PathLike, likelihoods: str | os.PathLike) -> list[Sampled]:
-    """Of the sentences of a samples file. Raises InputError where the two files do not fit."""
+    """Return the sentences of a samples file with their likelihoods. Raises InputError if the two files do not fit."""
     found = []
     for group in read_scored_samples(samples, likelihoods):
         estimated = estimate([s.log_q for s, _ in group], [log_p for _, log_p in group])
@@ -92,9 +92,9 @@ def read_sampled(samples: str | os.PathLike, likelihoods: str | os.PathLike) -> 
 def read_in_all(
     files: Sequence[tuple[str, str]],
 ) -> tuple[list[list[float]], list[int]]:
-    """Return log p(x) in nats by each pair of samples and likelihoods, and the words, of the sentences in all of them.
+    """Return log p(x) in nats by each pair of samples and likelihoods, and the lengths of the sentences.
 
-    Raises InputError for sentences of different lengths.
+    Only sentences that occur in all pairs are returned. Raises InputError if their lengths differ.
     """
     systems = [{s.index: s for s in read_sampled(*of_system)} for of_system in files]
     indices = sorted(set(systems[0]).intersection(*systems))
@@ -110,7 +110,7 @@ def read_in_all(
 def require_fit(
     sample: Sample, oracle: Sequence[OracleSentence], props: str, oracle_path: str
 ) -> None:
-    """Raise InputError for a sample that is not of its sentence in the oracle."""
+    """Raise InputError if a sample is not a tree of its sentence in the oracle."""
     if sample.index >= len(oracle):
         problem = f"sentence {sample.index + 1}, but {oracle_path} has {len(oracle)} sentences"
     elif len(oracle[sample.index].tokens) != len(words(sample.tree)):
@@ -132,16 +132,16 @@ def map_line(sample: Sample, log_p: float, oracle: Sequence[OracleSentence] | No
 
 @dataclass(frozen=True)
 class AtSamples:
-    """What the first so many samples of every sentence give."""
+    """The estimates from the first `samples` samples of each sentence."""
 
     samples: int
     perplexity: float
     best: tuple[int, ...]
-    """The reranked sample of each sentence."""
+    """The index of the reranked sample of each sentence."""
     effective_sample_size: float
-    """Mean over sentences."""
+    """Mean effective sample size over sentences."""
     standard_error: float
-    """Mean over sentences of that of log p(x), in nats."""
+    """Mean standard error of log p(x), in nats, over sentences that have p > 0."""
 
 
 def growth_with_samples(
@@ -150,9 +150,9 @@ def growth_with_samples(
     lengths: Sequence[int],
     counts: Iterable[int] = SAMPLE_COUNTS,
 ) -> list[AtSamples]:
-    """From log q and log p in nats of each sentence's samples, in exchangeable order.
+    """Return the estimates for growing numbers of samples, from log q and log p in nats of each sentence's samples.
 
-    Perplexity is over the sentences for which some sample has p > 0.
+    Samples are in exchangeable order. Perplexity is over the sentences for which some sample has p > 0.
     """
     least = min(map(len, log_qs))
     rows = []

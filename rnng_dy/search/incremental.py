@@ -1,7 +1,7 @@
-"""Word by word through a sentence with a generative model: what its searches share, and how several run together.
+"""Word-by-word searches with a generative model: their common parts, and how several run together.
 
-A search is a generator. It asks what a model says of some configurations (`ExpansionRequest`), is sent the answer
-(`Expansion`), and returns a `SearchState` for each word. `run` answers the requests of many searches as one batch.
+A search is a generator. It yields an `ExpansionRequest` about some configurations, receives the model's answer
+(`Expansion`), and returns a `SearchState` per word. `run` answers the requests of many searches as one batch.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rnng_dy.search.model import Configuration, Model, unlinked
 from rnng_dy.settings import AT_LEAST_1, NOT_NEGATIVE, Range, setting
 
 MAX_STATES = 1500
-"""Configurations in one graph; then what searches go on from is carried into a new one."""
+"""Configurations per graph; beyond that, the configurations still needed are carried into a new graph."""
 
 T = TypeVar("T")
 
@@ -31,7 +31,7 @@ class Hypothesis(NamedTuple):
 
     configuration: Configuration
     action: int | None
-    """None where the configuration itself is meant."""
+    """The id of that action; None if the hypothesis is the configuration itself."""
     word: int | None
     """The id of the word that the action generates."""
     score: float
@@ -41,26 +41,26 @@ class Hypothesis(NamedTuple):
     at_word: float
     """The score when the word before the last one had been generated."""
     actions: tuple | None
-    """A linked list, last action first."""
+    """All actions as a linked list, last action first."""
 
     def then(self, c: Configuration, action: int, word: int | None, score: float) -> Hypothesis:
-        """With one more action; c is what this hypothesis led to."""
+        """Return this hypothesis with one more action; `c` is the configuration that it led to."""
         actions = (self.actions, action)
         return Hypothesis(c, action, word, score, self.lexical, self.at_word, actions)
 
     def action_ids(self) -> list[int]:
-        """All actions, in order."""
+        """Return all actions, in order."""
         return unlinked(self.actions)
 
 
 class ExpansionRequest(NamedTuple):
-    """Asks for what hypotheses lead to, and what comes next there."""
+    """A request for the configurations that hypotheses lead to, and for the probabilities of their continuations."""
 
     hypotheses: Sequence[Hypothesis]
     word: int | None
-    """The id of the next word, None at the end of the sentence."""
+    """The id of the next word; None at the end of the sentence."""
     held: Sequence[Hypothesis] = ()
-    """Others that are still needed."""
+    """Other hypotheses that the search still needs."""
 
 
 class Expansion(NamedTuple):
@@ -68,17 +68,17 @@ class Expansion(NamedTuple):
 
     configurations: Sequence[Configuration]
     actions: np.ndarray
-    """log p(action) in nats, -inf where it is not valid: shape (hypotheses, actions), float64."""
+    """log p(action) in nats, -inf for invalid actions: shape (hypotheses, actions), float64."""
     word: np.ndarray
-    """log p(word | u) in nats, -inf where SHIFT is not valid: shape (hypotheses,), float64."""
+    """log p(word | u) in nats, -inf if SHIFT is not valid: shape (hypotheses,), float64."""
 
 
 @dataclass(frozen=True)
 class SearchState:
-    """Where a search stands after a word."""
+    """The state of a search after a word."""
 
     hypotheses: Sequence[Hypothesis]
-    """The analyses that it goes on with, best first; none where it found no way to the word."""
+    """The analyses with which the search continues, best first; empty if the search could not reach the word."""
     log_mass: np.ndarray
     """Log of the estimated probability of the words so far in nats: shape (runs,)."""
     shares: np.ndarray
@@ -86,13 +86,13 @@ class SearchState:
     log_syntactic: float | None = None
     """log_mass without the last word's own probability, for searches that sum over analyses."""
     rounds: int = 0
-    """How often the search asked the model for this word."""
+    """Number of requests to the model for this word."""
     actions: int = 0
-    """Actions carried out for this word."""
+    """Number of actions carried out for this word."""
     weights: Sequence = field(default=())
-    """What a search keeps of each hypothesis."""
+    """The search's own data on each hypothesis."""
     entropy: float | None = None
-    """An estimate of the entropy of all analyses, in nats; None where the entropy of `shares` is it."""
+    """An estimate of the entropy over all analyses, in nats; None if it is the entropy of `shares`."""
 
     @property
     def mean_log_mass(self) -> float:
@@ -105,7 +105,7 @@ Search = Generator[ExpansionRequest, Expansion, T]
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """What to search with; each search reads some of the options."""
+    """Options of searches; each search reads some of them."""
 
     search: str = "beam"
     """A name in `search.surprisal.SEARCHES`."""
@@ -115,7 +115,7 @@ class SearchOptions:
     )
     word_beam: int = setting("Beam: analyses that go on to the next word.", 10, AT_LEAST_1)
     sum_all: bool = False
-    """Probabilities are sums over all analyses that reach a word, not over the word beam alone."""
+    """Whether probabilities are sums over all analyses that reach a word, not over the word beam alone."""
     like_reference: bool = setting(
         "Beam: the numbers of the published program, its quirks included.", False
     )
@@ -130,50 +130,50 @@ class SearchOptions:
     )
     seed: int = 1
     max_length: int | None = None
-    """A sentence of more tokens is refused; None for any length."""
+    """Longest sentence accepted, in tokens; None for no limit."""
 
 
 class WordSearch(ABC):
-    """A way of searching from word to word. `search.surprisal.SEARCHES` has them by name."""
+    """A search from word to word; `search.surprisal.SEARCHES` has them by name."""
 
     name: ClassVar[str]
-    """On the command line, and in `SearchOptions.search`."""
+    """Name on the command line and in `SearchOptions.search`."""
     options: ClassVar[tuple[str, ...]] = ()
-    """The fields of `SearchOptions` that it reads, besides `seed`.
+    """The fields of `SearchOptions` that the search reads, besides `seed`.
 
-    The first one says how many analyses of a sentence it holds at a time, about. Without any it holds one.
+    The first field is the approximate number of analyses of a sentence that are held at a time; without fields, one.
     """
 
     @classmethod
     @abstractmethod
     def open(cls, system: TransitionSystem, options: SearchOptions, index: int) -> WordSearch:
-        """The search of sentence number `index`. Raises RnngError for options that cannot be."""
+        """Return the search for sentence number `index`. Raises RnngError for impossible options."""
 
     @classmethod
     def lacking(cls, options: SearchOptions) -> Sequence[str]:
-        """The measures that its records never have, by their names in `WordRecord`: tables leave them out."""
+        """Return the measures that its records never have, as names in `WordRecord`; tables omit them."""
         return ("standard_error",)
 
     @abstractmethod
     def start(self, configuration: Configuration) -> SearchState:
-        """Before the first word."""
+        """Return the state before the first word."""
 
     @abstractmethod
     def read(self, reading: SearchState, word: int) -> Search[SearchState]:
-        """After one more word."""
+        """Return the state after one more word."""
 
     @abstractmethod
     def finish(self, reading: SearchState) -> Search[SearchState]:
-        """After the end of the sentence: its analyses are complete trees."""
+        """Return the state after the end of the sentence, whose analyses are complete trees."""
 
 
 def start_hypothesis(configuration: Configuration) -> Hypothesis:
-    """The one from which all others come."""
+    """Return the hypothesis from which all others derive."""
     return Hypothesis(configuration, None, None, 0.0, 0.0, 0.0, None)
 
 
 def log_sum(values: Iterable[float]) -> float:
-    """log(sum(exp(values))), -inf for none."""
+    """Return log(sum(exp(values))), -inf if there are no values."""
     values = np.asarray(values, np.float64)
     top = values.max(initial=-np.inf)
     if np.isinf(top):
@@ -182,7 +182,7 @@ def log_sum(values: Iterable[float]) -> float:
 
 
 def finishing(system: TransitionSystem, answer: Expansion) -> np.ndarray:
-    """Which valid actions would complete a tree: shape (configurations, actions)."""
+    """Return which valid actions would complete a tree: shape (configurations, actions)."""
     found = np.zeros(answer.actions.shape, bool)
     for action in range(system.first_open):
         if action != SHIFT:
@@ -194,7 +194,7 @@ def finishing(system: TransitionSystem, answer: Expansion) -> np.ndarray:
 def carried_out(
     hypotheses: Sequence[Hypothesis], answer: Expansion, scores: np.ndarray, items: np.ndarray
 ) -> Iterator[tuple[int, Hypothesis]]:
-    """Rows, and hypotheses with the actions at some indices of the scores."""
+    """Yield hypotheses extended by the actions at some indices of the scores, each with its row."""
     rows, actions = np.divmod(items, scores.shape[1])
     for row, action, score in zip(
         rows.tolist(), actions.tolist(), scores.ravel()[items].tolist(), strict=True
@@ -209,11 +209,11 @@ def read_sentence(
     end: bool,
     measure: Callable[[int, SearchState, SearchState | None], T],
 ) -> Search[tuple[list[T], SearchState]]:
-    """What `measure` makes of each word and, if asked for, of the end of the sentence; and the last reading.
+    """Return the results of `measure` for each word and, if `end`, the end of the sentence; and the last state.
 
-    `measure` is given the number of the word, from 0, and the readings before and after it. Nobody else holds them, so
-    that a long sentence needs no more memory than a short one. A word that the model cannot give, None among the words,
-    has None after it and is passed over. The search stops after a word that no analysis leads to.
+    `measure` takes the number of the word, from 0, and the states before and after it. No other states are stored, so
+    a long sentence needs no more memory than a short one. A word that the model cannot generate is None in `words`; the
+    state after it is None and the search skips it. The search stops after a word that no analysis reaches.
     """
     before, measured = _checked(search.start, search.start(root)), []
     for number, word in enumerate(words):
@@ -231,7 +231,7 @@ def read_sentence(
 
 
 def _state_after(step: Callable[..., Search], *arguments: object) -> Search[SearchState]:
-    """What a step of a search gives. Raises PluginError where that is no search with a SearchState."""
+    """Return the result of a search's step. Raises PluginError unless the step is a generator of a SearchState."""
     going = step(*arguments)
     if not isinstance(going, Generator):
         raise PluginError.of(step, "is no generator: it yields ExpansionRequests")
@@ -239,7 +239,7 @@ def _state_after(step: Callable[..., Search], *arguments: object) -> Search[Sear
 
 
 def _checked(step: Callable, found: SearchState) -> SearchState:
-    """A state as it is. Raises PluginError where it is none, or its parts do not fit together."""
+    """Return a state unchanged. Raises PluginError if it is no SearchState or its shapes do not agree."""
     if not isinstance(found, SearchState):
         raise PluginError.of(step, f"gives {found!r:.60}, and no SearchState")
     shapes = np.shape(found.log_mass), np.shape(found.shares)
@@ -253,7 +253,7 @@ def _checked(step: Callable, found: SearchState) -> SearchState:
 
 @one_graph
 def run(model: Model, open_searches: Sequence[Callable[[], Search[T]]]) -> list[T]:
-    """The results of searches, which go on side by side; each is opened in the new graph."""
+    """Return the results of searches, which run side by side; each is opened in the new graph."""
     dy.renew_cg()
     results: dict[int, T] = {}
     requests: dict[int, ExpansionRequest] = {}
@@ -263,7 +263,7 @@ def run(model: Model, open_searches: Sequence[Callable[[], Search[T]]]) -> list[
         try:
             request = searches[i].send(answer)
             if not isinstance(request, ExpansionRequest):
-                # raised where the search yields it
+                # raised inside the search, so that the traceback shows its yield
                 searches[i].throw(TypeError(f"yields {request!r:.60}, and no ExpansionRequest"))
             requests[i] = request
         except StopIteration as stopped:
@@ -290,7 +290,7 @@ def keep(model: Model, hypotheses: Iterable[Hypothesis]) -> None:
 
 
 def expand(model: Model, requests: Sequence[ExpansionRequest]) -> list[Expansion]:
-    """The answers to all requests, from one batch."""
+    """Return the answers to all requests, from one batch."""
     hypotheses = [h for request in requests for h in request.hypotheses]
     configurations = [
         h.configuration if h.action is None else model.advance(h.configuration, h.action, h.word)
@@ -303,7 +303,7 @@ def expand(model: Model, requests: Sequence[ExpansionRequest]) -> list[Expansion
     step = model.step(configurations)
     of_word = np.full(len(words), -np.inf)
     if members:
-        # before the actions: one run of the graph gives both
+        # before the actions: one run of the graph computes both
         of_word[members] = step.word_log_probs(members, [words[i] for i in members])
     table = np.where(valid, step.action_log_probs(), -np.inf)
     answers, begin = [], 0

@@ -19,16 +19,16 @@ from rnng_dy.text.sources import NumberedSentence
 
 
 class Marginal(NamedTuple):
-    """What a model says of a sentence."""
+    """A model's probability of a sentence."""
 
     log_p: float
-    """log p(x) in nats, the end of the sentence included; -inf where a search finds no tree."""
+    """log p(x) in nats, including the end of the sentence; -inf if a search finds no tree."""
     problem: str | None = None
-    """Why p = 0."""
+    """The reason why p = 0."""
     seconds: float = 0.0
-    """That a search took, in the process that did it."""
+    """Seconds that the search took, in the process that ran it."""
     tree: str = ""
-    """The best complete one on one line, empty where there is none."""
+    """The best complete tree on one line; empty if there is none."""
 
 
 def marginal_lines(
@@ -48,19 +48,19 @@ def marginal_lines(
 
 
 def no_memory_line(item: NumberedSentence) -> list[str]:
-    """Return what stands for a sentence that does not fit into memory."""
+    """Return the line for a sentence that does not fit into memory."""
     return [json.dumps(Marginal(-math.inf, "does not fit into memory"))]
 
 
 def read_marginals(path: Path) -> Iterator[Marginal]:
-    """Yield the marginals of a file of such lines."""
+    """Yield the marginals of a file that `marginal_lines` wrote."""
     with path.open(encoding="utf-8") as lines:
         for line in lines:
             yield Marginal(*json.loads(line))
 
 
 def sequential_marginals(model, sentences: Sequence[OracleSentence]) -> list[Marginal]:
-    """Return the marginals of a model that goes from word to word without a search."""
+    """Return the marginals of a model that predicts word by word without a search."""
     examples = []
     for sentence in sentences:
         try:
@@ -76,9 +76,9 @@ def sequential_marginals(model, sentences: Sequence[OracleSentence]) -> list[Mar
 def sampled_marginals(
     samples: str, likelihoods: str, sentences: Sequence[OracleSentence], source: str
 ) -> list[float]:
-    """Return log p(x) in nats of each sentence by importance sampling, -inf for one without samples.
+    """Return log p(x) in nats of each sentence by importance sampling, -inf for a sentence without samples.
 
-    Raises InputError where samples are of other sentences.
+    Raises InputError if samples belong to other sentences.
     """
     found = [-math.inf] * len(sentences)
     for of_sentence in read_sampled(samples, likelihoods):

@@ -1,4 +1,4 @@
-"""What a search needs of a model; `models` has the models themselves, which searches do not import."""
+"""The interface of models that searches use; `models` implements it, and searches do not import `models`."""
 
 from __future__ import annotations
 
@@ -12,68 +12,68 @@ from rnng_dy.engine import dy
 
 
 class Configuration(Protocol):
-    """Where a search stands; immutable, so that any number of branches can go on from it in the current graph."""
+    """A derivation's state; immutable, so that any number of successors can branch off it in the current graph."""
 
     state: State
 
 
 class Step(Protocol):
-    """What a model says of the next action of some configurations; a number that is asked for runs the graph.
+    """Probabilities of the next action of some configurations; reading a number runs the graph.
 
-    A generator also says something of the next word, where it is generated.
+    A generator's step also has probabilities of the next word.
     """
 
     def action_log_probs(self) -> np.ndarray:
-        """In nats, shape (configurations, actions), float64; about -1e30 for an action that is not valid."""
+        """Return log probabilities in nats, shape (configurations, actions), float64; about -1e30 if invalid."""
 
     def word_log_probs(self, members: Sequence[int], words: Sequence[int]) -> np.ndarray:
-        """Of a given word for each of the members (indices of configurations), shape (members,)."""
+        """Return log p of one word per member (indices of configurations), shape (members,)."""
 
     def every_word_log_prob(self, members: Sequence[int]) -> np.ndarray:
-        """Of every word id, shape (members, words)."""
+        """Return log p of every word id, shape (members, words)."""
 
 
 class Derived(NamedTuple):
-    """A sentence with the ids of actions over it."""
+    """A sentence with the action ids of a tree over it."""
 
     sentence: object
-    """What `start` takes."""
+    """The argument of `start`."""
     sequences: Sequence[Sequence[int]]
     generated: Sequence[int] | None
     """Ids of the words that a generator's SHIFTs generate, in order."""
 
 
 class Losses(NamedTuple):
-    """What given actions and words cost."""
+    """Losses of actions and words."""
 
     losses: list[dy.Expression]
-    """In nats, as batched expressions of scalars."""
+    """Losses in nats, as batched expressions of scalars."""
     owners: np.ndarray
-    """The index of the choice that each of their batch elements, one after the other, belongs to."""
+    """The index of the choice that each batch element of the losses, in order, belongs to."""
     paths: list[list[int]]
-    """The indices of the choices of each action sequence; equal beginnings of a sentence's share theirs."""
+    """The indices of the choices of each action sequence; sequences of a sentence share their equal prefixes."""
 
 
 class Model(Protocol):
-    """A model to walk: `start`, then `step` and `advance` in turn until a state `is_finished`."""
+    """A model that searches can walk: `start`, then `step` and `advance` in turn until a state `is_finished`."""
 
     transitions: TransitionSystem
 
     def start(self, sentence: object = None) -> Configuration:
-        """Before the first action; a parser needs the ids of a sentence."""
+        """Return the configuration before the first action; a parser needs the ids of a sentence."""
 
     def step(self, configurations: Sequence[Configuration], alpha: float = 1.0) -> Step:
-        """What comes next in each configuration, all computed together."""
+        """Return the probabilities of the next action in each configuration, all computed together."""
 
     def advance(self, c: Configuration, action: int, word: int | None = None) -> Configuration:
-        """What a valid action leads to, which computes nothing; a generator's SHIFT needs the id of its word."""
+        """Return the configuration after a valid action, without computing; a generator's SHIFT needs its word's id."""
 
     def keep(self, configurations: Iterable[Configuration]) -> None:
-        """Let configurations outlive the current graph, with what they go on from."""
+        """Let configurations outlive the current graph, with the states that their successors need."""
 
 
 def unlinked(actions: tuple | None) -> list[int]:
-    """The actions of a linked list, which has the last action first, in order."""
+    """Return the actions of a linked list, whose last action comes first, in order."""
     ids = []
     while actions is not None:
         actions, action = actions

@@ -22,17 +22,18 @@ from rnng_dy.search.incremental import (
 from rnng_dy.search.model import Configuration, Model
 
 BEAM = 20
-"""Partial trees that are kept after each action, at least; twice as many as trees are wanted."""
+"""Partial trees kept after each action, at least; twice the number of trees asked for, if that is more."""
 
 
 def nbest_batch(parser: Model, sentences: Sequence, k: int, beam: int = BEAM) -> list[list[Parsed]]:
-    """The k best trees that the search finds of each sentence, given as the parser's ids, best first.
+    """Return the k best trees that the search finds per sentence, best first; sentences are ids of the parser.
 
-    After each action the `beam` most probable partial trees of as many actions go on, and besides them the greedy one:
-    the first tree is at least as probable as the greedy parse. Complete trees stand aside. A partial tree that is no
-    more probable than the k-th of them is given up, since an action can only make it less probable; the search ends
-    when none is left. With a beam that nothing falls out of, the trees are the k best of all. There are fewer than k
-    where the sentence has no more, or a narrow beam finds no more. Raises RnngError for no tree, or no beam.
+    After each action the search keeps the `beam` most probable partial trees of that many actions and the greedy one.
+    The first tree is therefore at least as probable as the greedy parse. Complete trees are set aside. A partial tree
+    no more probable than the k-th complete one is dropped, since an action can only make it less probable. The search
+    ends when no partial tree is left. If nothing falls out of the beam, the trees are the k best of all. A result has
+    fewer than k trees if the sentence has no more or a narrow beam finds no more. Raises RnngError if `k` or `beam` is
+    below 1.
     """
     beam = max(BEAM, 2 * k) if beam is None else beam
     if k < 1 or beam < 1:
@@ -50,7 +51,7 @@ def _search(
 ) -> Search[list[Hypothesis]]:
     complete: list[Hypothesis] = []
     following = [start_hypothesis(root)]
-    # the row of the greedy derivation, until it is complete or given up
+    # the row of the greedy derivation, until it is complete or dropped
     greedy: int | None = 0
     while following:
         answer = yield ExpansionRequest(following, None)
@@ -58,7 +59,7 @@ def _search(
         taken = None if greedy is None else (greedy, int(answer.actions[greedy].argmax()))
         closing = finishing(system, answer)
         found = [h for _, h in carried_out(following, answer, scores, np.flatnonzero(closing))]
-        # sorted is stable: ties go to what was complete first
+        # sorted is stable: ties go to the tree completed first
         complete = sorted(complete + found, key=lambda h: -h.score)[:k]
         bound = complete[-1].score if len(complete) == k else -np.inf
         items = _select(np.where(closing, -np.inf, scores), bound, beam, taken)
@@ -72,7 +73,7 @@ def _search(
 def _select(
     scores: np.ndarray, bound: float, beam: int, greedy: tuple[int, int] | None
 ) -> np.ndarray:
-    """The best actions above the bound and the greedy one, as indices in row-major order of the scores.
+    """Return the best actions above the bound and the greedy one, as indices in row-major order of the scores.
 
     Ties go to the better partial tree, then to the lower action id.
     """

@@ -1,4 +1,4 @@
-"""What a search for the tree of a sentence comes back with."""
+"""The result of a search for the tree of a sentence."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from typing import TypeAlias
 from oracle.lazy import nltk
 
 ParseResult: TypeAlias = "tuple[nltk.Tree | None, str]"
-"""The tree; or None, and why there is none."""
+"""The tree and an empty string, or None and the reason why there is no tree."""
 
 TOO_LONG = "it does not fit into memory"

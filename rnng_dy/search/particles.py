@@ -24,7 +24,7 @@ from rnng_dy.search.incremental import (
 )
 
 Grown = list[tuple[Hypothesis, np.ndarray]]
-"""Derivations with what each has of `weights`."""
+"""Derivations, each with its share of the `weights`."""
 
 
 def _walk(
@@ -33,10 +33,10 @@ def _walk(
     word: int | None,
     share_out: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]],
 ) -> Search[tuple[Grown, int, int]]:
-    """Every derivation that leads to the next word, or to the end; also rounds and actions carried out.
+    """Return every derivation that reaches the next word, or the end; also the rounds and actions carried out.
 
-    `share_out` is given the weights of a derivation and the probabilities of its actions, shape (actions,). It gives
-    the weights after each action, shape (actions, ...), and which of them anything is left for.
+    `share_out` takes the weights of a derivation and the probabilities of its actions, shape (actions,). It returns
+    the weights after each action, shape (actions, ...), and which actions have any weight left.
     """
     following = [
         (h._replace(at_word=h.score, lexical=0.0), weights)
@@ -74,10 +74,10 @@ def _walk(
 
 
 class ParticleFilter(WordSearch):
-    """The bootstrap filter: particles draw actions up to the next word, and its probability is their weight.
+    """The bootstrap filter: particles draw actions up to the next word, whose probability becomes their weight.
 
-    The mean over particles estimates the probability of the words without bias; its logarithm, and so a surprisal, is
-    only consistent. Equal particles of all runs are one derivation, with what each run has of it: how many, and the
+    The mean over particles is an unbiased estimate of the probability of the words. Its logarithm, and so a surprisal,
+    is only consistent. Equal particles of all runs are one derivation, which stores per run their number and the
     logarithm of the weight of each in nats.
     """
 
@@ -92,7 +92,7 @@ class ParticleFilter(WordSearch):
 
     @classmethod
     def lacking(cls, options: SearchOptions) -> Sequence[str]:
-        """See `WordSearch`: runs are what an error is estimated from."""
+        """See `WordSearch`: a standard error is estimated from several runs."""
         sums = ("syntactic", "lexical")
         return sums if options.runs > 1 else ("standard_error", *sums)
 
@@ -104,7 +104,7 @@ class ParticleFilter(WordSearch):
         threshold: float = 0.5,
         seed: Sequence[int] = (1,),
     ):
-        """Runs are independent. They are resampled where their effective sample size falls below `threshold` of all."""
+        """Set up independent runs, resampled if their effective sample size is below `threshold` of the particles."""
         if particles < 1 or runs < 1 or not 0 <= threshold <= 1 or min(seed) < 0:
             raise RnngError(
                 f"{particles} particles, {runs} runs, threshold {threshold}, seed {seed[0]}: particles and runs "
@@ -115,22 +115,22 @@ class ParticleFilter(WordSearch):
         self._seed = seed
 
     def start(self, configuration: Configuration) -> SearchState:
-        """Before the first word."""
+        """Return the state before the first word."""
         weights = np.stack([np.full(self._runs, float(self._particles)), np.zeros(self._runs)])
         return SearchState(
             [start_hypothesis(configuration)], np.zeros(self._runs), np.ones(1), weights=[weights]
         )
 
     def read(self, reading: SearchState, word: int) -> Search[SearchState]:
-        """After one more word."""
+        """Return the state after one more word."""
         return (yield from self._read(reading, word))
 
     def finish(self, reading: SearchState) -> Search[SearchState]:
-        """After the end of the sentence: only what completes a tree is drawn, and weighted by how probable that is."""
+        """Return the state after the end; only actions that complete a tree are drawn, which lowers the weights."""
         return (yield from self._read(reading, None))
 
     def _read(self, reading: SearchState, word: int | None) -> Search[SearchState]:
-        # the draws of a word depend on the seed and the words before it, not on who draws beside it
+        # the draws of a word depend on the seed and the words before it, not on the rest of the batch
         words = reading.hypotheses[0].action_ids().count(SHIFT) if reading.hypotheses else 0
         random = np.random.default_rng([*self._seed, words])
 
@@ -140,7 +140,7 @@ class ParticleFilter(WordSearch):
             if not total > 0:
                 return np.zeros((0, 2, self._runs)), np.zeros(0)
             drawn = random.multinomial(counts.astype(np.int64), probs / total).T
-            # what may not be drawn is weighed instead; where all may, they add up to 1 but for rounding
+            # barred actions lower the weight instead; if none is barred, the total is 1 but for rounding
             weighed = log_weights if word is not None else log_weights + math.log(total)
             shares = np.stack([drawn, np.broadcast_to(weighed, drawn.shape)], axis=1)
             return shares, drawn.any(axis=1)
@@ -188,10 +188,11 @@ class ParticleFilter(WordSearch):
 
 
 class VariableBeam(WordSearch):
-    """Deals out a budget of particles instead of drawing (Crabbé et al. 2019).
+    """A search that divides a budget of particles among actions instead of drawing (Crabbé et al. 2019).
 
-    A derivation with k of them gives round(k p(action)) to each action. After a word all are dealt again in proportion
-    to the joint probabilities of the derivations that reached it. Sums over derivations are lower bounds, as a beam's.
+    A derivation with k particles passes round(k p(action)) to each action. After a word, all particles are distributed
+    again in proportion to the joint probabilities of the derivations that reached it. Sums over derivations are lower
+    bounds, as in a beam.
     """
 
     name = "variable"
@@ -208,18 +209,18 @@ class VariableBeam(WordSearch):
         self._system, self._particles = system, particles
 
     def start(self, configuration: Configuration) -> SearchState:
-        """Before the first word."""
+        """Return the state before the first word."""
         weights = [np.array(float(self._particles))]
         return SearchState(
             [start_hypothesis(configuration)], np.zeros(1), np.ones(1), weights=weights
         )
 
     def read(self, reading: SearchState, word: int) -> Search[SearchState]:
-        """After one more word."""
+        """Return the state after one more word."""
         return (yield from self._read(reading, word))
 
     def finish(self, reading: SearchState) -> Search[SearchState]:
-        """After the end of the sentence."""
+        """Return the state after the end of the sentence."""
         return (yield from self._read(reading, None))
 
     def _read(self, reading: SearchState, word: int | None) -> Search[SearchState]:

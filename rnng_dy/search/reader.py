@@ -1,4 +1,4 @@
-"""A sentence read word by word: what programs ask that do not have all of it yet."""
+"""Word-by-word reading for programs that do not have the whole sentence yet."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rnng_dy.search.words import Analysis, WordRecord
 
 
 class Reader:
-    """Takes a sentence's words one at a time. A copy goes on by itself from where the first one stands."""
+    """A reader of one sentence, word by word; a copy continues independently from the same point."""
 
     def __init__(self, model: Model, options: SearchOptions = DEFAULT_OPTIONS):
         self._model = model
@@ -39,7 +39,7 @@ class Reader:
 
     @one_graph
     def copy(self) -> Reader:
-        """A reader of its own after the same words."""
+        """Return an independent reader after the same words."""
         return copy.copy(self)
 
     @property
@@ -50,10 +50,10 @@ class Reader:
 
     @one_graph
     def push(self, token: str) -> WordRecord:
-        """Read a word and say what the model thought of it.
+        """Read a word and return its measures.
 
-        Raises UnseenSymbolError where the model has neither the word nor its UNK class, RnngError where the search
-        finds no way to it; the reader stays where it is then.
+        Raises UnseenSymbolError if the model has neither the word nor its UNK class, RnngError if the search cannot
+        reach the word. The reader then stays in place.
         """
         [token], _ = split_tokens([token])
         [unk] = self._model.vocabulary.unkify([token])
@@ -66,9 +66,9 @@ class Reader:
 
     @one_graph
     def end(self) -> tuple[WordRecord, list[Analysis]]:
-        """What the model thinks of the sentence's ending here, and its complete trees, best first.
+        """Return the measures of the sentence's ending here, and its complete trees, best first.
 
-        The reader itself does not go on.
+        The reader itself does not move.
         """
         if not self.tokens:
             raise RnngError("no word has been read")
@@ -77,10 +77,10 @@ class Reader:
 
     @one_graph
     def next_words(self, k: int = 10) -> list[tuple[str, float]]:
-        """The k most probable next words with their probabilities, those of all words adding up to 1.
+        """Return the k most probable next words with their probabilities; those of all words add up to 1.
 
-        They are means over the analyses that reach a word, whatever it is, in proportion to their probabilities. UNK
-        classes are among the words. Raises RnngError for k below 1, and where no analysis leads to a word.
+        Probabilities are means over the analyses that reach a word, weighted by their probabilities. UNK classes count
+        as words. Raises RnngError for k below 1, and if no analysis reaches a word.
         """
         if k < 1:
             raise RnngError(f"{k} next words: from 1 on")
@@ -99,7 +99,7 @@ class Reader:
         return [(symbols[i], float(probs[i])) for i in best if probs[i] > 0]
 
     def _start(self) -> SearchState:
-        """Where the reader stands; before the first word that is in the current graph."""
+        """Return the reader's state; before the first word, a state in the current graph."""
         return self._reading or self._search.start(self._model.start())
 
     def _go_on(

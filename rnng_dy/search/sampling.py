@@ -1,4 +1,4 @@
-"""The separate sampler: trees drawn from the proposal q(y | x) flattened by alpha (Dyer et al. 2016, section 4.3)."""
+"""The sampler: trees drawn from the proposal q(y | x) flattened by alpha (Dyer et al. 2016, section 4.3)."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from rnng_dy.engine import dy, one_graph
 from rnng_dy.search.model import Configuration, Model, unlinked
 
 MAX_STATES = 15000
-"""Configurations in one graph; what goes on from them is computed in a new one. Smaller graphs are slower."""
+"""Configurations per graph; later ones are computed in a new graph. Smaller graphs are slower."""
 
 Drawn = tuple[list[int], float]
-"""Action ids of a tree, and the log probability in nats that it was drawn with."""
+"""Action ids of a tree, and the log probability in nats with which it was drawn."""
 
 
 class Prefix(NamedTuple):
@@ -38,12 +38,12 @@ def sample_batch(
     alpha: float,
     seeds: Sequence[Sequence[int]],
 ) -> list[list[Drawn]]:
-    """n independent samples of each sentence, given as the parser's ids, in exchangeable order.
+    """Return n independent samples per sentence, in exchangeable order; sentences are ids of the parser.
 
-    Equal prefixes are computed once: how many of a prefix's samples take each action is multinomial, which is the
-    same distribution as drawing them one by one. log q is that of the flattened distribution over valid actions, the
-    one drawn from. Every sentence draws from its own seed, whatever sentences stand beside it. Raises RnngError for no
-    samples or a negative alpha.
+    Equal prefixes are computed once. The number of a prefix's samples that take each action is multinomial, the same
+    distribution as drawing them one by one. log q is the log probability of the flattened distribution over valid
+    actions, from which samples are drawn. Every sentence draws from its own seed, independent of the batch. Raises
+    RnngError if n is below 1 or alpha is negative.
     """
     if n < 1 or not 0 <= alpha < math.inf or min(chain(*seeds), default=0) < 0:
         raise RnngError(
@@ -69,7 +69,7 @@ def sample_batch(
             else:
                 grown.append(Prefix(prefix.sentence, c, count, log_q, actions))
         frontier = grown
-    # the samples of one prefix stand together: shuffled, so that the first k are k independent draws
+    # samples of one prefix are adjacent: shuffled, so that the first k are k independent draws
     return [
         [samples[i] for i in random.permutation(n)]
         for samples, random in zip(drawn, randoms, strict=True)
@@ -79,11 +79,11 @@ def sample_batch(
 def _taken(
     frontier: Sequence[Prefix], table: np.ndarray, randoms: Sequence[np.random.Generator]
 ) -> Iterator[tuple[Prefix, int, int, float]]:
-    """The actions that samples of prefixes take, each with how many take it, and log q after it."""
+    """Yield the actions that samples of prefixes take, with the number of these samples and log q after the action."""
     wanted = np.array([prefix.count for prefix in frontier])
     probs, counts = np.exp(table), np.empty(table.shape, int)
     begin = 0
-    # the prefixes of a sentence stand together
+    # prefixes of a sentence are adjacent
     for sentence, of_sentence in groupby(prefix.sentence for prefix in frontier):
         end = begin + len(list(of_sentence))
         drawn = randoms[sentence].multinomial(wanted[begin:end], probs[begin:end])

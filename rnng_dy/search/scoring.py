@@ -1,4 +1,4 @@
-"""Joint log probabilities of given trees under a generative model."""
+"""Joint log probabilities of trees under a generative model."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from rnng_dy.execution.batches import batches
 from rnng_dy.search.model import Derived, Model
 
 MAX_STATES = 4000
-"""Configurations in one scoring graph; more would need gigabytes at the paper's sizes."""
+"""Configurations per scoring graph; more would need gigabytes at the paper's sizes."""
 
 
 @one_graph
 def joint_log_probs(
     model: Model, words: Sequence[int], sequences: Sequence[Sequence[int]]
 ) -> np.ndarray:
-    """log p(x, y) in nats of several trees of one sentence, float64; equal prefixes are computed once."""
+    """Return log p(x, y) in nats of several trees of one sentence, float64; equal prefixes are computed once."""
     values = []
     for part in batches(sequences, len, MAX_STATES):
         dy.renew_cg()
@@ -35,15 +35,15 @@ def joint_log_probs(
 
 @one_graph
 def example_log_probs(model: Model, examples: Sequence) -> list[float]:
-    """log p(x, y) in nats of one tree of each of several sentences, as training has them; all in one graph."""
+    """Return log p(x, y) in nats of training examples, one tree per sentence; all share one graph."""
     dy.renew_cg()
     return log_probs(model, map(model.derived, examples)).tolist()
 
 
 def log_probs(model: Model, trees: Iterable[Derived]) -> np.ndarray:
-    """The log probability in nats of each action sequence, with the words that it generates, float64.
+    """Return the log probability in nats of each action sequence and the words that it generates, float64.
 
-    They are in the current graph, which runs once.
+    All are in the current graph, which runs once.
     """
     losses, owners, paths = model.losses(trees)
     values = dy.concatenate_to_batch(losses).npvalue().ravel()
@@ -54,7 +54,7 @@ def log_probs(model: Model, trees: Iterable[Derived]) -> np.ndarray:
 def tree_log_probs(
     model: Model, unkified: Sequence[str], sequences: Sequence[Sequence[str]]
 ) -> list[float]:
-    """log p(x, y) in nats of each tree of a sentence, given as actions; -inf for one that the model cannot give.
+    """Return log p(x, y) in nats of each tree of a sentence, as action names; -inf if the model cannot derive it.
 
     Equal trees are computed once.
     """
@@ -76,19 +76,19 @@ class ScoredTree(NamedTuple):
     """A tree to score."""
 
     sentence: int
-    """The number of its sentence, from 0."""
+    """The number of the tree's sentence, from 0."""
     words: tuple[str, ...]
-    """Unkified."""
+    """Unkified words."""
     actions: tuple[str, ...]
 
 
 def trees_to_score(path: str, model) -> Iterator[ScoredTree]:
-    """Yield the trees of a samples file (words as they are) or of a tree file (words made UNK classes).
+    """Yield the trees of a samples file (words unchanged) or of a tree file (unknown words become UNK classes).
 
-    Raises InputError naming the line of a tree whose actions there are none for.
+    Raises InputError, with the line, for a tree that has no actions.
     """
     actions_of, unkify = model.transitions.actions_of, model.vocabulary.unkify
-    # opened once: what was read of a pipe is gone
+    # opened once, because a pipe cannot be read again
     with open_lines(path) as stream:
         if is_samples_file(stream):
             for s in read_samples(path, stream):
@@ -104,7 +104,7 @@ def trees_to_score(path: str, model) -> Iterator[ScoredTree]:
 
 
 def impossible(model, trees: Iterable[ScoredTree]) -> list[str]:
-    """Return why trees of a sentence have p = 0, each reason once."""
+    """Return the distinct reasons why trees of a sentence have p = 0."""
     reasons = {}
     for tree in dict.fromkeys(trees):
         try:

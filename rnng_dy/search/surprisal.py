@@ -30,7 +30,7 @@ from rnng_dy.search.particles import ParticleFilter, VariableBeam
 from rnng_dy.search.words import Analysis, MeasuredSentence, WordRecord
 
 ANALYSES = 400
-"""Analyses of all sentences that are searched side by side, about: with more, a batch is no faster, only larger."""
+"""Approximate number of analyses in a batch of sentences; larger batches need more memory and are no faster."""
 
 
 DEFAULT_OPTIONS = SearchOptions()
@@ -42,18 +42,18 @@ SEARCHES: Registry[type[WordSearch]] = Registry(
 
 
 def measures_of(options: SearchOptions) -> Sequence[str]:
-    """The measures that the records of a search can have, by their names."""
+    """Return the names of the measures that the records of a search can have."""
     lacking = SEARCHES[options.search].lacking(options)
     return [name for name in MEASURES if name not in lacking]
 
 
 def open_search(model: Model, options: SearchOptions, index: int = 0) -> WordSearch:
-    """The search that the options name. Raises RnngError for options that cannot be."""
+    """Return the search that the options name. Raises RnngError for impossible options."""
     return SEARCHES.make(options.search, model.transitions, options, index, by="open")
 
 
 def side_by_side(options: SearchOptions) -> int:
-    """How many sentences are searched as one batch."""
+    """Return the number of sentences that are searched as one batch."""
     read = SEARCHES[options.search].options
     return max(1, ANALYSES // max(1, getattr(options, read[0]) if read else 1))
 
@@ -66,11 +66,11 @@ def measure(
     unkified: Sequence[Sequence[str] | None] | None = None,
     numbers: Sequence[int] | None = None,
 ) -> Iterator[MeasuredSentence]:
-    """The measures of sentences, lists of tokens; a word that the model does not have is read as its UNK class.
+    """Yield the measures of sentences, which are lists of tokens; unknown words are read as UNK classes.
 
-    A word whose class it has not either has infinite surprisal and is passed over. `unkified` are the words that the
-    model is to see where they are known; `numbers` are those of the sentences, by which a particle filter draws.
-    Raises RnngError for tokens that are none (see `split_tokens`).
+    A word whose UNK class is also unknown has infinite surprisal and is skipped. `unkified` has the words as the model
+    should see them, None to derive them. `numbers` number the sentences, which decides the draws of a particle filter.
+    Raises RnngError for invalid tokens (see `split_tokens`).
     """
     unkified = unkified or [None] * len(sentences)
     numbers = numbers or range(len(sentences))
@@ -90,7 +90,7 @@ def measure(
 
 
 def best_trees(model: Model, sentences: Sequence[Sequence[Token]]) -> Iterator[ParseResult]:
-    """The best complete tree that the beam finds of each sentence, with the tags of its tokens, XX where none are."""
+    """Yield the best complete tree of the beam per sentence, with the tags of its tokens, or XX."""
     split = [split_tokens(tokens) for tokens in sentences]
 
     def measured(batch: Sequence[Sequence[str]]) -> list[MeasuredSentence]:
@@ -135,8 +135,8 @@ def _measured(
 def _problem(
     names: Sequence[tuple], records: Sequence[WordRecord], last: SearchState
 ) -> str | None:
-    """Why a sentence has p = 0 for the search."""
-    # nobody searched for a word that has no rounds
+    """Return why a sentence has p = 0 under the search."""
+    # a word without rounds was not searched
     unseen = [
         r.token if r.token == r.unk else f"{r.token} ({r.unk})" for r in records if r.rounds is None
     ]
@@ -152,7 +152,7 @@ def _problem(
 def record(
     model: Model, token: str | None, unk: str | None, before: SearchState, after: SearchState | None
 ) -> WordRecord:
-    """The measures of a word, from the readings before and after it, None for a word that the model cannot give."""
+    """Return the measures of a word from the states before and after it; None after a word that is impossible."""
     if after is None:
         return WordRecord(token, unk, math.inf)
     if not after.hypotheses:
@@ -183,17 +183,17 @@ def record(
 
 
 def analysis(model: Model, hypothesis: Hypothesis) -> Analysis:
-    """A hypothesis with its actions as an oracle writes them."""
+    """Return a hypothesis with its actions as names in an oracle."""
     return Analysis(hypothesis.score, model.transitions.decode(hypothesis.action_ids()))
 
 
 def _bits(nats: float) -> float:
-    # not -0.0
+    # avoid -0.0
     return nats / math.log(2) + 0.0
 
 
 def _entropy(reading: SearchState) -> float:
-    """In bits."""
+    """Return the entropy of the analyses, in bits."""
     if reading.entropy is not None:
         return _bits(reading.entropy)
     positive = reading.shares[reading.shares > 0]
@@ -201,7 +201,10 @@ def _entropy(reading: SearchState) -> float:
 
 
 def _standard_error(before: np.ndarray, after: np.ndarray) -> float | None:
-    """Of log2 mean exp(before) - log2 mean exp(after) over runs, to first order; None for one run."""
+    """Return the standard error over runs of log2 mean exp(before) - log2 mean exp(after), to first order.
+
+    It is None for one run.
+    """
     if len(after) < 2:
         return None
     ratios = [np.exp(x - x.max()) / np.exp(x - x.max()).mean() for x in (before, after)]

@@ -1,4 +1,4 @@
-"""What is said of each word, written as a table, trees, beams and JSON."""
+"""Writing measures of words as a table, trees, beams and JSON."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from rnng_dy.search.words import MeasuredSentence, WordRecord
 
 
 class Outputs(NamedTuple):
-    """Names of files; None for what is not wanted."""
+    """Names of output files; None for outputs that are not wanted."""
 
     output: str
-    """The table."""
+    """The table's file."""
     trees: str | None
     beams: str | None
     json: str | None
@@ -30,42 +30,42 @@ class Outputs(NamedTuple):
 
     @property
     def has_beams(self) -> bool:
-        """Whether one of them shows the analyses of words."""
+        """Whether an output shows the analyses of words."""
         return bool(self.beams or self.json or self.page)
 
 
 class LineOutput(NamedTuple):
-    """An output of which each sentence has its own lines."""
+    """An output with lines per sentence."""
 
     path: str
     lines_of: Callable[[int, MeasuredSentence], Iterable[str]]
-    """The lines of a sentence, given its number, from 1."""
+    """A function that returns the lines of a sentence and takes its number, from 1."""
     first: Sequence[str] = ()
-    """The lines before those of sentences."""
+    """The lines before the sentences."""
 
 
 def measured_sentences(path: Path) -> Iterator[MeasuredSentence]:
-    """Yield the sentences of a file of `MeasuredSentence.to_json`: a corpus does not fit into memory."""
+    """Yield the sentences of a file of `MeasuredSentence.to_json`, one at a time because a corpus may exceed memory."""
     with path.open(encoding="utf-8") as lines:
         yield from map(MeasuredSentence.from_json, lines)
 
 
 class Written(NamedTuple):
-    """What is written of the records."""
+    """The choice of measures and rows to write, and their format."""
 
     columns: Sequence[str]
     """The measures of the table."""
     end: bool
-    """Whether the ends of sentences have rows."""
+    """Whether sentence ends have rows."""
     transitions: TransitionSystem
     raw: Sequence[str] | None
-    """The lines whose words are rows."""
+    """The original lines whose words are the rows."""
     raw_path: str | None
     style: str
     """The format of the table: TSV or CSV."""
 
     def line_outputs(self, outputs: Outputs) -> list[LineOutput]:
-        """Return the outputs of lines that are wanted, the table first."""
+        """Return the wanted outputs with their lines, the table first."""
         possible = [
             LineOutput(outputs.output, self._rows, [header(self.columns, self.style)]),
             LineOutput(outputs.json, self._json),
@@ -75,7 +75,7 @@ class Written(NamedTuple):
         return [output for output in possible if output.path]
 
     def words(self, measured: MeasuredSentence) -> list[WordRecord]:
-        """Return the records that are written."""
+        """Return the records to write."""
         return [record for record in measured.records if self.end or record.token is not None]
 
     def _beams(self, number: int, measured: MeasuredSentence) -> Iterable[str]:
@@ -95,7 +95,7 @@ class Written(NamedTuple):
 
 @contextmanager
 def writing(outputs: Sequence[LineOutput]) -> Iterator[Callable[[MeasuredSentence], None]]:
-    """A function that writes the next sentence to all outputs; the first of them is the last that is complete."""
+    """Yield a function that writes the next sentence to all outputs; the first output is completed last."""
     numbers = count(1)
     with ExitStack() as stack:
         opened = []
@@ -115,7 +115,7 @@ def writing(outputs: Sequence[LineOutput]) -> Iterator[Callable[[MeasuredSentenc
 
 
 def _tree(measured: MeasuredSentence, transitions: TransitionSystem) -> str:
-    """The best complete tree, tags XX; an empty line where there is none."""
+    """Return the best complete tree as a line, tags XX; an empty line if there is none."""
     if not measured.trees:
         return ""
     actions = measured.trees[0].actions

@@ -1,4 +1,4 @@
-"""Trees of sentences, each on one line: a parser's greedy, best or drawn ones, or those of a generative search."""
+"""Trees of sentences, one per line: a parser's greedy, best or sampled ones, or a generative search's."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from rnng_dy.text.sources import NumberedSentence
 T = TypeVar("T")
 Actions = Sequence[int]
 Find = Callable[[object, Sequence, Sequence[int]], list[list[tuple[Actions, float]]]]
-"""From a parser, sentences as its ids and their numbers to the actions of trees of each, and their log q."""
+"""A function of a parser, sentences as its ids, and their numbers; it returns actions and log q of each one's trees."""
 
 
 def in_places(
     results_of: Callable[[list[NumberedSentence]], list[T]], batch: Sequence[NumberedSentence]
 ) -> list[T]:
-    """Return the results of sentences; an empty line has an empty list."""
+    """Return the results of sentences in order; an empty line has an empty list."""
     sentences = [item for item in batch if item.sentence.tokens]
     results = iter(results_of(sentences) if sentences else ())
     return [next(results) if item.sentence.tokens else [] for item in batch]
@@ -46,12 +46,12 @@ def unkified_tree(parser, sentence: SourceSentence, actions: Actions) -> nltk.Tr
 def parser_trees(
     find: Find, tree_of: Callable[..., nltk.Tree], parser, batch: Sequence[NumberedSentence]
 ) -> list[list[ScoredTree]]:
-    """Return the trees whose actions `find` gives, as `tree_of` makes them of a parser, a sentence and actions."""
+    """Return the trees of the actions that `find` returns; `tree_of` makes one from parser, sentence and actions."""
 
     def of_sentence(
         sentence: SourceSentence, found: Sequence[tuple[Actions, float]]
     ) -> list[ScoredTree]:
-        # most samples of a sentence are equal to another
+        # most samples of a sentence equal another
         different = {tuple(actions) for actions, _ in found}
         written = {key: format_tree(tree_of(parser, sentence, key)) for key in different}
         return [ScoredTree(written[tuple(actions)], float(log_q)) for actions, log_q in found]
@@ -61,21 +61,21 @@ def parser_trees(
 
 
 def greedy_tree(parser, sentences: Sequence, numbers: Sequence[int]) -> list[list[tuple]]:
-    """Return the greedy tree alone; see `Find`."""
+    """Return the greedy tree of each sentence; see `Find`."""
     return [[found] for found in greedy.parse_batch(parser, sentences)]
 
 
 def best(
     k: int, beam: int, parser, sentences: Sequence, numbers: Sequence[int]
 ) -> list[list[tuple]]:
-    """Return the k best of a beam search; see `Find`."""
+    """Return the k best trees of a beam search; see `Find`."""
     return nbest.nbest_batch(parser, sentences, k, beam)
 
 
 def drawn(
     n: int, alpha: float, seed: int, parser, sentences: Sequence, numbers: Sequence[int]
 ) -> list[list[tuple]]:
-    """Return n drawn from q flattened by alpha, those of a sentence by the seed and its number; see `Find`."""
+    """Return n trees drawn from q flattened by alpha; the seed and a sentence's number decide its draws. See `Find`."""
     seeds = [[seed, number] for number in numbers]
     return sampling.sample_batch(parser, sentences, n, alpha, seeds)
 
@@ -83,9 +83,9 @@ def drawn(
 def search_trees(
     options: SearchOptions, k: int, model: Model, batch: Sequence[NumberedSentence]
 ) -> list[list[ScoredTree]]:
-    """Return the k best complete trees of each sentence under the generative model, with their log p(x, y).
+    """Return the k best complete trees per sentence under the generative model, with their log p(x, y).
 
-    There are none where p = 0 for its words or the search finds no way.
+    The list is empty if p = 0 for the words or the search fails.
     """
     sentences = [item.sentence for item in batch]
     tokens, unkified = [s.tokens for s in sentences], [s.unkified for s in sentences]
@@ -99,6 +99,6 @@ def search_trees(
 def tree_line(
     system: TransitionSystem, sentence: SourceSentence | OracleSentence, tree: Analysis
 ) -> str:
-    """Return a complete analysis as a tree on one line, with the tags of the sentence where it has some."""
+    """Return a complete analysis as a tree on one line, with the sentence's tags if it has them."""
     tags = sentence.tags or [NO_TAG] * len(sentence.tokens)
     return format_tree(system.tree_of(tree.actions, sentence.tokens, tags))

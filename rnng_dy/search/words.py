@@ -1,4 +1,4 @@
-"""A sentence with the records of its words, as a search measures them."""
+"""Sentences with a record per word, as searches and scorers measure them."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from rnng_dy.text.segmenter import Segmenter
 
 
 class WordScorer(ABC):
-    """Gives words surprisals without a model folder. `baselines.scorers.SCORERS` has them by name."""
+    """A source of surprisals without a model folder; `baselines.scorers.SCORERS` has them by name."""
 
     name: ClassVar[str]
-    """After `--scorer`."""
+    """Name after `--scorer`."""
 
     @classmethod
     def open(cls, path: str | None, order: int) -> WordScorer:
-        """A scorer made of a file, None where the user names none; `order` is the n of n-grams.
+        """Return a scorer made from a file, None if the user names none; `order` is the n of n-grams.
 
-        Raises RnngError for a file that will not do.
+        Raises RnngError for an unusable file.
         """
         return cls(path)
 
     @classmethod
     def title(cls, path: str | None, order: int) -> str:
-        """How outputs call it."""
+        """Return the scorer's name in outputs."""
         return cls.name if path is None else f"{cls.name}, {path}"
 
     @abstractmethod
@@ -37,38 +37,38 @@ class WordScorer(ABC):
         sentences: Sequence[Sequence[str]],
         unkified: Sequence[Sequence[str] | None] | None = None,
     ) -> Sequence[Sequence[WordRecord]]:
-        """A record for each token of each sentence and, with the token None, for its end; surprisals in bits.
+        """Return a record per token of each sentence and one, with the token None, for its end; surprisals in bits.
 
-        `unkified` are the words that the scorer is to see where an oracle says them.
+        `unkified` are the words that the scorer should see, if an oracle has them.
         """
 
     @property
     def segmenter(self) -> Segmenter:
-        """How running text becomes the tokens that the scorer knows."""
+        """The segmenter that turns running text into the scorer's tokens."""
         return Segmenter()
 
 
 class MeasuredSentence(NamedTuple):
-    """What was found of a sentence."""
+    """The measures of a sentence."""
 
     records: Sequence[WordRecord]
-    """Of its words and, where asked for, of its end."""
+    """Records of its words and, if asked for, of its end."""
     trees: Sequence[Analysis] = ()
-    """Complete ones, best first; only where the end was asked for."""
+    """Complete trees, best first; only if the end was asked for."""
     log_mass: float | None = None
-    """log of the estimated probability of the words, and the end where asked for, in nats."""
+    """log of the estimated probability of the words and, if asked for, the end, in nats."""
     problem: str | None = None
-    """Why not all of its measures are finite."""
+    """The reason why some of its measures are not finite."""
 
     def to_json(self) -> str:
-        """All of it on one line, for `from_json`."""
+        """Return the whole as one line for `from_json`."""
         names = [field.name for field in fields(WordRecord)]
         records = [[getattr(record, name) for name in names] for record in self.records]
         return json.dumps(self._replace(records=records))
 
     @classmethod
     def from_json(cls, text: str) -> MeasuredSentence:
-        """What `to_json` wrote."""
+        """Return the sentence that `to_json` wrote."""
         records, trees, log_mass, problem = json.loads(text)
         read = []
         for *measures, beam in records:

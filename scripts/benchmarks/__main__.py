@@ -1,4 +1,4 @@
-"""One command for all benchmarks."""
+"""The command group of all benchmarks."""
 
 import click
 

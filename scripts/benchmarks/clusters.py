@@ -18,7 +18,7 @@ from scripts.benchmarks.measuring import apart, print_row
 SENTENCE = 24
 CHUNK = SENTENCE << 16
 
-# types, tokens, classes: one of them changes at a time, then the sizes of the Penn Treebank
+# types, tokens, classes: one varies at a time; the last row has the sizes of the Penn Treebank
 GROWTH = [
     (4_000, 200_000, 64),
     (8_000, 200_000, 64),
@@ -61,12 +61,12 @@ def main(corpus: str | None, classes: int | None, large: bool) -> None:
 
 
 def measure_zipf(types: int, tokens: int, classes: int) -> dict:
-    """`measure` of a synthetic corpus."""
+    """Return `measure` of a synthetic corpus."""
     return measure(zipf_sentences(types, tokens), classes)
 
 
 def zipf_sentences(types: int, tokens: int) -> Iterator[list[bytes]]:
-    """Independent words, the r-th with a frequency of 1/r; in the end each type once more."""
+    """Yield independent words, the r-th with a frequency of 1/r; at the end each type once more."""
     vocabulary = [b"w%d" % rank for rank in range(types)]
     cumulative = np.cumsum(1 / np.arange(1, types + 1))
     random = np.random.default_rng(1)
@@ -84,7 +84,7 @@ def zipf_sentences(types: int, tokens: int) -> Iterator[list[bytes]]:
 
 
 def measure(sentences: Iterable[list[bytes]], classes: int | None) -> dict:
-    """CPU seconds and peak memory of counting and clustering, in this process."""
+    """Return CPU seconds and peak memory of counting and clustering, in this process."""
     begin = time.process_time()
     counter = BigramCounter()
     for sentence in sentences:

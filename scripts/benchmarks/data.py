@@ -1,4 +1,4 @@
-"""The trees that the benchmarks work on, as oracles and examples."""
+"""The trees of the benchmarks, as oracles and examples."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ TEST = 245
 OWN = Path(oracle.__file__).parent / "data" / "tiny.trees"
 """The package's own trees."""
 SUFFIXES = {"discriminative": "oracle", "generative": "gen.oracle"}
-"""Of the oracles of each kind of model."""
+"""File name endings of the oracles of each kind of model."""
 
 
 def write_data(folder: Path) -> str:
-    """Write train and test oracles of NLTK's treebank sample, or else of the package's own trees; says which."""
+    """Write train and test oracles of NLTK's treebank sample or, without it, the package's own trees; say which."""
     try:
         name = "NLTK's treebank sample"
         trees = [located._replace(tree=clean(located.tree), text=None) for located in read_nltk()]
@@ -49,7 +49,7 @@ def write_data(folder: Path) -> str:
 
 
 def long_tree(trees: list[LocatedTree], length: int) -> LocatedTree:
-    """A tree of about `length` words: trees side by side under one S."""
+    """Return a tree of about `length` words: trees side by side under one S."""
     best = min(trees, key=lambda t: abs(len(words(t.tree)) - length))
     if len(words(best.tree)) * 2 > length:
         return best
@@ -60,7 +60,7 @@ def long_tree(trees: list[LocatedTree], length: int) -> LocatedTree:
 
 
 def new_model(kind: str, folder: Path):
-    """A model of the paper's size for the training oracle in the folder."""
+    """Return a model of the paper's size for the training oracle in the folder."""
     sentences = read_oracle(folder / f"train.{SUFFIXES[kind]}")
     return model_for(kind, sentences, lambda: brown_clusters([s.unkified for s in sentences], 140))
 
@@ -68,7 +68,7 @@ def new_model(kind: str, folder: Path):
 def model_for(
     kind: str, sentences: list[OracleSentence], clusters: Callable[[], list], **sizes: int
 ):
-    """A new model for sentences; one that is generative asks for word clusters."""
+    """Return a new model for sentences; a generative one calls `clusters`."""
     of_kind = registry.kind(kind)
     more = {"clusters": clusters()} if of_kind.generates_words else {}
     dimensions = of_kind.model_class.sizes_type(**sizes)
@@ -76,5 +76,5 @@ def model_for(
 
 
 def examples_of(model, part: str, folder: Path) -> list:
-    """The examples of an oracle in the folder that the model can be trained on."""
+    """Return the examples of an oracle in the folder on which the model can be trained."""
     return encode_possible(model, read_oracle(folder / f"{part}.{SUFFIXES[model.kind]}"))[0]

@@ -1,4 +1,4 @@
-"""What all benchmarks do: measure in processes of their own and in turns, and print rows beside earlier ones."""
+"""Common parts of benchmarks: measuring in separate processes and in turns, and printing rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def printed_by(
     start: Iterable[str] = (),
     environment: Mapping[str, str] = {},
 ) -> list[str]:
-    """Return the lines that a function prints in a process of its own, which the words of `start` start."""
+    """Return the lines that a function prints in a process of its own; `start` are words before its command."""
     called = program.format(work.__module__, work.__name__, arguments)
     command = [*start, sys.executable, "-c", called]
     environment = {**os.environ, **environment}
@@ -31,14 +31,14 @@ def printed_by(
 
 
 def apart(work: Callable, *arguments: object) -> Any:
-    """Return the result of a function, called in a process of its own, whose peak of memory is its own."""
+    """Return the result of a function, called in a process of its own so that its memory peak is its own."""
     return json.loads(printed_by(work, *arguments, program=PRINTING)[-1])
 
 
 def fastest(
     work: Callable[[], object], times: int = 1, clock: Callable[[], float] = time.perf_counter
 ) -> float:
-    """Return the seconds of the fastest of some calls."""
+    """Return the seconds of the fastest of several calls."""
     found = []
     for _ in range(times):
         begun = clock()
@@ -51,7 +51,7 @@ processor_time = partial(fastest, clock=time.process_time)
 
 
 def in_turns(works: Mapping[str, Callable], rounds: int) -> dict[str, list]:
-    """Return the results of each work, one a round; in a round all take turns."""
+    """Return the results of each work per round; in a round all take turns."""
     found: dict[str, list] = {name: [] for name in works}
     for _ in range(rounds):
         for name, work in works.items():
@@ -60,5 +60,5 @@ def in_turns(works: Mapping[str, Callable], rounds: int) -> dict[str, list]:
 
 
 def print_row(layout: str, *cells: object, **named: object) -> None:
-    """Print a row of a table at once."""
+    """Print a row of a table immediately."""
     print(layout.format(*cells, **named), flush=True)

@@ -1,4 +1,4 @@
-"""Sentences a second, microseconds a state and peak memory of the models, each measured in a process of its own."""
+"""Speed and peak memory of the models, each measured in a process of its own."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SEARCHES = {
     "1000 particles": ("--search=particles",),
     "variable, 1000": ("--search=variable",),
 }
-"""Of `surprisal`, with the options of each."""
+"""Searches of `surprisal`, with their options."""
 HEAD, RATIO = "{:44} {:>9} {:>9} {:>8}", "{:>7}"
 ROW = "{:44} {per_second:9.1f} {us_per_state:9.1f} {peak_mb:8.0f}"
 
@@ -75,7 +75,7 @@ def main(output: str, compare: str | None, device: str, jobs: int, quick: bool, 
 
 
 def _works(jobs: int, device: str, share: int) -> Iterator[tuple]:
-    """Name, function and arguments of every measurement, the faster ones first."""
+    """Yield the name, function and arguments of every measurement, the faster ones first."""
     few = share > 10
     lengths, samples = LENGTHS[:1] if few else LENGTHS, SAMPLES[1:2] if few else SAMPLES
     local = jobs if device == "cpu" else 1
@@ -101,16 +101,16 @@ def _works(jobs: int, device: str, share: int) -> Iterator[tuple]:
 
 
 def train(folder: str, device: str, kind: str, batch_size: int, jobs: int, count: int) -> dict:
-    """Training; the first run of a kind leaves the model that the other measurements use."""
+    """Measure training; the first run of a kind leaves the model that the other measurements use."""
     engine.start(device)
     place = Path(folder)
     first = not (place / kind).exists()
-    # of another model
+    # the folder of an earlier model
     shutil.rmtree(place / "again", ignore_errors=True)
     model = new_model(kind, place) if first else registry.load(place / kind)
     examples = examples_of(model, "train", place)[:count]
     settings = replace(PRESETS["fast", kind], batch_size=batch_size, jobs=jobs, epochs=1)
-    # no evaluation but the one at the end
+    # only one evaluation, at the end
     settings = replace(settings, first_evaluation=10**9, checkpoint_every=10**9)
     made = place / (kind if first else "again")
     run = TrainingLoop(model, examples, lambda: {"score": 0.0}, settings, made)
@@ -121,7 +121,7 @@ def train(folder: str, device: str, kind: str, batch_size: int, jobs: int, count
 
 
 def train_length(folder: str, device: str, kind: str, words: int) -> dict:
-    """Training with one sentence of a length."""
+    """Measure training with one sentence of a certain length."""
     engine.start(device)
     model = registry.load(Path(folder) / kind)
     examples = examples_of(model, f"words{words}", Path(folder))
@@ -135,7 +135,7 @@ def train_length(folder: str, device: str, kind: str, words: int) -> dict:
 
 
 def parse(folder: str, device: str, count: int) -> dict:
-    """Greedy parsing."""
+    """Measure greedy parsing."""
     parser, tokens = _parser(folder, device, "test", count)
     start = time.perf_counter()
     results = parse_all(parser, tokens, [len(t.words) for t in tokens])
@@ -144,7 +144,7 @@ def parse(folder: str, device: str, count: int) -> dict:
 
 
 def sample_length(folder: str, device: str, words: int) -> dict:
-    """Ten samples of sentences of a length."""
+    """Measure ten samples of sentences of a certain length."""
     parser, tokens = _parser(folder, device, f"words{words}", 2)
     start = time.perf_counter()
     drawn = [sample_batch(parser, [t], 10, 0.8, [[i]])[0] for i, t in enumerate(tokens)]
@@ -159,7 +159,7 @@ def _parser(folder: str, device: str, part: str, count: int) -> tuple:
 
 
 def sample(folder: str, device: str, samples: int, jobs: int, count: int) -> dict:
-    """The command; per state of all samples, equal ones too."""
+    """Measure the command; time per state counts those of all samples, even equal ones."""
     begun = _first(count, "test.oracle", "part.oracle", folder)
     options = f"--model discriminative --samples {samples} --jobs {jobs} part.oracle -o part.props"
     seconds = _command(folder, device, "sample", *options.split())
@@ -167,7 +167,7 @@ def sample(folder: str, device: str, samples: int, jobs: int, count: int) -> dic
 
 
 def score(folder: str, device: str, jobs: int) -> dict:
-    """The command; sentences a second, and per state of all their samples."""
+    """Measure the command: sentences per second, and time per state of all their samples."""
     options = f"--model generative --jobs {jobs} part.props -o out"
     seconds = _command(folder, device, "score", *options.split())
     sentences = len({sample.index for sample in read_samples(Path(folder, "part.props"))})
@@ -175,7 +175,7 @@ def score(folder: str, device: str, jobs: int) -> dict:
 
 
 def search(folder: str, device: str, jobs: int, count: int, *search: str) -> dict:
-    """Words a second of `surprisal`, and per action that it carries out."""
+    """Measure words per second of `surprisal`, and time per action that it carries out."""
     _first(max(1, count), "test.gen.oracle", "part.gen.oracle", folder)
     options = f"--model generative --jobs {jobs} part.gen.oracle -o part.tsv"
     seconds = _command(folder, device, "surprisal", *options.split(), *search)
@@ -185,7 +185,7 @@ def search(folder: str, device: str, jobs: int, count: int, *search: str) -> dic
 
 
 def _first(count: int, name: str, output: str, folder: str) -> int:
-    """Write the first sentences of an oracle; says how many there are."""
+    """Write the first sentences of an oracle; return their number."""
     blocks = Path(folder, name).read_text(encoding="utf-8").split("\n\n")[:count]
     Path(folder, output).write_text("\n\n".join(blocks) + "\n\n", encoding="utf-8")
     return len(blocks)
@@ -197,10 +197,10 @@ def _states(folder: str) -> int:
 
 
 def _command(folder: str, device: str, name: str, *options: str) -> float:
-    """Seconds of an rnng-dy command in the folder but for its start, as it says itself."""
+    """Return the seconds of an rnng-dy command without its start, as it reports them."""
     command = [sys.executable, "-m", "rnng_dy", name, "--device", device, *options]
     done = subprocess.run(command, cwd=folder, check=True, stderr=subprocess.PIPE, text=True)
-    # it says tenths
+    # it prints tenths of seconds
     return max(0.05, float(re.search(rf"^{name}: .* in ([\d.]+) s", done.stderr, re.MULTILINE)[1]))
 
 

@@ -1,4 +1,4 @@
-"""Training by ranks of MPI against local processes; and what many ranks on a network would reach, by a cost model."""
+"""Training by ranks of MPI compared with local processes, and a cost model's prediction for many ranks on a network."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
 MPIRUN = shutil.which("mpirun", path=PATH) or "mpirun"
 BATCH = 16
 BATCHES, TIMES, RATE = 4, 6, 1e-9
-"""How many minibatches are measured, how many times each, and the learning rate, which changes next to nothing."""
+"""Minibatches measured, repetitions of each, and a learning rate that hardly changes the parameters."""
 A_RANK = 8
-"""Sentences of a rank in the prediction."""
+"""Sentences per rank in the prediction."""
 RANKS = (1, 2, 4, 16, 64)
 NETWORK, LATENCY = 10e9 / 8, 50e-6
-"""Bytes a second of 10 Gbit/s, in each direction, and what a message between two machines is taken to need."""
+"""Bytes per second of 10 Gbit/s in each direction, and the assumed seconds of a message between two machines."""
 TCP = {"MPIR_CVAR_NOLOCAL": "1", "MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "tcp"}
 TCP |= {"FI_TCP_IFACE": "lo", "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "tcp,self"}
 WAYS = {
@@ -45,7 +45,7 @@ WAYS = {
     "2 ranks": (2, 2, {}),
     "2 ranks, TCP": (2, 2, TCP),
 }
-"""To train: processes, ranks (0: without mpirun) and environment."""
+"""Ways to train: processes, ranks (0: without mpirun) and environment."""
 
 
 @click.command("mpi")
@@ -85,7 +85,7 @@ def _compare(rounds: int, ways: list[str], folder: str, kind: str) -> None:
 
 
 def _predict(rounds: int, folder: str, kind: str) -> None:
-    """Print what each number of ranks would reach, each on a processor and a connection of its own."""
+    """Print the predicted speed of each number of ranks, each rank with its own processor and connection."""
     runs = [apart(train, folder, kind, 1, A_RANK) for _ in range(rounds)]
     speed, alone = max(speed for speed, _ in runs), min(alone for _, alone in runs)
     numbers, adding = apart(update, folder, kind)
@@ -107,19 +107,19 @@ def _predict(rounds: int, folder: str, kind: str) -> None:
 def _seconds(
     ranks: int, lengths: list[int], speed: float, numbers: int, alone: float, adding: float
 ) -> tuple[float, float, float]:
-    """Of an update, and how many of them go into sending gradients, and into waiting for messages."""
+    """Return the seconds of an update, the part for sending gradients, and the part for waiting for messages."""
     computing = (A_RANK / speed - alone) * _slowest(lengths, A_RANK * ranks, ranks)
     if ranks == 1:
         return computing + alone, 0.0, 0.0
-    # a slice goes to each other rank and comes from it, and so do sums
+    # each rank exchanges a slice with each other rank, and then the sums
     sending = 2 * 4 * numbers * (ranks - 1) / ranks / NETWORK
-    # and three times something small goes to or comes from all, in a tree
+    # also three small messages to or from all ranks, in a tree
     waiting = LATENCY * (2 * (ranks - 1) + 3 * math.ceil(math.log2(ranks)))
     return computing + alone + adding + sending + waiting, sending, waiting
 
 
 def _slowest(lengths: list[int], batch: int, ranks: int) -> float:
-    """The largest part of a batch over the mean of its parts, on average."""
+    """Return the largest part of a batch divided by the mean of its parts, on average."""
     random = np.random.default_rng(1)
     found = []
     for _ in range(200):
@@ -130,7 +130,7 @@ def _slowest(lengths: list[int], batch: int, ranks: int) -> float:
 
 
 def _by_ranks(ranks: int, environment: dict[str, str], *work: Any) -> Any:
-    """Return the result of a function, called in ranks of its own, or, with none, in a process."""
+    """Return the result of a function, called in its own ranks or, without any, in a process."""
     if not ranks:
         return apart(*work)
     start = (MPIRUN, "-n", str(ranks))
@@ -157,7 +157,7 @@ def print_first(name: str, *arguments: object) -> None:
 
 
 def train(folder: str, kind: str, jobs: int, size: int, world=None) -> tuple[float, float]:
-    """Return sentences a second and the seconds of an update without sentences, each the best of some times."""
+    """Return sentences per second and the seconds of an update without sentences, each the best of several."""
     engine.start()
     model = registry.load(Path(folder) / kind)
     examples = examples_of(model, "train", Path(folder))[: BATCHES * size]
@@ -167,7 +167,7 @@ def train(folder: str, kind: str, jobs: int, size: int, world=None) -> tuple[flo
     with tempfile.TemporaryDirectory() as place:
         group, make = None, updater.update
         if jobs > 1:
-            # the helpers of this machine read it
+            # the local helper processes read it
             TrainingLoop(model, examples, dict, settings, Path(place) / "m").create_folder()
             group = (world.group if world else Replicas)(updater, Path(place) / "m", jobs)
             make = group.update
@@ -180,7 +180,7 @@ def train(folder: str, kind: str, jobs: int, size: int, world=None) -> tuple[flo
 
 
 def update(folder: str, kind: str) -> tuple[int, float]:
-    """Return how many numbers a gradient has, and the seconds in which a rank adds them up."""
+    """Return the number of values in a gradient, and the seconds in which a rank adds them up."""
     engine.start()
     model = registry.load(Path(folder) / kind)
     examples = examples_of(model, "train", Path(folder))[:BATCH]
@@ -191,7 +191,7 @@ def update(folder: str, kind: str) -> tuple[int, float]:
 
     def add_up() -> None:
         gradients.write(row, rows)
-        # slices of each of any number of ranks are together as long as a row
+        # the slices of all ranks together are as long as a row
         halves = row[: numbers // 2 * 2].reshape(2, -1)
         add_in_order(halves, row[: numbers // 2])
         gradients.read(rows, lambda part, out: np.copyto(out, row[part]))
@@ -200,7 +200,7 @@ def update(folder: str, kind: str) -> tuple[int, float]:
 
 
 def network() -> None:
-    """Print microseconds of a small message from one rank to another, and gigabytes a second of a large one."""
+    """Print microseconds of a small message from one rank to another, and gigabytes per second of a large one."""
     from mpi4py import MPI
 
     comm = MPI.COMM_WORLD

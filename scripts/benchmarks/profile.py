@@ -1,4 +1,4 @@
-"""Where a training step spends its time: construction, scheduling, forward, backward, update."""
+"""A profile of training steps: construction, scheduling, forward, backward, update."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def main(kind: str, batch_size: int, sentences: int, device: str) -> None:
 
 
 def measure(kind: str, batch_size: int, sentences: int, device: str, folder: str) -> None:
-    """Steps of a new model; DyNet prints its own times when the process ends."""
+    """Profile steps of a new model; DyNet prints its own times when the process ends."""
     engine.start(device, profiling=True)
     model = new_model(kind, Path(folder))
     settings = PRESETS["paper", kind]
@@ -64,7 +64,7 @@ def measure(kind: str, batch_size: int, sentences: int, device: str, folder: str
         loss.value()
         spent_on("FWD")
         loss.backward()
-        # a GPU is only asked by then
+        # so far a GPU has only queued the work
         dy.synchronize()
         spent_on("BWD")
         norm = model.store.gradient_norm()

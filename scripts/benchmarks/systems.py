@@ -1,4 +1,4 @@
-"""What each composition, parser state and transition system costs, beside the corrected composition of the paper."""
+"""The cost of each composition, parser state and transition system, relative to the paper's corrected composition."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def main(kind: str, turns: int) -> None:
 
 
 def _works(kind: str, folder: Path) -> Iterator[tuple[str, tuple[Callable, Callable]]]:
-    """Name and what to measure of each system: an update and the scores of the same minibatch."""
+    """Yield the name and measurements of each system: an update and the scores of the same minibatch."""
     base = new_model(kind, folder)
     full, *other_states = type(base).states
     systems = [(composition, full, TOP_DOWN) for composition in COMPOSITIONS]
@@ -73,7 +73,7 @@ def _works(kind: str, folder: Path) -> Iterator[tuple[str, tuple[Callable, Calla
 
 
 def _translated(actions: Sequence[int], model, other) -> list[int]:
-    """The ids of the actions that build the same tree in another model's transition system."""
+    """Return the ids of the actions that build the same tree in another model's transition system."""
     names = model.transitions.decode(actions)
     tree = model.transitions.tree_of(names, ["w"] * names.count("SHIFT"))
     return other.transitions.encode(other.transitions.actions_of(tree, preterminals=False))

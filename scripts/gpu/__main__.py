@@ -1,4 +1,4 @@
-"""One command for what concerns GPUs."""
+"""The command for GPU checks and bundles."""
 
 import argparse
 
@@ -6,7 +6,7 @@ from scripts.gpu import bundle, check
 
 
 def main() -> None:
-    """Run the command that is named."""
+    """Run the named command."""
     parser = argparse.ArgumentParser(prog="python3 -m scripts.gpu")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for module, name, says in (

@@ -1,4 +1,4 @@
-"""Packs what a machine with a GPU and without network needs to check the CUDA backend and to mend it there."""
+"""The bundle for a machine with a GPU and without network, to check the CUDA backend and fix it there."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from scripts.dynet.installer.target import Compiler, Cuda, Python, Toolchain
 from scripts.gpu.relinking import write_relinking
 
 LARGEST = 60_000_000
-"""Bytes of a bundle."""
-# the rest of CUDA's libraries and of the driver is the machine's own
+"""Upper limit of a bundle's bytes."""
+# the machine itself has the rest of CUDA's libraries and the driver
 PACKAGES = ("numpy", "nltk", "click", "ninja")
 NAME = "rnng-dy-gpu"
 TREEBANK = "corpora/treebank"
@@ -44,7 +44,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> None:
-    """Build, pack and say where; an error is one line and exit code 2."""
+    """Build and pack the bundle and print its path; an error is one line and exit code 2."""
     try:
         size = bundle(options)
     except (RnngError, OSError) as error:
@@ -58,7 +58,7 @@ def main(options: argparse.Namespace) -> None:
 
 
 def bundle(options: argparse.Namespace) -> int:
-    """Write the bundle; its bytes. Raises RnngError, OSError, CalledProcessError."""
+    """Write the bundle and return its bytes. Raises RnngError, OSError, CalledProcessError."""
     python = Python.ask(options.python)
     compiler = replace(Compiler.find(), march=options.march)
     chain = Toolchain(python, compiler, Cuda.find(options.cuda_arch))
@@ -85,7 +85,7 @@ def bundle(options: argparse.Namespace) -> int:
 
 
 def built(chain: Toolchain, jobs: int | None, cache: Path) -> tuple[Path, Path]:
-    """DyNet's tree with its object files, and the wheel: kept, so that a second bundle takes seconds."""
+    """Return DyNet's tree with its object files, and the wheel; both are cached, so a second bundle takes seconds."""
     folder = cache / f"gpu-{key(inputs(chain))}"
     with locked(folder.with_suffix(".lock")):
         out = folder / "out"
@@ -98,13 +98,13 @@ def built(chain: Toolchain, jobs: int | None, cache: Path) -> tuple[Path, Path]:
 
 
 def download(python: Python, folder: Path) -> None:
-    """Wheels of the Python packages for that Python."""
+    """Download wheels of the Python packages for that Python."""
     command = [python.executable, "-m", "pip", "download", "--quiet", "--only-binary", ":all:"]
     subprocess.run([*command, "-d", str(folder), *PACKAGES], check=True)
 
 
 def copy_data(folder: Path) -> None:
-    """NLTK's treebank sample where it is found; without it the check takes the package's own trees."""
+    """Copy NLTK's treebank sample if it is installed; without it the check takes the package's own trees."""
     for place in filter(None, os.environ.get("NLTK_DATA", "").split(os.pathsep)):
         if (Path(place) / TREEBANK).is_dir():
             shutil.copytree(Path(place) / TREEBANK, folder / TREEBANK)

@@ -1,4 +1,4 @@
-"""Runs the steps one after the other, each in a process of its own with a time limit and a log."""
+"""The runner of steps, each in a process of its own with a time limit and a log."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scripts.gpu.steps import CHECKED, REFERENCES, STEPS, run_step
 
 SANITIZER = ("compute-sanitizer", "--error-exitcode", "1")
 USUAL, LONG = 60.0, 150.0
-"""Seconds that a step may take, and a step under compute-sanitizer or one that measures speed."""
+"""Time limits of steps in seconds; LONG is for steps under compute-sanitizer and speed measurements."""
 DESCRIPTION = (
     "Check the CUDA backend on a machine with a GPU: what the models compute against references made on the CPU, "
     "random numbers, memory, and speed. Every step has a log and goes on after a failure. Runs on the same GPU differ "
@@ -36,7 +36,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> None:
-    """Run all steps, or the one that `--step` names; exit code 1 where one failed."""
+    """Run all steps, or the one that `--step` names; the exit code is 1 if one failed."""
     if options.step:
         sys.exit(run_step(options))
     options.logs = options.logs.absolute()
@@ -55,12 +55,12 @@ def main(options: argparse.Namespace) -> None:
 
 
 def _references(options: argparse.Namespace, place: Path) -> bool:
-    """Have the references made on the CPU."""
+    """Compute the references on the CPU; return whether that succeeded."""
     return _done(options, REFERENCES, device="cpu", references=place)
 
 
 def _done(options: argparse.Namespace, name: str, **changed: object) -> bool:
-    """Run a step and print how it ended."""
+    """Run a step, print how it ended, and return whether it succeeded."""
     settings = vars(options) | changed
     command = [sys.executable, "-m", "scripts.gpu", "check", "--step", name]
     command += ["--device", settings["device"], "--references", str(settings["references"])]
@@ -78,7 +78,7 @@ def _done(options: argparse.Namespace, name: str, **changed: object) -> bool:
     verdict = {0: "ok", None: f"over {limit:.0f} s"}.get(code, "FAILED")
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     print(f"{name:<26}{verdict:<10}{time.monotonic() - started:6.1f} s  {STEPS[name].what}")
-    # what a step has measured or found wrong
+    # the measurements or errors of a step
     shown = lines if code == 0 else lines[-3:]
     print("".join(f"    {line}\n" for line in shown), end="", flush=True)
     return code == 0

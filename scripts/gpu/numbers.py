@@ -1,4 +1,4 @@
-"""What the check computes on the CPU and on the GPU: arrays by name, which may differ in their last digits alone."""
+"""Computations that the check runs on CPU and GPU: arrays by name, which may differ only in their last digits."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ LSTM_BATCHES = (1, 2, 33, 300)
 INPUTS, HIDDEN = 48, 64
 RATES = {"sgd": 0.1, "adam": 0.002}
 LEARNED = 40
-"""Updates of models that parse and score."""
+"""Number of updates of models before they parse and score."""
 
 
 class Computed(NamedTuple):
-    """A computation, and how far a result may be from the reference.
+    """A computation, and the tolerated difference of results from the reference.
 
-    A difference is relative to the largest entry of the reference's array; a share of the entries may be further off.
+    A difference is relative to the largest entry of the reference's array; a share of the entries may differ more.
     """
 
     what: str
     arrays: Callable[[Arrays | None], Arrays]
-    """Gets the references where they are made already."""
+    """The function that computes the arrays; it receives the references if they exist."""
     tolerance: float
     exceptions: float = 0.0
 
 
 def difference(found: np.ndarray, reference: np.ndarray, exceptions: float = 0.0) -> float:
-    """The largest difference relative to the reference's largest entry, but for a share of the entries.
+    """Return the largest difference relative to the reference's largest entry, ignoring a share of the entries.
 
     >>> difference(np.array([1.0, 3.0]), np.array([1.0, 4.0])), difference(np.ones(4), np.arange(4), 0.75)
     (0.25, 0.0)
@@ -57,7 +57,7 @@ def difference(found: np.ndarray, reference: np.ndarray, exceptions: float = 0.0
     if found.shape != reference.shape:
         return float("inf")
     apart = np.sort(np.abs(found - reference), axis=None)
-    # NaN is last, and no exception
+    # NaN sorts last, and is never an exception
     if not np.isfinite(apart).all():
         return float("inf")
     kept = apart[: len(apart) - int(exceptions * len(apart))]
@@ -65,11 +65,11 @@ def difference(found: np.ndarray, reference: np.ndarray, exceptions: float = 0.0
 
 
 def lstm_step(batch: int, has_state: bool) -> Arrays:
-    """A step of an LSTM cell for a batch: its value, and the gradient of everything that it reads."""
+    """Return the value of an LSTM cell's step for a batch, and the gradient of everything that it reads."""
     random = np.random.default_rng([batch, has_state])
     store = ParameterStore(1)
     cell = store.lstm_cell("cell", INPUTS, HIDDEN)
-    # parameters, so that they have gradients
+    # these are parameters, so that they have gradients
     sizes = {"x": INPUTS, "state": 2 * HIDDEN, "weights": 2 * HIDDEN}
     tables = {name: store.lookup(name, batch, size) for name, size in sizes.items()}
     for table, size in zip(tables.values(), sizes.values(), strict=True):
@@ -87,7 +87,7 @@ def lstm_step(batch: int, has_state: bool) -> Arrays:
 
 
 def lstm_steps(reference: Arrays | None) -> Arrays:
-    """Steps for batches of several sizes, with and without a state before."""
+    """Return steps for batches of several sizes, with and without a previous state."""
     return {
         f"batch of {batch}, {'with' if has_state else 'without'} state: {name}": array
         for batch in LSTM_BATCHES
@@ -97,7 +97,7 @@ def lstm_steps(reference: Arrays | None) -> Arrays:
 
 
 def model_of(kind: str, tiny: bool = False):
-    """A small model, or a tiny one, with random parameters, for the package's own trees; examples of it."""
+    """Return a small or tiny model with random parameters for the package's own trees, and examples."""
     trees = list(read_trees(OWN))[:200]
     unknown = UnknownWords("berkeley", known_words(words(located.tree) for located in trees))
     sentences = list(make_oracle(trees, unknown, registry.kind(kind).generates_words))
@@ -109,7 +109,7 @@ def model_of(kind: str, tiny: bool = False):
 
 
 def gradients(kind: str, reference: Arrays | None) -> Arrays:
-    """The loss of a minibatch, and the gradient of every parameter."""
+    """Return the loss of a minibatch, and the gradient of every parameter."""
     model, examples = model_of(kind)
     dy.renew_cg()
     loss = model.training_loss(examples[:SENTENCES], 0.0)
@@ -121,7 +121,7 @@ def gradients(kind: str, reference: Arrays | None) -> Arrays:
 
 
 def updates(kind: str, optimizer: str, count: int) -> tuple:
-    """A model after some updates, examples of it, and the losses."""
+    """Return a model after some updates, its examples, and the losses."""
     model, examples = model_of(kind)
     settings = replace(PRESETS["paper", kind], optimizer=optimizer, dropout=0.0, clip=1.0)
     updater = Updater(model, examples, settings)
@@ -133,13 +133,13 @@ def updates(kind: str, optimizer: str, count: int) -> tuple:
 
 
 def five_updates(kind: str, optimizer: str, reference: Arrays | None) -> Arrays:
-    """Losses of five updates, and the parameters after them."""
+    """Return the losses of five updates, and the parameters after them."""
     model, _, losses = updates(kind, optimizer, 5)
     return {"losses": np.array(losses)} | model.store.arrays()
 
 
 def learned(kind: str, reference: Arrays | None) -> tuple:
-    """The references' model that has learned a little, or a new one; examples of it, and its parameters by name."""
+    """Return a slightly trained model with the references' parameters or newly trained; its examples and parameters."""
     if reference is None:
         model, examples, _ = updates(kind, "adam", LEARNED)
         arrays = model.store.arrays()
@@ -152,7 +152,7 @@ def learned(kind: str, reference: Arrays | None) -> tuple:
 
 
 def parses(reference: Arrays | None) -> Arrays:
-    """Greedy trees and samples of a parser, and their log q in nats."""
+    """Return greedy trees and samples of a parser, and their log q in nats."""
     parser, examples, parameters = learned("discriminative", reference)
     tokens = [example.tokens for example in examples]
     greedy = parse_all(parser, tokens, [len(t.words) for t in tokens])
@@ -167,13 +167,13 @@ def parses(reference: Arrays | None) -> Arrays:
 
 
 def scores(reference: Arrays | None) -> Arrays:
-    """Joint log likelihoods of the sentences' own trees under a generative model, in nats."""
+    """Return the joint log likelihoods of the gold trees under a generative model, in nats."""
     model, examples, parameters = learned("generative", reference)
     return parameters | {"log p": np.array(example_log_probs(model, examples))}
 
 
 def _padded(sequences: list[list[int]], width: int = 400) -> np.ndarray:
-    """Action sequences as rows of an array, with -1 behind them."""
+    """Return action sequences as rows of an array, padded with -1."""
     table = np.full((len(sequences), width), -1)
     for row, actions in zip(table, sequences, strict=True):
         row[: len(actions)] = actions[:width]
@@ -185,12 +185,12 @@ for _kind in KINDS:
     COMPUTED[f"gradients-{_kind}"] = Computed(
         f"loss and every gradient, {_kind}", partial(gradients, _kind), 5e-4
     )
-# the first updates of Adam go by the sign of a gradient, be it as small as rounding makes it
+# Adam's first updates follow the sign of a gradient, even if it is as small as rounding errors
 for _optimizer, _exceptions in (("sgd", 0.0), ("adam", 0.01)):
     for _kind in KINDS:
         compute = partial(five_updates, _kind, _optimizer)
         what = f"five updates by {_optimizer}, {_kind}"
         COMPUTED[f"{_optimizer}-{_kind}"] = Computed(what, compute, 1e-3, _exceptions)
-# one tree in twenty may be another where two actions are as good, and a sample where a draw falls between two
+# a tree in twenty may differ if two actions are equally good, a sample if a draw falls between two actions
 COMPUTED["parses"] = Computed("greedy trees and samples of 20 sentences", parses, 1e-2, 0.1)
 COMPUTED["scores"] = Computed("scores of 20 sentences", scores, 1e-4)

@@ -1,4 +1,4 @@
-"""The ninja file of a bundle: compiles what has changed of DyNet's sources, and links the extension module anew."""
+"""The ninja file of a bundle, which compiles changed DyNet sources and links the extension module again."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ rule run
 
 
 class Command(NamedTuple):
-    """A command of the build, what it reads and what it writes."""
+    """A command of the build, with its inputs and its output."""
 
     words: list[str]
     inputs: list[str]
@@ -33,7 +33,7 @@ class Command(NamedTuple):
 
 
 def write_relinking(tree: Path, chain: Toolchain, folder: Path) -> None:
-    """Copy sources, headers of Eigen's and objects of a built tree, and write `build.ninja` for them."""
+    """Copy sources, Eigen's headers and objects of a built tree, and write `build.ninja` for them."""
     commands = list(commands_of(tree))
     for name in SOURCES:
         shutil.copytree(tree / name, folder / name)
@@ -48,7 +48,7 @@ def write_relinking(tree: Path, chain: Toolchain, folder: Path) -> None:
 
 
 def commands_of(tree: Path) -> Iterator[Command]:
-    """The commands that setup.py ran, the link last."""
+    """Yield the commands that setup.py ran, the link last."""
     for words in json.loads((tree / "commands.json").read_text()):
         output = _relative(words[words.index("-o") + 1], tree)
         objects = [word for word in words if word.endswith(".o")]
@@ -57,7 +57,7 @@ def commands_of(tree: Path) -> Iterator[Command]:
 
 
 def replacements(tree: Path, chain: Toolchain, eigen: Path) -> list[tuple[str, str]]:
-    """Folders of this machine, and what stands for them in the ninja file; longer ones first."""
+    """Return folders of this machine and their replacements in the ninja file, longer ones first."""
     nvidia = next(tree.parent.glob("environment/lib/python*/site-packages/nvidia/cu13"))
     found = [
         (f"{tree}/", ""),
@@ -73,7 +73,7 @@ def replacements(tree: Path, chain: Toolchain, eigen: Path) -> list[tuple[str, s
 
 
 def _edge(command: Command, folder: Path, places: list[tuple[str, str]]) -> str:
-    """The `build` statement of a command. A header that has changed compiles everything."""
+    """Return the `build` statement of a command; a changed header recompiles everything."""
     words = [_replaced(word, places) for word in command.words]
     read = command.inputs
     if "-c" in command.words:
@@ -81,16 +81,16 @@ def _edge(command: Command, folder: Path, places: list[tuple[str, str]]) -> str:
         parts = re.findall(r'^#include "(dynet/[^"]+\.cc)"$', text, re.MULTILINE)
         headers = sorted(str(path.relative_to(folder)) for path in folder.glob("dynet/*.h"))
         read = [*read, "|", *parts, *headers]
-    # `$` of the places is ninja's own, any other stands for itself
+    # `$` in the replacements is ninja's own, any other is literal
     return f"build {command.output}: run {' '.join(read)}\n  command = {' '.join(words)}\n"
 
 
 def _replaced(word: str, places: list[tuple[str, str]]) -> str:
-    """A word of a command as ninja and then the shell are to read it."""
+    """Return a word of a command, escaped for ninja and then for the shell."""
     word = word.replace("$", "$$")
     for place, name in places:
         word = word.replace(place, name)
-    # an rpath has `$ORIGIN`
+    # an rpath contains `$ORIGIN`
     return f"'{word}'" if re.search(r"[^\w@%+=:,./$-]|\$\$", word) else word
 
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# On the machine with the GPU, in the unpacked bundle: sets up without network and runs the check.
-# PYTHON and CUDA_HOME say where those are; arguments go to the check.
+# Run this in the unpacked bundle on the machine with the GPU: it sets up without network and runs the check.
+# PYTHON and CUDA_HOME name the interpreter and CUDA's folder; arguments are passed to the check.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 python=${PYTHON:-python3}
@@ -9,7 +9,7 @@ libraries=$cuda/lib64
 [ -d "$libraries" ] || libraries=$cuda/lib
 if [ ! -e "$here/venv/ready" ]; then
     "$python" -m venv "$here/venv"
-    # CUDA's own libraries are the machine's: no dependencies of DyNet's wheel but these
+    # --no-deps: the machine has CUDA's libraries, and the bundle all other dependencies of DyNet's wheel
     "$here/venv/bin/pip" install --quiet --no-index --no-deps "$here"/wheels/*.whl
     touch "$here/venv/ready"
 fi
@@ -21,7 +21,7 @@ nvcc = $cuda/bin/nvcc
 cxx = ${CXX:-g++}
 python_headers = $headers
 PATHS
-# after a change of a source in build/: venv/bin/ninja -C build, then this script again
+# after changing a source in build/: venv/bin/ninja -C build, then this script again
 module=$(find "$here/build/build" -name '_dynet*.so' -newer "$here/venv/ready" | head -n 1)
 if [ -n "$module" ]; then
     cp "$module" "$("$here/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("platlib"))')"

@@ -1,4 +1,4 @@
-"""The steps of a check, each of which runs in a process of its own and prints what it finds."""
+"""The steps of a check; each runs in a process of its own and prints its findings."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ REFERENCES = "references"
 MEGABYTE = 1 << 20
 BATCH_SIZES = (16, 64, 256)
 CPU_LIMIT = 1 << 30
-"""Bytes of this process on the CPU before memory runs out."""
+"""Bytes of this process on the CPU beyond which memory runs out."""
 Options = argparse.Namespace
-"""Of the command line: `device`, `references` and `quick`."""
+"""Options of the command line: `device`, `references` and `quick`."""
 Findings = Iterator[tuple[bool, str]]
-"""Whether each is as it should be, and what was seen."""
+"""Pairs of success and a message, one per finding."""
 
 
 class Step(NamedTuple):
@@ -56,7 +56,7 @@ def run_step(options: Options) -> int:
 
 
 def make_references(options: Options) -> Findings:
-    """Write everything that is compared, as this device computes it."""
+    """Write all references, as this device computes them."""
     arrays = {}
     for step, computed in COMPUTED.items():
         found = computed.arrays(None)
@@ -88,7 +88,7 @@ def agrees(step: str, options: Options) -> Findings:
 
 
 def start(options: Options) -> Findings:
-    """One product on the device."""
+    """Multiply once on the device."""
     left, right = np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(3, 4)
     dy.renew_cg()
     product = (dy.inputTensor(left) * dy.inputTensor(right)).npvalue()
@@ -96,14 +96,14 @@ def start(options: Options) -> Findings:
 
 
 def doctor(options: Options) -> Findings:
-    """`rnng-dy doctor` on the device."""
+    """Run `rnng-dy doctor` on the device."""
     command = [sys.executable, "-m", "rnng_dy", "doctor", "--device", options.device]
     if code := subprocess.run(command).returncode:
         yield False, f"exit code {code}"
 
 
 def drop(seed: int | None, p: float, size: int = 100_000) -> np.ndarray:
-    """A vector of ones after dropout."""
+    """Return a vector of ones after dropout."""
     if seed is not None:
         dy.reset_random_seed(seed)
     dy.renew_cg()
@@ -111,7 +111,7 @@ def drop(seed: int | None, p: float, size: int = 100_000) -> np.ndarray:
 
 
 def dropout(options: Options) -> Findings:
-    """How many are dropped, how the others are scaled, and what the seed does."""
+    """Check how many numbers are dropped, how the others are scaled, and the effect of the seed."""
     p = 0.3
     values = drop(7, p)
     rate, limit = (values == 0).mean(), 5 * np.sqrt(p * (1 - p) / values.size)
@@ -126,7 +126,7 @@ def dropout(options: Options) -> Findings:
 
 
 def memory_in_use() -> int:
-    """Bytes of the GPU that are not free, or of this process on the CPU."""
+    """Return the used bytes of the GPU, or of this process on the CPU."""
     if engine.device() == engine.CPU:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
         return pages * 4096
@@ -139,7 +139,7 @@ def memory_in_use() -> int:
 
 
 def seeds(options: Options) -> Findings:
-    """New seeds, each with a draw, leave memory as it is."""
+    """Check that new seeds leave memory unchanged."""
     drop(1, 0.5, 10)
     before = memory_in_use()
     for seed in range(2, 2002):
@@ -150,7 +150,7 @@ def seeds(options: Options) -> Findings:
 
 
 def growth(options: Options) -> Findings:
-    """A graph that outgrows the first pools has the right gradient, and the next one takes no more memory."""
+    """Check that a graph beyond the first pools has the right gradient, and the next one needs no more memory."""
     apart = [growth_difference(128)]
     after_first = memory_in_use()
     apart += [growth_difference(128) for _ in range(3)]
@@ -161,7 +161,7 @@ def growth(options: Options) -> Findings:
 
 
 def memory(options: Options) -> Findings:
-    """A graph that does not fit raises MemoryError, whatever it was doing, and one that fits is right after it."""
+    """Check that a graph that does not fit raises MemoryError, and that a fitting one after it is right."""
     size = 1 << 26
     if engine.device() == engine.CPU:
         size = 1 << 20
@@ -187,7 +187,7 @@ def memory(options: Options) -> Findings:
 
 
 def sanitizer(options: Options) -> Findings:
-    """An update of each tiny model, with dropout; the exit code is compute-sanitizer's."""
+    """Update each tiny model once, with dropout; the exit code is compute-sanitizer's."""
     for kind, preset in zip(KINDS, ("paper", "fast"), strict=True):
         model, examples = model_of(kind, tiny=True)
         loss = Updater(model, examples, PRESETS[preset, kind]).update([0, 1, 2], 0, 0.01).loss
@@ -196,7 +196,7 @@ def sanitizer(options: Options) -> Findings:
 
 
 def speed(options: Options) -> Findings:
-    """Sentences a second in training at the paper's sizes, dropout included, by the size of minibatches."""
+    """Measure training speed in sentences per second by minibatch size, at the paper's sizes with dropout."""
     with TemporaryDirectory() as folder:
         yield True, write_data(Path(folder))
         for kind in KINDS:
@@ -210,7 +210,7 @@ def speed(options: Options) -> Findings:
 
 
 def measured(updater, size: int, seconds: float) -> float:
-    """Sentences a second of updates that take about so long, after one that does not count."""
+    """Return the sentences per second of updates that take about `seconds`, after one that does not count."""
     order = np.random.default_rng(1).permutation(len(updater.examples)).tolist()
     number, done, started = 0, -size, 0.0
     while number < 2 or time.perf_counter() - started < seconds:
@@ -239,4 +239,4 @@ STEPS = {
     "speed": Step("sentences/s of both models in training", speed, is_long=True),
 }
 CHECKED = tuple(STEPS)[1:]
-"""What a check does; references are made before it."""
+"""The steps of a check; references are made before it."""

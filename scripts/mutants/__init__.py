@@ -1,3 +1,3 @@
-"""Whether tests notice changes of the code: `python3 -m scripts.mutants --help` says more."""
+"""A check that tests notice changes of the code: see `python3 -m scripts.mutants --help`."""
 
 import scripts.in_venv  # noqa: F401

@@ -1,4 +1,4 @@
-"""The command."""
+"""The command for mutation testing."""
 
 from scripts.mutants.runs import main
 

@@ -1,4 +1,4 @@
-"""Mutants: every place of a module where one small change gives another program."""
+"""Mutants: small changes of single places of a module that make another program."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ for _pair in _PAIRS.split(", "):
     _one, _two = (getattr(ast, name) for name in _pair.split())
     OTHER |= {_one: _two, _two: _one}
 SWAPPED = {"min": "max", "max": "min", "any": "all", "all": "any", "sorted": "list"}
-# types, messages and patterns; Python 3.11 does not know the places within f-strings
+# types, messages and patterns; Python 3.11 does not report positions within f-strings
 LEFT_OUT = (ast.Raise, ast.JoinedStr, ast.Import, ast.ImportFrom, ast.pattern)
 FIELDS_LEFT_OUT = {"annotation", "returns", "decorator_list", "type_params"}
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """The bytes from `start` to `end` of a module become `after`; `line` to `last` are their statement's lines."""
+    """A change of a module: bytes `start` to `end` become `after`; `line` to `last` are the statement's lines."""
 
     module: str
     source: str
@@ -38,7 +38,7 @@ class Mutant:
 
 
 def mutants_of(checkout: Path, module: str) -> Iterator[Mutant]:
-    """All mutants of a module, always in the same order."""
+    """Yield all mutants of a module, always in the same order."""
     source = (checkout / module).read_bytes()
     digest = hashlib.sha256(source).hexdigest()[:16]
     offsets = [0]
@@ -52,9 +52,9 @@ def mutants_of(checkout: Path, module: str) -> Iterator[Mutant]:
 
 
 def _changes(node: ast.AST, lines: tuple[int, int]) -> Iterator[tuple]:
-    """Node to replace, lines of its statement, kind of the change and new text, of a node and all below it."""
+    """Yield the changes of a node and all below it: node to replace, lines of its statement, kind and new text."""
     if isinstance(node, ast.stmt):
-        # of what has a body: the lines before it
+        # of statements with a body: the lines before it
         body = getattr(node, "body", None)
         lines = (node.lineno, max(node.lineno, body[0].lineno - 1) if body else node.end_lineno)
     for place, kind, new in _changes_of(node):
@@ -68,7 +68,7 @@ def _changes(node: ast.AST, lines: tuple[int, int]) -> Iterator[tuple]:
 
 
 def _is_a_check(node: ast.AST) -> bool:
-    """Something that only a program with a bug, or a type checker, notices."""
+    """Return whether only a program with a bug, or a type checker, would notice a change of the node."""
     is_for_types = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
     return is_for_types or (isinstance(node, ast.keyword) and node.arg == "strict")
 
@@ -103,7 +103,7 @@ def _changes_of(node: ast.AST) -> Iterator[tuple[ast.AST, str, ast.AST]]:
 
 
 def _has_opposite(test: ast.expr) -> bool:
-    """Whether another change of it is its negation already."""
+    """Return whether another change of the test already negates it."""
     match test:
         case ast.UnaryOp(ast.Not()):
             return True

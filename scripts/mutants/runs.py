@@ -1,4 +1,4 @@
-"""Mutation testing: copies of the checkout, what each test file runs, a mutant at a time, and the table of them."""
+"""Mutation testing: copies of the checkout, a record of the lines of each test file, mutants, and their table."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from scripts.mutants.changes import Mutant, mutants_of
 PYTEST = ("-m", "pytest", "-x", "-p", "no:cacheprovider", "--hypothesis-seed=1")
 COVERAGE = "[run]\nparallel = true\npatch = subprocess, _exit\nsigterm = true\n"
 RECORDING = 1800
-"""Seconds that a test file may take when its lines are recorded."""
+"""Seconds that a test file may take while its lines are recorded."""
 OUTCOMES = ("killed", "timed out", "survived")
 PATH = click.Path(path_type=Path)
 
@@ -62,7 +62,7 @@ def main(**given: Any) -> None:
     os.environ["RNNG_DY_SHARED"] = os.path.abspath(shared)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-        # one stays as it is: the checkout may change in the meantime
+        # one copy stays unchanged: the checkout may change in the meantime
         sound, *copies = (Path(folder, str(i)) for i in range(options.jobs + 1))
         for copy in (sound, *copies):
             copy_tracked(options.checkout, copy)
@@ -91,7 +91,7 @@ def main(**given: Any) -> None:
 
 
 def _each(copies: list[Path], items: Iterable, work: Callable) -> Iterator[dict]:
-    """The results of `work(copy, item)` as they come, one item a copy at a time."""
+    """Yield the results of `work(copy, item)` as they finish, one item per copy at a time."""
     free: SimpleQueue[Path] = SimpleQueue()
     for copy in copies:
         free.put(copy)
@@ -113,7 +113,7 @@ def _each(copies: list[Path], items: Iterable, work: Callable) -> Iterator[dict]
 
 
 def _run(copy: Path, seconds: float, *arguments: str) -> tuple[int | None, str]:
-    """Exit code of Python in a copy, None if it takes longer, and its output; no process of it is left."""
+    """Return the exit code and output of Python in a copy, None as code if it takes too long; end its processes."""
     path = os.pathsep.join([str(copy), *filter(None, [os.environ.get("PYTHONPATH")])])
     # bytecode of a mutant must not outlive it
     environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
@@ -126,7 +126,7 @@ def _run(copy: Path, seconds: float, *arguments: str) -> tuple[int | None, str]:
 
 
 def _recorded(path: Path, sound: Path, copies: list[Path]) -> list[dict]:
-    """A record of each test file that passes: its seconds, and the lines of every module that it runs."""
+    """Return a record per test file that passes: its seconds, and the lines of every module that it runs."""
     tests = {p: p.read_bytes() for p in sorted(sound.glob("tests/**/test_*.py"))}
     others = b"".join(p.read_bytes() for p in sorted(sound.rglob("*.py")) if p not in tests)
     keys = {
@@ -156,7 +156,7 @@ def _record(copy: Path, test: str) -> dict:
         seconds = round(time.monotonic() - started, 1)
         for path in Path(folder).glob("data*"):
             data = CoverageData(str(path))
-            with suppress(CoverageException):  # of a process that was killed
+            with suppress(CoverageException):  # from a process that was killed
                 data.read()
             for module in data.measured_files():
                 found = lines.setdefault(str(Path(module).relative_to(copy)), set())
@@ -168,9 +168,9 @@ def _record(copy: Path, test: str) -> dict:
 
 
 def chosen(mutant: Mutant, records: list[dict], seconds: float) -> tuple[list[dict], int]:
-    """Records of the test files to run in order, and the number of those there is no time for.
+    """Return the records of the test files to run, in order, and the number of those without enough time.
 
-    Where none is seen to run the lines (as in processes that are killed), all that run something of the module.
+    If no record includes the mutant's lines (as in processes that are killed), all that run part of the module count.
     """
     users = [r for r in records if mutant.module in r["lines"]] or records
     lines = set(range(mutant.line, mutant.last + 1))
@@ -203,7 +203,7 @@ def _tried(sound: Path, copy: Path, mutant: Mutant, records: list[dict], seconds
 
 
 def report(records: list[dict]) -> str:
-    """A table by package, and the survivors."""
+    """Return a table by package, and the surviving mutants."""
     rows = [f"{'':24}" + "".join(f"{name:>11}" for name in ("mutants", *OUTCOMES))]
     packages = [str(Path(record["module"]).parent) for record in records]
     for package in [*sorted(set(packages)), "all"]:
@@ -225,7 +225,7 @@ def _mutant_of(record: dict) -> Mutant:
 
 
 def _read(path: Path) -> list[dict]:
-    # a line that was cut off by a kill has no end
+    # a kill can cut off the last line
     lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
     return [json.loads(line) for line in lines if line.endswith(b"\n")]
 

@@ -1,4 +1,4 @@
-"""Tables of what comes back from raw text."""
+"""The command for tables of sentences, tokens and trees from raw text."""
 
 from __future__ import annotations
 

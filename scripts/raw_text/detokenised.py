@@ -1,4 +1,4 @@
-"""Trees as the text that they may have been made from, with the place of each token in it."""
+"""Trees as the text from which they may have been made, with the place of each token in it."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Detokenised(NamedTuple):
 
 
 def detokenised(words: Sequence[str], tags: Sequence[str]) -> Detokenised:
-    """Tokens put together again: brackets and quotes as they are typed, clitics and marks beside their words.
+    """Join tokens into text: brackets and quotes as they are typed, clitics and marks beside their words.
 
-    An abbreviation and the period after it share one, which is the period's.
+    An abbreviation and the period after it share one period, which counts as the final one.
 
     >>> detokenised(["He", "ca", "n't", "-LRB-", "U.S.", ".", "-RRB-"], ["X"] * 7).text
     "He can't (U.S.)"

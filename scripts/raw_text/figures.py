@@ -1,4 +1,4 @@
-"""Sentences, tokens and trees from raw text against those of a treebank whose trees were made text again."""
+"""Sentences, tokens and trees found in raw text, compared with those of the treebank that the text was made from."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ COMMAND = [sys.executable, "-m", "rnng_dy"]
 
 Span = tuple[int, int]
 Token = tuple[str, Span]
-"""A token and where it stands in the text."""
+"""A token and its place in the text."""
 WAYS = {"one a line": True, "running text": False}
-"""Whether each sentence of the text has a line."""
+"""Ways to write the text, and whether each sentence has a line."""
 
 
 class Gold(NamedTuple):
-    """Gold trees, their texts, and the tokens of each at their places in all texts with one character between."""
+    """Gold trees, their texts, and each tree's tokens with their places in all texts joined by one character."""
 
     trees: Sequence[Tree]
     texts: Sequence[str]
@@ -51,12 +51,12 @@ class Gold(NamedTuple):
         return cls(trees, [text for text, _ in made], sentences)
 
     def text(self, one_per_line: bool) -> str:
-        """Return all of the text."""
+        """Return the whole text."""
         return ("\n" if one_per_line else " ").join(self.texts)
 
 
 def segmentation_figures(gold: Gold, segmenter: Segmenter) -> dict[str, float]:
-    """Return the percentages of sentences and tokens that are found again."""
+    """Return the percentages of sentences and tokens that are found."""
     figures: dict[str, float] = {"sentences": len(gold.trees)}
     for way, one_per_line in WAYS.items():
         found = sentences_of(segmenter, gold.text(one_per_line), one_per_line)
@@ -70,7 +70,7 @@ def segmentation_figures(gold: Gold, segmenter: Segmenter) -> dict[str, float]:
 
 
 def tree_figures(gold: Gold, model: str) -> dict[str, float]:
-    """F1 of the trees that `rnng-dy parse` finds in gold tokens and in text, and what that takes."""
+    """Return the F1 of trees that `rnng-dy parse` finds in gold tokens and in text, and the time it takes."""
     segmenter = registry.load(model).segmenter
     lines = "\n".join(" ".join(words(tree)) for tree in gold.trees)
     systems, _ = _parsed(model, lines, ["--untagged"])
@@ -104,7 +104,7 @@ def sentences_of(segmenter: Segmenter, text: str, one_per_line: bool) -> list[tu
 
 
 def brackets(tree: Tree, spans: Sequence[Span]) -> Counter[tuple[str, int, int]]:
-    """The brackets that EVALB counts, from the first character of their first word to the last one of their last."""
+    """Return the brackets that EVALB counts, from the first character of their first word to the last of their last."""
     numbered = copied(tree)
     for i, node in enumerate(node for node in subtrees(numbered) if is_preterminal(node)):
         node[0] = str(i)
@@ -121,7 +121,7 @@ def _f1(gold: Counter, found: Counter) -> float:
 
 
 def _tree_f1(gold: Gold, systems: Sequence[Tree], sentences: Sequence[tuple[Token, ...]]) -> float:
-    """F1 of all brackets of all sentences, by characters."""
+    """Return the F1 of all brackets of all sentences, by characters."""
     counts = Counter(), Counter()
     of_both = ((gold.trees, gold.sentences), (systems, sentences))
     for count, (trees, tokens) in zip(counts, of_both, strict=True):
@@ -131,7 +131,7 @@ def _tree_f1(gold: Gold, systems: Sequence[Tree], sentences: Sequence[tuple[Toke
 
 
 def _parsed(model: str, text: str, options: Sequence[str]) -> tuple[list[Tree], float]:
-    """The trees of a text, and the seconds of the whole command."""
+    """Return the trees of a text, and the seconds of the whole command."""
     with tempfile.TemporaryDirectory() as folder:
         source, output = Path(folder, "text"), Path(folder, "trees")
         source.write_text(text, encoding="utf-8")

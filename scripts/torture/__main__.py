@@ -14,7 +14,7 @@ from scripts.torture.campaign import KIND_NAMES, Campaign
 
 
 def _kinds(context: click.Context, parameter: click.Parameter, names: str) -> list[str]:
-    """The kinds in a list with commas."""
+    """Return the kinds in a comma-separated list."""
     kinds = names.split(",")
     for kind in kinds:
         if kind not in KIND_NAMES:

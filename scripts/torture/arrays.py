@@ -1,4 +1,4 @@
-"""Arrays beside an oracle (ORACLE.arrays) as a stranger may forge them: whatever they hold, their header agrees."""
+"""Forged arrays beside an oracle (ORACLE.arrays): their header always agrees with their content."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from oracle import encoding
 encoding.KEPT_FROM = 0
 encoding.read_encoded(sys.argv[1])
 """
-"""A program that keeps the arrays of an oracle however small it is."""
+"""A program that keeps the arrays of an oracle of any size."""
 ELSEWHERE = ["/etc/passwd", "../train.gen.oracle", "/dev/zero", "", ".", "tokens.npy/../x", "\0"]
 
 
 def _forge(path: Path, content: bytes) -> None:
-    """Write a file of the arrays, and its hash into the header."""
+    """Write a file of the arrays, and put its hash into the header."""
     path.write_bytes(content)
     header = path.parent / "header.json"
     if path == header:
@@ -37,7 +37,7 @@ def _forge(path: Path, content: bytes) -> None:
 
 
 def change_column(random: Random, content: bytes) -> bytes:
-    """A column has another type, shape or length, or numbers that stand for nothing."""
+    """Change a column's type, shape or length, or its numbers to ids that do not exist."""
     column = np.load(io.BytesIO(content), allow_pickle=False)
     if random.random() < 0.5:
         changed = random.choice(ARRAYS)(column)
@@ -48,7 +48,7 @@ def change_column(random: Random, content: bytes) -> bytes:
 
 
 def name_another_file(random: Random, content: bytes) -> bytes:
-    """The header names a file that is none of the folder's."""
+    """Name a file in the header that is not in the folder."""
     about = json.loads(content)
     if random.random() < 0.5:
         about["files"].pop(random.choice(list(about["files"])))
@@ -68,4 +68,4 @@ MUTATIONS: dict[str, list[Mutation]] = {
         )
     },
 }
-"""How each file of the arrays is damaged."""
+"""Ways to damage each file of the arrays."""

@@ -1,4 +1,4 @@
-"""The book of a campaign: what was tried how often, what failed, and a folder for each cause."""
+"""The book of a campaign: trials by kind, failures, and a folder per cause."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ class Failure:
 
     cause: str
     kind: str
-    """The format of the input, or what was done to the command."""
+    """The format of the input, or the disturbance of the command."""
     command: str
     how: str
     """Mutations, or the moment of a kill."""
     folder: str
     times: int = 1
     others: list[str] = field(default_factory=list)
-    """More commands that show it."""
+    """Further commands that show the failure."""
 
 
 class Book:
-    """Counts tries and failures by kind; gives each cause a numbered folder below `output`."""
+    """A book that counts trials and failures by kind, and gives each cause a numbered folder below `output`."""
 
     def __init__(self, output: Path):
         self.output = output
@@ -40,7 +40,7 @@ class Book:
         self._lock = threading.Lock()
 
     def add(self, trial: Trial, folder: Path) -> None:
-        """Count a trial; give a cause that is new a folder of its own, with what is in `folder`."""
+        """Count a trial; copy `folder` to a folder of its own if its cause is new."""
         with self._lock:
             self.tried[trial.kind] += trial.times
             if trial.cause is None:
@@ -68,7 +68,7 @@ class Book:
         (example / "command.txt").write_text(text, errors="surrogateescape")
 
     def table(self) -> str:
-        """Tries and failures of each kind, and the causes, as Markdown."""
+        """Return trials and failures of each kind, and the causes, as Markdown."""
         lines = ["| kind | tried | failed |", "|---|--:|--:|"]
         lines += [f"| {kind} | {n} | {self.failed[kind]} |" for kind, n in self.tried.items()]
         total, failed = self.tried.total(), self.failed.total()
@@ -80,7 +80,7 @@ class Book:
         return "\n".join(lines) + "\n"
 
     def write(self, **about: object) -> None:
-        """report.md and report.json."""
+        """Write report.md and report.json."""
         self.output.mkdir(parents=True, exist_ok=True)
         (self.output / "report.md").write_text(self.table(), errors="surrogateescape")
         content = {

@@ -1,4 +1,4 @@
-"""The campaign: sound files first, then damaged ones, closed streams and kills, until time or numbers are used up."""
+"""The campaign: sound files first, then damaged ones, closed streams and kills, within limits of time and numbers."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from scripts.torture.together import LOCKS, SCHEDULER_CASES, SCHEDULERS, run_two
 from scripts.torture.worker import Limits, Worker
 
 Work = Callable[[Path, Path], Trial]
-"""Something to try with the data in a folder that is not there yet."""
+"""A function that tries something with the data, in a folder that does not exist yet."""
 REPRODUCTION_IN = 60
-"""One kill in so many is of a reproduction, which takes as long as many other commands."""
+"""One kill in 60 hits a reproduction, which takes as long as many other commands."""
 KIND_NAMES = (*FORMATS, STREAMS, SCHEDULERS, LOCKS, *KINDS)
 
 
 class Campaign:
-    """What the options ask for, in a temporary folder."""
+    """The trials that the options ask for, in a temporary folder."""
 
     def __init__(self, options: SimpleNamespace, folder: Path):
         self.options, self.folder = options, folder
@@ -46,7 +46,7 @@ class Campaign:
         self._workers: SimpleQueue[Worker] = SimpleQueue()
 
     def run(self) -> None:
-        """All parts, one after the other; what one leaves of its share of the minutes is the next one's."""
+        """Run all parts in turn; a part leaves its unused minutes to the next."""
         shutil.rmtree(self.book.output, ignore_errors=True)
         self.data.mkdir()
         workers = [
@@ -76,7 +76,7 @@ class Campaign:
         print(f"seed {seed}, {seconds} s; see {self.book.output}")
 
     def _parts(self, targets: Sequence) -> Iterator[tuple[float, Iterable[Work]]]:
-        """The parts that are asked for: a share of the minutes, and what is tried."""
+        """Yield the parts that the options ask for: a share of the minutes, and the trials."""
         options = self.options
         if targets:
             inputs = damaged_inputs(targets, self.data, options.seed, options.skip)
@@ -87,7 +87,7 @@ class Campaign:
             (SCHEDULERS, 0.05, SCHEDULER_CASES),
         ):
             if kind in options.only:
-                # each once, in an order of its own for each seed
+                # each case once, in an order that depends on the seed
                 yield share, Random(options.seed).sample(cases, len(cases))
         if LOCKS in options.only:
             yield 0.05, islice(self._locks(), options.kills)
@@ -120,7 +120,7 @@ class Campaign:
             yield partial(run_two, self._straight_run(random.choice(JOBS)), random)
 
     def _disturbances(self, kinds: Sequence[str]) -> Iterator[Work]:
-        """Until as many have met a command before its end as are asked for."""
+        """Yield disturbances until enough of them have met a command before its end."""
         most = self.options.kills
         for n in count():
             if most is not None and self._kills >= most:
@@ -137,14 +137,14 @@ class Campaign:
         return trial
 
     def _straight_run(self, job: Job) -> Straight:
-        """The uninterrupted run of a job, which is made once."""
+        """Return the uninterrupted run of a job, which is made once."""
         if job.name not in self._straight:
             folder = self.folder / f"straight {job.name}"
             self._straight[job.name] = straight_run(job, self.data, folder)
         return self._straight[job.name]
 
     def _in_parallel(self, works: Iterable[Work], until: float) -> None:
-        """Try what there is until it, or the time until then, is used up."""
+        """Run the trials in parallel until they, or the time, are used up."""
         waiting, lock = iter(works), Lock()
 
         def follow() -> None:
@@ -163,7 +163,7 @@ class Campaign:
                 for follower in followers:
                     follower.result()
             except KeyboardInterrupt:
-                # what runs is waited for
+                # running trials are waited for
                 self._stopped = True
                 raise
 
@@ -171,6 +171,6 @@ class Campaign:
         try:
             return work(self.data, folder)
         except Exception as error:
-            # a mistake of the campaign must not end it after hours
+            # an error of the campaign itself must not end it after hours
             cause = f"the campaign itself: {type(error).__name__}: {error}"
             return Trial("the campaign itself", cause, "", repr(work))

@@ -1,4 +1,4 @@
-"""What is typed: the commands that make the sound files, and all that read them."""
+"""Command lines: those that make the sound files, and all that read them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REPRODUCE = (
     "--epochs 1 --hidden 6 --lstm-input 6 --samples 2 --tags gold --systems corrected "
     "--beam 20 --particles 10 -o results"
 )
-"""Its stages hold absolute paths, so that a copy of the results is up to date only with the same files."""
+"""The stages of this command contain absolute paths, so copied results are up to date only with the same files."""
 EPOCH = f"{OFTEN} --epochs 1 --model new"
 DISCRIMINATIVE = f"train discriminative {ORACLES} {PARSER} {EPOCH}"
 GENERATOR = f"train generative {GENERATIVE} {RNNG_SIZES} {EPOCH} --evaluate-from-epoch 0"
@@ -136,4 +136,4 @@ SET_UP = [
     "oracle --train many.trees many.trees -o many.oracle",
     "oracle --train many.trees many.trees --generative -o many.gen.oracle",
 ]  # fmt: skip
-"""What makes the sound files and models, in this order."""
+"""The commands that make the sound files and models, in order."""

@@ -1,4 +1,4 @@
-"""The small, sound files and models that a campaign begins with, made by the commands of the package's own treebank."""
+"""The small, sound files and models of a campaign, made from the package's own treebank by its commands."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ TINY = Path(oracle.__file__).parent / "data" / "tiny.trees"
 REFERENCE = CHECKOUT / "tests/data/tiny_reference"
 TRAINED, DEVELOPMENT, TESTED = slice(0, 30), slice(30, 36), slice(36, 44)
 IMPORTED = 500
-"""Trees that the original program's reference models were trained on."""
+"""Number of trees on which the original program's reference models were trained."""
 SAMPLED = 150
-"""Trees for jobs that sample, which take longer than others."""
+"""Number of trees for jobs that sample, which take longer than others."""
 WORDS = 10
-"""Of the longest sentences."""
+"""Length of the longest sentences, in words."""
 
 DIE_BEFORE_THE_LAST_RENAME = """
 import os
@@ -73,7 +73,7 @@ EQ_WORD Example example
 
 
 def write_data(folder: Path, worker: Worker, with_reproduction: bool = False) -> None:
-    """All files and models; a whole reproduction takes most of a minute more."""
+    """Write all files and models; a whole reproduction takes most of a minute more."""
     _write_texts(folder)
     for command in SET_UP:
         outcome = worker.run(command.split(), folder)
@@ -86,7 +86,7 @@ def write_data(folder: Path, worker: Worker, with_reproduction: bool = False) ->
     for path in [path for path in folder.iterdir() if path.is_file()]:
         for ending in ENDINGS:
             path.with_name(path.name + ending).write_bytes(pack(path.read_bytes(), ending))
-    # score that a kill ends right before its output gets its name
+    # scores of a run that was killed right before its output got its name
     unfinished = "score --model generator test.props -o test.scores"
     run_to_its_end(unfinished, folder, DIE_BEFORE_THE_LAST_RENAME, code=9)
     if with_reproduction:

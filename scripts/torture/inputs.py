@@ -1,4 +1,4 @@
-"""Damaged inputs: one after the other from a seed, each in a folder of its own, given to a worker and judged."""
+"""Damaged inputs: drawn by a seed, each in its own folder, run by a worker and judged."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ from scripts.torture.worker import Limits, Outcome, Worker
 
 MOST_MUTATIONS = 3
 SECONDS = 20.0
-"""For finding the smallest content that still shows a failure."""
+"""Time limit for finding the smallest content that still fails."""
 MOST_BYTES = 3000
-"""Of a content that is tried byte by byte."""
+"""Largest content that is reduced byte by byte."""
 WRITING = (CONTENT, FORGED)
-"""What puts a damaged content into its place, and not something else."""
+"""Ways to put damaged content, not something else, into a file's place."""
 
 
 @dataclass(frozen=True)
 class DamagedInput:
-    """A file, damaged, for a command; or a command with an option that is."""
+    """A damaged file for a command, or a command with a damaged option."""
 
     target: Target
     content: bytes
     mutations: tuple[str, ...]
     number: int = 0
     put: Put = CONTENT
-    """How it comes to its place."""
+    """The way to put the content into its place."""
 
 
 def damaged_inputs(
@@ -51,7 +51,7 @@ def damaged_inputs(
         formats.setdefault(target.format, []).append(target)
     for number in count(skip):
         random = Random(f"{seed} {number}")
-        # formats in turn, so that each has its share however few commands read it
+        # formats in turn, so that each has its share even if few commands read it
         of_format = list(formats.values())[number % len(formats)]
         target = random.choice(of_format)
         if target.format == OPTIONS:
@@ -69,24 +69,24 @@ def damaged_inputs(
 
 
 def _damaged(random: Random, target: Target, content: bytes) -> tuple[bytes, tuple[str, ...]]:
-    """A content with one mutation, or with some."""
+    """Return a content with one or several mutations, and their names."""
     names: list[str] = []
     for _ in range(random.choice([1, 1, 1, 2, MOST_MUTATIONS])):
         if bomb.__name__ in names:
-            # another one would unpack it: 150 million lines are more than the memory of a machine
+            # a further mutation would unpack the bomb: 150 million lines exceed a machine's memory
             break
         mutation = random.choice(target.mutations)
         try:
             content = mutation(random, content)
         except Exception:
-            # what an earlier mutation left has no structure to be changed any more
+            # an earlier mutation destroyed the structure that this one changes
             continue
         names.append(mutation.__name__)
     return content, tuple(names)
 
 
 def set_up(damaged: DamagedInput, data: Path, folder: Path) -> list[str]:
-    """Make a folder with the damaged file and all others that the command names; gives its arguments."""
+    """Make a folder with the damaged file and all others that the command names; return its arguments."""
     target = damaged.target
     arguments = shlex.split(target.command.replace("{data}", str(data)))
     folder.mkdir(parents=True)
@@ -115,7 +115,7 @@ def _exists(path: Path) -> bool:
 def try_input(
     damaged: DamagedInput, data: Path, folder: Path, worker: Worker
 ) -> tuple[Outcome, Problem | None]:
-    """Run the command on the damaged file in a new folder, which is left as the command left it."""
+    """Run the command on the damaged file in a new folder, which keeps what the command left."""
     arguments = set_up(damaged, data, folder)
     before = {path.relative_to(folder) for path in folder.rglob("*")}
     with fed(folder / damaged.target.file, damaged.put, damaged.content):
@@ -127,7 +127,7 @@ def try_input(
 def _not_whole(
     damaged: DamagedInput, data: Path, folder: Path, arguments: Sequence[str], outcome: Outcome
 ) -> Problem | None:
-    """Whether something of what a file holds, or a file of others, is lost."""
+    """Return a problem if part of a file's content, or a file of others, is lost."""
     verb, file = arguments[0], damaged.target.file
     if (folder / VICTIM).exists() and (folder / VICTIM).read_bytes() != OTHERS:
         return Problem("a file of others was changed", f"{verb}: {Path(file).suffix}")
@@ -142,7 +142,7 @@ def _not_whole(
             return Problem("a sound archive was refused", verb)
     elif damaged.put is not FED:
         return None
-    # what holds the same as a plain file must give as many lines
+    # the equivalent plain file must give as many lines
     shutil.copyfile(data / plain, folder / "plain")
     as_plain = ["plain" if word in (plain, file) else word for word in arguments]
     return missing_lines(as_plain, folder) if outcome.code == 0 else None
@@ -151,7 +151,7 @@ def _not_whole(
 def write_smallest(
     damaged: DamagedInput, problem: Problem, data: Path, example: Path, limits: Limits
 ) -> None:
-    """Write the smallest input with the same problem, with all that the command reads, and what it then says."""
+    """Write the smallest input with the same problem, the other files of the command, and its output."""
     again, content = example / "again", damaged.content
     worker = Worker(limits)
 
@@ -177,7 +177,7 @@ def write_smallest(
 def minimized(
     content: bytes, still_fails: Callable[[bytes], bool], seconds: float = SECONDS
 ) -> bytes:
-    """Leave out lines, then bytes, as long as `still_fails` is true of the rest; return that.
+    """Leave out lines, then bytes, as long as `still_fails` is true of the rest; return the rest.
 
     >>> minimized(b"a\\nbcd\\ne\\n", lambda c: b"c" in c)
     b'c'

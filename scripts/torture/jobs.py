@@ -1,4 +1,4 @@
-"""Long commands for kills, signals, full disks and locks: how each is run, and what it must have written."""
+"""Long commands for kills, signals, full disks and locks: how each is run, and what it must write."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import importlib
 importlib.import_module("rnng_dy.cli.clusters").SAVE_EVERY = 0.02
 """
 MOMENTARY = ("seconds", "sentences_per_second", "seconds_left")
-# what holds times, or says what happened
+# parts that hold times or messages
 CHANGING = {
     *("about.json", "stages.json", "hashes.json", "logs"),
     *("README.md", "report.json", "report.md", "report.html"),
@@ -33,7 +33,7 @@ class Job(NamedTuple):
     command: str
     output: str
     resume: str = "--resume"
-    """What makes the same command go on."""
+    """The option that makes the same command resume."""
     program: str = RUN
 
     def words(self, data: Path, resume: bool = False) -> str:
@@ -43,7 +43,7 @@ class Job(NamedTuple):
     def start(
         self, data: Path, folder: Path, resume: bool = False, program: str = "", **options: object
     ) -> Started:
-        """Start the command in a process, with another program if one is given."""
+        """Start the command in a process, by default with its usual program."""
         return Started(self.words(data, resume), folder, program or self.program, **options)
 
 
@@ -82,7 +82,7 @@ REPRODUCTION = Job("reproduce", f"{REPRODUCE} --jobs 2", "results", resume="")
 
 @dataclass
 class Straight:
-    """An uninterrupted run of a job: its folder, and how long it took."""
+    """An uninterrupted run of a job: its folder and its duration."""
 
     job: Job
     folder: Path
@@ -90,7 +90,7 @@ class Straight:
 
 
 def straight_run(job: Job, data: Path, folder: Path) -> Straight:
-    """Run a job to its end, which must be a good one."""
+    """Run a job to its end, which must be a success."""
     link_data(data, folder)
     begun = time.monotonic()
     run_to_its_end(job.words(data), folder, job.program)
@@ -98,7 +98,7 @@ def straight_run(job: Job, data: Path, folder: Path) -> Straight:
 
 
 def unfinished_under_its_name(straight: Straight, folder: Path) -> str | None:
-    """Return the file that has its final name in `folder` although it is not complete."""
+    """Return a file that has its final name in `folder` although it is incomplete."""
     output = straight.job.output
     if not (folder / output).exists():
         return None
@@ -111,7 +111,7 @@ def unfinished_under_its_name(straight: Straight, folder: Path) -> str | None:
 
 
 def _is_readable(path: Path) -> bool:
-    """Whether a file whose content changes while a command runs is whole at the moment."""
+    """Return whether a file that changes while a command runs is whole at the moment."""
     try:
         if path.suffix == ".json":
             json.loads(path.read_text(encoding="utf-8"))
@@ -153,7 +153,7 @@ def _are_equal(expected: Path, found: Path) -> bool:
     if expected.suffix != ".npz":
         return expected.read_bytes() == found.read_bytes()
     ours, others = _arrays(expected), _arrays(found)
-    # the state of training holds times
+    # the state of training contains times
     ours.pop("state", None), others.pop("state", None)
     return ours.keys() == others.keys() and all(
         ours[name].tobytes() == others[name].tobytes() for name in ours

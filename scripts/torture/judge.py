@@ -1,4 +1,4 @@
-"""What a failure is: judges what a command gave, what it said and what it left in its folder."""
+"""Judgement of failures by a command's exit, its messages and the files it left."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ ANNOUNCED = re.compile(
     r"p = 0|not finite|not a number|no number|\bnan\b|infinit|perplexity inf\b|overflow|diverge",
     re.I,
 )
-# what a refused command may leave: the batches that --resume goes on with, a model folder that is complete
+# files that a refused command may leave: batches for --resume, and a complete model folder
 KEPT = re.compile(
     r"\.part(\.key)?$|^new(/|$)|^(parser|generator|lm|results|out)/|^out$|\.arrays(/|$)"
 )
-# labels and words may be spelt like numbers, so that only these lines are looked at
+# labels and words may be spelt like numbers, so only these lines are checked
 PRINTED = re.compile(r"^(?:prob: |LLH=|PPL=|F1: |perplexity: ).*", re.MULTILINE)
 MODEL_FILES = ("config.json", "vocabulary.json", "parameters.npz")
 USING_MODELS = ("parse", "sample", "score", "generate", "perplexity", "attention")
@@ -35,21 +35,21 @@ USING_MODELS = ("parse", "sample", "score", "generate", "perplexity", "attention
 
 @dataclass(frozen=True)
 class Problem:
-    """A failure: of which sort, and what it comes from as far as that can be told."""
+    """A failure: its sort, and its origin as far as it is known."""
 
     sort: str
     where: str
 
     @property
     def cause(self) -> str:
-        """By which equal failures are put together."""
+        """The key by which equal failures are grouped."""
         return f"{self.sort}: {self.where}"
 
 
 def judge(
     arguments: Sequence[str], folder: Path, before: set[Path], outcome: Outcome, limits: Limits
 ) -> Problem | None:
-    """Return the failure that a command shows, if it does; `before` are the files that it was given."""
+    """Return the failure that a command shows, if any; `before` are the files that it was given."""
     if (folder / PWNED).exists():
         return Problem("code of a model was run", arguments[0])
     if outcome.code is None:
@@ -83,7 +83,7 @@ def last_exception(text: str) -> str:
 def _refused(
     arguments: Sequence[str], folder: Path, before: set[Path], outcome: Outcome
 ) -> Problem | None:
-    """A refusal says why, and leaves nothing behind that was not there."""
+    """Return a problem unless a refusal gives its reason and leaves nothing new behind."""
     verb = arguments[0]
     if not re.search(r"^Error: .", outcome.stderr, re.MULTILINE):
         return Problem("exit code 2 without a message", verb)
@@ -94,7 +94,7 @@ def _refused(
         # one output is whole, and only another one could not be written
         left = [path for path in left if path not in outputs]
     if any(path.name.startswith("out.part") for path in before):
-        # what is in the place of a part is what was wrong
+        # if something stood in the place of a part, that was the error
         left = [path for path in left if not path.startswith("out.part")]
     is_new = "new" in left
     if verb == "train":
@@ -108,7 +108,7 @@ def _refused(
 
 
 def _accepted(arguments: Sequence[str], folder: Path, outcome: Outcome) -> Problem | None:
-    """Success means: every line is there, and every number is finite unless standard error says otherwise."""
+    """Return a problem unless all lines exist and numbers are finite, or standard error says otherwise."""
     if problem := missing_lines(arguments, folder):
         return problem
     if ANNOUNCED.search(outcome.stderr):
@@ -119,7 +119,7 @@ def _accepted(arguments: Sequence[str], folder: Path, outcome: Outcome) -> Probl
 
 
 def missing_lines(arguments: Sequence[str], folder: Path) -> Problem | None:
-    """Return a failure where the output has another number of lines than the input says."""
+    """Return a failure if the output has another number of lines than the input requires."""
     expected = _expected_lines(arguments, folder)
     if expected is None:
         return None
@@ -130,9 +130,9 @@ def missing_lines(arguments: Sequence[str], folder: Path) -> Problem | None:
 
 
 def _expected_lines(arguments: Sequence[str], folder: Path) -> int | None:
-    """The lines that the command's output must have, where that can be told from its input."""
+    """Return the number of lines that the output must have, if the input determines it."""
     count = COUNTS.get(arguments[0])
-    # how many sentences a text has, and how many trees a sentence, is for the command to say
+    # the command decides how many sentences a text has, and how many trees a sentence has
     said_otherwise = {"--output", "--text", "--nbest"}
     if arguments[0] == "parse":
         said_otherwise.add("--samples")
@@ -141,7 +141,7 @@ def _expected_lines(arguments: Sequence[str], folder: Path) -> int | None:
     inputs = [folder / name for name in arguments[1:] if (folder / name).exists()]
     read = next((path for path in inputs if not path.is_dir()), None)
     try:
-        # what came through a pipe is gone
+        # a pipe cannot be read again
         return count(read, arguments) if read and read.is_file() else None
     except (RnngError, RecursionError):
         return None
@@ -167,9 +167,9 @@ COUNTS: dict[str, Callable[[Path, Sequence[str]], int]] = {
 
 
 def _not_finite(arguments: Sequence[str], folder: Path, outcome: Outcome) -> Iterator[str]:
-    """Where a command printed or wrote a number that is not finite, or none."""
+    """Yield the places where a command printed or wrote a number that is not finite, or no number."""
     verb, output = arguments[0], folder / "out"
-    # systems may be called so, too
+    # names of systems may look like numbers, too
     printed = [] if "--names" in arguments else PRINTED.findall(outcome.stdout)
     if any(re.search(r"(?<![\w.])(?:nan|inf)(?![\w.])", line, re.I) for line in printed):
         yield "what it prints"
@@ -181,7 +181,7 @@ def _not_finite(arguments: Sequence[str], folder: Path, outcome: Outcome) -> Ite
 
 
 def _not_finite_in_models(arguments: Sequence[str], folder: Path) -> Iterator[str]:
-    """The same of a model that a command made or used."""
+    """Yield such places in a model that a command made or used."""
     made = arguments[0] in ("train", "import-clab")
     if "--model" not in arguments or not (made or arguments[0] in USING_MODELS):
         return
@@ -195,10 +195,10 @@ def _not_finite_in_models(arguments: Sequence[str], folder: Path) -> Iterator[st
 
 
 def _are_finite(path: Path) -> bool:
-    """Whether all numbers of an archive are finite; an archive that cannot be read has none."""
+    """Return whether all numbers of an archive are finite; an unreadable archive has none."""
     try:
         with np.load(path, allow_pickle=False) as archive:
-            # a member that is no array comes as bytes
+            # a member that is no array is returned as bytes
             arrays = [np.asarray(archive[name]) for name in archive.files]
     except Exception:
         return True

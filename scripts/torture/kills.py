@@ -1,4 +1,4 @@
-"""Kills, signals and full disks at random moments of long commands, which then must go on to the same end."""
+"""Kills, signals and full disks at random moments of long commands, whose resumed runs must end the same."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from scripts.torture.jobs import Straight, difference, unfinished_under_its_name
 from scripts.torture.processes import PATIENCE, Ended, Trial, link_data
 
 PROMPT = 20.0
-"""Seconds in which a signal must end a command, however busy the machine."""
+"""Seconds within which a signal must end a command, however busy the machine."""
 BEGUN = ".begun"
-"""A file that says that the command has begun: before that a signal meets Python and not us."""
+"""A file that the command creates when it begins: an earlier signal would meet Python, not our code."""
 MOST_KILLS = 5
 FULL = "full disk"
 SIGNALS = {
@@ -29,13 +29,13 @@ SIGNALS = {
     "interrupt": (signal.SIGINT, (130,)),
     "terminate": (signal.SIGTERM, (143, -signal.SIGTERM)),
 }
-"""Each with the exit codes that it may lead to."""
+"""Signals by name, with the exit codes that they may lead to."""
 OURS = re.compile(rf'File "{re.escape(str(CHECKOUT))}/(rnng_dy|oracle|clusters)/')
 KINDS = (*SIGNALS, FULL)
 
 
 class Disturbed:
-    """A job that is disturbed in a folder of its own, and then goes on."""
+    """A job that is disturbed in a folder of its own, and then resumed."""
 
     def __init__(self, kind: str, straight: Straight, data: Path, folder: Path, random: Random):
         self.kind, self.straight, self.data, self.folder = kind, straight, data, folder
@@ -44,7 +44,7 @@ class Disturbed:
         """Disturbances that met the command before its end."""
         self.moments: list[str] = []
         self.errors = ""
-        """What the command said last on standard error."""
+        """The command's last standard error."""
 
     def run(self) -> str | None:
         """Disturb the job and resume it; return the failure, if there was one."""
@@ -60,7 +60,7 @@ class Disturbed:
             return self._finish()
 
     def _signal(self, resume: bool) -> str | None:
-        """Run the command until a random moment."""
+        """Run the command until a random moment, then send it the signal."""
         program = self.straight.job.program
         if self.kind != "kill":
             program = program.replace("main()", f"open({BEGUN!r}, 'w').close(); main()")
@@ -84,7 +84,7 @@ class Disturbed:
         return self._problem(ended, codes)
 
     def _fill(self, is_mounted: bool) -> str | None:
-        """Run the command where there is too little room."""
+        """Run the command with too little disk space."""
         self.kills += 1
         prepare = None
         if not is_mounted:
@@ -96,7 +96,7 @@ class Disturbed:
 
     def _problem(self, ended: Ended, codes: tuple[int, ...]) -> str | None:
         self.errors = ended.stderr
-        # what a process that was being started says of its parent's death is Python's own
+        # when a parent dies, messages of a process that is just starting are Python's own
         is_ours = OURS.search(ended.stderr) or self.kind not in ("kill", "terminate")
         if ended.problem and is_ours:
             return ended.problem
@@ -108,7 +108,7 @@ class Disturbed:
         return unfinished and f"a partial file under the final name: {unfinished}"
 
     def _finish(self) -> str | None:
-        """Go on undisturbed and compare."""
+        """Resume undisturbed and compare the results."""
         job = self.straight.job
         resume = self.kind != FULL or (self.folder / job.output).exists()
         ended = job.start(self.data, self.folder, resume).wait()
@@ -121,7 +121,7 @@ class Disturbed:
 
     @contextmanager
     def _mounted(self) -> Iterator[bool]:
-        """Make the folder; for a full disk it is a small one of memory half of the times, where it can be mounted."""
+        """Make the folder; for a full disk, half of the time a small one in memory, if it can be mounted."""
         self.folder.mkdir(parents=True)
         pages = -(-_size(self.straight) * 2 // 4096)
         size = 4096 * self.random.randint(24, 24 + pages)
@@ -144,7 +144,7 @@ def _wait_for(path: Path) -> None:
 
 
 def _size(straight: Straight) -> int:
-    """Bytes of the largest file that the job writes."""
+    """Return the bytes of the largest file that the job writes."""
     output = straight.folder / straight.job.output
     files = [output] if output.is_file() else [p for p in output.rglob("*") if p.is_file()]
     return max(path.stat().st_size for path in files)
@@ -156,7 +156,7 @@ def _limit_files(size: int) -> None:
 
 
 def disturb(kind: str, straight: Straight, random: Random, data: Path, folder: Path) -> Trial:
-    """Disturb a job in a new folder, once or several times, and let it go on."""
+    """Disturb a job in a new folder, once or several times, and let it finish."""
     disturbed = Disturbed(kind, straight, data, folder, random)
     problem = disturbed.run()
     job, how = straight.job, f"{kind} at {', '.join(disturbed.moments)}"

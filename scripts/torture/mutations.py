@@ -1,4 +1,4 @@
-"""Ways to damage a file of text or bytes. Each takes a random generator and the content, and gives another content."""
+"""Ways to damage a file of text or bytes; each takes a random generator and the content, and returns the result."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TOKEN = re.compile(rb"[^\s()]+")
 
 
 def flip_bits(random: Random, content: bytes) -> bytes:
-    """One to eight bytes become others."""
+    """Change one to eight bytes."""
     changed = bytearray(content)
     for _ in range(random.randint(1, 8) if changed else 0):
         changed[random.randrange(len(changed))] ^= 1 << random.randrange(8)
@@ -35,29 +35,29 @@ def flip_bits(random: Random, content: bytes) -> bytes:
 
 
 def cut_short(random: Random, content: bytes) -> bytes:
-    """The end is missing."""
+    """Remove the end."""
     return content[: random.randint(0, len(content))]
 
 
 def cut_out(random: Random, content: bytes) -> bytes:
-    """A piece is missing."""
+    """Remove a piece."""
     begin, end = sorted(random.randint(0, len(content)) for _ in range(2))
     return content[:begin] + content[end:]
 
 
 def insert(random: Random, content: bytes) -> bytes:
-    """Something nasty anywhere."""
+    """Insert something malicious anywhere."""
     at = random.randint(0, len(content))
     return content[:at] + random.choice(NASTY) + content[at:]
 
 
 def replace_token(random: Random, content: bytes) -> bytes:
-    """A word, a tag or a number becomes something nasty."""
+    """Replace a word, a tag or a number by something malicious."""
     return _replaced(random, content, _TOKEN, NASTY)
 
 
 def replace_number(random: Random, content: bytes) -> bytes:
-    """A number becomes another, or none."""
+    """Replace a number by another, or by something else."""
     return _replaced(random, content, _NUMBER, NUMBERS)
 
 
@@ -70,7 +70,7 @@ def _replaced(random: Random, content: bytes, pattern: re.Pattern, values: list[
 
 
 def delete_bracket(random: Random, content: bytes) -> bytes:
-    """A bracket is missing."""
+    """Remove a bracket."""
     found = [i for i, byte in enumerate(content) if byte in b"()[]{}"]
     if not found:
         return cut_out(random, content)
@@ -79,7 +79,7 @@ def delete_bracket(random: Random, content: bytes) -> bytes:
 
 
 def _on_lines(change: Callable[[Random, list[bytes]], object]) -> Mutation:
-    """A mutation that changes the list of lines, if there are some."""
+    """Return a mutation that changes the list of lines, if there are any."""
 
     @wraps(change)
     def mutation(random: Random, content: bytes) -> bytes:
@@ -93,39 +93,39 @@ def _on_lines(change: Callable[[Random, list[bytes]], object]) -> Mutation:
 
 @_on_lines
 def delete_line(random: Random, lines: list[bytes]) -> None:
-    """A line is missing."""
+    """Remove a line."""
     del lines[random.randrange(len(lines))]
 
 
 @_on_lines
 def double_line(random: Random, lines: list[bytes]) -> None:
-    """A line stands twice."""
+    """Repeat a line."""
     lines.insert(0, random.choice(lines))
 
 
 @_on_lines
 def swap_lines(random: Random, lines: list[bytes]) -> None:
-    """Two lines change places."""
+    """Swap two lines."""
     i, j = (random.randrange(len(lines)) for _ in range(2))
     lines[i], lines[j] = lines[j], lines[i]
 
 
 @_on_lines
 def blank_line(random: Random, lines: list[bytes]) -> None:
-    """An empty line, or one of white space, between two others."""
+    """Insert an empty line, or one of white space, between two others."""
     blank = random.choice([b"\n", b" \n", b"\t\r\n", b"\xc2\xa0\n"])
     lines.insert(random.randint(0, len(lines)), blank)
 
 
 @_on_lines
 def join_lines(random: Random, lines: list[bytes]) -> None:
-    """Two lines become one."""
+    """Join two lines."""
     i = random.randrange(len(lines))
     lines[i] = lines[i].rstrip(b"\n")
 
 
 def nest(random: Random, content: bytes) -> bytes:
-    """A tree far deeper than any, well formed or not, in the place of a line."""
+    """Replace a line by an extremely deep tree, well formed or not."""
     depth = random.choice([50, 120, 1100, DEEP])
     closed = depth - random.choice([0, 0, 1])
     unary = random.random() < 0.5
@@ -134,7 +134,7 @@ def nest(random: Random, content: bytes) -> bytes:
 
 
 def long_line(random: Random, content: bytes) -> bytes:
-    """A line of very many words."""
+    """Make a line of very many words."""
     words = b" ".join([b"dog_NN"] * random.choice([500, 20_000]))
     return _in_place_of_a_line(random, content, words)
 
@@ -142,26 +142,26 @@ def long_line(random: Random, content: bytes) -> bytes:
 def _in_place_of_a_line(random: Random, content: bytes, line: bytes) -> bytes:
     lines = content.splitlines() or [b""]
     i = random.randrange(len(lines))
-    # what a sample or an oracle's block begins with stays
+    # the beginning of a sample or of an oracle's block stays
     begin = re.match(rb"\d+ \|\|\| \S+ \|\|\| |# ", lines[i])
     lines[i] = (begin[0] if begin else b"") + line
     return b"\n".join(lines) + b"\n"
 
 
 def foreign_line_ends(random: Random, content: bytes) -> bytes:
-    """Line ends of Windows or of old Macs, or a byte order mark."""
+    """Use line ends of Windows or of old Macs, or add a byte order mark."""
     if random.random() < 0.3:
         return b"\xef\xbb\xbf" + content
     return content.replace(b"\n", random.choice([b"\r\n", b"\r", b"\n\n"]))
 
 
 def other_encoding(random: Random, content: bytes) -> bytes:
-    """The file in UTF-16 or UTF-32."""
+    """Encode the file in UTF-16 or UTF-32."""
     return content.decode("utf-8", "replace").encode(random.choice(["utf-16", "utf-32"]))
 
 
 def empty(random: Random, content: bytes) -> bytes:
-    """Nothing, or next to nothing."""
+    """Return nothing, or next to nothing."""
     return random.choice([b"", b"\n", b" ", b"\0", b"\n\n\n", b"\0" * 4096])
 
 

@@ -1,4 +1,4 @@
-"""Commands with an option that has another value than anybody would give."""
+"""Commands with an absurd value of an option."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ TEXTS = [
     *("test.oracle", "utf-16", "rot13", "1-", "3-1", "1-99999999999", "a,b", "a,b,c", ",", "1,1", "cuda", "cuda:x"),
 ]  # fmt: skip
 PLACES = ["", ".", "-", "~", "no/such/file", "a" * 300, "new/", "\udcff", "a b"]
-# more work is what a large value asks for
+# large values only ask for more work
 WORK = {"epochs", "n", "jobs", "seeds", "batch_size", "particles", "runs"}
-# where something is written: no device, which a mistake would replace
+# options that write files; they get no device, which a mistake would replace
 WRITTEN = {"output", "numbers", "html", "folder", "trees", "beams", "as_json", "page"}
 LEFT_ALONE = {"resume", "help", "version", "source", "corpus"}
 
 
 def change_option(random: Random, command: str) -> tuple[str, str]:
-    """The command with one more option, and the option's name."""
+    """Return the command with one more option, and the option's name."""
     words = command.split()
     options = [p for p in _command(words).params if _can_change(p)]
     option = random.choice(options)

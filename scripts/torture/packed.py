@@ -1,4 +1,4 @@
-"""Archives of .gz and .xz that are unusual, damaged or far larger than they seem, and all that they hold."""
+"""Archives of .gz and .xz that are unusual, damaged or far larger than they seem, and their true content."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from scripts.torture.mutations import NASTY, Mutation, cut_out, cut_short, empty
 ENDINGS = (".gz", ".xz")
 PADDINGS = (0, 4, 4, 64, 4096, 100_000)
 BOMB = 300_000_000
-"""Bytes that a bomb of some kilobytes unpacks to."""
+"""Unpacked bytes of a bomb, which itself has some kilobytes."""
 
 
 def pack(content: bytes, ending: str) -> bytes:
-    """An archive of one stream."""
+    """Return an archive of one stream."""
     return lzma.compress(content) if ending == ".xz" else gzip.compress(content, mtime=0)
 
 
 def truth(archive: bytes, ending: str) -> bytes | None:
-    """All that an archive holds; None where it, or a part of it, is none."""
+    """Return the whole content of an archive; None if it, or a part of it, is no archive."""
     try:
         return (_unxz if ending == ".xz" else gzip.decompress)(archive) if archive else None
     except (EOFError, OSError, lzma.LZMAError, zlib.error):
@@ -47,7 +47,7 @@ def _ending(archive: bytes) -> str:
 
 
 def _streams(random: Random, archive: bytes) -> list[bytes]:
-    """The content in two to four archives."""
+    """Return the content in two to four archives."""
     lines = (truth(archive, _ending(archive)) or b"").splitlines(keepends=True)
     cuts = sorted(random.randint(0, len(lines)) for _ in range(random.randint(1, 3)))
     parts = zip([0, *cuts], [*cuts, len(lines)], strict=True)
@@ -55,12 +55,12 @@ def _streams(random: Random, archive: bytes) -> list[bytes]:
 
 
 def several_streams(random: Random, archive: bytes) -> bytes:
-    """Streams one after the other, with padding between them and at the end: a sound archive."""
+    """Return streams in a row, with padding between them and at the end: a sound archive."""
     return b"".join(s + b"\0" * random.choice(PADDINGS) for s in _streams(random, archive))
 
 
 def damaged_later_stream(random: Random, archive: bytes) -> bytes:
-    """The first stream is sound, and a later one is not."""
+    """Return a sound first stream and a damaged later one."""
     first, *others = _streams(random, archive)
     i = random.randrange(len(others))
     others[i] = random.choice([flip_bits, cut_short, cut_out])(random, others[i])
@@ -69,18 +69,18 @@ def damaged_later_stream(random: Random, archive: bytes) -> bytes:
 
 
 def odd_padding(random: Random, archive: bytes) -> bytes:
-    """Zeros after a stream whose number .xz does not allow."""
+    """Return a stream followed by a number of zeros that .xz does not allow."""
     return archive + b"\0" * random.choice([1, 2, 3, 5, 1023])
 
 
 def something_behind(random: Random, archive: bytes) -> bytes:
-    """What follows the stream is none."""
+    """Return a stream followed by something that is no stream."""
     return archive + random.choice([b"", b"\0\0\0\0"]) + random.choice(NASTY)
 
 
 def bomb(random: Random, archive: bytes) -> bytes:
-    """Some kilobytes that unpack to hundreds of megabytes, alone or behind the content."""
-    # what packs less well may be a sound archive, which is read to its end
+    """Return some kilobytes that unpack to hundreds of megabytes, alone or after the content."""
+    # lines that pack less well could form a sound archive, which would be read to its end
     line = random.choice([b"\0", b"\n", b"a\n", b"("])
     packed = _bomb(line, _ending(archive))
     return packed if random.random() < 0.5 else archive + packed
@@ -88,7 +88,7 @@ def bomb(random: Random, archive: bytes) -> bytes:
 
 @cache
 def _bomb(line: bytes, ending: str) -> bytes:
-    """Streams of the same megabyte pack fast."""
+    """Return repeated streams of the same megabyte, which pack fast."""
     part = pack(line * (1_000_000 // len(line)), ending)
     return part * (BOMB // 1_000_000)
 

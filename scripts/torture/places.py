@@ -1,4 +1,4 @@
-"""What stands in the place of a file: links that lead nowhere or in a circle, devices, pipes, folders."""
+"""Things in the place of a file: links that lead nowhere or in a circle, devices, pipes, folders."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 VICTIM, OTHERS = "victim", b"years of work\n"
-"""A file of others that a link leads to, and what it holds: no command may change it."""
+"""Name and content of a file of others that a link leads to; no command may change it."""
 
 
 class Put(NamedTuple):
@@ -39,7 +39,7 @@ def _folder(path: Path, content: bytes) -> None:
 def _socket(path: Path, content: bytes) -> None:
     folder = os.open(path.parent, os.O_RDONLY)
     try:
-        # the name of a socket may have a hundred characters
+        # the name of a socket may have about a hundred characters
         with socket.socket(socket.AF_UNIX) as made:
             made.bind(f"/proc/self/fd/{folder}/{path.name}")
     finally:
@@ -51,7 +51,7 @@ def _pipe(path: Path, content: bytes) -> None:
 
 
 def _sparse(path: Path, content: bytes) -> None:
-    """Many gigabytes of zeros take no room."""
+    """Make a file of many gigabytes of zeros that takes no space."""
     with path.open("wb") as stream:
         stream.truncate(1 << 36)
 
@@ -75,24 +75,24 @@ DANGLING, ZERO, FULL, NULL, CLOSED = (
 LOOP, FOLDER, SOCKET = Put("loop", _loop), Put("folder", _folder), Put("socket", _socket)
 PIPE = Put("pipe without a writer", _pipe)
 FED = Put("pipe", _pipe)
-"""A pipe that the content comes through, as `<(zcat FILE)` is; see `fed`."""
+"""A pipe with the content, such as `<(zcat FILE)`; see `fed`."""
 SPARSE = Put("sparse file", _sparse)
 LINK_TO_OTHERS = Put("link to others", _link_to_others)
 
 READ_TWICE = [LOOP, DANGLING, ZERO, FULL, NULL, CLOSED, FOLDER, SOCKET]
 READ = [*READ_TWICE, FED, FED]
-"""In the place of a file that is read from its beginning to its end; a pipe that nobody writes into is waited for."""
+"""Replacements of a file that is read once from beginning to end; not PIPE, on which commands wait for a writer."""
 READ_AS_A_WHOLE = [*READ_TWICE, PIPE, PIPE, SPARSE]
-"""In the place of a file of a model, of arrays or of what an earlier run left."""
+"""Replacements of a file of a model, of arrays or of an earlier run."""
 WRITTEN = [LOOP, DANGLING, FULL, CLOSED, FOLDER, SOCKET]
-"""In the place of an output."""
+"""Replacements of an output."""
 KEPT = [*[LINK_TO_OTHERS] * 3, LOOP, DANGLING, FOLDER, PIPE]
-"""In the place of what an earlier run left."""
+"""Replacements of a file that an earlier run left."""
 
 
 @contextmanager
 def fed(path: Path, put: Put, content: bytes) -> Iterator[None]:
-    """While the content is written into a pipe, where that is what was put there."""
+    """Write the content into the pipe during the block, if `put` is a pipe with content."""
     if put is not FED:
         yield
         return
@@ -110,6 +110,6 @@ def fed(path: Path, put: Put, content: bytes) -> Iterator[None]:
         yield
     finally:
         if writer.is_alive():
-            # nobody has opened it, or read all of it
+            # nobody has opened the pipe, or read all of it
             os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))
         writer.join(5.0)

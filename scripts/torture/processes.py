@@ -1,4 +1,4 @@
-"""Commands in processes of their own: how they are started, disturbed and how they end."""
+"""Commands in processes of their own: how they are started and disturbed, and how they end."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from scripts.torture.worker import ENVIRONMENT
 
 RUN = "from rnng_dy.__main__ import main; main()"
 PATIENCE = 300.0
-"""Seconds for a whole command."""
+"""Time limit of a whole command, in seconds."""
 
 
 class Ended(NamedTuple):
-    """How a process ended."""
+    """The end of a process: its exit code and messages."""
 
     code: int
     stderr: str
 
     @property
     def traceback(self) -> str | None:
-        """The failure that a traceback was printed, with the exception that it names."""
+        """The exception that a printed traceback names, as a failure."""
         was_printed = "Traceback" in self.stderr or "Exception ignored" in self.stderr
         return f"traceback: {last_exception(self.stderr)}" if was_printed else None
 
     @property
     def problem(self) -> str | None:
-        """The failure that standard error shows, if it does."""
+        """The failure that standard error shows, if any."""
         is_dumb = self.code == 2 and "Error: " not in self.stderr
         return self.traceback or ("exit code 2 without a message" if is_dumb else None)
 
     @property
     def shown(self) -> str:
-        """The exit code and the end of what the command said."""
+        """The exit code and the end of the command's messages."""
         return f"exit code {self.code}: {self.stderr.strip()[-80:]}"
 
 
@@ -46,16 +46,16 @@ class Trial(NamedTuple):
     """The result of disturbing a command."""
 
     kind: str
-    """By which tries are counted."""
+    """The key by which trials are counted."""
     cause: str | None
-    """Of the failure, if it was one."""
+    """The cause of the failure, if there was one."""
     command: str
     how: str
     said: str = ""
     times: int = 1
-    """Disturbances that met the command before its end."""
+    """Number of disturbances that met the command before its end."""
     write: Callable[[Path], object] | None = None
-    """Fills the folder of a cause that is new, where that is not the command's own folder."""
+    """The function that fills the folder of a new cause, if that is not the command's own folder."""
 
 
 class Started:
@@ -69,14 +69,14 @@ class Started:
         prepare: Callable[[], object] | None = None,
         stdout: int = subprocess.DEVNULL,
     ):
-        """`prepare` is called in the new process before the command is."""
+        """Start the command; `prepare` is called in the new process before it."""
         self.process = subprocess.Popen(
             [sys.executable, "-c", program, *command.split()],
             cwd=folder,
             env=ENVIRONMENT,
             stdin=subprocess.DEVNULL,
             stdout=stdout,
-            # no file, for which a limit on the size of files would hold, too
+            # not a file, since a limit on file sizes would apply to it, too
             stderr=subprocess.PIPE,
             preexec_fn=prepare,
             start_new_session=True,
@@ -97,26 +97,26 @@ class Started:
             return
 
     def wait(self, seconds: float = PATIENCE) -> Ended:
-        """Return how it ended; after `seconds` it is killed."""
+        """Return how the process ended; it is killed after `seconds`."""
         try:
             code = self.process.wait(seconds)
         except subprocess.TimeoutExpired:
             self.signal(9, all_of_them=True)
             code = self.process.wait()
-        # a process that this one started may hold the pipe for longer
+        # a process that this one started may hold the pipe longer
         self._reader.join(1.0)
         return Ended(code, self._errors.decode("utf-8", "replace"))
 
 
 def run_to_its_end(command: str, folder: Path, program: str = RUN, code: int = 0) -> None:
-    """Run a command undisturbed; the campaign ends where its exit code is another one."""
+    """Run a command undisturbed; another exit code than `code` ends the campaign."""
     ended = Started(command, folder, program).wait(600)
     if ended.code != code:
         raise SystemExit(f"rnng-dy {command}: code {ended.code}\n{ended.stderr}")
 
 
 def link_data(data: Path, folder: Path) -> None:
-    """Make a folder that shows all the data; what is written into it stays there."""
+    """Make a folder that shows all the data; files written into it stay there."""
     folder.mkdir(parents=True, exist_ok=True)
     for path in data.iterdir():
         if path.name != "results":

@@ -1,4 +1,4 @@
-"""Commands whose standard streams are closed, full, or have nobody who reads them."""
+"""Commands whose standard streams are closed, full, or without a reader."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scripts.torture.processes import Ended, Started, Trial, link_data
 
 STREAMS = "streams"
 PATIENCE = 60.0
-# whose result is what they print, or a file
+# commands that print their result or write it to a file
 EITHER = [
     "prepare --from trees test.trees",
     "oracle --train train.trees test.trees",
@@ -37,9 +37,9 @@ PRINTING = [
     commands.REPRODUCE_ANEW,
     "doctor",
 ]
-# who asks for help hears nothing, which is no result lost
+# unread help is no lost result
 HELP = ["--help", "--version", "parse --help"]
-# whose result is a file or a folder
+# commands whose result is a file or a folder
 WRITING = [
     *(f"{command} -o out" for command in EITHER),
     "tag test.trees --jackknife 2 --jobs 2 -o out",
@@ -74,7 +74,7 @@ STATES = [
 
 
 def run_in_state(command: str, state: State, data: Path, folder: Path) -> Trial:
-    """Run a command with its streams in that state."""
+    """Run a command with its streams in this state."""
     link_data(data, folder)
     prepare = partial(_close, state.closed)
     stdout = subprocess.DEVNULL if state.closed else _stdout(state)
@@ -103,7 +103,7 @@ def _problem(command: str, state: State, ended: Ended) -> str | None:
     if command in PRINTING and cannot_print:
         is_said = ended.code in (1, 2)
         return None if is_said else f"exit code {ended.code} though the result is lost"
-    # what `train` and `import-clab` print besides is no result
+    # other output of `train` and `import-clab` is no result
     return None if ended.code in ((0, 2) if cannot_print else (0,)) else ended.shown
 
 

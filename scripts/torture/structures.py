@@ -1,4 +1,4 @@
-"""Ways to damage JSON and .npz files that leave them readable as such, so that what is in them is what is wrong."""
+"""Ways to damage the content of JSON and .npz files, while they stay readable as such."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import numpy as np
 from scripts.torture.mutations import ANY, DEEP, NASTY, TEXT, Mutation
 
 PWNED = "pwned"
-"""The file that a pickle in one of these archives makes where somebody loads it."""
+"""The file that a pickle in one of these archives creates if somebody loads it."""
 VALUES: list[object] = [
     *(None, True, False, 0, -1, 1, 1.5, 1e308, float("nan"), float("inf"), -float("inf"), 10**400, 2**63),
     *("", "nan", "a", "\ud800", "\0", "a" * 10_000, [], {}, [[]], {"a": 1}, [None], [1, "a"], {"": {}}),
@@ -48,14 +48,14 @@ ARRAYS: list[Callable[[np.ndarray], np.ndarray]] = [
 
 
 class Pickled:
-    """What an attacker would put into an archive of objects."""
+    """An object whose pickle runs code, as an attacker would use."""
 
     def __reduce__(self):
         return os.mkdir, (PWNED,)
 
 
 def change_json(random: Random, content: bytes) -> bytes:
-    """A value somewhere in JSON becomes one of another type, goes away, or gets company."""
+    """Change the type of a value somewhere in JSON, remove it, or add others."""
     tree = json.loads(content)
     holders = list(_holders(tree))
     if not holders:
@@ -81,7 +81,7 @@ def change_json(random: Random, content: bytes) -> bytes:
 
 
 def _holders(tree: object) -> Iterator[dict | list]:
-    """Every object and list that is not empty; the small ones, which say more, as often as the large."""
+    """Yield every object and list that is not empty; small ones, which matter more, as often as large ones."""
     if isinstance(tree, (dict, list)) and tree:
         yield tree
         for item in tree.values() if isinstance(tree, dict) else tree:
@@ -89,13 +89,13 @@ def _holders(tree: object) -> Iterator[dict | list]:
 
 
 def nest_json(random: Random, content: bytes) -> bytes:
-    """JSON deeper than any, in its own place or in that of the first value."""
+    """Nest JSON extremely deep, as a whole or in the place of the first value."""
     deep = random.choice([b"[" * DEEP + b"]" * DEEP, b'{"a":' * DEEP + b"1" + b"}" * DEEP])
     return deep if random.random() < 0.5 else content.replace(b": ", b": " + deep + b', "x": ', 1)
 
 
 def change_member(random: Random, content: bytes) -> bytes:
-    """A member of an .npz becomes another array, goes away, gets another name or company."""
+    """Replace a member of an .npz by another array, remove or rename it, or add others."""
     arrays = _arrays(content)
     name = random.choice(list(arrays))
     how = random.randrange(8)
@@ -113,7 +113,7 @@ def change_member(random: Random, content: bytes) -> bytes:
 
 
 def change_number(random: Random, content: bytes) -> bytes:
-    """One number of an .npz is none, or far too large."""
+    """Replace a number of an .npz by NaN or a far too large one."""
     arrays = {name: np.array(values) for name, values in _arrays(content).items()}
     floats = [values for values in arrays.values() if values.dtype.kind == "f" and values.size]
     if floats:
@@ -123,7 +123,7 @@ def change_number(random: Random, content: bytes) -> bytes:
 
 
 def change_state(random: Random, content: bytes) -> bytes:
-    """The JSON within an .npz is changed; another array where there is none."""
+    """Change the JSON within an .npz, or another array if it has none."""
     arrays = _arrays(content)
     if "state" not in arrays:
         return change_member(random, content)
@@ -146,13 +146,13 @@ def _changed_text(random: Random, text: str) -> str:
 
 
 def promise_more(random: Random, content: bytes) -> bytes:
-    """A member's header promises an array far larger than what follows it."""
+    """Announce an array in a member's header that is far larger than its data."""
     shapes = ["(10000000000,)", "(100000, 100000)", "(-1,)", "()"]
     return _with_header(random, content, random.choice(shapes))
 
 
 def spoil_header(random: Random, content: bytes) -> bytes:
-    """A member's header is something else."""
+    """Replace a member's header by something else."""
     shape = random.choice(["None", "(1e3,)", "'a'", "(" * 200 + ")" * 200, "(True,)", "(2**9999,)"])
     return _with_header(random, content, shape)
 
@@ -171,7 +171,7 @@ def _with_header(random: Random, content: bytes, shape: str) -> bytes:
 
 
 def double_member(random: Random, content: bytes) -> bytes:
-    """A member stands twice in the archive, or is no array at all."""
+    """Repeat a member of the archive, or add one that is no array."""
     stream = io.BytesIO(content)
     with warnings.catch_warnings(), zipfile.ZipFile(stream, "a") as archive:
         warnings.simplefilter("ignore")

@@ -1,4 +1,4 @@
-"""Which command reads what: the files that are damaged, and every command that is given them."""
+"""Which command reads which file: the files to damage, and every command that reads them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Target(NamedTuple):
     command: str
     mutations: Sequence[Mutation]
     also: tuple[str, ...] = ()
-    """Files that the command finds without being told."""
+    """Files that the command reads although its arguments do not name them."""
     puts: Sequence[Put] = (CONTENT,)
-    """What may come into the file's place."""
+    """Things that may replace the file."""
 
 
 OPTIONS = "options"
@@ -42,14 +42,14 @@ FORMAT_OF = {
     "rules.heads": "head rules",
     ".params": "Boost archive",
 }
-"""By the end of a name; the first one counts."""
+"""Formats by the end of a name; the first match counts."""
 JSON_FILES = ("config.json", "vocabulary.json", "about.json", "text.json")
 MODELS = ("parser", "generator", "lm")
 TAGGER = "tagger/averaged_perceptron_tagger_xxx"
 
 
 def _texts() -> Iterator[Target]:
-    """The files of text that a command names."""
+    """Yield the text files that a command names."""
     for command in commands.COMMANDS:
         for name in dict.fromkeys(command.split()):
             ends = [end for end in FORMAT_OF if name.endswith(end) and not name.startswith("out")]
@@ -58,8 +58,8 @@ def _texts() -> Iterator[Target]:
 
 
 def _packed(text: Target) -> Iterator[Target]:
-    """A file of text as archives of it."""
-    # an archive of the original program is read as it is
+    """Yield a text file as archives of it."""
+    # an archive of the original program is read unchanged
     if not text.file.endswith(".params") and "reproduce" not in text.command:
         for ending in ENDINGS:
             name = f"{text.file}{ending}"
@@ -68,7 +68,7 @@ def _packed(text: Target) -> Iterator[Target]:
 
 
 def _files_of_models() -> Iterator[Target]:
-    """The files of the models that a command names."""
+    """Yield the files of the models that a command names."""
     for command in commands.COMMANDS:
         for model in [model for model in MODELS if model in command.split()]:
             files = {name: JSON for name in JSON_FILES} | {"parameters.npz": NPZ}
@@ -85,7 +85,7 @@ def _files_of_models() -> Iterator[Target]:
 
 
 def _kept() -> Iterator[Target]:
-    """Files that an earlier run left, or that stand beside others."""
+    """Yield files that an earlier run left, or that lie beside other files."""
     resume = "score --model generator test.props -o test.scores --resume"
     part = ("test.scores.part", "test.scores.part.key")
     for file in part:
@@ -103,9 +103,9 @@ def _kept() -> Iterator[Target]:
 
 
 def _places(texts: Sequence[Target], models: Sequence[Target]) -> Iterator[Target]:
-    """Something else in the place of a file that is read, of a model's, of an output, of what an earlier run left."""
+    """Yield replacements of inputs, of files of models, of outputs, and of files of an earlier run."""
     for _, file, command, *_ in texts:
-        # what is read twice is no pipe
+        # a file that is read twice cannot be a pipe
         puts = READ if command.split().count(file) == 1 else READ_TWICE
         puts = READ_AS_A_WHOLE if file.endswith(".params") else puts
         yield Target("places", file, command, (), puts=puts)

@@ -1,4 +1,4 @@
-"""Two commands on one output, and commands whose scheduler is dead: who is refused, how fast, and what is left."""
+"""Two commands on one output, and commands with a dead scheduler: who is refused, how fast, and what is left."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from scripts.torture.processes import PATIENCE, Ended, Started, Trial, link_data
 LOCKS, SCHEDULERS = "locks", "schedulers"
 AT_ONCE = 10.0
 LOADED = 20.0
-"""Seconds that a busy machine may take until a command is loaded, besides the ten that it has."""
+"""Extra seconds in which a command must be loaded on a busy machine, besides the ten that it has."""
 
 
 def run_two(straight: Straight, random: Random, data: Path, folder: Path) -> Trial:
-    """Stop a command somewhere, run the same one beside it, and let the first go on."""
+    """Stop a command at a random moment, run the same one beside it, and continue the first."""
     job = straight.job
     link_data(data, folder)
     names = {path.name for path in folder.iterdir()}
@@ -34,7 +34,7 @@ def run_two(straight: Straight, random: Random, data: Path, folder: Path) -> Tri
     time.sleep(moment)
     first.signal(signal.SIGSTOP, all_of_them=True)
     has_begun = names != {path.name for path in folder.iterdir()}
-    # one that has written all may have let go, and be about to end
+    # a command that has written everything may have released its lock, and be about to end
     writes = first.process.poll() is None and has_begun and bool(difference(straight, folder))
     resume = random.random() < 0.5
     second = job.start(data, folder, resume).wait(AT_ONCE + LOADED if writes else PATIENCE)
@@ -63,7 +63,7 @@ def _problem_of_two(
 
 
 def _nothing(connection: socket.socket) -> None:
-    """Say nothing, as long as the other one waits."""
+    """Send nothing as long as the other side waits."""
     with suppress(OSError):
         while connection.recv(1 << 16):
             pass
@@ -79,13 +79,13 @@ def _speak_http(connection: socket.socket) -> None:
 
 
 def _claim_a_terabyte(connection: socket.socket) -> None:
-    """A frame of Dask's that is to be far larger than any memory."""
+    """Send a frame of Dask's that claims to be far larger than any memory."""
     connection.sendall(struct.pack("<QQQ", 1 << 40, 1, 1 << 40))
     _nothing(connection)
 
 
 def _drip(connection: socket.socket) -> None:
-    """A byte now and then, so that nobody can say that nothing comes."""
+    """Send a byte now and then, so that the connection never seems idle."""
     with suppress(OSError):
         while True:
             connection.sendall(b"\1")
@@ -103,11 +103,11 @@ DEAD = (
     *("tls://127.0.0.1:1", "no/such/file", "pipe", "loop", "/dev/zero", "empty.json", "dead.json"),
 )  # fmt: skip
 Place = str | Callable[[socket.socket], None]
-"""An address, or a server's side of a conversation."""
+"""An address, or a function for a server's side of a conversation."""
 
 
 def ask_the_dead(command: str, place: Place, data: Path, folder: Path) -> Trial:
-    """Run a command whose scheduler is not there, or is none."""
+    """Run a command whose scheduler is missing, or is something else."""
     link_data(data, folder)
     os.mkfifo(folder / "pipe")
     (folder / "loop").symlink_to("loop")
@@ -143,7 +143,7 @@ def problem_of_dead(ended: Ended, folder: Path) -> str | None:
 
 @contextmanager
 def served(place: Place) -> Iterator[str]:
-    """Serve all who come, and yield the address; yield what is an address already."""
+    """Serve all connections and yield the address; a string is yielded unchanged."""
     if isinstance(place, str):
         yield place
         return
@@ -160,6 +160,6 @@ def served(place: Place) -> Iterator[str]:
 
         threading.Thread(target=serve, daemon=True).start()
         yield f"tcp://127.0.0.1:{server.getsockname()[1]}"
-        # what waits in `accept` is woken
+        # closing wakes a thread that waits in `accept`
         with suppress(OSError):
             server.shutdown(socket.SHUT_RDWR)

@@ -1,4 +1,4 @@
-"""Processes that run one command after the other, each under a limit of time, all under one of memory."""
+"""Worker processes that run one command after another, each with a time limit, all with a memory limit."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from rnng_dy import engine
 from scripts.checkout import CHECKOUT
 
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(CHECKOUT)}
-"""The environment in which processes find this checkout's code."""
+"""The environment in which processes import this checkout's code."""
 GRACE = 10.0
-"""Seconds after which a process that does not notice its limit is killed."""
+"""Seconds after which a process that ignores its time limit is killed."""
 MOST_HELD = 1500
-"""Megabytes after which a worker is replaced."""
+"""Megabytes of memory after which a worker is replaced."""
 KEPT_FROM = encoding.KEPT_FROM
 SHOWN = 1_000_000
-"""Characters of an output that are handed back."""
+"""Characters of an output that are returned."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one command may take."""
+    """Limits of one command."""
 
     seconds: float = 60.0
     gigabytes: float = 2.0
@@ -44,23 +44,23 @@ class Limits:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a command."""
+    """The result of a command."""
 
     code: int | None
-    """None where it did not end by itself."""
+    """The exit code; None if the command did not end by itself."""
     stdout: str = ""
     stderr: str = ""
     traceback: str = ""
     where: str = ""
-    """The exception and the function that it came from, or how the process died."""
+    """The exception and the function that raised it, or how the process died."""
     megabytes: float = 0.0
-    """That it took at its peak."""
+    """Megabytes of memory at the command's peak."""
     held: float = 0.0
-    """Megabytes that the process had afterwards."""
+    """Megabytes of memory of the process afterwards."""
 
 
 class Worker:
-    """A process for commands, another one after each that killed it."""
+    """A process for commands; it is replaced whenever a command kills it."""
 
     def __init__(self, limits: Limits = Limits()):
         self.limits = limits
@@ -73,7 +73,7 @@ class Worker:
         if self._process is None:
             context = get_context("spawn")
             self._pipe, theirs = context.Pipe()
-            # no daemon, which could not start processes of its own
+            # not a daemon, which could not start processes of its own
             self._process = context.Process(target=_serve, args=(theirs, self.limits, self._log))
             self._process.start()
             theirs.close()
@@ -98,7 +98,7 @@ class Worker:
             self._process = None
 
     def _death(self, how: str) -> Outcome:
-        """The outcome of a command that killed its process, or that had to be killed with it."""
+        """Return the outcome of a command that killed its process, or whose process had to be killed."""
         self._process.join()
         code = self._process.exitcode
         died = signal.Signals(-code).name if code < 0 else f"exit code {code} of the process"
@@ -108,25 +108,25 @@ class Worker:
 
 
 class Overtime(BaseException):
-    """A command takes longer than it may; no command can catch it by mistake."""
+    """An exception for exceeded time, which no command can catch by mistake."""
 
 
 def _serve(jobs: connection.Connection, limits: Limits, log: Path) -> None:
-    """Answer until nobody asks any more."""
+    """Answer jobs until the other side closes."""
     os.environ.update(ENVIRONMENT)
-    # what C++ or a crash prints goes to the log
+    # output of C++ and of crashes goes to the log
     written = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     for stream, file in enumerate((os.open(os.devnull, os.O_RDONLY), written, written)):
         os.dup2(file, stream)
     faulthandler.enable()
     engine.start()
-    # a bound that commands, which set their own, cannot go beyond
+    # a hard limit: commands set their own, and cannot exceed it
     most = _kilobytes("VmData") * 1024 + int(limits.gigabytes * 1e9)
     resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     signal.signal(signal.SIGALRM, _overtime)
     for module in {place.module for place in rnng_dy.cli.COMMANDS.values()}:
         importlib.import_module(f"rnng_dy.cli.{module}")
-    # what is always there need not be gone through after each command
+    # permanent objects need no collection after each command
     gc.freeze()
     while True:
         try:
@@ -138,9 +138,9 @@ def _serve(jobs: connection.Connection, limits: Limits, log: Path) -> None:
 
 
 def _outcome(arguments: list[str], seconds: float) -> Outcome:
-    """Run a command; the code is None where the time was up or an exception came through."""
+    """Run a command; the code is None if the time was up or an exception was raised."""
     _forget_the_last()
-    # arrays of an oracle are read where there are some, however small it is
+    # if there are arrays of an oracle, they are read however small it is
     encoding.KEPT_FROM = 0 if any(Path.cwd().glob("*.arrays")) else KEPT_FROM
     before = _kilobytes("VmRSS")
     failed, result = None, None
@@ -165,7 +165,7 @@ def _outcome(arguments: list[str], seconds: float) -> Outcome:
 
 
 def _forget_the_last() -> None:
-    """Make this process what a new one is: no model kept, the collector as it was, no peak of memory."""
+    """Reset this process to a new one's state: no model cached, the collector's settings, the memory peak."""
     from rnng_dy.execution import work
 
     work._open.cache_clear()
@@ -175,7 +175,7 @@ def _forget_the_last() -> None:
 
 
 def _where(error: BaseException) -> str:
-    """The exception and the innermost function of the project that it came through."""
+    """Return the exception and the innermost function of the project in its traceback."""
     places = [
         f"{Path(frame.filename).name} {frame.name}"
         for frame in traceback.extract_tb(error.__traceback__)
