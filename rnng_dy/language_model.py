@@ -62,8 +62,7 @@ class GenerativeModel(GeneratorNetwork, ParserI):
     def log_prob(self, tree: nltk.Tree) -> float:
         """Return log p(words, tree) in nats; unknown words are replaced by their UNK classes.
 
-        Returns -inf if training did not have one of the tree's nonterminals or word classes, or if the tree cannot be
-        derived.
+        Returns -inf for an unknown nonterminal or word class, and for a tree that cannot be derived.
         """
         try:
             example = self.example_of(tree)
@@ -90,10 +89,7 @@ class GenerativeModel(GeneratorNetwork, ParserI):
     def surprisals(
         self, tokens: Sequence[str], options: SearchOptions = DEFAULT_OPTIONS, end: bool = False
     ) -> list[WordRecord]:
-        """Return a record per word of a sentence, with its surprisal; with `end`, also one for the sentence end.
-
-        See `search.surprisal`.
-        """
+        """Return a record per word of a sentence and, with `end`, for the sentence end (see `search.surprisal`)."""
         [found] = measure(self, [tokens], options, end)
         return found.records
 
