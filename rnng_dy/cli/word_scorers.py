@@ -1,4 +1,4 @@
-"""What gives words probabilities in `rnng-dy surprisal`: generative and LSTM models, n-grams, other scorers."""
+"""Sources of word probabilities in `rnng-dy surprisal`: generative and LSTM models, n-grams, other scorers."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from rnng_dy.text.segmenter import Segmenter
 
 
 class Item(NamedTuple):
-    """A sentence of the input and its place there, from 0."""
+    """A sentence of the input and its index there, from 0."""
 
     index: int
     sentence: SourceSentence
 
 
 class Wanted(NamedTuple):
-    """What is wanted besides the words' numbers."""
+    """Outputs that the user requests besides the measures of words."""
 
     end: bool
     trees: bool
@@ -43,23 +43,23 @@ class Wanted(NamedTuple):
 
 
 class Scorer(NamedTuple):
-    """A model that gives words probabilities, whatever its kind."""
+    """A model or baseline that gives probabilities of words."""
 
     open_lines: Callable[[], Callable[[Sequence[Item]], list[Lines]]]
     columns: Sequence[str]
-    """The measures that it has."""
+    """The names of its measures."""
     has_trees: bool
     identity: Sequence[object]
-    """What its numbers depend on."""
+    """Everything that determines its results."""
     description: str
     open: Callable[[Executor], TransitionSystem]
-    """Opens the model in this process, so that what is wrong with it is said at once; gives its transition system."""
+    """Opens the model in this process, so that errors are reported at once; returns its transition system."""
     segmenter: Callable[[], Segmenter]
-    """How running text becomes the tokens that it was trained on."""
+    """Returns the segmenter that turns running text into tokens as in its training data."""
 
 
 class ScorerName(click.ParamType):
-    """A name in `SCORERS`, with = and a file where the scorer is made of one."""
+    """A name in `SCORERS`, with = and a file if the scorer is made from one."""
 
     name = "scorer"
 
@@ -91,7 +91,7 @@ scorer_option = click.option(
 def chosen_baseline(
     train_path: str | None, scorer: OpenableScorer | None, order: int
 ) -> OpenableScorer | None:
-    """What --kneser-ney or --scorer names, with the n of n-grams; None where neither is given."""
+    """Return the scorer of --kneser-ney or --scorer, with the n of n-grams; None without these options."""
     if train_path is not None:
         scorer = OpenableScorer(KneserNey.name, InputFile(train_path))
     return scorer and scorer._replace(order=order)
@@ -104,7 +104,7 @@ def open_scorer(
     wanted: Wanted,
     device: str,
 ) -> Scorer:
-    """The model of a folder or, where that is None, the baseline. Raises RnngError for a parser."""
+    """Return the scorer of a model folder or, if `folder` is None, of the baseline. Raises RnngError for a parser."""
     if folder is None:
         lines = partial(_sequential_lines, baseline, wanted.end)
         segmenter = partial(_segmenter, baseline)
@@ -179,7 +179,7 @@ def _of_records(records: Sequence[WordRecord], end: bool) -> MeasuredSentence:
 
 
 def _in_places(batch: Sequence[Item], measured: Iterator[MeasuredSentence]) -> list[Lines]:
-    """One line of JSON a sentence; an empty one has no words."""
+    """Return one line of JSON per sentence; an empty sentence has no words."""
     found = iter(measured)
     nothing = MeasuredSentence([])
     return [[(next(found) if item.sentence.tokens else nothing).to_json()] for item in batch]
