@@ -92,7 +92,7 @@ else:
 
 
 def cuda_device_count() -> int:
-    """Return the number of GPUs that the NVIDIA driver shows: 0 without a driver, limited by CUDA_VISIBLE_DEVICES.
+    """Return the number of GPUs that the NVIDIA driver shows: 0 without a driver; CUDA_VISIBLE_DEVICES selects them.
 
     A child process asks the driver, so that this process can still choose its GPU.
     """

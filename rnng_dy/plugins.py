@@ -62,8 +62,8 @@ _is_told = False
 def load(path: str | os.PathLike) -> None:
     """Load a plugin, unless its content is loaded already.
 
-    Raises PluginError naming file and line for a mistake in the file, and if a file of the same name with another
-    content is loaded already. Raises OSError if the file cannot be read.
+    Raises PluginError naming file and line for a mistake in the file, and if another content is loaded under its name.
+    Raises OSError if the file cannot be read.
     """
     path, source = os.fspath(path), read_regular(path)
     _load(Plugin(os.path.basename(path), hashlib.sha256(source).hexdigest(), path, source))

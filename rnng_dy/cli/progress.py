@@ -34,7 +34,7 @@ class Progress:
     """A display of finished items with rate and time left, unless the command is quiet."""
 
     def __init__(self, what: str, total: int | None, unit: str = "sentences"):
-        """If `total` is None, it is unknown, and no time left is shown."""
+        """Begin the display; a total of None is unknown, and then no time left is shown."""
         self._what, self._total, self._unit = escaped(what), total, unit
         self._done = self._skipped = 0
         self._start = time.monotonic()

@@ -1,8 +1,8 @@
 """The workers of a Dask scheduler as an executor.
 
 Batches are tasks that depend on two other tasks: the files that the work reads, under the hash of their content, and
-the opening of the work. So Dask sends both to each worker once, repeats them if a worker is lost, and drops them when
-the command ends, even if it is killed.
+the opening of the work. So Dask sends both to each worker once and repeats them if a worker is lost. It drops them
+when the command ends, even if the command is killed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class DaskWorkers(Executor):
     """
 
     def __init__(self, scheduler: str, say: Callable[[str], None] = lambda line: None):
-        """`scheduler` is an address, a scheduler file, or `local:N`; `say` receives messages other than errors.
+        """Connect to `scheduler`, an address, a scheduler file or `local:N`; `say` gets messages other than errors.
 
         Raises RnngError as `Scheduler` does.
         """

@@ -268,7 +268,7 @@ class RunningProcess(Running):
     place = ""
 
     def __init__(self, command: Command, without_parent: int = signal.SIGTERM):
-        """`without_parent` is the signal that the process gets when its parent process ends."""
+        """Start the command; `without_parent` is the signal that it gets when its parent process ends."""
         # the process requests the signal itself: code between fork and exec may hang if other threads hold locks
         call = (
             "from rnng_dy.execution.local import end_with_parent; "

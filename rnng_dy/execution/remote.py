@@ -39,7 +39,7 @@ class Opening:
     """
 
     def __init__(self, pickled: bytes, identity: Mapping[str, str | None], processes: int):
-        """`identity` is the sender's installed software; `processes` is how many workers share a machine's memory."""
+        """Take pickled work, the sender's installed software, and how many workers share a machine's memory."""
         self._arguments = pickled, identity, processes
         self._work: Callable | None = None
 

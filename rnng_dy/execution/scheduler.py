@@ -78,7 +78,7 @@ class Scheduler:
     """A connection to a Dask scheduler, all of whose workers have the same software as this process."""
 
     def __init__(self, given: str, say: Callable[[str], None]):
-        """`given` is an address, a scheduler file, or `local:N`, which starts a scheduler here with N workers.
+        """Connect to `given`: an address, a scheduler file, or `local:N`, which starts a scheduler here with N workers.
 
         Raises RnngError if Dask is not installed, no scheduler answers, or a worker has other software installed.
         """
@@ -240,7 +240,7 @@ def _require_scheduler(address: str) -> None:
 
 
 async def _identity(address: str) -> object:
-    """Return how a Dask server identifies itself. Raises RnngError without a certificate, OSError and others."""
+    """Return how a Dask server identifies itself. Raises RnngError without a certificate, and any connection error."""
     from distributed.comm import connect
     from distributed.security import Security
 

@@ -12,7 +12,7 @@ class Stopped(KeyboardInterrupt):
     """A signal has stopped work after a step; finished work is kept."""
 
     def __init__(self, message: str, number: int):
-        """`number` is the number of the signal."""
+        """Keep `number`, the number of the signal."""
         super().__init__(message)
         self.number = number
 

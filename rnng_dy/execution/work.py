@@ -82,7 +82,7 @@ class Work:
         open_lines: Callable[[], Callable[[Sequence], list[Lines]]],
         lines_of_left_out: Callable[[object], Lines],
     ):
-        """`open_lines()` is called in each worker and returns a function from a batch to the lines of its items."""
+        """Use `open_lines()`, called in each worker, as the function from a batch to the lines of its items."""
         self._executor, self._open_lines = executor, open_lines
         self._lines_of_left_out = lines_of_left_out
         self.left_out: list = []

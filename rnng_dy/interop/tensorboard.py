@@ -24,7 +24,7 @@ class EventFiles:
     """
 
     def __init__(self, folder: Path):
-        """Raises RnngError if `tensorboard` is not installed, OSError if the folder cannot be made."""
+        """Make the folder. Raises RnngError if `tensorboard` is not installed, OSError if the folder cannot be made."""
         try:
             from tensorboard.compat.proto import event_pb2, summary_pb2
             from tensorboard.summary.writer import event_file_writer

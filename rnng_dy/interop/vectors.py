@@ -15,8 +15,8 @@ from rnng_dy.models.vocabulary import ParserVocabulary
 def read_vectors(path: str) -> tuple[list[str], np.ndarray]:
     """Read words and their vectors, shape (words, dimension), float32.
 
-    The first line, `words dimension`, is optional. Raises InputError for a line of another length, a value that is no
-    finite number, a repeated word, or a number of words that differs from the first line's.
+    The first line, `words dimension`, is optional. Raises InputError for a line of another length, a value that is not
+    finite, a repeated word, or a number of words that contradicts the first line.
     """
     words: dict[str, int] = {}
     rows: list[np.ndarray] = []

@@ -51,7 +51,7 @@ class GradientAllReduce(Protocol):
     replicas: int
 
     def add_up(self, part: PartialLoss) -> PartialLoss:
-        """Replace the gradients in this replica's store by the sum over all replicas; return the parts' union."""
+        """Replace the gradients in this replica's store by the sum over all replicas; return the parts as one."""
 
 
 class ReplicaGroup(Protocol):

@@ -30,7 +30,7 @@ class Examples(Sequence):
         example_of: _ParserExampleOf | _WordExampleOf,
         members: np.ndarray,
     ):
-        """`members` are the indices of the sentences in the oracle."""
+        """Select the sentences of the oracle with the indices `members`."""
         self._oracle, self._example_of, self._members = oracle, example_of, members
 
     def __len__(self) -> int:

@@ -92,9 +92,10 @@ class TrainingLoop:
         inputs: Mapping[str, object] | None = None,
         group: Callable[[Updater, Path, int], ReplicaGroup] | None = None,
     ):
-        """`model` and `examples` are of one kind; `report` is called with every record of the log.
+        """Set up a training of `model` on `examples`, which are of the model's kind.
 
-        `inputs` are the training's inputs besides the settings, by name, as JSON values (hashes of files).
+        `report` is called with every record of the log. `inputs` are the training's inputs besides the settings, by
+        name, as JSON values (hashes of files).
         `group` makes the group of processes that share the updates, by default local ones.
         """
         self.model, self.examples, self.settings = model, examples, settings

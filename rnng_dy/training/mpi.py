@@ -58,7 +58,7 @@ class World:
     """The ranks that mpirun has started, as one of them sees them."""
 
     def __init__(self, command: Sequence[str]):
-        """`command` is the typed command. Raises RnngError if ranks differ in it, in software or in processor."""
+        """Compare the ranks. Raises RnngError if they differ in the typed `command`, in software or in processor."""
         self._comm = MPI.COMM_WORLD
         self.rank, self.size = self._comm.Get_rank(), self._comm.Get_size()
         _require_one_mpi(self.size)
@@ -177,7 +177,7 @@ class Ranks:
     """The replicas of an updater, as the first rank sees them; see `ReplicaGroup`."""
 
     def __init__(self, world: World, updater: Updater):
-        """The updater's model must have the parameters that training starts from."""
+        """Send the updater's model, with its initial parameters, to the other ranks."""
         self._world, self._updater = world, updater
         examples, optimizer = updater.examples, updater.optimizer.arrays()
         if world.machines > 1 and isinstance(examples, Examples):
@@ -203,7 +203,7 @@ class RankAllReduce:
     """One rank's part in adding up the gradients of all ranks; see `GradientAllReduce`."""
 
     def __init__(self, comm: MPI.Comm, store: ParameterStore):
-        """All ranks must construct theirs at the same time."""
+        """Wait for the other ranks, which must construct theirs at the same time."""
         self.rank, self.replicas = comm.Get_rank(), comm.Get_size()
         self._comm, self._gradients = comm, Gradients(store)
         self._sum = OrderedSum(comm, self._gradients.most)
@@ -226,7 +226,7 @@ class OrderedSum:
     """Adds up rows of float32 numbers over all ranks, each number in the order of ranks."""
 
     def __init__(self, comm: MPI.Comm, most: int):
-        """`most` is the maximal length of a row."""
+        """Reserve memory for rows of at most `most` numbers."""
         self._comm, self._rank, self._ranks = comm, comm.Get_rank(), comm.Get_size()
         # one more number per slice, since slices differ in size by one
         self._slices = np.empty(most + self._ranks, np.float32)

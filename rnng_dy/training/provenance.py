@@ -127,7 +127,7 @@ class Provenance:
         command: str | None,
         preset: str,
     ):
-        """New sections replace those of the model; its other sections stay.
+        """Replace sections about the model by new ones; its other sections stay.
 
         `inputs` are hashes of the data by option; `preset` is used for a new model, not for a resumed one.
         """

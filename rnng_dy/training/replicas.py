@@ -110,7 +110,7 @@ class Replicas:
     """The updater of this process and those of helper processes, which make updates together."""
 
     def __init__(self, updater: Updater, folder: Path, replicas: int):
-        """`folder` must hold the updater's training state. Raises RnngError if there is no room for the shared file."""
+        """Start helpers, which read the training state in `folder`. Raises RnngError if the disk lacks room."""
         check_jobs(replicas, engine.device())
         self.rank, self.replicas = 0, replicas
         self._updater = updater

@@ -55,7 +55,7 @@ class Training:
         listener: Listener | None = None,
         **settings,
     ):
-        """`kind` is `discriminative`, `generative` or `lstm-lm`; `folder` is the model folder.
+        """Check the options; `kind` is `discriminative`, `generative` or `lstm-lm`, `folder` the model folder.
 
         `trees` and `dev_trees` are files of bracketed trees, nltk.Trees or oracles. `settings` are the other options of
         `rnng-dy train`, with _ for -: see `TrainingOptions` and `Settings`.
