@@ -55,12 +55,12 @@ def __getattr__(name: str):
 def load(
     folder: str | os.PathLike, device: str | None = None
 ) -> DiscriminativeParser | GenerativeModel | LstmLanguageModel:
-    """The model of a folder, of whatever kind it is.
+    """Load the model of a folder, whatever its kind.
 
-    `device` is `cpu`, `cuda` or `cuda:N`, one for all models of a process.  [default: that of the models there are,
-    else `cpu`]
+    `device` is `cpu`, `cuda` or `cuda:N`; all models of a process share it.  [default: the device that the process
+    uses already, else `cpu`]
 
-    Raises RnngError, which says what to do, where the folder holds no model or a damaged one, or the device cannot be
+    Raises RnngError, which says what to do, if the folder holds no model or a damaged one, or if the device cannot be
     used.
 
     >>> load("no/such/folder")
@@ -76,9 +76,9 @@ def load(
 
 
 def load_plugin(path: str | os.PathLike) -> None:
-    """Load a file of Python whose classes join the project's registries: see docs/extending.md.
+    """Load a Python file whose classes join the project's registries: see docs/extending.md.
 
-    Raises PluginError naming file and line for a mistake in it, OSError where it cannot be read.
+    Raises PluginError with file and line for a mistake in the file, OSError if it cannot be read.
     """
     from rnng_dy import plugins
 

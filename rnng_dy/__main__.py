@@ -1,4 +1,4 @@
-"""The `rnng-dy` command from its first moment; `python -m rnng_dy` is the same."""
+"""Entry point of the `rnng-dy` command; `python -m rnng_dy` is the same."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 ADDRESS_SPACE = 1 << 29
-"""Bytes of memory, used or not, that all libraries are loaded in."""
+"""Bytes of address space that loading all libraries takes."""
 
 
 def main() -> None:
-    """Run the command line; Ctrl-C ends it with 130 while it is still being loaded, too."""
+    """Run the command line; Ctrl-C ends it with exit code 130, even while it is still being loaded."""
     for descriptor in (0, 1, 2):
         try:
             os.fstat(descriptor)
         except OSError:
-            # closed (`>&-`): the next file that is opened would take its place
+            # closed (`>&-`): the next file that is opened would get this descriptor
             os.open(os.devnull, os.O_RDONLY if descriptor == 1 else os.O_RDWR)
     if sys.stdout is None:
-        # a result that nobody gets is an error: what is written here raises OSError
+        # losing the results silently would be wrong: writing here raises OSError
         sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
@@ -33,7 +33,7 @@ def main() -> None:
 
 
 def _run() -> None:
-    """Run the command; once it is decided how it ends, Ctrl-C changes that no more."""
+    """Run the command; ignore Ctrl-C once its exit code is decided."""
     try:
         _require_address_space()
         with _ending_at_once():
@@ -45,12 +45,12 @@ def _run() -> None:
                 load_command(*sys.argv[1:2])
             command()
     finally:
-        # while Python ends it would end the process by the signal, and the exit code would be lost
+        # during Python's shutdown, Ctrl-C would end the process by the signal, and the exit code would be lost
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _require_address_space() -> None:
-    """End the process where the libraries would end it, in words of their own, while they are loaded."""
+    """Exit with a clear message if the memory limit is too low to load the libraries."""
     allowed, _ = resource.getrlimit(resource.RLIMIT_AS)
     if 0 <= allowed < ADDRESS_SPACE:
         message = f"this process may have {allowed >> 20} MB of memory (ulimit -v): it needs {ADDRESS_SPACE >> 20}"
@@ -60,7 +60,7 @@ def _require_address_space() -> None:
 
 @contextmanager
 def _ending_at_once() -> Iterator[None]:
-    """Ctrl-C ends the process on the spot: modules have destructors, which an exception would be lost in."""
+    """Let Ctrl-C end the process at once: an exception would be lost in the destructors of modules."""
     raises = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if raises:
         signal.signal(signal.SIGINT, lambda number, frame: os._exit(130))

@@ -1,4 +1,4 @@
-"""Arrays by name in .npz files, without pickle."""
+"""Named arrays in .npz files, without pickle."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from oracle.regular_files import open_regular
 from oracle.streams import replacing
 
 LARGEST = 1e9
-"""Of the numbers of a model: products of some that are larger would be no float32 any more."""
+"""Largest absolute value allowed in a model: products of larger values would overflow float32."""
 
 
 def are_usable(values: np.ndarray) -> bool:
-    """Whether an array holds floats that a model can compute with: finite, and not over LARGEST."""
-    # in float16 LARGEST is infinite, and no infinity is over it
+    """Return whether an array holds floats that a model can compute with: finite, and not over LARGEST."""
+    # in float16 LARGEST is infinite, so that the comparison alone would let infinity pass
     return (
         np.issubdtype(values.dtype, np.floating)
         and bool(np.isfinite(values).all())
@@ -26,20 +26,20 @@ def are_usable(values: np.ndarray) -> bool:
 
 
 def number_of_updates(values: np.ndarray) -> int:
-    """The whole number that an array holds. Raises RnngError for anything else."""
+    """Return the whole number that an array holds. Raises RnngError for anything else."""
     if values.shape or not np.issubdtype(values.dtype, np.integer):
         raise RnngError(f"updates holds {values.dtype}, no whole number")
     return int(values)
 
 
 def write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
-    """Write arrays by their names; the file is replaced when it is complete. Raises OSError naming `path`."""
+    """Write named arrays to a file, which is replaced only by a complete one. Raises OSError naming `path`."""
     with replacing(path, binary=True) as stream:
         np.savez(stream, **arrays)
 
 
 def read_arrays(path: Path, names: Sequence[str] | None = None) -> dict[str, np.ndarray]:
-    """The arrays of an .npz, or those of some names. Raises InputError for a missing or damaged file."""
+    """Return all arrays of an .npz file, or only `names`, by name. Raises InputError if it is missing or damaged."""
     try:
         # opened once: a file that is replaced while it is read stays whole
         stream = open_regular(path)
@@ -52,7 +52,7 @@ def read_arrays(path: Path, names: Sequence[str] | None = None) -> dict[str, np.
     except MemoryError:
         raise
     except Exception as error:
-        # zipfile and numpy raise a dozen kinds for what they do not understand
+        # zipfile and numpy raise a dozen kinds of exceptions for a damaged file
         raise InputError(f"damaged or cut short ({error})", path) from None
     for name, values in arrays.items():
         if not isinstance(values, np.ndarray):

@@ -1,8 +1,8 @@
-"""Model folders: config.json, vocabulary.json, parameters.npz and companions; no pickle anywhere. Knows no model.
+"""Model folders: config.json, vocabulary.json, parameters.npz and companions; no pickle. Independent of model classes.
 
-While a model is trained, its folder also holds training.npz (the newest parameters and where training stands) and
-log.jsonl. Each .npz and what the folder says of the model (`model_card`) are replaced by one rename, the rest does not
-change after the folder is made, so a kill at any moment leaves a complete model and a complete state to go on from.
+While a model is trained, its folder also holds training.npz (newest parameters and progress) and log.jsonl. Each .npz
+and each file of `model_card` is replaced by one rename; other files do not change once the folder is made. So a kill
+at any moment leaves a complete model, and a complete training state to resume from.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ FORMAT, VERSION = "rnng_dy model", 1
 CONFIG, VOCABULARY = "config.json", "vocabulary.json"
 PARAMETERS, TRAINING = "parameters.npz", "training.npz"
 UPDATES = "updates"
-"""Beside the parameters in their file."""
+"""The key of the number of updates, in the file of the parameters."""
 PLUGINS = "plugins"
-"""The key of plugins that a model needs, in config.json where it needs any."""
+"""The key in config.json of the plugins that a model needs; absent if it needs none."""
 GENERAL = {"format", "version", "kind", "sizes", PLUGINS}
-"""Keys of config.json for any kind of model."""
+"""The keys of config.json that every kind of model may have."""
 
 
 class Store(Protocol):
-    """Arrays by name, such as a model's parameters or what an optimizer remembers."""
+    """A source of named arrays, such as a model's parameters or an optimizer's state."""
 
     def arrays(self) -> Mapping[str, np.ndarray]:
-        """All of them."""
+        """Return all arrays by name."""
 
     def load(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Take them up. Raises RnngError where they do not fit."""
+        """Set all values from arrays. Raises RnngError if they do not fit."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Contents:
     vocabulary: Mapping[str, object]
 
     def constant(self, name: str) -> np.ndarray:
-        """An array that is not trained. Raises InputError for a missing or damaged one."""
+        """Read an array that is not trained. Raises InputError for a missing or damaged one."""
         path = self.folder / f"{name}.npz"
         arrays = read_arrays(path)
         if arrays.keys() != {name} or not np.issubdtype(arrays[name].dtype, np.floating):
@@ -67,7 +67,7 @@ class Contents:
 
     @contextmanager
     def blamed(self) -> Iterator[None]:
-        """Turn what goes wrong with the vocabulary into an InputError that names it."""
+        """Turn errors in reading the vocabulary into an InputError that names its file."""
         try:
             yield
         except (KeyError, TypeError, ValueError) as error:
@@ -81,13 +81,13 @@ def save(
     optimizer: Store | None = None,
     adding: Iterable[Callable[[Path], None]] = (),
 ) -> None:
-    """Write a model folder; at every moment it is the old one or the new one, whole.
+    """Write a model folder; at every moment the old one or the new one is there, complete.
 
-    What an old folder holds besides a model stays: the training state, its log and data, files of others. With `state`
-    and `optimizer`, the folder is that of a model in training; each of `adding` writes more files into it.
+    Other files of an old folder stay: the training state, its log and data, the user's files. `state` and `optimizer`
+    save a model in training; each function in `adding` writes more files into the folder.
 
-    Raises RnngError for a folder of something else, for one with the training of another model, and for one that
-    another process writes.
+    Raises RnngError if the folder is no model folder, holds the training of another model, or is being written by
+    another process.
     """
     with writing(folder):
         folder = Path(os.path.realpath(folder))
@@ -122,7 +122,7 @@ def _write_new(model, folder: Path) -> None:
 
 
 def _require_same_training(model, old: Path, new: Path) -> None:
-    """Raise RnngError if the old folder has a training state that the new one's model cannot go on from."""
+    """Raise RnngError if the old folder has a training state that the new model cannot resume from."""
     if not (old / TRAINING).exists():
         return
     (config, words), (new_config, new_words) = (
@@ -134,11 +134,11 @@ def _require_same_training(model, old: Path, new: Path) -> None:
 
 
 def read(folder: str | Path, kind: str, defaults: Mapping[str, object]) -> Contents:
-    """What a folder holds of a kind of model.
+    """Read configuration and vocabulary of a model of a kind.
 
-    `defaults` are more keys of its config.json, with what they are in older folders.
+    `defaults` are the kind's own keys of config.json, with their values for older folders that lack them.
 
-    Raises RnngError where there is no model, where it is of another kind or has an unknown key.
+    Raises RnngError if there is no model, if it is of another kind, or if it has an unknown key.
     """
     folder = Path(folder)
     config = read_config(folder)
@@ -154,29 +154,29 @@ def read(folder: str | Path, kind: str, defaults: Mapping[str, object]) -> Conte
 
 
 def model_files(folder: str | Path) -> dict[str, Path]:
-    """By their names in it, the files of a folder that the model is read from: neither training state nor data."""
+    """Return the files that a model is read from, by their names in its folder: no training state, no data."""
     folder = Path(folder)
-    # read_companions reads JSON alone, of the folder and those in it; deeper down are the arrays of training data
+    # companions are JSON files in the folder and its subfolders; deeper down are the arrays of training data
     paths = [path for pattern in ("*.json", "*/*.json", "*.npz") for path in folder.glob(pattern)]
     paths = [path for path in paths if path.name != TRAINING]
     return {path.relative_to(folder).as_posix(): path for path in paths if path.is_file()}
 
 
 def kind_of(folder: str | Path) -> str:
-    """Which kind of model a folder holds."""
+    """Return the kind of model that a folder holds."""
     return read_config(folder)["kind"]
 
 
 def save_parameters(model, folder: str | Path) -> None:
-    """Replace the parameters in an existing model folder, with the number of updates that they have had."""
+    """Replace the parameters in an existing model folder; saves the number of updates, too."""
     known = {} if model.updates is None else {UPDATES: np.array(model.updates)}
     write_arrays(Path(folder) / PARAMETERS, {**model.store.arrays(), **known})
 
 
 def take_updates(arrays: dict[str, np.ndarray]) -> int | None:
-    """Take the number of updates out of the arrays of a model; None where an older folder does not say it.
+    """Remove the number of updates from the arrays of a model and return it; None if an older folder lacks it.
 
-    Raises RnngError where it is no number.
+    Raises RnngError if it is no whole number.
     """
     updates = arrays.pop(UPDATES, None)
     return None if updates is None else number_of_updates(updates)
@@ -185,14 +185,14 @@ def take_updates(arrays: dict[str, np.ndarray]) -> int | None:
 def save_training(
     store: Store, folder: str | Path, state: Mapping[str, object], optimizer: Store
 ) -> None:
-    """Replace the training state: the parameters now, what the optimizer remembers and a JSON object."""
+    """Replace the training state: current parameters, optimizer state and a JSON object."""
     arrays = {f"parameter/{name}": values for name, values in store.arrays().items()}
     arrays |= {f"optimizer/{name}": values for name, values in optimizer.arrays().items()}
     write_arrays(Path(folder) / TRAINING, {"state": np.array(json.dumps(state)), **arrays})
 
 
 def load_training(store: Store, folder: str | Path, optimizer: Store) -> dict[str, object]:
-    """Set parameters and optimizer from the training state and give its JSON object."""
+    """Set parameters and optimizer from the training state and return its JSON object."""
     path = Path(folder) / TRAINING
     arrays = read_arrays(path)
     try:
@@ -209,13 +209,13 @@ def load_training(store: Store, folder: str | Path, optimizer: Store) -> dict[st
 
 
 def remove_half_written(folder: str | Path) -> None:
-    """Remove what a kill left of files that were being written; only while no other process works in the folder."""
+    """Remove files that a killed process left half written; call only while no other process uses the folder."""
     for half_written in Path(folder).glob(".*.*.*[0-9]"):
         half_written.unlink(missing_ok=True)
 
 
 def training_state(folder: str | Path) -> dict[str, object]:
-    """The JSON object of a training state. Raises InputError where the folder has none."""
+    """Return the JSON object of a training state. Raises InputError if the folder has none."""
     path = Path(folder) / TRAINING
     arrays = read_arrays(path, ["state"])
     try:
@@ -225,7 +225,7 @@ def training_state(folder: str | Path) -> dict[str, object]:
 
 
 def read_config(folder: str | Path) -> dict:
-    """The content of a folder's config.json. Raises RnngError where there is no model, or none that can be read."""
+    """Return the content of a folder's config.json. Raises RnngError if there is no model that can be read."""
     folder = Path(folder)
     put_back(folder)
     path = folder / CONFIG

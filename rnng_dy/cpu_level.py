@@ -6,7 +6,7 @@ import platform
 from pathlib import Path
 
 CPUINFO = Path("/proc/cpuinfo")
-# levels of the x86-64 psABI, highest first, with what each adds in the names of /proc/cpuinfo (abm has lzcnt)
+# levels of the x86-64 psABI, highest first, with the flags of /proc/cpuinfo that each adds (abm includes lzcnt)
 _ADDS = {
     "x86-64-v4": ["avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"],
     "x86-64-v3": ["avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave"],
@@ -16,7 +16,7 @@ _X86 = list(_ADDS)
 
 
 def cpu_level(machine: str | None = None, cpuinfo: Path = CPUINFO) -> str:
-    """`x86-64-v4`, `x86-64-v3` or `x86-64`, `armv8-a`, and for any other machine the empty string.
+    """Return `x86-64-v4`, `x86-64-v3`, `x86-64` or `armv8-a`; the empty string for any other machine.
 
     >>> cpu_level("aarch64")
     'armv8-a'
@@ -31,7 +31,7 @@ def cpu_level(machine: str | None = None, cpuinfo: Path = CPUINFO) -> str:
 
 
 def lower_levels(level: str) -> list[str]:
-    """The level and those below it, for compilers that do not know it.
+    """Return a level and all lower levels, for compilers that do not support the level.
 
     >>> lower_levels("x86-64-v3")
     ['x86-64-v3', 'x86-64']
@@ -40,17 +40,17 @@ def lower_levels(level: str) -> list[str]:
 
 
 def runs_here(march: str) -> bool:
-    """Whether code compiled for `march`, one of this module's names, runs on this processor."""
+    """Return whether code compiled for `march`, one of this module's names, runs on this processor."""
     return march not in _X86 or march in lower_levels(cpu_level())
 
 
 def _needs(level: str) -> frozenset[str]:
-    """All flags of a level."""
+    """Return all flags that a level requires."""
     return frozenset(flag for below in lower_levels(level) for flag in _ADDS[below])
 
 
 def _cpu_flags(cpuinfo: Path) -> frozenset[str]:
-    """The flags of the first processor, empty where the file is missing."""
+    """Return the flags of the first processor, or none if the file is missing."""
     try:
         lines = cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

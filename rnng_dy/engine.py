@@ -1,7 +1,7 @@
-"""The one place that configures and imports DyNet: device, memory, seed, autobatching.
+"""Configuration and import of DyNet, in this module only: device, memory, seed, autobatching.
 
-Models say `from rnng_dy.engine import dy` and use `dy` as they would use the module `dynet`. DyNet reads its
-configuration once, while it is imported, so the first use of `dy` (or an explicit `start`) settles it for the process.
+Models write `from rnng_dy.engine import dy` and use `dy` like the module `dynet`. DyNet reads its configuration once,
+at import. So the first use of `dy` (or an explicit `start`) fixes the configuration for the process.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ T = TypeVar("T")
 CPU = "cpu"
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 NEEDED = "2.1.2+rnng.3"
-"""The version of DyNet, and of our patches to it: the last one of scripts/dynet/versions.txt."""
+"""The required version of DyNet with our patches: the last one in scripts/dynet/versions.txt."""
 CUDA_BUILD = ".cu13"
-"""What the version of a build with the CUDA backend has at its end."""
+"""The suffix that the version of a build with the CUDA backend has."""
 INSTALL_HINT = (
     "run `make setup`, or `scripts/install_dynet --python PYTHON` for a Python of your own"
 )
@@ -37,7 +37,7 @@ INSTALL_HINT = (
 
 @dataclass(frozen=True)
 class Start:
-    """What DyNet is started with; memory is in MB for each of its four pools, which grow when full."""
+    """The settings that DyNet starts with; memory is in MB for each of its four pools, which grow when full."""
 
     device: str = CPU
     memory: int = 128
@@ -49,10 +49,10 @@ _started: Start | None = None
 
 
 def installed_version() -> str | None:
-    """The version of the installed DyNet (see NEEDED and CUDA_BUILD), or None."""
+    """Return the version of the installed DyNet (see NEEDED and CUDA_BUILD), or None if it is not installed."""
     if importlib.util.find_spec("_dynet") is None:
         return None
-    # not every command that loads this module asks, and it takes a while to load
+    # imported here since it loads slowly and few commands need it
     from importlib import metadata
 
     try:
@@ -62,12 +62,12 @@ def installed_version() -> str | None:
 
 
 def has_cuda_build() -> bool:
-    """Whether the installed DyNet has the CUDA backend."""
+    """Return whether the installed DyNet has the CUDA backend."""
     return (installed_version() or "").endswith(CUDA_BUILD)
 
 
 def require_build() -> None:
-    """Raise RnngError where DyNet is missing, or is another build than this version of the package needs."""
+    """Raise RnngError if DyNet is missing, or is another version than this package needs."""
     version = installed_version()
     if version is None:
         raise RnngError(f"DyNet is not installed: {INSTALL_HINT}")
@@ -77,7 +77,7 @@ def require_build() -> None:
         )
 
 
-# cuInit reads CUDA_VISIBLE_DEVICES once for the process, so that nobody may ask the driver before it is set
+# cuInit reads CUDA_VISIBLE_DEVICES once per process, so this process must not call the driver before it is set
 _COUNT = """
 import ctypes
 try:
@@ -92,9 +92,9 @@ else:
 
 
 def cuda_device_count() -> int:
-    """GPUs that the NVIDIA driver shows, 0 where there is no driver; CUDA_VISIBLE_DEVICES chooses and orders them.
+    """Return the number of GPUs that the NVIDIA driver shows: 0 without a driver; CUDA_VISIBLE_DEVICES selects them.
 
-    Another process asks, so that this one can still choose its GPU.
+    A child process asks the driver, so that this process can still choose its GPU.
     """
     asked = subprocess.run([sys.executable, "-c", _COUNT], capture_output=True, text=True)
     return int(asked.stdout) if asked.stdout.strip().isdigit() else 0
@@ -104,7 +104,7 @@ _graph_lock = threading.RLock()
 
 
 def one_graph(function: Callable[P, T]) -> Callable[P, T]:
-    """Let one thread at a time run functions that build a graph and read it: DyNet has one graph for the process."""
+    """Let only one thread at a time run functions that build and read a graph: DyNet has one graph per process."""
 
     @wraps(function)
     def alone(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -114,7 +114,7 @@ def one_graph(function: Callable[P, T]) -> Callable[P, T]:
     return alone
 
 
-# a process that is forked has no other threads, which could never give the lock back, nor end the graph
+# a forked process has only the forking thread: a lock held by another thread would never be released there
 os.register_at_fork(
     before=_graph_lock.acquire,
     after_in_parent=_graph_lock.release,
@@ -128,9 +128,9 @@ def start(
 ) -> None:
     """Configure and import DyNet. A second call with the same settings does nothing.
 
-    Args: `device` is `cpu`, `cuda` or `cuda:N`; `memory` in MB for each pool; with `profiling`, DyNet prints what each
-    kind of node took to standard output when the process ends.
-    Raises RnngError where DyNet, its CUDA backend or the GPU is missing, or where DyNet runs with other settings.
+    Args: `device` is `cpu`, `cuda` or `cuda:N`; `memory` is in MB per pool; with `profiling`, DyNet prints the time of
+    each kind of node to standard output when the process ends.
+    Raises RnngError if DyNet, its CUDA backend or the GPU is missing, or if DyNet already runs with other settings.
     """
     global _started
     settings = Start(_full_name(device), memory, autobatch, profiling)
@@ -144,7 +144,7 @@ def start(
 
     dynet_config.set(
         mem=",".join([str(memory)] * 4),
-        # every random draw is seeded where it is made (`reset_random_seed`); 0 would mean a random seed here
+        # each caller seeds its own random draws (`reset_random_seed`); 0 would mean a random seed here
         random_seed=1,
         autobatch=int(autobatch),
         profiling=int(profiling),
@@ -165,7 +165,7 @@ def start(
 
 
 def visible_device(gpu: int, visible: str | None) -> str:
-    """What CUDA_VISIBLE_DEVICES must be for GPU number `gpu` to be the only one; `visible` is what the user has set.
+    """Return the value of CUDA_VISIBLE_DEVICES that shows only GPU number `gpu`; `visible` is the user's value.
 
     >>> visible_device(1, None), visible_device(1, "3,5,7")
     ('1', '5')
@@ -174,7 +174,7 @@ def visible_device(gpu: int, visible: str | None) -> str:
 
 
 def start_on(device: str | None) -> None:
-    """Start DyNet on a device unless it runs there already, with whatever other settings; None is any device.
+    """Start DyNet on a device unless it already runs there, with any other settings; None accepts any device.
 
     Raises RnngError as `start` does.
     """
@@ -183,7 +183,7 @@ def start_on(device: str | None) -> None:
 
 
 def device() -> str:
-    """What DyNet runs on: `cpu` or `cuda:N`."""
+    """Return the device that DyNet runs on: `cpu` or `cuda:N`."""
     return _started.device if _started else CPU
 
 
@@ -192,7 +192,7 @@ def _full_name(device: str) -> str:
 
 
 def _gpu_number(device: str) -> int | None:
-    """The number in `cuda:N` after checking that it can be used, None for `cpu`."""
+    """Return the number in `cuda:N` after checking that this GPU can be used; None for `cpu`."""
     if device == CPU:
         return None
     kind, _, number = device.partition(":")
@@ -209,7 +209,7 @@ def _gpu_number(device: str) -> int | None:
 
 
 class _LazyDynet(types.ModuleType):
-    """Stands for the module `dynet`, which it imports (through `start`) at the first use."""
+    """A stand-in for the module `dynet`, which it imports (through `start`) at the first use."""
 
     def __getattr__(self, name: str):
         if name.startswith("__"):
@@ -225,7 +225,7 @@ class _LazyDynet(types.ModuleType):
 
 
 def _quietly_import(name: str):
-    """Import a module whose C++ start-up writes to standard error; show that only if nothing else says what failed."""
+    """Import a module whose C++ start-up writes to standard error; show this output only for unexpected errors."""
     sys.stderr.flush()
     saved = os.dup(2)
     with tempfile.TemporaryFile() as log:

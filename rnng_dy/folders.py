@@ -1,4 +1,4 @@
-"""Replacing a folder by another one, so that a kill at any moment leaves the old one or the new one under its name."""
+"""Replacing a folder so that a kill at any moment leaves the complete old or the complete new one."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pathlib import Path
 from oracle.locks import beside, locked, temporary_name
 
 AT_FDCWD, RENAME_EXCHANGE = -100, 2
-"""See renameat2(2)."""
+"""Constants of renameat2(2)."""
 
 
 @contextmanager
 def writing(folder: str | Path) -> Iterator[None]:
-    """A block in which no other process writes a folder, which need not be there yet; see `locked`."""
+    """Lock a folder for writing during a block; the folder need not exist yet. See `locked`."""
     place = Path(os.path.realpath(folder))
     made = [parent for parent in place.parents if not parent.exists()]
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -28,27 +28,27 @@ def writing(folder: str | Path) -> Iterator[None]:
     finally:
         with suppress(OSError):
             for parent in made:
-                # unless it holds what has been written
+                # fails if the block has written into it
                 parent.rmdir()
 
 
 def new_folder(folder: Path) -> Path:
-    """Make a folder that is to get the name `folder`, of which the caller has the lock."""
+    """Make a temporary folder that is later renamed to `folder`; the caller holds the lock of `folder`."""
     new = Path(temporary_name(os.fspath(folder)))
-    # an earlier process that had this number may have been killed
+    # a killed process with the same process number may have left one
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir()
     return new
 
 
 def replace_folder(new: Path, folder: Path) -> None:
-    """Give a folder the name of another one, which is removed. The caller has the lock of that name."""
+    """Replace `folder` by `new`; the old content is removed. The caller holds the lock of `folder`."""
     aside = _aside(folder)
     shutil.rmtree(aside, ignore_errors=True)
     try:
         _exchange(new, folder)
     except (AttributeError, OSError):
-        # not Linux, or a file system such as NFS; after a kill between the two renames `put_back` helps
+        # not Linux, or a file system such as NFS; `put_back` repairs a kill between the two renames
         folder.rename(aside)
         try:
             new.rename(folder)
@@ -60,17 +60,17 @@ def replace_folder(new: Path, folder: Path) -> None:
 
 
 def put_back(folder: str | Path) -> None:
-    """Give a folder its name again if a kill came when it was replaced in two steps."""
+    """Restore a folder's name if a process was killed while replacing it in two steps."""
     folder = Path(os.path.realpath(folder))
     if not folder.exists() and _aside(folder).exists():
-        # a process that replaces it now is waited for
+        # wait for a process that is replacing it now
         with locked(folder):
             if not folder.exists():
                 _aside(folder).rename(folder)
 
 
 def add_missing(old: Path, new: Path, left_out: Collection[str]) -> None:
-    """Have `new` hold, as the same files if the file system can link them, all that `old` holds beyond it."""
+    """Add the files of `old` that `new` lacks to `new`, as hard links if the file system supports them."""
     for path in old.iterdir():
         target = new / path.name
         if path.name in left_out or os.path.lexists(target):
@@ -93,7 +93,7 @@ def _aside(folder: Path) -> Path:
 
 
 def _exchange(first: Path, second: Path) -> None:
-    """Let two paths change places in one step. Raises AttributeError or OSError if the system cannot."""
+    """Exchange two paths in one step. Raises AttributeError or OSError if the system cannot."""
     libc = ctypes.CDLL(None, use_errno=True)
     paths = AT_FDCWD, os.fsencode(first), AT_FDCWD, os.fsencode(second)
     if libc.renameat2(*paths, RENAME_EXCHANGE):

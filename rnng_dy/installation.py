@@ -1,4 +1,4 @@
-"""What is installed, how DyNet was built, and what the machine has."""
+"""Installed versions, how DyNet was built, and the machine's hardware."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NOT_THERE = "not installed"
 
 
 def versions() -> Iterator[tuple[str, str]]:
-    """Yield each package with its version; DyNet's says how it was built."""
+    """Yield each package with its version; the entry of DyNet also says how it was built."""
     yield "rnng_dy", __version__
     yield "Python", f"{platform.python_version()} ({sys.executable})"
     version = engine.installed_version()
@@ -36,7 +36,7 @@ def versions() -> Iterator[tuple[str, str]]:
 
 
 def machine(march: str) -> Iterator[tuple[str, str]]:
-    """Yield processor, cards and memory; `march` is the processor that DyNet was built for."""
+    """Yield processor, GPUs and memory; `march` is the processor that DyNet was built for."""
     if not march:
         fit = ""
     elif not runs_here(march):
@@ -53,7 +53,7 @@ def machine(march: str) -> Iterator[tuple[str, str]]:
 
 
 def march() -> str:
-    """Return the processor that the installed DyNet was built for, empty where that is not recorded."""
+    """Return the processor that the installed DyNet was built for; empty if that is not recorded."""
     build = _build()
     return build.MARCH if build else ""
 
@@ -74,7 +74,7 @@ def _build_details() -> list[str]:
 
 
 def _cpu_name() -> str:
-    """The processor's name, where the system tells it."""
+    """Return the processor's name, or the machine type if the system does not report a name."""
     try:
         found = re.search(r"^model name\s*:\s*(.+)$", CPUINFO.read_text(), re.MULTILINE)
     except OSError:

@@ -1,4 +1,4 @@
-"""The generative model as its users know it (Dyer et al. 2016, section 4)."""
+"""The generative model's public interface (Dyer et al. 2016, section 4)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class GenerativeModel(GeneratorNetwork, ParserI):
     # sentences as ids
 
     def encode(self, unkified: Sequence[str], actions: Sequence[str]) -> GeneratorExample:
-        """A sentence and its actions. Raises ImpossibleError for what has p = 0."""
+        """Encode a sentence and its actions as ids. Raises ImpossibleError if they have p = 0."""
         unseen: list[str] = []
         ids = []
         for encode, symbols in (
@@ -46,13 +46,13 @@ class GenerativeModel(GeneratorNetwork, ParserI):
         return GeneratorExample(*ids)
 
     def encode_training(self, sentence: OracleSentence) -> GeneratorExample:
-        """A sentence of the training oracle. Raises ImpossibleError for what has p = 0."""
+        """Encode a sentence of the training oracle. Raises ImpossibleError if it has p = 0."""
         return self.encode(sentence.unkified, sentence.actions)
 
     def example_of(self, tree: nltk.Tree, preterminals: bool | None = None) -> GeneratorExample:
-        """A tree, whose words that are not known are first made UNK classes. Raises ImpossibleError for p = 0.
+        """Encode a tree, with UNK classes for unknown words. Raises ImpossibleError if it has p = 0.
 
-        `preterminals` says whether words have POS tags above them; None looks.
+        `preterminals` says whether words have POS tags above them; None detects it.
         """
         actions = self.transitions.actions_of(tree, preterminals)
         return self.encode(self.vocabulary.unkify(split_tokens(words_of(tree))[0]), actions)
@@ -60,9 +60,9 @@ class GenerativeModel(GeneratorNetwork, ParserI):
     # use
 
     def log_prob(self, tree: nltk.Tree) -> float:
-        """log p(words, tree) in nats; words that are not known are first made UNK classes.
+        """Return log p(words, tree) in nats; unknown words are replaced by their UNK classes.
 
-        -inf where the tree has a nonterminal, or a word class, that training has not, or cannot be derived.
+        Returns -inf for an unknown nonterminal or word class, and for a tree that cannot be derived.
         """
         try:
             example = self.example_of(tree)
@@ -73,13 +73,13 @@ class GenerativeModel(GeneratorNetwork, ParserI):
     def generate(
         self, n: int, seed: int = 1, max_length: int = 200
     ) -> list[tuple[nltk.Tree, float]]:
-        """n trees drawn from the model, tags XX, each with log p(x, y) in nats (see `search.generation`)."""
+        """Draw n trees from the model, with tags XX, each with log p(x, y) in nats (see `search.generation`)."""
         return list(generate_trees(self, n, seed, max_length))
 
     sample = generate
 
     def parse(self, tokens: Sequence[Token]) -> Iterator[nltk.Tree]:
-        """The trees of a sentence, best first: the one that the beam finds, if there is one."""
+        """Return an iterator over the best tree of the beam, or over nothing if the beam finds no tree."""
         return iter([tree for tree, _ in self.best_trees([tokens]) if tree is not None])
 
     def best_trees(self, sentences: Sequence[Sequence[Token]]) -> Iterator[ParseResult]:
@@ -89,18 +89,18 @@ class GenerativeModel(GeneratorNetwork, ParserI):
     def surprisals(
         self, tokens: Sequence[str], options: SearchOptions = DEFAULT_OPTIONS, end: bool = False
     ) -> list[WordRecord]:
-        """What the model says of each word of a sentence and, where asked for, of its end (see `search.surprisal`)."""
+        """Return a record per word of a sentence and, with `end`, for the sentence end (see `search.surprisal`)."""
         [found] = measure(self, [tokens], options, end)
         return found.records
 
     def surprisals_of(
         self, sentences: Sequence[Sequence[str]] | str, options: SearchOptions = DEFAULT_OPTIONS
     ) -> list[list[WordRecord]]:
-        """`surprisals` of many sentences, or of those of a text, some of them searched together."""
+        """Return `surprisals` per sentence of a list or of a text; several sentences are searched together."""
         return [found.records for found in measure(self, self.tokens_of(sentences), options)]
 
     def reader(self, options: SearchOptions = DEFAULT_OPTIONS) -> Reader:
-        """A reader of one sentence, word by word."""
+        """Return a reader that takes one sentence word by word."""
         return Reader(self, options)
 
 

@@ -1,4 +1,4 @@
-"""Models as folders: each class builds itself from what its folder holds."""
+"""The base class of models, which are loaded from and saved as folders."""
 
 from __future__ import annotations
 
@@ -26,35 +26,35 @@ from rnng_dy.text.text_files import TEXT, read_segmenter, write_segmenter
 T = TypeVar("T")
 
 TAGGER = "tagger"
-"""The folder, in that of a parser, of its POS tagger."""
+"""The subfolder of a parser's folder that holds its POS tagger."""
 SHOWN_WORDS = 5
-"""Of a sentence that a warning is about."""
+"""How many words of a sentence a warning shows."""
 
 
 class Model:
-    """What `checkpoint` needs of a model, and `load` and `save` for users.
+    """Base class of models: `load` and `save` for users, and the interface that `checkpoint` needs.
 
-    Models are pickled, and copied, as the files of their folders, without a training state.
+    Pickling or copying a model writes and reads the files of its folder, without a training state.
     """
 
     kind: ClassVar[str]
     config_defaults: ClassVar[Mapping[str, object]] = {}
-    """Keys of config.json besides kind and sizes, with the values of folders that are older than they."""
+    """Keys of config.json besides kind and sizes, with their values for older folders that lack them."""
     sizes_type: ClassVar[type]
     vocabulary_type: ClassVar[type]
     store: ParameterStore
     updates: int | None = 0
-    """Updates that the parameters have had: 0 where they are random; None where nobody knows."""
+    """Number of updates that the parameters have had: 0 if they are random, None if it is unknown."""
     tagger: PerceptronTagger | None = None
-    """Gives words the POS tags that a parser reads; None where the model has none."""
+    """The tagger that gives words the POS tags that a parser reads; None if the model has none."""
     about: About | None = None
-    """Where the model comes from; None where nobody has said it."""
+    """Where the model comes from; None if this is not recorded."""
 
     _segmenter: Segmenter | None = None
 
     @property
     def segmenter(self) -> Segmenter:
-        """Turns raw text into tokens as training had them; where nobody said how, as the model's words let see."""
+        """The segmenter that turns raw text into tokens as in training; guessed from the vocabulary if not recorded."""
         if self._segmenter is None:
             self._segmenter = Segmenter.of_words(self.vocabulary.words.symbols)
         return self._segmenter
@@ -77,23 +77,22 @@ class Model:
             yield "not trained"
         elif corpus:
             yield f"trained on {corpus}"
-        # of these parameters: a training that was killed may have written newer ones
+        # the score must be that of these parameters: a killed training may have written newer ones
         if score and about["scores"].get("updates") == self.updates:
             yield score
 
     def __call__(
         self, text: str | Sequence[Token] | Sequence[list[Token]]
     ) -> list[nltk.Tree | None] | nltk.Tree | None:
-        """The trees of a text or of a list of sentences; the tree of one sentence that is given as its tokens.
+        """Return the trees of a text or of a list of sentences, or the tree of one sentence of tokens.
 
-        Types tell them apart: a str is a text, and inside a sequence a word; a tuple there is a pair of word and tag; a
-        list there is a sentence of either.
+        Types distinguish them: a str is a text. Inside a sequence, a str is a word, a tuple a pair of word and tag, and
+        a list a sentence of words or pairs.
 
-        The trees of a parser are the greedy ones, those of a generative model the best that its beam finds. A sentence
-        without a tree, since it does not fit into memory or has p = 0, has None in its place, and a warning says which
-        it is.
+        A parser returns greedy trees, a generative model the best trees of its beam. The result is None for a sentence
+        that does not fit into memory or has p = 0; a warning names the sentence.
 
-        Raises RnngError for tokens that are none, and for a model that gives no trees.
+        Raises RnngError for invalid tokens, and for a model that gives no trees.
         """
         several = isinstance(text, str)
         if isinstance(text, Sequence) and not several:
@@ -111,17 +110,17 @@ class Model:
         return trees if several else trees[0]
 
     def best_trees(self, sentences: Sequence[Sequence[Token]]) -> Iterator[ParseResult]:
-        """The best tree of each sentence, and why one has none."""
+        """Yield the best tree per sentence, or the reason why it has none."""
         raise RnngError(f"a {self.kind} model gives no trees: ask for `surprisals_of(text)`")
 
     def tokens_of(self, text: str | T) -> Sequence[Sequence[str]] | T:
-        """The sentences of a text as tokens; sentences that are tokens already as they are."""
+        """Return the tokens per sentence of a text; return sentences of tokens unchanged."""
         if not isinstance(text, str):
             return text
         return [sentence.tokens for sentence in self.segmenter.sentences(text)]
 
     def config(self) -> dict[str, object]:
-        """The content of config.json."""
+        """Return the content of config.json."""
         return {"kind": self.kind, "sizes": vars(self.sizes)}
 
     def save(self, folder: str | Path) -> None:
@@ -138,7 +137,7 @@ class Model:
 
     @classmethod
     def load(cls, folder: str | Path) -> Model:
-        """Read a model folder. Raises RnngError naming the file where it is none, or of another kind."""
+        """Read a model folder. Raises RnngError naming the file if it is damaged, missing or of another kind."""
         model = cls.build(folder)
         try:
             arrays = checkpoint.read_arrays(Path(folder) / checkpoint.PARAMETERS)
@@ -152,9 +151,9 @@ class Model:
 
     @classmethod
     def build(cls, folder: str | Path) -> Model:
-        """The folder's model with parameters as they are before training.
+        """Build the folder's model with its initial, untrained parameters.
 
-        Raises RnngError where there is none, where it is of another kind, or where its files do not fit together.
+        Raises RnngError if there is no model, if it is of another kind, or if its files do not fit together.
         """
         contents = checkpoint.read(folder, cls.kind, cls.config_defaults)
         config, place = contents.config, Path(folder) / checkpoint.CONFIG
@@ -178,7 +177,7 @@ class Model:
         return model
 
     def write_companions(self, folder: Path) -> None:
-        """Write what belongs to the model besides vocabulary and parameters into a folder that is being made."""
+        """Write tagger, model card and segmenter into a folder that is being made."""
         if self.tagger is not None:
             save_tagger(self.tagger, folder / TAGGER)
         if self.about is not None:
@@ -188,14 +187,14 @@ class Model:
 
     @staticmethod
     def companions_in(folder: Path) -> set[str]:
-        """The names in a model folder of what `write_companions` may have written: without about.json no card."""
+        """Return the names that `write_companions` may have written; README.md only if about.json exists."""
         card = {model_card.CARD} if (folder / model_card.ABOUT).exists() else set()
         return {TAGGER, TEXT, model_card.ABOUT} | card
 
     def read_companions(self, folder: Path) -> None:
-        """Take up what `write_companions` wrote; what an older folder has not stays as it is.
+        """Read the files that `write_companions` wrote; attributes that an older folder lacks keep their values.
 
-        Raises InputError naming a file that is damaged.
+        Raises InputError naming a damaged file.
         """
         if os.path.lexists(folder / TAGGER):
             self.tagger = load_tagger(folder / TAGGER)
@@ -205,12 +204,12 @@ class Model:
 
     @staticmethod
     def constants_of(vocabulary) -> tuple[str, ...]:
-        """Names of arrays that are not trained, which are arguments and attributes of the model."""
+        """Return the names of arrays that are not trained; they are arguments and attributes of the model."""
         return ()
 
 
 def _from_files(kind: type[Model], files: Mapping[str, bytes]) -> Model:
-    """The model of a folder's files by their names in it."""
+    """Load a model from the contents of its folder's files, by file name."""
     with tempfile.TemporaryDirectory() as folder:
         for name, content in files.items():
             path = Path(folder) / name

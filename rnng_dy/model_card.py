@@ -1,4 +1,4 @@
-"""What a model folder says of itself: about.json for programs, and README.md, the model card, made of it."""
+"""Description of a model in its folder: about.json for programs, and README.md, the model card made from it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ABOUT, CARD = "about.json", "README.md"
 
 Value = str | int | float | bool | None
 About = Mapping[str, Mapping[str, Value]]
-"""Sections of named values; `training.provenance` says which."""
+"""Sections of named values; `training.provenance` defines them."""
 
 TITLES = {
     "model": "Model",
@@ -33,13 +33,13 @@ TITLES = {
     "resumed": "Gone on with",
     "versions": "Versions",
 }
-"""Of sections, in the order of the card."""
+"""Titles of the sections, in the order of the card."""
 
 
 def read(folder: str | Path) -> About | None:
-    """What a folder says of its model; None for an older folder, which says nothing.
+    """Return the content of about.json; None for an older folder without one.
 
-    Raises InputError where it is damaged.
+    Raises InputError if it is damaged.
     """
     path = Path(folder) / ABOUT
     try:
@@ -65,7 +65,7 @@ def write(folder: str | Path, about: About) -> None:
 
 
 def card(about: About) -> str:
-    """The model card in Markdown."""
+    """Return the model card in Markdown."""
     name = about.get("model", {}).get("kind")
     kind = KINDS.get(name)
     parts = [f"# {kind.title if kind else _text(name)}", f"A model of rnng_dy{_scored(about)}."]
@@ -78,7 +78,7 @@ def card(about: About) -> str:
 
 
 def best_score(about: About) -> str | None:
-    """The best score on the development data in words; None where there is none yet.
+    """Return the best score on the development data as text; None if there is none yet.
 
     >>> best_score({"scores": {"f1": 87.5128, "updates": 5094}})
     'dev F1 87.51 (scored with gold tags)'
@@ -92,7 +92,7 @@ def best_score(about: About) -> str | None:
 
 
 def trained_on(about: About) -> str | None:
-    """The size of the training corpus in words; None where it is not told.
+    """Return the size of the training corpus as text; None if it is not recorded.
 
     >>> trained_on({"corpus": {"sentences": 3396, "words": 81234}})
     '3,396 sentences, 81,234 words'
@@ -113,7 +113,7 @@ def _scored(about: About) -> str:
 
 
 def _section(values: Mapping[str, Value]) -> Iterator[str]:
-    """A command as it can be typed again, the rest as a table."""
+    """Yield the Markdown of a section: a command as it can be typed again, the rest as a table."""
     command = values.get("command")
     if isinstance(command, str):
         ticks = max(map(len, re.findall("`+", command)), default=0)
@@ -135,7 +135,7 @@ def _shown(value: Value) -> str:
 
 
 def _text(text: object) -> str:
-    r"""Text that Markdown, also in a table, shows as it is.
+    r"""Escape text so that Markdown shows it literally, also in a table.
 
     >>> print(_text("a|b `c` _d of_e\n"))
     a\|b \`c\` \_d of_e\\n
@@ -145,5 +145,5 @@ def _text(text: object) -> str:
 
 
 def _printable(text: str) -> str:
-    """On one line, with escapes for what cannot be printed, such as the bytes of a name that is no UTF-8."""
+    """Return text on one line, with escapes for unprintable characters, such as bytes that are no UTF-8."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

@@ -12,21 +12,21 @@ from rnng_dy.arrays import LARGEST
 from rnng_dy.engine import dy
 from rnng_dy.execution.memory import require_memory
 
-# the order of dynet's CoupledLSTMBuilder, which is also that of the original's checkpoints
+# the order of DyNet's CoupledLSTMBuilder, and of the original's checkpoints
 LSTM_PARTS = ("x2i", "h2i", "c2i", "bi", "x2o", "h2o", "c2o", "bo", "x2c", "h2c", "bc")
 
 MAX_PARAMETERS = 100_000
-"""Matrices and vectors of a model; DyNet goes through all of them at each update."""
+"""Limit on the matrices and vectors of a model; DyNet visits all of them at each update."""
 CHECKED_FROM = 100_000_000
-"""Bytes below which nobody asks how much memory there is."""
+"""Size in bytes from which a model is checked against the available memory."""
 
 
 class ParameterStore:
     """The parameters of one model under stable names such as `stack.0.x2i`.
 
-    Every value is drawn from uniform +-sqrt(6 / sum of dimensions), biases included, and lookup rows from
-    +-sqrt(6 / dimension), as `cnn::Parameters` of the original does; DyNet's own defaults differ. The draws come
-    from numpy, so that a seed gives the same model with every build and on every device.
+    Initial values are uniform in +-sqrt(6 / sum of dimensions), biases included, and in +-sqrt(6 / dimension) for
+    lookup rows. This follows `cnn::Parameters` of the original; DyNet's own defaults differ. numpy draws the values, so
+    that a seed gives the same model with every build and on every device.
     """
 
     def __init__(self, seed: int):
@@ -34,24 +34,24 @@ class ParameterStore:
         self.dense: dict[str, dy.Parameters] = {}
         self.lookups: dict[str, dy.LookupParameters] = {}
         self.noted: dict[str, dict[int, object]] = {}
-        """Rows that were noted, whether a graph has computed them or not, by table (see `LookupTable`)."""
+        """Rows noted by table, whether a graph has computed them or not (see `LookupTable`)."""
         self._groups: list[tuple[dy.Parameters, ...]] = []
         self._group_of: dict[tuple[str, int], int] = {}
         self._bytes = 0
-        # a table must not outlive its collection, which DyNet would then read after it is freed
+        # a table must not outlive its collection: DyNet would read freed memory
         self._constants = dy.ParameterCollection()
         self._random = np.random.default_rng(seed)
 
     def matrix(self, name: str, rows: int, columns: int) -> dy.Parameters:
-        """A new trainable matrix."""
+        """Add a trainable matrix."""
         return self._add(name, (rows, columns))
 
     def vector(self, name: str, size: int) -> dy.Parameters:
-        """A new trainable vector."""
+        """Add a trainable vector."""
         return self._add(name, (size,))
 
     def lookup(self, name: str, rows: int, size: int) -> dy.LookupParameters:
-        """A new trainable table of `rows` embeddings."""
+        """Add a trainable table of `rows` embeddings."""
         self._require(name, (rows, size))
         values = self._uniform((rows, size), size)
         self.lookups[name] = self.collection.lookup_parameters_from_numpy(values)
@@ -60,21 +60,21 @@ class ParameterStore:
     def used_with(
         self, table: str, rows: Iterable[int], parameters: tuple[dy.Parameters, ...]
     ) -> None:
-        """Say that a graph uses the parameters only where it uses one of these rows of a table."""
+        """Declare that a graph uses the parameters only if it uses one of these rows of a table."""
         self._group_of.update(((table, row), len(self._groups)) for row in rows)
         self._groups.append(parameters)
 
     def unused(self, rows: Mapping[str, Iterable[int]]) -> list[dy.Parameters]:
-        """Parameters that a graph with these rows has no use for, as far as `used_with` says."""
+        """Return the parameters that a graph with these rows does not use, according to `used_with`."""
         used = {self._group_of.get((table, row)) for table, ids in rows.items() for row in ids}
         return [p for i, group in enumerate(self._groups) if i not in used for p in group]
 
     def constant(
         self, values: np.ndarray, rows: int | None = None, blank: bool = False
     ) -> dy.LookupParameters:
-        """A lookup table that is neither trained nor saved: to be looked up with `update=False`.
+        """Make a lookup table that is neither trained nor saved; look it up with `update=False`.
 
-        With `blank` a row of zeros comes after the others. Raises RnngError where it is no matrix with so many rows.
+        `blank` appends a row of zeros. Raises RnngError if `values` is no matrix or does not have `rows` rows.
         """
         if values.ndim != 2 or rows not in (None, len(values)) or not values.size:
             raise RnngError(f"an array of {values.shape} where {rows} vectors are needed")
@@ -84,7 +84,7 @@ class ParameterStore:
         return self._constants.lookup_parameters_from_numpy(values)
 
     def lstm_cell(self, name: str, inputs: int, hidden: int) -> dy.CoupledLSTMCell:
-        """A new one-layer LSTM with coupled gates and full peephole matrices (`cnn::LSTMBuilder`)."""
+        """Add a one-layer LSTM with coupled gates and full peephole matrices (`cnn::LSTMBuilder`)."""
         columns = {"x": (inputs,), "h": (hidden,), "c": (hidden,), "b": ()}
         return dy.CoupledLSTMCell(
             [self._add(f"{name}.{part}", (hidden, *columns[part[0]])) for part in LSTM_PARTS]
@@ -97,7 +97,7 @@ class ParameterStore:
         return self.dense[name]
 
     def _require(self, name: str, shape: tuple[int, ...]) -> None:
-        """Raise RnngError before a parameter is made for which there is no room."""
+        """Raise RnngError if a new parameter's name is taken, or if there is no room for it."""
         if name in self.dense or name in self.lookups:
             raise RnngError(f"two parameters are called {name}")
         if len(self.dense) + len(self.lookups) >= MAX_PARAMETERS:
@@ -116,12 +116,12 @@ class ParameterStore:
         return self._random.uniform(-bound, bound, shape).astype(np.float32)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Copies of all values, float32, by name."""
+        """Return copies of all values, float32, by name."""
         parameters = {**self.dense, **self.lookups}
         return {name: np.array(p.as_array(), np.float32) for name, p in parameters.items()}
 
     def load(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Set all values. Raises RnngError for the first that is missing, extra, too large or of another shape."""
+        """Set all values. Raises RnngError for the first that is missing, unexpected, unusable or of another shape."""
         parameters = {**self.dense, **self.lookups}
         for name, parameter in parameters.items():
             if name not in arrays:
@@ -144,17 +144,17 @@ class ParameterStore:
             table.init_from_array(np.ascontiguousarray(arrays[name], np.float32))
 
     def count(self) -> int:
-        """The number of trainable values."""
+        """Return the number of trainable values."""
         return sum(
             int(np.prod(p.shape())) for group in (self.dense, self.lookups) for p in group.values()
         )
 
     def rows_with_gradient(self) -> dict[str, set[int]]:
-        """The rows of lookup tables that graphs of gradients have used since the last update: asked of DyNet."""
+        """Return the rows by table that have received gradients since the last update, according to DyNet."""
         return {name: set(table.touched()) for name, table in self.lookups.items()}
 
     def noted_rows(self) -> dict[str, set[int]]:
-        """The rows of lookup tables that have been noted since `forget_noted`, by table."""
+        """Return the rows by table that have been noted since `forget_noted`."""
         return {name: set(rows) for name, rows in self.noted.items()}
 
     def forget_noted(self) -> None:
@@ -163,7 +163,7 @@ class ParameterStore:
             rows.clear()
 
     def gradient_norm(self) -> float:
-        """The Euclidean norm of all gradients together."""
+        """Return the Euclidean norm of all gradients together."""
         return self.collection.gradient_l2_norm()
 
     def decay(self, rate: float) -> None:
@@ -172,7 +172,7 @@ class ParameterStore:
             parameter.scale(1.0 - rate)
 
     def row_penalty(self, rows: Mapping[str, Iterable[int]]) -> dy.Expression:
-        """Half the sum of squares of the given lookup rows: its gradient is the rows themselves."""
+        """Return half the sum of squares of these lookup rows: its gradient is the rows themselves."""
         terms = [
             dy.sum_batches(dy.squared_norm(dy.lookup_batch(self.lookups[name], sorted(ids))))
             for name, ids in rows.items()

@@ -1,4 +1,4 @@
-"""The discriminative parser as its users know it (Dyer et al. 2016, section 3)."""
+"""The discriminative parser's public interface (Dyer et al. 2016, section 3)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from rnng_dy.search.scoring import log_probs
 class DiscriminativeParser(ParserNetwork, ParserI):
     """A parser: `parse`, `sample` and `log_prob` for users, the rest for training and search.
 
-    Tokens are words, or tuples of word and tag; words alone are tagged by the model's own tagger if it reads tags.
+    Tokens are words, or tuples of word and tag. If the model reads tags, its own tagger tags words that come alone.
     Log probabilities are in nats.
     """
 
@@ -40,7 +40,7 @@ class DiscriminativeParser(ParserNetwork, ParserI):
         tags: Sequence[str] | None,
         unkified: Sequence[str] | None = None,
     ) -> Tokens:
-        """A sentence to parse. Raises RnngError where the model needs POS tags, gets none and has no tagger."""
+        """Encode a sentence as ids. Raises RnngError if the model needs POS tags, gets none and has no tagger."""
         v = self.vocabulary
         return Tokens(
             v.word_ids(v.unknown.unkify(tokens) if unkified is None else unkified),
@@ -49,7 +49,7 @@ class DiscriminativeParser(ParserNetwork, ParserI):
         )
 
     def tags_for(self, words: Sequence[str]) -> list[str]:
-        """POS tags of words by the model's own tagger. Raises RnngError where it has none."""
+        """Tag words with the model's own tagger. Raises RnngError if it has none."""
         if self.tagger is None:
             raise RnngError(
                 "this parser was trained with POS tags and has no tagger: give it word_TAG tokens or trees, "
@@ -58,9 +58,9 @@ class DiscriminativeParser(ParserNetwork, ParserI):
         return tags_by(self.tagger, words)
 
     def tags_read(self, words: Sequence[str], given: Sequence[str] | None) -> Sequence[str] | None:
-        """The tags that the model reads words with: those given, else its own tagger's, where it reads tags at all.
+        """Return the tags that the model reads: `given`, or those of its own tagger if it reads tags and gets none.
 
-        XX alone, as trees without tags have it, is read as none by a model with a tagger, unless training has XX.
+        A model with a tagger also replaces tags that are all XX, as in trees without tags, unless training had XX.
         """
         known = self.vocabulary.tags
         if known is None:
@@ -69,18 +69,18 @@ class DiscriminativeParser(ParserNetwork, ParserI):
         return self.tags_for(words) if given is None or all_xx else given
 
     def encode_training(self, sentence: OracleSentence) -> ParserExample:
-        """A sentence of the training oracle. Raises UnderivableError for a tree that has q = 0."""
+        """Encode a sentence of the training oracle. Raises UnderivableError if its tree has q = 0."""
         self.transitions.check(sentence.actions, len(sentence.tokens))
         classes = self.vocabulary.word_ids(sentence.unkified)
-        # a parser that goes on from other data has not all of the words: they are their classes
+        # with --init, the parser may lack some of the words: their classes replace them
         words = list(map(self.vocabulary.words.get, sentence.tokens, classes))
         tokens = self.encode(sentence.tokens, sentence.tags, ())._replace(words=words)
         return ParserExample(tokens, classes, self.transitions.encode(sentence.actions))
 
     def example_of(self, tree: nltk.Tree, preterminals: bool | None = None) -> ParserExample:
-        """A tree, its tags given or the model's own. Raises ImpossibleError for q = 0.
+        """Encode a tree, with its own tags or those of the model's tagger. Raises ImpossibleError if it has q = 0.
 
-        `preterminals` says whether words have POS tags above them; None looks.
+        `preterminals` says whether words have POS tags above them; None detects it.
         """
         actions = self.transitions.actions_of(tree, preterminals)
         words, _ = split_tokens(words_of(tree))
@@ -95,21 +95,21 @@ class DiscriminativeParser(ParserNetwork, ParserI):
     # use
 
     def _read(self, tokens: Sequence[Token], max_length: int | None = None):
-        """Words, and the tags that the model reads them with."""
+        """Return the words, and the tags that the model reads with them."""
         words, tags = split_tokens(tokens, max_length)
         return words, self.tags_read(words, tags)
 
     def parse(self, tokens: Sequence[Token]) -> Iterator[nltk.Tree]:
-        """The trees of a sentence, best first: the greedy one, or none if the sentence does not fit into memory.
+        """Return an iterator over the greedy tree, or over nothing if the sentence does not fit into memory.
 
-        Its tags are those that were read, XX where none are.
+        The tree has the tags that the model read, or XX if it read none.
         """
         return next(self.parse_sents([tokens]))
 
     def parse_sents(
         self, sents: Iterable[Sequence[Token]], *args, **kwargs
     ) -> Iterator[Iterator[nltk.Tree]]:
-        """What `parse` gives, for each sentence: as they come, some dozens at a time."""
+        """Yield the result of `parse` per sentence, while sentences are read in batches of BATCH_SIZE."""
         sents = iter(sents)
         while batch := [self._read(tokens) for tokens in islice(sents, BATCH_SIZE)]:
             encoded = [self.encode(*sentence) for sentence in batch]
@@ -125,7 +125,7 @@ class DiscriminativeParser(ParserNetwork, ParserI):
     def tree_of(
         self, ids: Iterable[int], words: Sequence[str], tags: Sequence[str] | None
     ) -> nltk.Tree:
-        """The tree of action ids; its tags are XX where there are none."""
+        """Return the tree that action ids build; its tags are XX if `tags` is None."""
         actions = self.transitions.decode(ids)
         return self.transitions.tree_of(actions, words, tags or [NO_TAG] * len(words))
 
@@ -136,7 +136,10 @@ class DiscriminativeParser(ParserNetwork, ParserI):
         beam: int | None = None,
         max_length: int | None = None,
     ) -> list[tuple[nltk.Tree, float]]:
-        """The k best trees that a beam, 20 or 2k wide, finds, best first, with log q in nats; see `nbest_batch`."""
+        """Return the k best trees of a beam, best first, with log q in nats; see `nbest_batch`.
+
+        `beam` is its width, by default the larger of 20 and 2k.
+        """
         words, tags = self._read(tokens, max_length)
         [found] = nbest_batch(self, [self.encode(words, tags)], k, beam)
         return [(self.tree_of(ids, words, tags), log_q) for ids, log_q in found]
@@ -149,7 +152,7 @@ class DiscriminativeParser(ParserNetwork, ParserI):
         seed: int = 1,
         max_length: int | None = None,
     ) -> list[tuple[nltk.Tree, float]]:
-        """n trees drawn from q flattened by alpha, each with the log probability in nats it was drawn with.
+        """Draw n trees from q flattened by alpha, each with its log probability in nats under that distribution.
 
         Raises RnngError for more than `max_length` tokens.
         """
@@ -159,7 +162,7 @@ class DiscriminativeParser(ParserNetwork, ParserI):
 
     @one_graph
     def log_prob(self, tree: nltk.Tree) -> float:
-        """log q(tree | its words) in nats; -inf where training has not its nonterminals, or it cannot be derived."""
+        """Return log q(tree | its words) in nats; -inf if a nonterminal is unknown or the tree cannot be derived."""
         try:
             example = self.example_of(tree)
         except ImpossibleError:

@@ -1,8 +1,8 @@
-"""Plugins: files of Python of the user's own, whose classes join the project's registries.
+"""Plugins: the user's own Python files, whose classes join the project's registries.
 
-Only the user names them: by `load`, `--plugin`, the variable RNNG_DY_PLUGINS, or as entry points of installed packages.
-A process loads each content once, and other processes that work for it are sent the content. A model folder says which
-plugins the model needs; nothing is ever loaded from there.
+Only the user names plugins: by `load`, `--plugin`, the variable RNNG_DY_PLUGINS, or as entry points of installed
+packages. A process loads each content once and sends it to the processes that work for it. A model folder records the
+plugins that the model needs; plugins are never loaded from a model folder.
 """
 
 from __future__ import annotations
@@ -27,50 +27,50 @@ from oracle.regular_files import read_regular
 
 T = TypeVar("T")
 VARIABLE = "RNNG_DY_PLUGINS"
-"""Names files, with `os.pathsep` between them."""
+"""The environment variable that names plugin files, separated by `os.pathsep`."""
 GROUP = "rnng_dy.plugins"
-"""The entry points of installed plugins."""
+"""The group of the entry points of installed plugins."""
 GIVE = "give it with --plugin FILE.py or RNNG_DY_PLUGINS, or in Python with rnng_dy.load_plugin"
 
 
 class PluginWarning(UserWarning):
-    """A model was made with another content of a plugin."""
+    """Warning that a model was made with another content of a plugin."""
 
 
 class Plugin(NamedTuple):
-    """A plugin as processes send it to each other."""
+    """A plugin, in the form in which processes send it to each other."""
 
     name: str
-    """Of its file; of the module where a package installs it."""
+    """Name of its file, or of its module if a package installs it."""
     sha256: str
-    """Of its content."""
+    """Hash of its content."""
     path: str
-    """Where it was found."""
+    """Path that it was loaded from."""
     source: bytes | None
-    """Its content; None for one that each process has installed."""
+    """Its content; None for an installed plugin, which each process imports itself."""
 
 
 _loaded: dict[str, Plugin] = {}
 _registered: dict[str, set[str]] = {}
-"""The names of the classes of each plugin."""
+"""Names of the registered classes, by plugin."""
 _is_complete = False
-"""Whether this process has looked for what the variable and entry points name."""
+"""Whether this process has loaded the plugins that the variable and entry points name."""
 _is_told = False
-"""Whether another process warns, which this one works for."""
+"""Whether this process works for another one, which gives the warnings."""
 
 
 def load(path: str | os.PathLike) -> None:
     """Load a plugin, unless its content is loaded already.
 
-    Raises PluginError naming file and line for a mistake in it, and where the process has another file of its name
-    whose content differs; OSError where it cannot be read.
+    Raises PluginError naming file and line for a mistake in the file, and if another content is loaded under its name.
+    Raises OSError if the file cannot be read.
     """
     path, source = os.fspath(path), read_regular(path)
     _load(Plugin(os.path.basename(path), hashlib.sha256(source).hexdigest(), path, source))
 
 
 def load_named() -> None:
-    """Load what RNNG_DY_PLUGINS and the entry points of installed packages name. Raises as `load` does."""
+    """Load the plugins named by RNNG_DY_PLUGINS and by entry points of installed packages. Raises as `load` does."""
     global _is_complete
     if _is_complete:
         return
@@ -84,13 +84,13 @@ def load_named() -> None:
 
 
 def loaded() -> tuple[Plugin, ...]:
-    """All plugins of this process, those that `load_named` loads included."""
+    """Return all plugins of this process, after `load_named`."""
     load_named()
     return tuple(_loaded.values())
 
 
 def hashes(names: Collection[str] | None = None) -> list[str]:
-    """The hashes of all plugins or, with `names`, of those that registered a class of such a name."""
+    """Return the hashes of all plugins or, with `names`, of the plugins that registered a class of such a name."""
     used = [p for p in loaded() if names is None or not _registered[p.name].isdisjoint(names)]
     return sorted(plugin.sha256 for plugin in used)
 
@@ -114,7 +114,7 @@ def _load(plugin: Plugin) -> None:
 
 
 def _load_module(name: str) -> None:
-    """Load a plugin that a package installs, also where the user's program has imported it."""
+    """Load a plugin that a package installs, even if the user's program has imported it already."""
     if name in _loaded:
         return
     try:
@@ -137,11 +137,11 @@ def _require_unchanged(plugin: Plugin) -> None:
 
 
 def _register(plugin: Plugin, execute: Callable[[], object]) -> None:
-    """Run a plugin's code, which registers its classes. Raises PluginError where it fails or registers nothing."""
+    """Run a plugin's code, which registers its classes. Raises PluginError if it fails or registers nothing."""
     with blamed(plugin.path), registering(Origin(*plugin[:2])) as registered:
         execute()
         if not registered:
-            # an installed one that the user's program has imported before
+            # an installed plugin that the user's program imported before registered its classes then
             registered += registered_by(plugin.name)
         if not registered:
             raise RnngError(
@@ -156,10 +156,10 @@ def _register(plugin: Plugin, execute: Callable[[], object]) -> None:
 
 @contextmanager
 def blamed(loading: str | None = None) -> Iterator[None]:
-    """Turn an exception that comes out of the code of a plugin into a PluginError that says where.
+    """Turn an exception raised in a plugin's code into a PluginError with file and line.
 
-    An RnngError is what a plugin says of the user's input, and a MemoryError is not its fault. While a file is
-    `loading`, all but MemoryError is a mistake in it.
+    An RnngError passes, since it concerns the user's input, and so does a MemoryError. While the file `loading` is
+    loaded, every exception but MemoryError counts as a mistake in it.
     """
     try:
         yield
@@ -187,7 +187,7 @@ def _text(error: BaseException) -> str:
 
 
 def carried(open_work: Callable[[], T]) -> Callable[[], T]:
-    """`open_work` for another process, where the plugins of this one are loaded before."""
+    """Return `open_work` for another process, so that it first loads the plugins of this process."""
     return partial(_open_carried, loaded(), open_work) if loaded() else open_work
 
 
@@ -199,7 +199,7 @@ def _open_carried(sent: Iterable[Plugin], open_work: Callable[[], T]) -> T:
 def load_sent(sent: Iterable[Plugin]) -> None:
     """Load the plugins of the process that this one works for, and no others.
 
-    Raises PluginError where an installed one has another content here.
+    Raises PluginError if an installed plugin has another content here, or if a content was changed on its way.
     """
     global _is_complete, _is_told
     _is_complete = _is_told = True
@@ -215,7 +215,7 @@ def load_sent(sent: Iterable[Plugin]) -> None:
 
 
 def load_from_stdin() -> None:
-    """`load_sent` of what another process has pickled."""
+    """Call `load_sent` with plugins that another process has pickled to standard input."""
     load_sent(pickle.load(sys.stdin.buffer))
 
 
@@ -223,10 +223,10 @@ def load_from_stdin() -> None:
 
 
 def require(needed: object, place: object) -> None:
-    """Raise InputError where a plugin that a model needs is not loaded; warn where its content is another one.
+    """Raise InputError if a plugin that a model needs is not loaded; warn if its content differs.
 
-    `needed` is what config.json, named by `place`, says: a hash by the name of each file. A plugin may have got a
-    comment since, so that another content is no error: parameters that do not fit are refused when they are read.
+    `needed` maps file names to hashes, as in config.json, whose path is `place`. Another content is no error, since it
+    may only be a new comment; parameters that do not fit are refused when they are read.
     """
     if needed is None:
         return

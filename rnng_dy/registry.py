@@ -1,4 +1,4 @@
-"""The kinds of models, and all that differs between them but for the models themselves."""
+"""The kinds of models, and how they differ outside the model classes."""
 
 from __future__ import annotations
 
@@ -12,45 +12,45 @@ from rnng_dy import checkpoint
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of model. Classes may be given as `module:name`, to be imported when they are needed."""
+    """A kind of model. Classes may be written as `module:name`, which is imported when needed."""
 
     name: str
-    """In config.json, and on the command line."""
+    """Name in config.json and on the command line."""
     model: str | type
     """The subclass of `Model`."""
     training: str | type
-    """Its part of a training, see `training.kinds`."""
+    """The class of its part of a training, see `training.kinds`."""
     title: str
-    """On the model card."""
+    """Title of the model card."""
     use: str
-    """An example in Python, on the model card; the folder is called MODEL."""
+    """Example in Python for the model card, with MODEL as the folder."""
     plural: str
     score: str
-    """The number of an evaluation on development data that people look at: its key in a record of the log."""
+    """Key, in a record of the log, of the score on development data that is shown to users."""
     score_name: str
     score_title: str
-    """The same, with all that it is a number of."""
+    """Name of the score with the events that it covers, such as words and trees."""
     generates_words: bool
-    """Whether it gives words probabilities, and learns from generative oracles."""
+    """Whether the model gives probabilities of words, and is trained on generative oracles."""
     has_trees: bool = True
     options: tuple[str, ...] = ()
-    """Options of its training that some other kinds do not have."""
+    """Options of its training that not all kinds have."""
     presets: str | None = None
-    """The kind whose presets it trains by; None is itself."""
+    """The kind whose presets it uses; None means its own."""
 
     @property
     def model_class(self) -> type:
-        """The class of the models."""
+        """Return the class of the models, imported if needed."""
         return _imported(self.model)
 
     @property
     def training_class(self) -> type:
-        """The class of the kind's part of a training."""
+        """Return the class of the kind's part of a training, imported if needed."""
         return _imported(self.training)
 
 
 def _imported(given: str | type) -> type:
-    # when it is needed: not every command loads DyNet
+    # imported when needed: not every command loads DyNet
     if isinstance(given, type):
         return given
     module, _, name = given.partition(":")
@@ -105,16 +105,16 @@ _KINDS = (
     ),
 )
 KINDS = {kind.name: kind for kind in _KINDS}
-"""By name. `rnng_dy.train` and `rnng_dy.load` take one that is added, too."""
+"""All kinds by name. `rnng_dy.train` and `rnng_dy.load` also accept kinds that are added here."""
 
 
 def kind(name: str) -> Kind:
-    """Return the kind of a name. Raises RnngError where there is none, with those that there are."""
+    """Return the kind called `name`. Raises RnngError, which lists the kinds, if there is none."""
     return named("kind of model", name, KINDS)
 
 
 def kind_of(folder: str | Path) -> Kind:
-    """Return the kind of a folder's model. Raises RnngError where it holds none of KINDS."""
+    """Return the kind of a folder's model. Raises RnngError if it holds none of KINDS."""
     name = checkpoint.kind_of(folder)
     if name not in KINDS:
         raise InputError(f"no kind of model is called {name!r}", Path(folder) / checkpoint.CONFIG)
@@ -122,5 +122,5 @@ def kind_of(folder: str | Path) -> Kind:
 
 
 def load(folder: str | Path, name: str | None = None):
-    """Return the model of a folder, of whatever kind or of that of a name. Raises RnngError as its `load` does."""
+    """Load the model of a folder, of any kind or of the kind `name`. Raises RnngError as `Model.load` does."""
     return (kind(name) if name else kind_of(folder)).model_class.load(folder)

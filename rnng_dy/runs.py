@@ -1,4 +1,4 @@
-"""Trainings seen from outside: their logs, and what a model folder tells of the one that made it, or is making it."""
+"""Past and running trainings, read from their logs and model folders."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from rnng_dy import checkpoint, registry
 
 LOG = "log.jsonl"
 EVALUATION, PROGRESS, LEFT_OUT, ENDED_EARLY = "evaluation", "progress", "left_out", "ended_early"
-"""Events. The last one ends the log of a training that patience ended."""
+"""Events of records. `ended_early` is the last record of a training that patience ended."""
 PATIENCE_S = 60.0
-"""Seconds without a sign of life that say nothing, besides three times the longest between two records."""
+"""Seconds without a write, besides three times the longest gap between records, after which a run seems stopped."""
 
 Record = Mapping[str, object]
 
 
 @dataclass(frozen=True)
 class Log:
-    """The records of a log, and the lines that are none."""
+    """The records of a log, and its damaged lines."""
 
     path: Path
     records: tuple[Record, ...]
     damaged: Mapping[int, str]
-    """By number of line, from 1: why it is no record."""
+    """Why a line is no record, by line number from 1."""
     half_line: int | None
-    """The one of them that has no end, as it is while it is written."""
+    """Number of the damaged line without an end, which may be half written; None if there is none."""
 
     @classmethod
     def read(cls, path: Path) -> Log:
-        """Read a log. Raises OSError where it cannot be read."""
+        """Read a log. Raises OSError if it cannot be read."""
         *lines, rest = read_regular(path).decode("utf-8", "replace").split("\n")
         records, damaged = [], {}
         for number, line in enumerate([*lines, rest] if rest else lines, 1):
@@ -47,26 +47,26 @@ class Log:
         return cls(path, tuple(records), damaged, last if last in damaged else None)
 
     def require_whole(self) -> None:
-        """Raise InputError for the first line that is no record."""
+        """Raise InputError for the first damaged line."""
         for number, why in self.damaged.items():
             raise InputError(f"no record of a training: {why}", self.path, number)
 
     def of(self, event: str) -> Iterator[Record]:
-        """The records of an event, in their order."""
+        """Return the records of an event, in order."""
         return (record for record in self.records if record["event"] == event)
 
 
 def number_of(record: Record, key: str) -> float:
-    """A number in a record; NaN where there is none."""
+    """Return a number in a record; NaN if the key is missing or holds no number."""
     value = record.get(key)
     if type(value) is int:
-        # one of hundreds of digits is no float
+        # an integer of hundreds of digits does not fit into a float
         return float(value) if abs(value) < 2**63 else math.inf
     return value if type(value) is float else math.nan
 
 
 def _record(line: str) -> Record:
-    """Raises ValueError for what training has not written."""
+    """Parse a record. Raises ValueError for a line that training cannot have written."""
     record = from_json(line)
     if not isinstance(record, dict) or not isinstance(record.get("event"), str):
         raise ValueError("it has no event")
@@ -78,23 +78,23 @@ def _record(line: str) -> Record:
 
 @dataclass(frozen=True)
 class Run:
-    """A model folder, read without loading the model."""
+    """A training as its model folder shows it, without loading the model."""
 
     name: str
     kind: registry.Kind
     log: Log | None
     settings: Mapping[str, object]
-    """By name: of config.json and, where the folder has a training state, of the training."""
+    """Settings by name, from config.json and, if there is one, from the training state."""
     progress: Mapping[str, object]
-    """Where training stood when its state was saved last; empty where there is no state."""
+    """Progress in the last saved training state; empty if there is no state."""
     heard: float
-    """When the folder was last written to, in seconds since the epoch."""
+    """Time of the last write to the folder, in seconds since 1970."""
     problems: Sequence[str]
-    """What of the folder cannot be read."""
+    """Descriptions of the files and lines that cannot be read."""
 
     @classmethod
     def read(cls, folder: Path, name: str) -> Run:
-        """The run of a folder, called `name`. Raises RnngError where it is no model folder."""
+        """Read the run of a folder, to be called `name`. Raises RnngError if it is no model folder."""
         config, kind = checkpoint.read_config(folder), registry.kind_of(folder)
         names = ("composition", "transitions", "state")
         settings = {name: config[name] for name in names if config.get(name)}
@@ -118,23 +118,23 @@ class Run:
 
     @property
     def records(self) -> Sequence[Record]:
-        """All records of the log."""
+        """Return all records of the log."""
         return self.log.records if self.log else ()
 
     def curve(self, event: str, x: str, y: str) -> list[tuple[float, float]]:
-        """Two numbers of each record of an event; those that are not finite are left out."""
+        """Return the pair of numbers `x`, `y` of each record of an event; pairs that are not finite are left out."""
         records = self.log.of(event) if self.log else ()
         points = ((number_of(record, x), number_of(record, y)) for record in records)
         return [point for point in points if all(map(math.isfinite, point))]
 
     def best(self) -> Record | None:
-        """The evaluation with the highest score, the first of equals."""
+        """Return the evaluation with the highest score, or the first of several; None if there is none."""
         evaluations = list(self.log.of(EVALUATION)) if self.log else []
         scored = [r for r in evaluations if not math.isnan(number_of(r, "score"))]
         return max(scored, key=lambda record: number_of(record, "score"), default=None)
 
     def diverged(self) -> float | None:
-        """The epoch from which on the loss is no number; None where it is one to the end."""
+        """Return the epoch from which on the loss is not finite; None if the last loss is finite."""
         epoch = None
         for record in self.log.of(PROGRESS) if self.log else ():
             if math.isfinite(number_of(record, "loss_per_word")):
@@ -144,21 +144,21 @@ class Run:
         return epoch
 
     def speed(self) -> float:
-        """Sentences a second, from the beginning; NaN where nobody knows."""
+        """Return the mean number of sentences per second since the start; NaN if it is unknown."""
         last = self.records[-1] if self.records else {}
         seconds = number_of(last, "seconds")
         return number_of(last, "sentences") / seconds if seconds > 0 else math.nan
 
     def has_ended_early(self) -> bool:
-        """Has patience ended the training?"""
+        """Return whether patience has ended the training."""
         return bool(self.records) and self.records[-1]["event"] == ENDED_EARLY
 
     def is_going_on(self) -> bool:
-        """Is there more to come, in this process or after `--resume`?"""
+        """Return whether the training is unfinished, so that it is running or can be resumed."""
         return bool(self.progress) and not (self.has_all_epochs() or self.has_ended_early())
 
     def has_all_epochs(self) -> bool:
-        """Is training at the end of its last epoch, and the model evaluated?"""
+        """Return whether training is at the end of its last epoch and the model is evaluated."""
         done, wanted = (
             number_of(of, k) for of, k in ((self.progress, "epoch"), (self.settings, "epochs"))
         )
@@ -166,20 +166,20 @@ class Run:
         return done >= wanted and at == evaluated
 
     def is_silent(self, now: float) -> bool:
-        """Was the folder last written to so long before `now` that training has perhaps been stopped?"""
+        """Return whether the last write was so long before `now` that training seems stopped."""
         times = [number_of(record, "seconds") for record in self.records]
         longest = max((b - a for a, b in zip([0.0, *times], times, strict=False)), default=0.0)
         return now - self.heard > PATIENCE_S + 3 * longest
 
     def seconds_left(self) -> float:
-        """An estimate from the last record; NaN where there is none."""
+        """Return the estimate of the remaining seconds in the last progress record; NaN if there is none."""
         last = next((r for r in reversed(self.records) if r["event"] == PROGRESS), {})
         return number_of(last, "seconds_left")
 
 
 def read_runs(folders: Sequence[Path]) -> list[Run]:
-    """The runs of folders, each once. Raises RnngError for what is no model folder."""
-    # errors name them as they were given
+    """Read the runs of distinct folders. Raises RnngError for a folder that holds no model."""
+    # errors show the folders as the user wrote them
     given = {_resolved(folder): folder for folder in reversed(folders)}
     distinct = list(dict.fromkeys(map(_resolved, folders)))
     names = distinct_names(distinct)
@@ -187,12 +187,12 @@ def read_runs(folders: Sequence[Path]) -> list[Run]:
 
 
 def _resolved(folder: Path) -> Path:
-    # Path.resolve raises RuntimeError for links that lead in a circle
+    # Path.resolve raises RuntimeError for circular links
     return Path(os.path.realpath(folder))
 
 
 def distinct_names(folders: Sequence[Path]) -> list[str]:
-    """The names of folders, with as many of those above as tell each from the others.
+    """Return short names of folders, with as many parent folders as make each name distinct.
 
     >>> distinct_names([Path("/a/parser"), Path("/b/parser"), Path("/b/lm")])
     ['a/parser', 'b/parser', 'lm']

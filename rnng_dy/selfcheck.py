@@ -1,8 +1,7 @@
-"""A few seconds of numerics that tell a sound DyNet from a broken one, on the device in use.
+"""Numerical checks of the installed DyNet, on the device in use; they take a few seconds.
 
-Models rely on four things: a step of the project's LSTM cell is that of the original, with its gradient; autobatching
-gives the values that one-by-one evaluation gives; it can be switched for each graph; and memory grows where a graph
-outgrows what was set aside.
+Models rely on four properties. A step of the project's LSTM cell, and its gradient, equal the original's. Autobatching
+gives the values of one-by-one evaluation. It can be switched per graph. Memory pools grow when a graph outgrows them.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ BARRED = -1e9
 
 @dataclass(frozen=True)
 class Check:
-    """One result, and what was seen."""
+    """The result of one check, with what was observed."""
 
     name: str
     passed: bool
@@ -32,7 +31,7 @@ class Check:
 
     @classmethod
     def of_difference(cls, name: str, measure: Callable[[], float]) -> Check:
-        """Passed where the largest relative difference is at most TOLERANCE; never with nan."""
+        """Return a check that passes if the relative difference is at most TOLERANCE; NaN fails."""
         try:
             difference = measure()
         except (RuntimeError, ValueError) as error:
@@ -42,7 +41,7 @@ class Check:
 
 
 def run() -> list[Check]:
-    """All checks, on the device that DyNet was started on."""
+    """Run all checks on the device that DyNet was started on."""
     switched = switches()
     effect = "it changes the order of evaluation" if switched else "it has no effect"
     return [
@@ -55,7 +54,7 @@ def run() -> list[Check]:
 
 
 def relative_difference(values: list[np.ndarray], reference: list[np.ndarray]) -> float:
-    """The largest difference, each array's relative to its reference's largest entry.
+    """Return the largest difference, each relative to the largest entry of its reference array.
 
     >>> relative_difference([np.array([1.0, 3.0])], [np.array([1.0, 4.0])])
     0.25
@@ -64,15 +63,15 @@ def relative_difference(values: list[np.ndarray], reference: list[np.ndarray]) -
         np.abs(value - known).max() / (np.abs(known).max() or 1.0)
         for value, known in zip(values, reference, strict=True)
     ]
-    # numpy's maximum is NaN where one of them is, Python's need not be
+    # numpy's maximum is NaN if any value is NaN; Python's may not be
     return float(np.max(differences))
 
 
 def switches() -> bool:
-    """Whether `renew_cg(autobatching=…)` takes effect.
+    """Return whether `renew_cg(autobatching=…)` takes effect.
 
-    Two dropouts draw from one random stream in the order in which they are evaluated: one by one
-    that is the order of their construction, autobatched the shallower one is first.
+    Two dropouts draw from one random stream in the order of their evaluation. One by one, this is the order of
+    construction; autobatched, the shallower dropout is first.
     """
     masks = []
     for autobatching in (True, False):
@@ -87,10 +86,10 @@ def switches() -> bool:
 
 
 def cell_differences(seed: int = 1) -> tuple[float, float]:
-    """How far three steps of a two-layer LSTM are from the original's equations, in values and in gradients.
+    """Return how far three steps of a two-layer LSTM differ from the original's equations, in values and gradients.
 
-    The gradient is compared along a random direction in the space of all parameters, with a central difference of the
-    equations in float64.
+    Both are relative differences. The gradient is compared along a random direction in the space of all parameters,
+    with a central difference of the equations in float64.
     """
     rng = np.random.default_rng(seed)
     inputs, hidden = 5, 4
@@ -123,7 +122,7 @@ def cell_differences(seed: int = 1) -> tuple[float, float]:
 
 
 def _lstm_outputs(arrays: dict[str, np.ndarray], xs: np.ndarray) -> np.ndarray:
-    """h of the second layer after each input: coupled gates, full peepholes (`cnn::LSTMBuilder`), in float64."""
+    """Return h of the second layer after each input, in float64: coupled gates, full peepholes (`cnn::LSTMBuilder`)."""
     layers = [[arrays[f"x.{i}.{part}"] for part in LSTM_PARTS] for i in range(2)]
     states, outputs = [None, None], []
     for x in xs:
@@ -139,7 +138,7 @@ def _lstm_outputs(arrays: dict[str, np.ndarray], xs: np.ndarray) -> np.ndarray:
 
 
 def autobatching_difference(seed: int = 1) -> float:
-    """How far loss and gradients of a small tagger are apart with and without autobatching."""
+    """Return the relative difference of a small tagger's loss and gradients with and without autobatching."""
     rng = np.random.default_rng(seed)
     lengths = (1, 3, 9, 4, 9)
     sentences = [rng.integers(_Tagger.WORDS, size=length) for length in lengths]
@@ -160,7 +159,7 @@ def autobatching_difference(seed: int = 1) -> float:
 
 
 class _Tagger:
-    """Lookup, LSTM, affine transformation, rectifier, masked softmax: as in the models."""
+    """A small tagger of the models' parts: lookup, LSTM, affine transformation, rectifier, masked softmax."""
 
     WORDS, TAGS, SIZE = 20, 7, 32
 
@@ -174,7 +173,7 @@ class _Tagger:
         self.output_bias = store.vector("output_bias", self.TAGS)
 
     def loss(self, sentences: list[np.ndarray], masks: list[np.ndarray]) -> dy.Expression:
-        """The negative log likelihood of tag 0 everywhere."""
+        """Return the negative log likelihood, in nats, of tag 0 at every word."""
         losses = []
         for sentence, mask in zip(sentences, masks, strict=True):
             state = [None] * len(self.cells)
@@ -190,13 +189,13 @@ class _Tagger:
 
 
 def growth_difference(megabytes: int = Start.memory) -> float:
-    """How far a gradient is from its known value in a graph larger than the first memory pools.
+    """Return the relative error of a gradient in a graph that is larger than the first memory pools.
 
-    Two kinds of node feed one kind, whose batch has to gather them: there backward takes memory for
-    a moment and gives it back, which without our patch fails once a pool has grown.
+    Two kinds of nodes feed one kind, whose batch has to gather them. There backward allocates memory and frees it soon,
+    which without our patch fails once a pool has grown.
     """
     size = 1 << 18
-    # a vector takes a megabyte, a pair below four of them
+    # a vector takes a megabyte, a pair below takes four
     pairs = 3 * megabytes // 8
     collection = dy.ParameterCollection()
     weights = collection.parameters_from_numpy(np.full(size, 0.5, dtype=np.float32))
@@ -206,7 +205,7 @@ def growth_difference(megabytes: int = Start.memory) -> float:
     loss = dy.sum_elems(dy.esum([dy.rectify(x) for x in doubled + tripled])) * (1.0 / size)
     value = loss.value()
     loss.backward()
-    # five times a half, and five, a pair
+    # per pair, the value is five times a half and the gradient five
     expected = [np.array(2.5 * pairs), np.full(size, 5.0 * pairs / size)]
     difference = relative_difference([np.array(value), weights.grad_as_array()], expected)
     dy.renew_cg()

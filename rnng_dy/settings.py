@@ -1,4 +1,4 @@
-"""Fields of dataclasses as settings: each has its help text and range, from which options and checks are made."""
+"""Settings as dataclass fields with help text and range, from which command-line options and checks are made."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class Range(NamedTuple):
-    """The numbers that a setting takes; None is no bound."""
+    """The range of numbers that a setting accepts; None means no bound."""
 
     low: float | None = None
     high: float | None = None
@@ -22,7 +22,8 @@ class Range(NamedTuple):
         return above and (high is None or number < high or (number == high and not high_open))
 
     def __str__(self) -> str:
-        """
+        """Return the range as error messages show it.
+
         >>> print(Range(0, 1, high_open=True), Range(1))
         0<=x<1 x>=1
         """
@@ -45,21 +46,21 @@ def setting(
     choices: Sequence[str] = (),
     option: str | None = None,
 ) -> Field:
-    """Return a field with a help text and the numbers or names that it takes.
+    """Return a field with a help text and the numbers or names that it accepts.
 
-    `option` is what users call it where that is not the name of the field.
+    `option` is the name that users see if it is not the name of the field.
     """
     metadata = {"help": text, "range": numbers, "choices": choices, "option": option}
     return field(default=default, metadata=metadata)
 
 
 def option_name(of: Field) -> str:
-    """Return what users call a setting: in Python as it is, on the command line with - for _."""
+    """Return the name that users see: as it is in Python, with - for _ on the command line."""
     return of.metadata["option"] or of.name
 
 
 def mistake(of: Field, value: object) -> str | None:
-    """Say why a setting cannot have a value, in the words of the command line; None where it can.
+    """Return why a setting cannot have a value, in the words of the command line; None if it can.
 
     >>> from dataclasses import make_dataclass, fields
     >>> [layers] = fields(make_dataclass("Sizes", [("layers", "int", setting("Layers.", 2, AT_LEAST_1))]))

@@ -1,1 +1,1 @@
-"""The sequential language models that the paper's table 5 compares the generative model with."""
+"""Baselines: the sequential language models that the paper compares with the generative model (table 5)."""

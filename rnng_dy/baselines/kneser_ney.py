@@ -19,25 +19,25 @@ from rnng_dy.search.words import WordRecord, WordScorer
 from rnng_dy.text.segmenter import Segmenter
 
 START, END = "<s> ", "</s> "
-"""These stand before and after a sentence. No token can be one of them, since tokens have no blanks."""
+"""Symbols before and after a sentence. They contain blanks, so that no token can equal them."""
 NGRAM_BYTES = 250
-"""Of an n-gram's tuple, its count and its place in two tables."""
+"""Estimated bytes of an n-gram's tuple, its count and its entries in two tables."""
 MAX_COUNT = 3
 """Counts of three and more share a discount."""
 
 
 class Followers(NamedTuple):
-    """What follows a context: the sum of its counts, and how many words have count 1, 2, 3 or more."""
+    """The words after a context: the sum of their counts, and how many words have count 1, 2, and 3 or more."""
 
     total: int
     of_count: tuple[int, int, int]
 
 
 class KneserNey(WordScorer):
-    """p(word | the n - 1 words before it), of sentences that have START before and END after them.
+    """An n-gram model p(word | the n - 1 words before it) of sentences padded with START and END.
 
-    The highest order counts occurrences, the lower ones the different words that come before; all are interpolated,
-    down to the uniform distribution over the vocabulary and END.
+    The highest order counts occurrences; lower orders count the different words that precede. All orders are
+    interpolated, down to the uniform distribution over the vocabulary and END.
     """
 
     name = "kneser-ney"
@@ -45,11 +45,11 @@ class KneserNey(WordScorer):
     def __init__(
         self, sentences: Iterable[Sequence[str]], vocabulary: Iterable[str], order: int = 5
     ):
-        """Words outside the vocabulary join it. Raises RnngError where the counts do not fit into memory."""
+        """All words of the sentences join the vocabulary. Raises RnngError if the counts do not fit into memory."""
         self.order = order
         sentences = [list(sentence) for sentence in sentences]
         ngrams = sum(len(sentence) + 1 for sentence in sentences)
-        # every order has about as many n-grams, each a tuple of as many references in a table
+        # every order has about the same number of n-grams, each a tuple with a reference per word
         needed = ngrams * order * (4 * (order + 1) + NGRAM_BYTES)
         require_memory(needed, f"counts of n-grams of order {order:,}", "use a lower --order")
         padded = [[START] * (order - 1) + [*sentence, END] for sentence in sentences]
@@ -78,7 +78,7 @@ class KneserNey(WordScorer):
 
     @classmethod
     def of_oracle(cls, path: str, order: int, vocabulary: Iterable[str] = ()) -> KneserNey:
-        """n-grams of a generative training oracle, with its UNK classes."""
+        """Build the n-gram model of a generative training oracle, with its UNK classes."""
         sentences = read_oracle(path)
         model = cls([s.unkified for s in sentences], vocabulary, order)
         model._path = os.path.abspath(path)
@@ -86,7 +86,7 @@ class KneserNey(WordScorer):
         return model
 
     def _count(self, padded: list[list[str]]) -> list[Counter]:
-        """Counts of the n-grams of each order, shortest first."""
+        """Return the counts of the n-grams of each order, shortest first."""
         highest = Counter(
             tuple(words[i - self.order : i])
             for words in padded
@@ -98,14 +98,14 @@ class KneserNey(WordScorer):
         return orders[::-1]
 
     def probability(self, word: str, context: Sequence[str]) -> float:
-        """p(word | context) for a word of the vocabulary; of the context only the last n - 1 words count."""
+        """Return p(word | context) for a word of the vocabulary; only the last n - 1 words of the context count."""
         context = tuple(context)[-(self.order - 1) :] if self.order > 1 else ()
         p = 1 / len(self.vocabulary)
         for k in range(len(context) + 1):
             history = context[len(context) - k :]
             followers = self._followers[k].get(history)
             if followers is None:
-                # neither have the longer histories
+                # longer histories have no followers either
                 break
             count = self._counts[k].get((*history, word), 0)
             discount = self._discounts[k]
@@ -115,18 +115,18 @@ class KneserNey(WordScorer):
         return p
 
     def encode(self, words: Sequence[str]) -> Sequence[str]:
-        """The words. Raises UnseenSymbolError where p = 0."""
+        """Return the words unchanged. Raises UnseenSymbolError if they have p = 0."""
         unseen = [word for word in words if word not in self.vocabulary]
         if unseen:
             raise UnseenSymbolError(unseen)
         return words
 
     def log_probs(self, sentences: Sequence[Sequence[str]]) -> np.ndarray:
-        """`log_prob` of each sentence: shape (sentences, 2), float64."""
+        """Return `log_prob` per sentence: shape (sentences, 2), float64."""
         return np.array(list(map(self.log_prob, sentences)), np.float64).reshape(-1, 2)
 
     def log_prob(self, words: Sequence[str]) -> tuple[float, float]:
-        """log p in nats of the words, and of the end after them. Raises UnseenSymbolError: p = 0."""
+        """Return log p in nats of the words, and of the end after them. Raises UnseenSymbolError if p = 0."""
         history = [START] * (self.order - 1) + list(self.encode(words))
         logs = [
             math.log(self.probability(word, history[i : i + self.order - 1]))
@@ -139,10 +139,10 @@ class KneserNey(WordScorer):
         sentences: Iterable[Sequence[str]],
         unkified: Sequence[Sequence[str] | None] | None = None,
     ) -> list[list[WordRecord]]:
-        """A record for each token of each sentence and for its end, surprisals in bits.
+        """Return, per sentence, a record per token and for the end; surprisals are in bits.
 
-        `unkified` are the words that the model is to see where they are known. A word whose UNK class it does not
-        have is infinitely surprising, and passed over for the words after it.
+        `unkified` are the words with UNK classes that the model reads, if the caller has them. A word has infinite
+        surprisal if the model lacks its UNK class; the words after it are read without it.
         """
         sentences = [split_tokens(sentence)[0] for sentence in sentences]
         given = unkified or [None] * len(sentences)
@@ -178,9 +178,9 @@ def _followers(counts: Counter) -> dict[tuple[str, ...], Followers]:
 
 
 def discounts(counts: Iterable[int]) -> tuple[float, float, float, float]:
-    """What is taken off counts of 0, 1, 2, and 3 or more (Chen and Goodman's equation 26).
+    """Return the discounts of counts 0, 1, 2, and 3 or more (Chen and Goodman's equation 26).
 
-    Where there are too few counts to estimate one (or the estimate is out of its range), half the count is taken.
+    If there are too few counts for an estimate, or if it is out of its range, the discount is half the count.
 
     >>> discounts([1] * 4 + [2] * 2 + [3] * 2 + [4])
     (0.0, 0.5, 0.5, 2.0)

@@ -1,4 +1,4 @@
-"""A sequential LSTM language model over the words of the generative model, trained in the same way."""
+"""A sequential LSTM language model with the generative model's vocabulary, trained in the same way."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rnng_dy.search.generation import draw, until_drawn
 from rnng_dy.search.words import WordRecord
 
 MAX_WORDS = 2000
-"""Words in one graph."""
+"""Maximal number of words in one graph."""
 
 
 class LanguageModelExample(NamedTuple):
@@ -34,13 +34,13 @@ class LanguageModelExample(NamedTuple):
 
 
 class LstmLanguageModel(Model):
-    """p(words and the end of the sentence), with the class-factored softmax of the generative model.
+    """A language model of p(words and sentence end), with the class-factored softmax of the generative model.
 
-    The end of a sentence is a word of a class of its own, the last one.
+    The end of a sentence is a word in its own class, the last one.
     """
 
     kind = "lstm-lm"
-    # version 0.1.0 wrote it
+    # version 0.1.0 wrote this key
     config_defaults: ClassVar = {"composition": None}
     sizes_type = LanguageModelSizes
     vocabulary_type = GeneratorVocabulary
@@ -60,11 +60,11 @@ class LstmLanguageModel(Model):
         self._softmax = ClassFactoredSoftmax(store, sizes.hidden, clusters)
 
     def encode(self, unkified: Iterable[str]) -> LanguageModelExample:
-        """A sentence. Raises UnseenSymbolError: it has p = 0."""
+        """Encode a sentence as ids. Raises UnseenSymbolError if it has p = 0."""
         return LanguageModelExample(self.vocabulary.word_ids(unkified))
 
     def encode_training(self, sentence: OracleSentence) -> LanguageModelExample:
-        """A sentence of the training oracle."""
+        """Encode a sentence of the training oracle as ids."""
         return self.encode(sentence.unkified)
 
     def _losses(
@@ -84,25 +84,25 @@ class LstmLanguageModel(Model):
     def with_unknowns(
         self, example: LanguageModelExample, probability: float, random: np.random.Generator
     ) -> LanguageModelExample:
-        """The example as it is: the generative oracle has the UNK classes already."""
+        """Return the example unchanged: the generative oracle has the UNK classes already."""
         return example
 
     def training_loss(
         self, examples: Sequence[LanguageModelExample], dropout: float
     ) -> dy.Expression:
-        """The sum of -log p(words, end) in nats over a minibatch, as one graph."""
+        """Return the sum of -log p(words, end) in nats over a minibatch, as one graph."""
         losses, _ = self._losses(examples, dropout)
         return dy.esum([dy.sum_batches(loss) for loss in losses])
 
     @staticmethod
     def length(example: LanguageModelExample) -> int:
-        """Words of an example."""
+        """Return the number of words of an example."""
         return len(example.words)
 
     # use
 
     def log_probs(self, examples: Sequence[LanguageModelExample]) -> np.ndarray:
-        """log p in nats of the words and of the end of each sentence: shape (sentences, 2), float64.
+        """Return log p in nats of the words, and of the end, per sentence: shape (sentences, 2), float64.
 
         NaN for a sentence that does not fit into memory.
         """
@@ -114,7 +114,7 @@ class LstmLanguageModel(Model):
         return np.array(rows, np.float64).reshape(-1, 2)
 
     def log_prob(self, tokens: Sequence[str]) -> float:
-        """log p(words and end) in nats; -inf where the model does not have the UNK class of a word."""
+        """Return log p(words and end) in nats; -inf if the model lacks the UNK class of a word."""
         try:
             example = self.encode(self.vocabulary.unkify(split_tokens(tokens)[0]))
         except UnseenSymbolError:
@@ -122,9 +122,9 @@ class LstmLanguageModel(Model):
         return float(self.log_probs([example]).sum())
 
     def surprisals(self, tokens: Sequence[str], end: bool = False) -> list[WordRecord]:
-        """A record for each token of a sentence and, where asked for, for its end, surprisals in bits.
+        """Return a record per token of a sentence and, with `end`, for its end; surprisals are in bits.
 
-        Raises RnngError for tokens that are none (see `split_tokens`).
+        Raises RnngError for invalid tokens (see `split_tokens`).
         """
         [records] = self.surprisals_of([tokens])
         return records if end else records[:-1]
@@ -134,12 +134,12 @@ class LstmLanguageModel(Model):
         sentences: Iterable[Sequence[str]] | str,
         unkified: Sequence[Sequence[str] | None] | None = None,
     ) -> list[list[WordRecord]]:
-        """A record for each token of each sentence, or those of a text, and for its end, surprisals in bits.
+        """Return, per sentence of a list or text, a record per token and for the end; surprisals are in bits.
 
-        `unkified` are the words that the model is to see where they are known.
+        `unkified` are the words with UNK classes that the model reads, if the caller has them.
 
-        A word whose UNK class the model does not have is infinitely surprising, and passed over for the words after
-        it. Surprisals are NaN in a sentence that does not fit into memory.
+        A word has infinite surprisal if the model lacks its UNK class; the words after it are read without it.
+        Surprisals are NaN in a sentence that does not fit into memory.
         """
         tokens = [split_tokens(sentence)[0] for sentence in self.tokens_of(sentences)]
         given = unkified or [None] * len(tokens)
@@ -156,7 +156,7 @@ class LstmLanguageModel(Model):
 
     @one_graph
     def _word_log_probs(self, examples: Sequence[LanguageModelExample]) -> list[np.ndarray]:
-        """log p in nats of the words and the end of each sentence."""
+        """Return log p in nats of each word and the end, per sentence."""
         log_probs, ends = self._position_log_probs(examples)
         return np.split(log_probs, ends[:-1])
 
@@ -170,25 +170,25 @@ class LstmLanguageModel(Model):
     def _position_log_probs(
         self, examples: Sequence[LanguageModelExample]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """log p in nats of all words and ends, one sentence after another, and where each sentence stops."""
+        """Return log p in nats of all words and ends, sentence after sentence, and the index after each sentence."""
         dy.renew_cg()
         losses, owners = self._losses(examples, 0.0)
         values = dy.concatenate_to_batch(losses).npvalue().ravel()
-        # every sentence has its words and its end
+        # the end of the sentence counts as one more position
         ends = np.cumsum([len(e.words) + 1 for e in examples])
         return -np.bincount(owners, values.astype(np.float64), ends[-1]), ends
 
     def generate(self, n: int, seed: int = 1, max_length: int = 200) -> list[list[str]]:
-        """n sentences drawn from the model; one that grows longer than `max_length` words is drawn anew.
+        """Draw n sentences from the model; a sentence that exceeds `max_length` words is drawn anew.
 
-        Raises RnngError where hundreds in a row do.
+        Raises RnngError if hundreds in a row exceed it.
         """
         return list(self.drawn(n, seed, max_length))
 
     sample = generate
 
     def drawn(self, n: int, seed: int, max_length: int) -> Iterator[list[str]]:
-        """The sentences of `generate` as they are drawn."""
+        """Yield the sentences of `generate` as they are drawn."""
         drawn = until_drawn(
             n, seed, max_length, lambda randoms: [self._generate(r, max_length) for r in randoms]
         )
@@ -203,10 +203,10 @@ class LstmLanguageModel(Model):
             [log_probs] = self._softmax.every_log_prob(self._lstm.outputs([state]))
             word = draw(log_probs, random)
             if word == self._end:
-                # an empty sentence is none
+                # an empty sentence does not count
                 return words or None
             words.append(word)
-            # the next word has a graph of its own, so that long sentences need no more memory
+            # each word gets its own graph, so that long sentences need no more memory
             keep([state])
             dy.renew_cg()
             state = LstmState(state, self._words[word])
@@ -219,7 +219,10 @@ def _records(
     ids: Sequence[int | None],
     log_probs: np.ndarray | None,
 ) -> list[WordRecord]:
-    """Records from the log probabilities in nats of the words that have ids, and of the end; None is unknown."""
+    """Return records from log probabilities, in nats, of the words with ids and of the end.
+
+    None instead of log probabilities means that they are unknown, and gives NaN.
+    """
     if log_probs is None:
         log_probs = np.full(len(tokens) + 1, math.nan)
     bits = iter((-log_probs / math.log(2)).tolist())

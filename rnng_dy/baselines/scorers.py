@@ -1,4 +1,4 @@
-"""Scorers: what gives words surprisals without a model folder, such as n-grams and those of plugins."""
+"""Scorers, which compute surprisals of words without a model folder: n-grams, and scorers of plugins."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ SCORERS: Registry[type[WordScorer]] = Registry("scorer", WordScorer, KneserNey)
 
 
 class OpenableScorer(NamedTuple):
-    """A scorer to open where work is done."""
+    """A scorer that workers open."""
 
     name: str
     source: InputFile | None = None
-    """What it is made of; None where the user names no file."""
+    """The file that it is made from; None if the user names no file."""
     order: int = 5
 
     @property
     def title(self) -> str:
-        """How outputs call it."""
+        """Return its name in outputs."""
         return SCORERS[self.name].title(*self.paths or [None], self.order)
 
     @property
     def paths(self) -> list[str]:
-        """The files that it is made of."""
+        """Return the files that it is made from."""
         return [] if self.source is None else [self.source.path]
 
     def content(self) -> list[object]:
@@ -47,7 +47,7 @@ class OpenableScorer(NamedTuple):
         return self._scorer().segmenter
 
     def open(self) -> OpenableScorer:
-        """The same, ready in this process. Raises RnngError for a name that none has, or a file that will not do."""
+        """Open the scorer in this process and return it. Raises RnngError for an unknown name or an unsuitable file."""
         self._scorer()
         return self
 
@@ -60,7 +60,7 @@ class OpenableScorer(NamedTuple):
         sentences: Sequence[Sequence[str]],
         unkified: Sequence[Sequence[str] | None] | None = None,
     ) -> Sequence[Sequence[WordRecord]]:
-        """See `WordScorer`. Raises PluginError where the records are not of the tokens and ends of the sentences."""
+        """See `WordScorer`. Raises PluginError if the records do not match the tokens and ends of the sentences."""
         scorer = self._scorer()
         records = scorer.surprisals_of(sentences, unkified)
         tokens = [[*tokens, None] for tokens in sentences]
@@ -72,7 +72,7 @@ class OpenableScorer(NamedTuple):
         return records
 
 
-# a file's name may mean another one after the process has changed its folder
+# `path` is part of the key: after a change of the working directory, the same name is another file
 @lru_cache(maxsize=1)
 def _open(name: str, given: str | None, order: int, path: str) -> WordScorer:
     return SCORERS.make(name, given, order, by="open")

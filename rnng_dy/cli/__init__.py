@@ -24,10 +24,10 @@ from rnng_dy.cli.stopping import Terminated
 
 
 class Place(NamedTuple):
-    """Where a command is, and what it does in one line: neither --help nor a shell's completion loads the others."""
+    """A command's module and its summary, so that --help and shell completion need not load the modules."""
 
     module: str
-    """Of rnng_dy.cli; it defines the command under its name with - as _."""
+    """Module in `rnng_dy.cli`; it defines the command under its name with _ for -."""
     summary: str
 
 
@@ -56,11 +56,11 @@ COMMANDS = {
     "doctor": Place("doctor", "Say what is installed and check the numerics."),
 }
 FORMER = {"compare-composition": "compare"}
-"""Modules of commands by names that still work, and are not listed."""
+"""Modules of former command names, which still work but are not listed."""
 
 
 def load_command(name: str = "") -> ModuleType | None:
-    """Import the module of a command; None where there is no such command."""
+    """Import and return the module of a command; return None if there is no such command."""
     module = COMMANDS[name].module if name in COMMANDS else FORMER.get(name)
     return module and importlib.import_module(f"rnng_dy.cli.{module}")
 
@@ -97,7 +97,7 @@ class LazyGroup(Group):
 
     def invoke(self, ctx: click.Context):
         if isinstance(sys.stdout, io.TextIOWrapper):
-            # what a file or an argument has that is not UTF-8 is printed as it is
+            # bytes of files and arguments that are not UTF-8 are printed unchanged
             sys.stdout.reconfigure(errors="surrogateescape")
         with told(), warnings.catch_warnings():
             warnings.showwarning = _show_warning
@@ -110,7 +110,7 @@ def _show_warning(message: Warning | str, *place: object) -> None:
 
 @contextmanager
 def told() -> Iterator[None]:
-    """Turn what a user can mend, and what the system refuses, into one message and an exit code."""
+    """Turn errors of the user and of the system into one message and an exit code."""
     try:
         with plugins.blamed():
             yield
@@ -120,18 +120,18 @@ def told() -> Iterator[None]:
         error.message = escaped(error.message)
         raise
     except ImportError as error:
-        # numpy says in twenty lines what may be wrong, and last what is
+        # numpy explains possible causes in twenty lines; the last line is the actual error
         reason = (str(error).strip() or "a library cannot be loaded").splitlines()[-1]
         fail(f"{reason}: install it, or let the process have more memory (ulimit -v)")
     except KeyboardInterrupt as stop:
         click.echo(f"\n{escaped(str(stop)) or 'stopped'}", err=True)
         sys.exit(128 + (signal.SIGTERM if isinstance(stop, Terminated) else signal.SIGINT))
     except BrokenPipeError:
-        # the reader of our standard output went away (`| head`): not an error
+        # the reader of standard output has closed it (`| head`): no error
         _to_nowhere(sys.stdout)
         sys.exit(0)
     except OSError as error:
-        # what could not be written cannot be written when Python ends either
+        # drop the buffered output, which could not be written at Python's exit either
         _to_nowhere(sys.stdout)
         named = "" if error.filename is None else f"{error.filename}: "
         fail(f"{named}{error.strerror or error}")
@@ -141,14 +141,14 @@ def told() -> Iterator[None]:
 
 
 def _to_nowhere(stream: TextIO | None) -> None:
-    """Let go of what a stream still holds."""
-    # a test's stream has no descriptor, a closed one is None
+    """Redirect a stream to the null device, which drops its buffered output."""
+    # a stream of a test has no descriptor; a closed stream is None
     with suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def fail(message: str) -> None:
-    """Print one clear message and leave with exit code 2."""
+    """Print an error message and exit with code 2."""
     try:
         click.echo(f"Error: {escaped(message)}", err=True)
     except OSError:

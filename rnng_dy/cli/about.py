@@ -1,4 +1,4 @@
-"""`rnng-dy about`: what a model is and where it comes from."""
+"""`rnng-dy about`: print what a model is and where it comes from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rnng-dy attention`: what the compositions of a model with gated attention attend to."""
+"""`rnng-dy attention`: the attention weights of a model with gated attention, and their analysis."""
 
 from __future__ import annotations
 

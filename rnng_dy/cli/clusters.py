@@ -1,4 +1,4 @@
-"""`rnng-dy clusters`: Brown clusters of a corpus, and a look at them."""
+"""`rnng-dy clusters`: make Brown clusters of a corpus, and show them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SAVE_EVERY = 45.0
 
 
 class _MakeOrShow(click.Command):
-    """`clusters CORPUS`, and under the name `clusters show` the other command."""
+    """The command `clusters CORPUS`, which runs the command `show` for `clusters show`."""
 
     def make_context(self, info_name, args, parent=None, **extra):
         if args[:1] == ["show"]:
@@ -112,14 +112,14 @@ def clusters(corpus: str, output: str, resume: bool, **options) -> None:
     if output != "-":
         write_output(f"{output}.json", [json.dumps(report, indent=2), "\n"])
     if run.state:
-        # nothing is left to go on with
+        # nothing is left to resume
         run.state.remove()
     _say(report)
 
 
 @contextmanager
 def _keeping(state: SavedState | None) -> Iterator[Keep]:
-    """What saves the state of a run if it is time to, or time to stop."""
+    """Yield a function that saves the state of a run when it is time, or when a signal stops the run."""
     saved = time.monotonic()
     with stopping() as stopped:
 
@@ -150,7 +150,7 @@ def _say(report: Mapping[str, object]) -> None:
         )
 
 
-# it is in no group that would add the option
+# the command is in no group that would add --quiet
 @click.command(params=[quiet_option])
 @click.argument("clusters_file", type=FILE, metavar="CLUSTERS")
 @click.option("-n", "--words", type=AT_LEAST_1, default=10, help="Words of each cluster.")

@@ -1,4 +1,4 @@
-"""`rnng-dy compare`: systems side by side, on the sentences that all of them have."""
+"""`rnng-dy compare`: compare systems on the sentences that all of them have."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rnng_dy.evaluation.significance import perplexity_difference
 from rnng_dy.search.importance import read_in_all
 
 Samples = tuple[str, str]
-"""Names of a file of samples and of that of their likelihoods."""
+"""Names of a file of samples and of the file of their likelihoods."""
 
 count_option = click.option(
     "-n", "count", type=click.IntRange(min=0), default=5, help="Sentences to show."
@@ -108,7 +108,7 @@ def _require_one_for_each(
 def _perplexity_lines(
     names: Sequence[str], samples: Sequence[Samples], sentences: int
 ) -> Iterator[str]:
-    """Of the sentences that have samples and p > 0 by every system. Raises InputError where none has."""
+    """Yield lines on perplexity, of sentences with samples and p > 0 by every system. Raises InputError for none."""
     marginals, lengths = read_in_all(samples)
     found = likelihood_in_all(marginals, lengths)
     kept = found[0].sentences

@@ -1,4 +1,4 @@
-"""`rnng-dy doctor`: what is installed, what the machine has, and whether the numbers are right."""
+"""`rnng-dy doctor`: report versions and hardware, and check the numerics."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _print(rows: Iterable[tuple[str, str]]) -> None:
 
 
 def _selfcheck(device: str) -> bool:
-    """Run the self-check on a device and print it; whether all of it passed."""
+    """Run and print the self-check on a device; return whether all checks passed."""
     try:
         if device != engine.CPU:
             engine.start(device)

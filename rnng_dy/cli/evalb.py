@@ -1,4 +1,4 @@
-"""`rnng-dy evalb`: labelled bracketing scores."""
+"""`rnng-dy evalb`: compute labelled bracketing scores."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def evalb(gold: str, system: str, params: str, style: str, unlabelled: bool, tag
 
 
 def hint_at_tags(errors: int, tags: str) -> None:
-    """Say what may be done about sentences whose words differ from gold after EVALB's deletions."""
+    """Print a hint at --tags gold if sentences differ from gold in their words after EVALB's deletions."""
     if errors and tags == OWN:
         warn(
             f"{errors} with other words than gold: where only tags differ, --tags gold scores them"

@@ -1,4 +1,4 @@
-"""`rnng-dy generate`: sentences drawn from a model of words."""
+"""`rnng-dy generate`: draw sentences from a generative or LSTM language model."""
 
 from __future__ import annotations
 

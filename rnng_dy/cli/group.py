@@ -1,4 +1,4 @@
-"""What every group of commands does."""
+"""Base classes of commands and groups of commands."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _EVERYWHERE = quiet_option, plugin_option
 
 
 def typed_command() -> str | None:
-    """The command line that runs, as it was typed; None where a command was called in another way."""
+    """Return the command line as it was typed; None if the command was called in another way."""
     typed = click.get_current_context().meta.get(TYPED)
     return None if typed is None else shlex.join(["rnng-dy", *typed])
 
 
 class SectionOption(click.Option):
-    """An option that the help lists under a heading; see `Sectioned`."""
+    """An option that the help lists in a section; see `Sectioned`."""
 
     def __init__(self, *arguments, section: str, **settings):
         super().__init__(*arguments, **settings)
@@ -29,7 +29,7 @@ class SectionOption(click.Option):
 
 
 class Sectioned(click.Command):
-    """A command with so many options that its help has them in sections, in the order of the first of each."""
+    """A command whose help lists options in sections, in the order of each section's first option."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """See click."""
@@ -60,7 +60,7 @@ class Group(click.Group):
         """See click."""
         typed = [*args]
         context = super().make_context(info_name, args, parent, **extra)
-        # of the outermost group, whose dictionary those within it share
+        # the outermost group sets it; inner groups share its dictionary
         context.meta.setdefault(TYPED, typed)
         return context
 
@@ -72,7 +72,7 @@ class Group(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """See click. Raises UsageError for a command that there is not, naming one that it begins or is nearest to."""
+        """See click. Raises UsageError for an unknown command, suggesting one that it begins or the nearest one."""
         name = args[0]
         refusable = not (name.startswith("-") or ctx.resilient_parsing)
         if refusable and self.get_command(ctx, name) is None:
@@ -82,7 +82,7 @@ class Group(click.Group):
             suggestion = "".join(f" Did you mean {other!r}?" for other in near[:1])
             ctx.fail(f"No such command {name!r}.{suggestion}")
         found = super().resolve_command(ctx, args)
-        # of a group the commands do it: of several ranks the first one alone reads files
+        # a subgroup leaves loading to its commands: with several ranks, only the first rank reads files
         if not isinstance(found[1], click.Group):
             load_plugins(ctx)
         return found

@@ -1,4 +1,4 @@
-"""`rnng-dy import-clab`: models of the original program become model folders."""
+"""`rnng-dy import-clab`: turn models of the original program into model folders."""
 
 from __future__ import annotations
 

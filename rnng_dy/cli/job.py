@@ -1,4 +1,4 @@
-"""Work on many sentences: `--jobs`, `--scheduler`, `--device` and `--resume`, and how its output is written."""
+"""Work on many sentences: `--jobs`, `--scheduler`, `--device` and `--resume`, and writing the output."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 
 @dataclass
 class Job:
-    """Where a command has its work done, as its options say."""
+    """Where a command's work runs, according to its options."""
 
     jobs: int
     scheduler: str | None
     device: str = CPU
     resume: bool = False
     place: ModelFolder | OpenableScorer | None = None
-    """The model, or the scorer, that is opened where work is done."""
+    """The model or scorer that workers open."""
 
     def __post_init__(self) -> None:
-        """Raises UsageError where two options say where."""
+        """Raise UsageError if both --jobs and --scheduler are set."""
         if self.scheduler is not None and flag_given("jobs"):
             raise click.UsageError(
                 "--jobs is for processes of this machine and --scheduler has workers of its own: give one of them"
@@ -46,12 +46,12 @@ class Job:
 
     @property
     def is_this_process(self) -> bool:
-        """Whether nobody else works."""
+        """Return whether all work runs in this process."""
         return self.jobs == 1 and self.scheduler is None
 
     @cached_property
     def executor(self) -> Executor:
-        """The place to run; a connection ends with the command. Raises RnngError where it cannot be used."""
+        """Return the executor, whose connection closes when the command ends. Raises RnngError if it is unusable."""
         if self.scheduler is None:
             return local_executor(self.jobs, self.device)
         if self.device != CPU:
@@ -63,16 +63,16 @@ class Job:
         return executor
 
     def open(self, kind: str, folder: str):
-        """The model of a folder, for the work and in this process; says so where it is not trained."""
+        """Load a folder's model in this process and use it for the work; report if it is not trained."""
         return self.open_place(ModelFolder(kind, folder, self.device))
 
     def open_place(self, place: ModelFolder | OpenableScorer):
-        """The same of a model or a scorer."""
+        """Load a model or a scorer in this process and use it for the work."""
         self.place = place
         return open_model(place, self.executor)
 
     def with_model(self, lines_of: Callable) -> Callable[[], Callable[[Sequence], list[Lines]]]:
-        """What `write` opens: `lines_of` with the model as its first argument."""
+        """Return the `open_lines` of `write`: opens `lines_of` with the model as its first argument."""
         return partial(opened, self.place, lines_of)
 
     def write(
@@ -87,11 +87,11 @@ class Job:
         make: Callable[[Path], None] | None = None,
         on_lines: Callable[[Lines], None] = lambda lines: None,
     ) -> list:
-        """Write the lines of items, showing progress; gives the items that do not fit into memory.
+        """Write the lines of items, with progress; return the items that do not fit into memory.
 
-        `open_lines` and `lines_of_left_out` are as in `Work`, `make` as in `write_batches`. `decides`, with the model,
-        decides the output: --resume goes on with no other. With `whole` a batch is one item for them, of which progress
-        counts the parts. `on_lines` is given the lines of each batch when they are kept.
+        `open_lines` and `lines_of_left_out` are as in `Work`, `make` as in `write_batches`. `decides` and the model
+        determine the output: --resume accepts only a part with the same ones. With `whole`, a batch is one item for
+        these functions, and progress counts its parts. `on_lines` gets the lines of each batch when they are kept.
         """
         name = click.get_current_context().info_name
         key = content_hash(name, *decides, *(self.place.content() if self.place else ()))
@@ -110,7 +110,7 @@ class Job:
 
 
 def open_model(place: ModelFolder | OpenableScorer, executor: Executor | None = None):
-    """The model of a folder, in this process, which is made ready for it; says so where it is not trained."""
+    """Prepare this process and load a folder's model in it; report if it is not trained."""
     (executor or local_executor(1, place.device)).prepare()
     model = place.open()
     if getattr(model, "updates", None) == 0:
@@ -121,7 +121,7 @@ def open_model(place: ModelFolder | OpenableScorer, executor: Executor | None = 
 def job_options(
     *more: Callable, jobs: str = "Working processes; the output does not depend on their number."
 ):
-    """A decorator that adds the options where to work and `more`, as `job`; `jobs` is the help of --jobs."""
+    """Return a decorator that adds options on where to work and `more`, as `job`; `jobs` is the help of --jobs."""
     return together(
         "job",
         Job,
@@ -137,4 +137,4 @@ def job_options(
 
 
 sentences_job = job_options(resume_option, device_option)
-"""What commands take that go through many sentences."""
+"""The options of commands that process many sentences."""

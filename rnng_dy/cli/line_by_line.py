@@ -1,4 +1,4 @@
-"""Answers to standard input line by line, for programs that keep a parser running beside them."""
+"""Parsing standard input line by line, for programs that keep a parser running."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def parse_line_by_line(
     lines_of: Callable[[Sequence[NumberedSentence]], list[Lines]],
     as_json: bool,
 ) -> None:
-    """Answer each line of standard input with its tree, which `lines_of` gives, before the next line is read.
+    """Write the tree of each line of standard input, as `lines_of` returns it, before reading the next line.
 
-    The answer to a line that cannot be parsed is empty, with `as_json` an object with its number and the error.
-    Raises RnngError where a parser needs tags that no line is to have.
+    The answer to a line that cannot be parsed is empty or, with `as_json`, an object with its number and the error.
+    Raises RnngError if the parser needs tags and the lines cannot have any.
     """
     reader.require_lines()
     with open_input("-") as questions, open_output("-") as answers:
@@ -43,6 +43,6 @@ def parse_line_by_line(
 
 
 def _error(error: RnngError, number: int) -> str:
-    """The answer in JSON to a line that cannot be parsed: its number from 1, and what is wrong."""
+    """Return the JSON answer to a line that cannot be parsed: its number from 1 and the error."""
     message = error.message if isinstance(error, InputError) else str(error)
     return one_line({"sentence": number, "line": number, "error": message})

@@ -1,4 +1,4 @@
-"""Options that a command gets together, as one value."""
+"""Groups of options that a command gets as one value."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 
 def all_of(*options: Callable) -> Callable:
-    """A decorator that adds options to a command, in this order."""
+    """Return a decorator that adds options to a command, in this order."""
 
     def decorate(command: Callable) -> Callable:
         for option in reversed(options):
@@ -22,10 +22,10 @@ def all_of(*options: Callable) -> Callable:
 
 
 def together(name: str, make: Callable, *options: Callable) -> Callable:
-    """A decorator that adds options, of which, with others, the command gets `name`: the result of `make`.
+    """Return a decorator that adds options; the command gets `name`, the result of `make`, instead of them.
 
-    `make` takes each option by the name of one of its parameters, and raises UsageError for options that do not go
-    together.
+    `make` takes options, these and others of the command, as parameters of their names. It raises UsageError for
+    options that exclude each other.
     """
     names = inspect.signature(make).parameters
 
@@ -41,7 +41,7 @@ def together(name: str, make: Callable, *options: Callable) -> Callable:
 
 
 def flag_given(name: str) -> str | None:
-    """How an option that stands on the command line is written; None where it does not."""
+    """Return the flag of an option, such as `--beam`, if it is on the command line, else None."""
     context = click.get_current_context()
     if context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
         return None

@@ -26,7 +26,7 @@ AT_LEAST_1 = click.IntRange(min=1)
 
 
 class FiniteRange(click.FloatRange):
-    """A range of numbers, without NaN and infinities, which Python's float reads too."""
+    """A range of numbers without NaN and infinities, which Python's `float` accepts."""
 
     name = "number"
 
@@ -38,7 +38,7 @@ class FiniteRange(click.FloatRange):
 
 
 class LiveChoice(click.Choice):
-    """A name in a registry, which is looked at when the option is given."""
+    """A name in a registry, which is read only when the option is used."""
 
     def __init__(self, registry: Collection[str]):
         self._registry, self.case_sensitive = registry, True
@@ -50,7 +50,7 @@ class LiveChoice(click.Choice):
 
 
 class Registered(LiveChoice):
-    """A part of a model, by its name in a registry."""
+    """The name of a part of a model in a registry."""
 
     def convert(self, value, param, ctx) -> str:
         if value not in self._registry:
@@ -59,7 +59,7 @@ class Registered(LiveChoice):
 
 
 class Names(click.ParamType):
-    """Some of the names in a registry, with commas between them."""
+    """Names in a registry, separated by commas."""
 
     name = "names"
 
@@ -76,7 +76,7 @@ class Names(click.ParamType):
         return ",".join(self._registry)
 
     def shell_complete(self, ctx, param, incomplete: str) -> list[CompletionItem]:
-        """The last of the names, and those before it."""
+        """See click. Completes the last of the names and keeps those before it."""
         before, comma, last = incomplete.rpartition(",")
         left = [name for name in self._registry if name not in before.split(",")]
         return [CompletionItem(before + comma + name) for name in left if name.startswith(last)]
@@ -87,7 +87,7 @@ ALPHA = FiniteRange(0, 100)
 
 
 def setting_options(settings: type, section: str, but: Collection[str] = ()) -> Callable:
-    """A decorator that adds an option for each setting of a dataclass; without a default, so that presets hold."""
+    """Return a decorator that adds an option per setting of a dataclass, without defaults, so that presets apply."""
 
     def decorate(command: Callable) -> Callable:
         for of in reversed([of for of in fields(settings) if of.name not in but]):
@@ -116,7 +116,7 @@ def type_of(of: Field) -> click.ParamType:
 
 
 def in_section(title: str) -> Callable:
-    """What makes options that the help of a `Sectioned` command lists under a title."""
+    """Return a function that makes options for a section in the help of a `Sectioned` command."""
     return partial(click.option, cls=SectionOption, section=title)
 
 
@@ -139,7 +139,7 @@ def _device_option(option: Callable) -> Callable:
 
 
 def training_options(command: Callable) -> Callable:
-    """What all `train` commands take."""
+    """Add the options that all `train` commands share."""
     options = [
         data_option(
             "--trees",
@@ -224,7 +224,7 @@ def training_options(command: Callable) -> Callable:
 
 
 def state_option(states: Collection[str]) -> Callable:
-    """The parser states of a kind of model, the default first."""
+    """Return the option --state with the parser states of a kind of model."""
     return model_section_option(
         "--state",
         type=Registered(states),

@@ -1,4 +1,4 @@
-"""`rnng-dy prepare` and `rnng-dy oracle`: from treebank files to oracles."""
+"""`rnng-dy prepare` and `rnng-dy oracle`: make trees and oracles from treebank files."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def oracle(trees, train, output, generative, unk, transitions, skip_preterminals
     """
     check_files([output], [trees, train])
     require_read_once(trees, train)
-    # preterminals never count, whether skipped or refused: one vocabulary for train, dev and test
+    # trees that are only a preterminal never count, so that train, dev and test get the same vocabulary
     training = (words(t.tree) for t in read_trees(train) if not is_preterminal(t.tree))
     unknown_words = UnknownWords(unk, known_words(training))
     prepared = Preparation(read_trees(trees), lambda tree: tree, skip_preterminals)

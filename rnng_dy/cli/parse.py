@@ -1,4 +1,4 @@
-"""`rnng-dy parse`: trees of sentences, by the parser or by the generative model alone."""
+"""`rnng-dy parse`: parse sentences with the parser or with the generative model alone."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from rnng_dy.search.trees import (
 )
 
 PARSED_WORDS, SEARCHED_WORDS, SAMPLED_WORDS = 600, 100, 10_000
-"""Words in one batch, each as often as it is sampled."""
+"""Words in one batch; when sampling, each word counts once per sample."""
 
 
 @click.command()
@@ -93,7 +93,7 @@ def parse(folder, source, output, line_buffered, wanted, options, job) -> None:
 
 
 def _require_line_by_line(path: str, output: str, wanted: Wanted, job: Job) -> None:
-    """Raise UsageError where the answer to a line could not be one line on standard output."""
+    """Raise UsageError if the answer to a line could not be one line on standard output."""
     if (path, output) != ("-", "-") or not job.is_this_process or job.resume:
         raise click.UsageError(
             "--line-buffered goes from standard input to standard output, without --jobs, --scheduler and --resume"
@@ -105,15 +105,15 @@ def _require_line_by_line(path: str, output: str, wanted: Wanted, job: Job) -> N
 
 
 class _Way(NamedTuple):
-    """How a kind of model parses."""
+    """How a kind of model parses sentences."""
 
     kind: str
     name: str
     trees: Callable[..., list[list[ScoredTree]]]
-    """Of a model and a batch."""
+    """Function from a model and a batch to the trees per sentence."""
     batches: Callable[[Sequence[NumberedSentence]], Sequence[Sequence[NumberedSentence]]]
     options: SearchOptions | None = None
-    """What the output depends on besides model, sentences and the trees that are wanted."""
+    """The options of the search on which the output depends; None if there is none."""
 
 
 def _way_to_parse(folder: str, wanted: Wanted, options: SearchOptions) -> _Way:
@@ -149,7 +149,7 @@ def _way_to_parse(folder: str, wanted: Wanted, options: SearchOptions) -> _Way:
 def _lines(
     writer: TreeWriter, trees_of: Callable, model, batch: Sequence[NumberedSentence]
 ) -> list[Lines]:
-    """The lines of sentences with their trees; an empty line keeps the others in their places."""
+    """Return the lines of each sentence; empty input lines keep their places."""
     trees = in_places(partial(trees_of, model), batch)
     return [
         writer.lines(ParsedSentence(item.index + 1, item.sentence, of_item))
@@ -158,5 +158,5 @@ def _lines(
 
 
 def _none(writer: TreeWriter, item: NumberedSentence) -> Lines:
-    """What stands for a sentence that does not fit into memory."""
+    """Return the lines that replace a sentence that does not fit into memory."""
     return writer.lines(ParsedSentence(item.index + 1, item.sentence, []))

@@ -1,4 +1,4 @@
-"""Names of files and folders: types of options, and checks of inputs and outputs before the work."""
+"""Names of files and folders: types of options, and checks of inputs and outputs before a command works."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from rnng_dy.drawing import pages
 
 
 class PathName(click.ParamType):
-    """The name of a file or a folder, which shells complete. What opens it says what is wrong with it.
+    """The name of a file or folder, which shells complete; errors are raised only when it is opened.
 
-    `known` are names that stand for something that is built in.
+    `known` are names of built-in things, such as test suites.
     """
 
     def __init__(self, name: str, completed: str, known: Sequence[str] = ()):
@@ -27,7 +27,7 @@ class PathName(click.ParamType):
         self._completed, self._known = completed, known
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """See click. No file has an empty name, which an unset variable of a script gives."""
+        """See click. Refuses an empty name, which may come from an unset variable in a script."""
         if not value:
             self.fail("an empty name: give another one, or leave it out", param, ctx)
         return value
@@ -35,16 +35,16 @@ class PathName(click.ParamType):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """See click: `file` and `dir` leave it to the shell. These come first, since they clear what is before them."""
+        """See click. `file` and `dir` let the shell complete; that item comes first, since it clears earlier ones."""
         known = [CompletionItem(name) for name in self._known if name.startswith(incomplete)]
         return [CompletionItem(incomplete, type=self._completed), *known]
 
 
 class PageName(PathName):
-    """The name of a page to write, which needs Jinja2: a command stops before its work without it."""
+    """The name of a page to write, which needs Jinja2; without it the command stops before its work."""
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """See click. Raises RnngError where Jinja2 is not installed."""
+        """See click. Raises RnngError if Jinja2 is not installed."""
         name = super().convert(value, param, ctx)
         pages.require()
         return name
@@ -56,7 +56,7 @@ FOLDER = PathName("folder", "dir")
 
 
 def require_read_once(*paths: str | None) -> None:
-    """Raise UsageError where two of the inputs are one stream, standard input or a pipe; None is no input."""
+    """Raise UsageError if two inputs are the same stream, standard input or a pipe; None is no input."""
     found = set()
     for path in filter(None, paths):
         if path == "-" or (os.path.exists(path) and not os.path.isfile(path)):
@@ -69,11 +69,11 @@ def require_read_once(*paths: str | None) -> None:
 def check_files(outputs: Sequence[str | None], inputs: Sequence[str | None]) -> None:
     """Raise RnngError or OSError, before the work, for outputs that cannot be written after it.
 
-    Until the command ends no other one can write them. None is no file, and `-` is standard output.
+    The outputs are locked until the command ends. None is no file, and `-` is standard output.
     """
     files = [path for path in outputs if path and path != "-"]
     for path in files:
-        # a name that is too long
+        # raises OSError for a name that is too long
         with suppress(FileNotFoundError, NotADirectoryError):
             os.stat(path)
         if os.path.isdir(path) or path.endswith(os.sep):
@@ -94,7 +94,7 @@ def check_files(outputs: Sequence[str | None], inputs: Sequence[str | None]) -> 
 
 
 def write_output(path: str | None, parts: Iterable[str]) -> None:
-    """Write the parts of a text to an output; None is none."""
+    """Write the parts of a text to an output; None is no output."""
     if path is not None:
         with open_output(path) as stream:
             stream.writelines(parts)

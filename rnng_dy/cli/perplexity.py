@@ -1,4 +1,4 @@
-"""`rnng-dy perplexity`: the baselines of the paper's language model table, and the generative model by its searches."""
+"""`rnng-dy perplexity`: measure likelihood and perplexity with the paper's baselines and the generative model."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from rnng_dy.text.sources import NumberedSentence
 
 
 class _WordModel(NamedTuple):
-    """A model of words: that of a folder, or n-grams where that is None."""
+    """A model of words: that of a folder or, if `folder` is None, n-grams."""
 
     folder: str | None
     train_path: str | None
@@ -41,14 +41,14 @@ class _WordModel(NamedTuple):
 
     @property
     def is_searched(self) -> bool:
-        """Whether its probabilities come of a search."""
+        """Return whether its probabilities come from a search."""
         if self.folder is None:
             return False
         kind = registry.kind_of(self.folder)
         return kind.generates_words and kind.has_trees
 
     def open(self, device: str):
-        """A model that goes from word to word."""
+        """Load or make a model that needs no search: an LSTM language model or n-grams."""
         if self.folder is not None:
             return open_model(ModelFolder("lstm-lm", self.folder, device))
         from clusters.files import read_clusters
@@ -148,7 +148,7 @@ def perplexity(
 def _searched(
     folder: str, sentences: Sequence[OracleSentence], options: SearchOptions, job: Job, output: str
 ) -> list[Marginal]:
-    """By a search with the generative model; beside `output` is kept what a stopped run has found."""
+    """Return the marginals by a search with the generative model; a stopped run keeps its results beside `output`."""
     job.open("generative", folder)
     items = [NumberedSentence(i, sentence) for i, sentence in enumerate(sentences)]
     words = [(s.tokens, s.tags, s.unkified) for s in sentences]

@@ -1,4 +1,4 @@
-"""`rnng-dy plot`: how trainings went, or go, as a page to look at."""
+"""`rnng-dy plot`: draw the curves of finished and running trainings on a page."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rnng_dy.runs import LOG, Run, read_runs
 
 
 class Seconds(FiniteRange):
-    """A number of seconds that may be left out, where a model folder may stand by mistake."""
+    """A number of seconds that may be left out; a model folder may follow the option by mistake."""
 
     name = "seconds"
 
@@ -77,12 +77,12 @@ def plot(folders, output, watch, tensorboard) -> None:
             runs = pages.write(watch)
     finally:
         if watch:
-            # what is not written any more need not refresh itself
+            # the final page need not refresh itself
             pages.write(None)
 
 
 class _Pages:
-    """Writes all files as things stand, and says once what cannot be read."""
+    """Writes the page and the files for TensorBoard; reports each problem once."""
 
     def __init__(self, folders: Sequence[Path], output: str, tensorboard: str | None):
         self._folders, self._output = folders, output
@@ -90,7 +90,7 @@ class _Pages:
         self._events = EventFiles(Path(tensorboard)) if tensorboard is not None else None
 
     def write(self, refresh: float | None) -> Sequence[Run]:
-        """Write them, the page with so many seconds to its next refresh; gives what is on it."""
+        """Write all files and return the runs; `refresh` is the page's interval in seconds, None for no refresh."""
         runs = read_runs(self._folders)
         if not any(run.log or run.progress for run in runs):
             names = ", ".join(map(str, self._folders))

@@ -1,4 +1,4 @@
-"""The option --plugin, before or after a command's name."""
+"""The option --plugin, which may stand before or after a command's name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ plugin_option = click.Option(
     type=FILE,
     multiple=True,
     metavar="FILE.py",
-    # before options whose values the plugin adds to
+    # processed before options whose choices a plugin extends
     is_eager=True,
     expose_value=False,
     callback=_take,
@@ -33,7 +33,7 @@ plugin_option = click.Option(
 
 
 def load_plugins(ctx: click.Context) -> None:
-    """Load what the command line names so far, the environment and installed packages.
+    """Load the plugins named on the command line so far, in the environment and by installed packages.
 
     Raises PluginError for a mistake in a plugin, OSError for a file that cannot be read.
     """
@@ -42,6 +42,6 @@ def load_plugins(ctx: click.Context) -> None:
             plugins.load(path)
         plugins.load_named()
     except (PluginError, RnngError, OSError):
-        # while a shell completes a line, nothing is said
+        # no messages while a shell completes a line
         if not ctx.resilient_parsing:
             raise

@@ -1,4 +1,4 @@
-"""What is said of work on standard error: progress, redrawn on a terminal and a plain line now and then elsewhere."""
+"""Progress on standard error: redrawn on a terminal, occasional plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rnng_dy.cli.quiet import escaped, is_quiet, say
 
 
 def clock(seconds: float) -> str:
-    """Seconds as `1:02:03` or `2:03`.
+    """Format seconds as `1:02:03` or `2:03`.
 
     >>> clock(3723), clock(123)
     ('1:02:03', '2:03')
@@ -25,16 +25,16 @@ def clock(seconds: float) -> str:
 
 
 def takes_escapes(stream: TextIO) -> bool:
-    """Is it a terminal that lines can be redrawn and coloured on? Not a dumb one, nor with NO_COLOR set."""
+    """Return whether lines can be redrawn and coloured: on a terminal that is not dumb, without NO_COLOR."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") in ("", "dumb")
     return stream.isatty() and not plain
 
 
 class Progress:
-    """Shows what is done of a number of items, with rate and time left, unless the command is quiet."""
+    """A display of finished items with rate and time left, unless the command is quiet."""
 
     def __init__(self, what: str, total: int | None, unit: str = "sentences"):
-        """Where the total is None nobody knows it, and no time left is shown."""
+        """Begin the display; a total of None is unknown, and then no time left is shown."""
         self._what, self._total, self._unit = escaped(what), total, unit
         self._done = self._skipped = 0
         self._start = time.monotonic()
@@ -42,11 +42,11 @@ class Progress:
         self._redraws = takes_escapes(sys.stderr) and not is_quiet()
 
     def skip(self, n: int) -> None:
-        """n items were done before."""
+        """Count n items as done by an earlier run."""
         self._done = self._skipped = n
 
     def advance(self, n: int = 1) -> None:
-        """n more items are done."""
+        """Count n more items as done."""
         self._done += n
         now = time.monotonic()
         if now - self._shown >= (0.2 if self._redraws else 10.0):
@@ -67,11 +67,11 @@ class Progress:
             say(line)
 
     def warn(self, message: str) -> None:
-        """Something is not as it was asked for, which is said to whom it is quiet, too."""
+        """Print a warning, even if the command is quiet."""
         click.echo(message, err=True)
 
     def finish(self) -> None:
-        """Say how many items took how long."""
+        """Print the number of items, the time and the rate."""
         if self._redraws:
             click.echo("\r\033[K", nl=False, err=True)
         seconds = time.monotonic() - self._start
@@ -81,7 +81,7 @@ class Progress:
 
 
 class ByteProgress:
-    """Progress through a file in kilobytes, however short its lines."""
+    """Progress through a file in kilobytes, whatever the length of its lines."""
 
     def __init__(self, what: str, path: str):
         # a pipe has no size
@@ -90,7 +90,7 @@ class ByteProgress:
         self._rest = 0
 
     def advance(self, size: int) -> None:
-        """So many bytes more are read."""
+        """Count `size` more bytes as read."""
         done, self._rest = divmod(self._rest + size, 1024)
         if done:
             self._progress.advance(done)

@@ -1,4 +1,4 @@
-"""The option --quiet, and lines that it silences."""
+"""The option --quiet, and printing of messages and warnings."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ quiet_option = click.Option(
 
 
 def is_quiet() -> bool:
-    """Was the command that runs given --quiet, before or after its name?"""
+    """Return whether the running command has --quiet, before or after its name."""
     context = click.get_current_context(silent=True)
     return context is not None and context.meta.get(_QUIET, False)
 
 
 def say(line: str) -> None:
-    """Print how the work goes on standard error, unless that is to be quiet."""
+    """Print a message on standard error, unless the command is quiet."""
     if not is_quiet():
         click.echo(escaped(line), err=True)
 
 
 def warn(line: str) -> None:
-    """Print a warning on standard error, also where the command is quiet."""
+    """Print a warning on standard error, even if the command is quiet."""
     click.echo(line, err=True)
 
 
-# characters that control a terminal, and those that change the direction of a text
+# characters that control a terminal or change the direction of text
 _CONTROLS = {
     number: chr(number).encode("unicode_escape").decode()
     for number in (*range(32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
@@ -47,7 +47,7 @@ _CONTROLS = {
 
 
 def escaped(text: str) -> str:
-    r"""A text whose control characters, which the name of a file may have, do nothing to a terminal.
+    r"""Escape control characters, which a file's name may have, so that they do not affect a terminal.
 
     >>> print(escaped("\x1b[2Jold\rnew"))
     \x1b[2Jold\rnew

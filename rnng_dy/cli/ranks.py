@@ -1,4 +1,4 @@
-"""Commands of which MPI runs several: the first rank is the command, and the others help it."""
+"""Commands in several MPI ranks: the first rank runs the command, and the others help it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ FLAG = "--mpi"
 
 
 class RankedGroup(Group):
-    """A group whose commands take --mpi; `obj` of their contexts is then the `World` that they are in."""
+    """A group whose commands take --mpi; the `obj` of their contexts is then the `World` of ranks."""
 
     def invoke(self, ctx: click.Context) -> object:
-        """See click. Before options are looked at: only the first rank says what is wrong with them."""
+        """See click. Splits ranks before options are parsed, so that only the first rank reports errors in them."""
         if FLAG not in ctx.meta[TYPED]:
             return super().invoke(ctx)
         from rnng_dy.training.mpi import World

@@ -1,4 +1,4 @@
-"""`rnng-dy reproduce`: from a treebank to the paper's tables."""
+"""`rnng-dy reproduce`: run everything from a treebank to the paper's tables."""
 
 from __future__ import annotations
 
@@ -135,11 +135,11 @@ def _tags(given: str) -> tuple[str, dict[str, str]]:
 
 
 def _dry_run(runner: Runner, chosen: Sequence[Stage], experiment: Experiment, jobs: int) -> None:
-    """Print each stage with what is known or estimated of its time."""
+    """Print each stage with its state and estimated time."""
     from rnng_dy.reproduce.estimate import estimate, part_sizes
 
     missing = [stage for stage in chosen if not runner.is_done(stage)]
-    # in a folder that no other machine sees
+    # counted by this machine, since it may be in a folder that no other machine sees
     sizes = part_sizes(runner, stages(experiment), local_executor())
     estimated = estimate(missing, experiment, sizes["train"], sizes["test"])
     for stage in chosen:

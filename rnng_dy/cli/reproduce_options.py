@@ -1,4 +1,4 @@
-"""What every corpus that is reproduced takes: options, and types of theirs."""
+"""Options of `rnng-dy reproduce` for every corpus, with their types."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ALL_GROUPS = (*GROUPS, "report")
 
 
 class Seeds(click.ParamType):
-    """Numbers with commas between them."""
+    """Seeds separated by commas."""
 
     name = "seeds"
 
@@ -33,7 +33,7 @@ class Seeds(click.ParamType):
 
 
 class Systems(Names):
-    """Names of systems with commas between them."""
+    """Names of systems separated by commas."""
 
     name = "systems"
 
@@ -115,4 +115,4 @@ common_options = all_of(
         "--dry-run", is_flag=True, help="Say what will run, and about how long it will take."
     ),
 )
-"""What every corpus takes."""
+"""The decorator that adds the options for every corpus."""

@@ -15,7 +15,7 @@ from rnng_dy.evaluation.perplexity import Likelihood, likelihood
 from rnng_dy.search.importance import map_line, read_sampled, require_fit
 
 MOST_MISSING, NAMED = 1_000_000, 30
-"""Sentences without samples that can be an accident, and those that are named."""
+"""Limit on sentences without samples, beyond which the file must be wrong, and on those that are listed."""
 
 
 @click.command()
@@ -73,7 +73,7 @@ def rerank(props, likelihoods, output, oracle_path, ess, allow_missing) -> None:
 def print_likelihood(
     log_probs: Sequence[float], lengths: Sequence[int], sentences: int
 ) -> Likelihood:
-    """Print likelihood and perplexity of those of `sentences` sentences that have p > 0, and how many have not."""
+    """Print likelihood and perplexity of the sentences with p > 0, and how many of `sentences` are missing."""
     found = likelihood(log_probs, lengths)
     for problem in found.warnings(sentences, len(log_probs) - found.sentences):
         warn(problem)

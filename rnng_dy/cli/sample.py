@@ -1,4 +1,4 @@
-"""`rnng-dy sample`: trees drawn from the parser."""
+"""`rnng-dy sample`: draw trees from the parser."""
 
 from __future__ import annotations
 

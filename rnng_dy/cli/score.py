@@ -1,4 +1,4 @@
-"""`rnng-dy score`: joint likelihoods of trees."""
+"""`rnng-dy score`: compute joint likelihoods of trees."""
 
 from __future__ import annotations
 

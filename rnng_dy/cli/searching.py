@@ -1,4 +1,4 @@
-"""Options of searches with a generative model."""
+"""Options for searches with a generative model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rnng_dy.cli.options import LiveChoice, type_of
 from rnng_dy.search.surprisal import SEARCHES, SearchOptions, side_by_side
 
 SENTENCES = 8
-"""In one batch, at most."""
+"""Maximal number of sentences in one batch."""
 
 T = TypeVar("T")
 
@@ -47,12 +47,12 @@ _NAMES = [f.name for f in fields(SearchOptions) if f.name not in ("seed", "max_l
 
 
 def given_search_option(*allowed: str) -> str | None:
-    """One that stands on the command line, such as `--beam`, and is not allowed; None where none does."""
+    """Return a search option on the command line that is not allowed, such as `--beam`; None if there is none."""
     return next(filter(None, map(flag_given, sorted({*_NAMES} - {*allowed}))), None)
 
 
 def search_options(command: Callable) -> Callable:
-    """Adds the options; the command gets them together, as `options`: fields of `SearchOptions`, but for the seed."""
+    """Add the search options; the command gets them as a dict `options`: fields of `SearchOptions` but the seed."""
 
     @wraps(command)
     def with_options(*args, **kwargs):
@@ -78,6 +78,6 @@ def search_options(command: Callable) -> Callable:
 
 
 def grouped_for(options: SearchOptions, items: Sequence[T]) -> list[Sequence[T]]:
-    """Sentences in batches of as many as are searched together, or a few of those."""
+    """Group sentences into batches of those that are searched together, SENTENCES at most."""
     size = min(SENTENCES, side_by_side(options))
     return [items[i : i + size] for i in range(0, len(items), size)]

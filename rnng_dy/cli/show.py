@@ -1,4 +1,4 @@
-"""`rnng-dy show`: trees drawn in the terminal or on a page, against gold where it is given."""
+"""`rnng-dy show`: draw trees in the terminal or on a page, optionally with gold trees."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def show(trees, gold, style, ranges, only_errors, tags, output) -> None:
 def _parts(
     sections: Iterable[Section], style: str, output: str, system: TreeFile, gold: TreeFile | None
 ) -> Iterator[str]:
-    """The text of the drawing."""
+    """Yield the parts of the drawing's text."""
     if style == "svg":
         yield from svg_file(sections)
     elif style == "html":

@@ -1,4 +1,4 @@
-"""INPUT: sentences of trees, oracles, tokenised or running text, and the options that say how to read them."""
+"""INPUT: sentences from trees, oracles, tokenised or running text, with the options for reading them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _source(
 
 
 def source_options(*more: Callable) -> Callable:
-    """A decorator that adds INPUT with the options that say how to read it, and `more`; as `source`."""
+    """Return a decorator that adds INPUT with its options and `more`; the command gets them as `source`."""
     return together(
         "source",
         _source,
@@ -84,10 +84,10 @@ parser_source = source_options(
 
 
 def reader_of(model, source: Source) -> SentenceReader:
-    """What reads INPUT for a model, and reports what is odd."""
+    """Return a reader of INPUT for a model; it prints messages and warnings."""
     return SentenceReader(model, source, say, warn)
 
 
 def in_words(sentences: Sequence[NumberedSentence], limit: int) -> list[list[NumberedSentence]]:
-    """Neighbouring sentences in batches of so many words."""
+    """Group neighbouring sentences into batches of at most `limit` words."""
     return list(batches(sentences, lambda item: len(item.sentence.tokens), limit))

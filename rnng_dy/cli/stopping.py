@@ -1,4 +1,4 @@
-"""Ends of commands by a signal."""
+"""Ending a command by a signal."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from contextlib import contextmanager
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM came, which does what Ctrl-C does."""
+    """SIGTERM has been received; it acts like Ctrl-C."""
 
 
 @contextmanager
 def tidy() -> Iterator[None]:
-    """A signal to end (SIGTERM) ends the process as Ctrl-C does: what is half-made is removed on the way."""
+    """Let SIGTERM end the process like Ctrl-C in a block, so that half-made files are removed."""
 
     def end(number: int, frame: object) -> None:
-        # a second one ends it at once
+        # a second signal ends the process at once
         signal.signal(number, signal.SIG_DFL)
         raise Terminated
 

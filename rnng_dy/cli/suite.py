@@ -1,4 +1,4 @@
-"""`rnng-dy suite`: targeted evaluation on test suites and minimal pairs."""
+"""`rnng-dy suite`: measure accuracy on test suites and minimal pairs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from rnng_dy.evaluation.suite_scores import Sentence, SuiteResult, evaluate
 from rnng_dy.execution.outputs import write_json
 
 SENTENCES = 32
-"""In one batch."""
+"""Sentences in one batch."""
 
 
 @click.command(
@@ -75,7 +75,7 @@ def suite(sources, folder, scorer, order, plain, regions, style, numbers, page, 
 
 
 def _open(folder: str, job: Job) -> None:
-    """Open a model that gives sentences probabilities. Raises RnngError for one that gives none."""
+    """Open a model that gives probabilities of sentences. Raises RnngError for a parser."""
     kind = registry.kind_of(folder)
     if not hasattr(kind.model_class, "surprisals_of"):
         raise RnngError(
@@ -86,7 +86,7 @@ def _open(folder: str, job: Job) -> None:
 
 
 def _surprisals(job: Job, sentences: Sequence[Sentence]) -> list[Sequence[WordRecord]]:
-    """The surprisals of the words of sentences, and reports of words that the model has not."""
+    """Return the word records per sentence; reports words that the model does not know."""
     progress = Progress("suite", len(sentences))
     batches = [sentences[i : i + SENTENCES] for i in range(0, len(sentences), SENTENCES)]
     found: list[Sequence[WordRecord]] = []

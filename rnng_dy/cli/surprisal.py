@@ -1,4 +1,4 @@
-"""`rnng-dy surprisal`: what a model says of each word."""
+"""`rnng-dy surprisal`: measure the surprisal of each word."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from rnng_dy.search.trees import NumberedSentence
 from rnng_dy.search.words import MeasuredSentence
 
 Message = tuple[Callable[[str], None], str]
-"""How something is said, and what."""
+"""A function that prints a message, and the message."""
 
 
 @click.command()
@@ -131,11 +131,11 @@ def _write(
     resume: bool,
     messages_of: Callable[[Iterable[MeasuredSentence]], Iterable[Message]],
 ) -> None:
-    """Measure sentences and write the outputs: at once those that are no files, the others when all are measured."""
+    """Measure sentences and write the outputs: pipes and devices at once, files after the last sentence."""
     written, messages = what.line_outputs(outputs), []
     at_once = [output for output in written if not is_replaced(output.path)]
     if resume and is_replaced(outputs.output):
-        # a stopped run may have left the first sentences, which come before those of this one
+        # a stopped run may have kept the first sentences, which must be written before those of this run
         at_once = []
     with writing(at_once) as write_at_once:
 
@@ -167,7 +167,7 @@ def _check_outputs(outputs: Outputs, inputs: Sequence[str | None]) -> None:
 
 
 def _refuse_for_words(outputs: Outputs) -> None:
-    """Raise UsageError where the command line has an option that a model without trees has nothing for."""
+    """Raise UsageError for an option on the command line that needs a model with trees."""
     flags = [
         "--trees" if outputs.trees else None,
         "--beams" if outputs.beams else None,
@@ -181,7 +181,7 @@ def _refuse_for_words(outputs: Outputs) -> None:
 def _messages(
     items: Sequence[NumberedSentence], source: str, found: Iterable[MeasuredSentence]
 ) -> Iterator[Message]:
-    """What to say of the sentences, and how."""
+    """Yield the messages and warnings about the sentences."""
     words, unknown = 0, Counter()
     for item, measured in zip(items, found, strict=True):
         if measured.problem:

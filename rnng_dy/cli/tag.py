@@ -1,4 +1,4 @@
-"""`rnng-dy tag`: trees with the POS tags that a tagger gives, so that no parser sees gold tags."""
+"""`rnng-dy tag`: replace the POS tags of trees by a tagger's, so that parsers do not read gold tags."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def tag(trees_path, train_path, folds, tags_path, folder, output, numbers, job, 
 
 
 def _keep_tagger(train_path: str, folder: str, seed: int) -> None:
-    """Train a tagger, and keep it in the folder of a parser that has none."""
+    """Train a tagger and write it into the folder of a parser that has none."""
     from oracle.tagging import tagger_of_training, training_pairs
     from rnng_dy.training.tagger import give_tagger, keep_tagger, parser_without_tagger
 
@@ -98,7 +98,7 @@ def _keep_tagger(train_path: str, folder: str, seed: int) -> None:
 
 
 def _over_folds(job: Job, work: Callable, folds: Iterable[int]) -> Iterator:
-    """The results of work for each fold."""
+    """Yield the results of `work` per fold."""
     return job.executor.map(partial(_as_it_is, work), list(folds))
 
 

@@ -1,4 +1,4 @@
-"""`rnng-dy train`: the discriminative parser, the generative model and the LSTM language model."""
+"""`rnng-dy train`: train the discriminative parser, the generative model or the LSTM language model."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def lstm_lm(action_size, **options) -> None:
 
 
 def _train(kind: str, mpi: bool, **options) -> None:
-    """Train a model as the options say; a signal stops that with the state saved."""
+    """Train a model according to the options; a signal stops training after the state is saved."""
     from rnng_dy.training.options import ContradictionError
     from rnng_dy.training.run import Training
 
@@ -114,7 +114,7 @@ def _train(kind: str, mpi: bool, **options) -> None:
 
 
 class _Console:
-    """Prints what a training says, see `training.listener`."""
+    """Prints the messages of a training; see `training.listener`."""
 
     say, progress = staticmethod(say), Progress
 
@@ -141,7 +141,7 @@ class _Console:
             self.warn(f"{self._name}: {names}: too large for a number, or none (null in {LOG})")
 
     def _line(self, record: dict) -> str:
-        """A record of the log as one line for people."""
+        """Format a record of the log as one readable line."""
         place = f"epoch {record['epoch']:.2f}, {record['sentences']} sentences"
         if record["event"] == "evaluation":
             return (

@@ -1,4 +1,4 @@
-"""How `rnng-dy parse` writes trees, and how many of each sentence."""
+"""Options of `rnng-dy parse` on the format of trees and their number per sentence."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from rnng_dy.drawing import pages
 from rnng_dy.drawing.parsed_trees import LINES, MADE, Paper, TreeWriter
 
 COLUMNS = 80
-"""Width of a drawing in characters where no terminal says another."""
+"""Width of a drawing in characters, unless a terminal has another width."""
 
 
 class Wanted(NamedTuple):
-    """Which trees of a sentence are written, and how."""
+    """The format of the written trees, and which trees per sentence."""
 
     style: str
     nbest: int | None
@@ -28,16 +28,16 @@ class Wanted(NamedTuple):
 
     @property
     def several(self) -> bool:
-        """Whether a sentence may have more trees than one, with their log probabilities."""
+        """Return whether a sentence may have several trees, which are written with their log probabilities."""
         return self.nbest is not None or self.samples is not None
 
     @property
     def is_made(self) -> bool:
-        """Whether the output is one drawing of all sentences."""
+        """Return whether the output is one drawing of all sentences."""
         return self.style in MADE
 
     def writer(self, output: str) -> TreeWriter:
-        """What writes them to an output."""
+        """Return the writer of the trees for an output."""
         return TreeWriter(self.style, self.several, paper_of(output))
 
 
@@ -79,7 +79,7 @@ wanted_trees = together(
 
 
 def paper_of(output: str) -> Paper:
-    """What an output is drawn on: a terminal's width and colours, or a fixed width without any."""
+    """Return the width and colours for an output: those of a terminal, or a fixed width without colours."""
     if output != "-" or not sys.stdout.isatty():
         return Paper(COLUMNS, False)
     return Paper(shutil.get_terminal_size((COLUMNS, 24)).columns, takes_escapes(sys.stdout))

@@ -1,4 +1,4 @@
-"""`--scorer` and `--kneser-ney`: what gives words surprisals without a model folder."""
+"""`--scorer` and `--kneser-ney`: sources of surprisals other than a model folder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rnng_dy.execution.work import InputFile
 
 
 class ScorerName(click.ParamType):
-    """A name in `SCORERS`, with = and a file where the scorer is made of one."""
+    """A name in `SCORERS`, with = and a file if the scorer is made from one."""
 
     name = "scorer"
 
@@ -45,7 +45,7 @@ scorer_option = click.option(
 def chosen_baseline(
     train_path: str | None, scorer: OpenableScorer | None, order: int
 ) -> OpenableScorer | None:
-    """What --kneser-ney or --scorer names, with the n of n-grams; None where neither is given."""
+    """Return the scorer of --kneser-ney or --scorer, with the n of n-grams; None without these options."""
     if train_path is not None:
         scorer = OpenableScorer(KneserNey.name, InputFile(train_path))
     return scorer and scorer._replace(order=order)

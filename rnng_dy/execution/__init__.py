@@ -1,1 +1,1 @@
-"""Where and how work runs: this process or others, batches, outputs that can be gone on with, memory."""
+"""Running work: in this process or others, in batches, with resumable outputs and bounds on memory."""

@@ -1,4 +1,4 @@
-"""Items put together so that one graph holds a bounded number of states, and taken apart where it does not fit."""
+"""Batches of items with a bounded number of states in one graph; batches are split if memory does not suffice."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ R = TypeVar("R")
 
 
 def batches(items: Iterable[T], size_of: Callable[[T], int], limit: int) -> Iterator[list[T]]:
-    """Neighbouring items together while their sizes add up to at most `limit` (one item at least).
+    """Yield batches of neighbouring items, of total size at most `limit` or of a single item.
 
     >>> list(batches(["a", "bb", "cccc", "d"], len, 3))
     [['a', 'bb'], ['cccc'], ['d']]
@@ -30,7 +30,7 @@ def batches(items: Iterable[T], size_of: Callable[[T], int], limit: int) -> Iter
 def split_on_memory_error(
     function: Callable[[Sequence[T]], list[R]], batch: Sequence[T]
 ) -> list[R | None]:
-    """`function(batch)`, a result for each item; of halves where memory runs out, None for an item too large alone."""
+    """Return `function(batch)`, a result per item; halves batches when memory runs out, None for too large an item."""
     try:
         return function(batch)
     except MemoryError:

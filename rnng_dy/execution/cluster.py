@@ -1,8 +1,8 @@
-"""The workers of a Dask scheduler as a place to run.
+"""The workers of a Dask scheduler as an executor.
 
-Batches are tasks that depend on two others: the files that the work reads, under the hash of their content, and what
-opens it. So Dask sends both to each worker once, makes them anew where a worker is lost, and drops them when the
-command ends, however it ends.
+Batches are tasks that depend on two other tasks: the files that the work reads, under the hash of their content, and
+the opening of the work. So Dask sends both to each worker once and repeats them if a worker is lost. It drops them
+when the command ends, even if the command is killed.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from rnng_dy.execution.sent import Files, pack
 T = TypeVar("T")
 R = TypeVar("R")
 AHEAD = 4
-"""Batches in flight for each worker."""
+"""Batches in flight per worker."""
 SHOWN = 200
-"""Characters of a batch that is lost."""
+"""Characters that an error shows of a lost batch."""
 
 
 class DaskWorkers(Executor):
-    """Works in the workers of a Dask scheduler, on one batch at a time in each.
+    """Executor that uses the workers of a Dask scheduler, with one batch at a time per worker.
 
-    What a worker that is lost had to do is done again by those that there are, or come.
+    The batches of a lost worker are rerun by the other workers, or by new ones.
     """
 
     def __init__(self, scheduler: str, say: Callable[[str], None] = lambda line: None):
-        """`scheduler` is an address, a scheduler file, or `local:N`; `say` is given what happens besides errors.
+        """Connect to `scheduler`, an address, a scheduler file or `local:N`; `say` gets messages other than errors.
 
         Raises RnngError as `Scheduler` does.
         """
@@ -45,12 +45,12 @@ class DaskWorkers(Executor):
         self._commands: list[_RunningCommand] = []
 
     def close(self) -> None:
-        """Let go of the scheduler; workers that were started here end."""
+        """Disconnect from the scheduler; workers that this process started end."""
         self._scheduler.close()
 
     @property
     def jobs(self) -> int:
-        """As many as there are workers now."""
+        """Return the current number of workers, but 1 at least."""
         return max(1, len(self._scheduler.workers()))
 
     def prepare(self) -> None:
@@ -67,26 +67,26 @@ class DaskWorkers(Executor):
             yield batches.result(*waiting.popleft())
 
     def processes(self, others: int) -> int:
-        """As many as the next worker has threads: each command has a worker."""
+        """Return the number of threads of the next free worker, since each command gets its own worker."""
         return self._scheduler.workers().get(self._free_worker(), 1)
 
     def start(self, command: Command) -> _RunningCommand:
-        """Start a command on a worker. All must have its folder under the same name."""
+        """Start a command on a worker. All workers must share the command's folder under the same name."""
         started = _RunningCommand(self._scheduler, command, self._free_worker())
         self._commands.append(started)
         return started
 
     def _free_worker(self) -> str:
-        """That with the least to do; empty where there is none."""
+        """Return the address of the worker with the fewest tasks; empty if there is none."""
         self._commands = [command for command in self._commands if command.poll() is None]
-        # the scheduler may not know yet of what was just given to it
+        # the scheduler may not have registered the newest commands yet
         ours = Counter(command.place for command in self._commands)
         tasks = self._scheduler.tasks()
         return min(tasks, key=lambda address: max(tasks[address], ours[address]), default="")
 
 
 class _Batches:
-    """The tasks of one map."""
+    """The tasks of one call of `map`."""
 
     def __init__(self, scheduler: Scheduler, open_work: Callable):
         from rnng_dy.execution.remote import Opening
@@ -105,7 +105,7 @@ class _Batches:
             self._opening = client.submit(Opening, *opens, key=key)
 
     def give(self, number: int, item: object, attempt: int = 0):
-        """The task of a batch; what is tried once more goes before what is tried for the first time."""
+        """Submit a batch and return its task; a second attempt has priority over first attempts."""
         from rnng_dy.execution.remote import do
 
         key = (f"rnng_dy-batches-{self._name}-{attempt}", number)
@@ -114,10 +114,10 @@ class _Batches:
             return self._scheduler.client.submit(do, *arguments, key=key, priority=attempt)
 
     def result(self, number: int, item: object, future) -> object:
-        """The result; of a batch that was lost with several workers when it is given once more.
+        """Return the result of a batch; a batch that was lost with several workers is tried once more.
 
-        Dask blames all that a worker had before it, but the second time it is the first that a worker does.
-        Raises RnngError where it is lost then, too.
+        Dask blames every batch of a lost worker, even those that waited. The second attempt runs first on its worker.
+        Raises RnngError if that is lost, too.
         """
         killed = self._scheduler.dask.KilledWorker
         with suppress(killed):
@@ -132,7 +132,7 @@ class _Batches:
 
 
 def _waited(scheduler: Scheduler, future) -> object:
-    """The result of a task. Raises what it raises, RnngError where the scheduler is gone."""
+    """Return the result of a task. Raises the task's exception, or RnngError if the scheduler is gone."""
     while True:
         with scheduler.there():
             try:
@@ -147,7 +147,7 @@ def _waited(scheduler: Scheduler, future) -> object:
         except scheduler.dask.KilledWorker:
             raise
         except Exception:
-            # it may come of a worker that is new, and has another version
+            # the cause may be a new worker with other software, which `workers` reports
             scheduler.workers()
             raise
 
@@ -167,7 +167,7 @@ class _RunningCommand(Running):
             log=command.log.absolute(),
             printed=command.printed and command.printed.absolute(),
         )
-        # where the worker is lost, another one goes on
+        # if the worker is lost, another one takes over
         where = {"workers": [worker], "allow_other_workers": True} if worker else {}
         with scheduler.there():
             self._future = scheduler.client.submit(
@@ -177,7 +177,7 @@ class _RunningCommand(Running):
         self._code: int | None = None
 
     def poll(self) -> int | None:
-        """Its exit code, None while it runs. Raises RnngError where scheduler or workers are gone."""
+        """Return its exit code, or None while it runs. Raises RnngError if scheduler or workers are gone."""
         if self._code is None:
             if self._future.done():
                 self._code, self.place = self._result()
@@ -188,13 +188,13 @@ class _RunningCommand(Running):
     def interrupt(self) -> None:
         from rnng_dy.execution.remote import interrupt
 
-        # where the scheduler is gone, workers end what they run
+        # if the scheduler is gone, workers end their commands themselves
         with suppress(Exception):
             run = self._scheduler.client.run
             self._scheduler.asked(run, interrupt, self._name, on_error="ignore")
 
     def wait(self) -> int:
-        """Wait until it ends; gives its exit code, 1 where nobody can say it any more."""
+        """Wait until it ends; return its exit code, or 1 if that cannot be determined."""
         with suppress(RnngError):
             self._code, self.place = self._result()
         return 1 if self._code is None else self._code

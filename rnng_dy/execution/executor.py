@@ -1,7 +1,7 @@
-"""The interface of places to run: commands are given one and do not know which.
+"""The interface of executors, which run work; commands use it and do not depend on the kind of executor.
 
-`local` has this process and processes of this machine, `cluster` the workers of a Dask scheduler. A new place is a
-class with these methods, whose docstrings hold for all of them.
+`local` has executors for this process and for several processes of this machine, `cluster` one for the workers of a
+Dask scheduler. A new executor is a class with these methods; the docstrings here hold for all executors.
 """
 
 from __future__ import annotations
@@ -19,52 +19,52 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Command:
-    """A `rnng-dy` command to run by itself in a folder."""
+    """A `rnng-dy` command to run in its own process in a folder."""
 
     arguments: Sequence[str]
-    """Without the leading `rnng-dy`."""
+    """Arguments without the leading `rnng-dy`."""
     folder: Path
     log: Path
-    """What it prints on standard error is added here; on standard output too, unless there is `printed`."""
+    """File to which standard error is appended, and standard output, too, unless `printed` is set."""
     printed: Path | None = None
     plugins: Sequence[Plugin] = ()
-    """Loaded before it runs."""
+    """Plugins that are loaded before it runs."""
 
 
 class Running(Protocol):
-    """A command that was started."""
+    """A started command."""
 
     place: str
-    """The worker that it was given to; empty on this machine."""
+    """Address of the worker that runs it; empty on this machine."""
 
     def poll(self) -> int | None:
-        """Its exit code, None while it runs."""
+        """Return its exit code, or None while it runs."""
 
     def interrupt(self) -> None:
-        """End it as Ctrl-C does, which loses nothing that it can go on from."""
+        """End it like Ctrl-C, which keeps everything that it can resume from."""
 
     def wait(self) -> int:
-        """Wait until it ends; gives its exit code."""
+        """Wait until it ends and return its exit code."""
 
 
 class Executor(Protocol):
-    """A place to run work that falls into parts."""
+    """A place that runs work consisting of parts, such as this machine or a cluster."""
 
     jobs: int
-    """Parts that run at a time."""
+    """Number of parts that run at the same time."""
 
     def prepare(self) -> None:
-        """Make the calling process ready to hold a model beside those that work."""
+        """Prepare the calling process to hold a model besides the working processes."""
 
     def map(self, open_work: Callable[[], Callable[[T], R]], items: Sequence[T]) -> Iterator[R]:
-        """`open_work()(item)` for each item, in their order.
+        """Yield `open_work()(item)` for each item, in order.
 
-        `open_work` is a function of a module, or a partial of one, and is called once in each worker; results must
-        not depend on what else a worker has done. Raises RnngError where a worker is lost.
+        `open_work` is a function of a module, or a partial of one, and is called once per worker. Results must not
+        depend on a worker's earlier items. Raises RnngError if a worker is lost.
         """
 
     def processes(self, others: int) -> int:
-        """How many processes the next command may use while `others` run."""
+        """Return how many processes the next command may use while `others` commands run."""
 
     def start(self, command: Command) -> Running:
-        """Start a command in a process of its own."""
+        """Start a command in its own process."""

@@ -1,12 +1,12 @@
-"""What must be equal where work is done for the same output to come of it."""
+"""The installed software, which must be equal in all processes for equal outputs."""
 
 from __future__ import annotations
 
 
 def installed() -> dict[str, str | None]:
-    """Packages, each with its version and, of those that are built or edited, a hash; None for one that is not there.
+    """Return the versions of packages, with hashes of sources and DyNet's build; None for a missing package.
 
-    The function needs nothing of this package, so that it can be sent to where another version is installed, or none.
+    The function uses nothing of this package, so that it also runs on machines with another version or none.
     """
     import hashlib
     import importlib
@@ -49,7 +49,7 @@ def installed() -> dict[str, str | None]:
 
 
 def differences(theirs: dict[str, str | None], ours: dict[str, str | None]) -> str:
-    """What is installed there and not here, both named; empty where all is equal."""
+    """Return the differences between installed packages as text; empty if there are none."""
     return "; ".join(
         f"{name} {theirs.get(name) or 'is not installed'} there, {of_ours or 'not installed'} here"
         for name, of_ours in ours.items()

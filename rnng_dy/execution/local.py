@@ -1,4 +1,4 @@
-"""Places to run on this machine: this process, or several others that each open the work once."""
+"""Executors on this machine: this process, or several other processes that each open the work once."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ T = TypeVar("T")
 R = TypeVar("R")
 CPU = "cpu"
 ENDING = 10.0
-"""Seconds in which a process that was ended has ended."""
+"""Seconds to wait for a process that has been told to end."""
 PROCESS_BYTES = 120_000_000
-"""What a process takes at the least, with Python, numpy and DyNet in it."""
+"""Minimal memory in bytes of a process with Python, numpy and DyNet."""
 
 ALWAYS_ALLOWED, PROCESSES_EACH = 64, 16
-"""Processes that are allowed on any machine, and for each of its processors."""
+"""Processes that are allowed on any machine, or per processor if that gives more."""
 
 _open_work: Callable[[], Callable] | None = None
 _work: Callable | None = None
 
 
 def local_executor(jobs: int = 1, device: str = CPU) -> Executor:
-    """This process for one job, else as many others. Raises RnngError for several processes with a GPU."""
+    """Return an executor: this process for one job, else `jobs` others. Raises RnngError for several with a GPU."""
     check_jobs(jobs, device)
     return ThisProcess(device) if jobs == 1 else LocalProcesses(jobs)
 
 
 def check_jobs(jobs: int, device: str) -> None:
-    """Raise RnngError for several processes with a GPU, or more than memory can hold."""
+    """Raise RnngError for several processes with a GPU, or for more than memory or processors allow."""
     if jobs > 1 and device != CPU:
         raise RnngError("--jobs is for the CPU: one process keeps a GPU busy")
     if jobs > 1:
@@ -58,7 +58,7 @@ def check_jobs(jobs: int, device: str) -> None:
 
 
 def require_room(processes: int, what: str) -> None:
-    """Raise RnngError for more processes than memory can hold, or than the processors have a use for."""
+    """Raise RnngError for more processes than memory can hold or the processors can use."""
     require_memory(processes * PROCESS_BYTES, what, "use fewer")
     processors = os.cpu_count() or 1
     most = max(ALWAYS_ALLOWED, PROCESSES_EACH * processors)
@@ -69,14 +69,14 @@ def require_room(processes: int, what: str) -> None:
 
 
 def prepare_process(processes: int = 1, device: str = CPU) -> None:
-    """Make this process, one of several, ready for models: a bound on its memory."""
-    # the memory of a GPU's driver counts as its own
+    """Prepare this process, one of `processes`, for models by limiting its memory."""
+    # no limit with a GPU: the driver's memory would count as the process's own
     if device == CPU:
         limit_memory(processes)
 
 
 class _Local(Executor):
-    """Starts commands in processes of this machine."""
+    """Base class of executors that start commands in processes of this machine."""
 
     def processes(self, others: int) -> int:
         return max(1, self.jobs - others)
@@ -86,7 +86,7 @@ class _Local(Executor):
 
 
 class ThisProcess(_Local):
-    """Works in the calling process."""
+    """Executor that works in the calling process."""
 
     jobs = 1
 
@@ -103,7 +103,7 @@ class ThisProcess(_Local):
 
 
 class LocalProcesses(_Local):
-    """Works in other processes of this machine."""
+    """Executor that works in other processes of this machine."""
 
     def __init__(self, jobs: int):
         self.jobs = jobs
@@ -114,18 +114,18 @@ class LocalProcesses(_Local):
     def map(self, open_work: Callable[[], Callable[[T], R]], items: Sequence[T]) -> Iterator[R]:
         context, open_work = _Spawning(), plugins.carried(open_work)
         workers = min(self.jobs, len(items)) or 1
-        # the pool would start it with its first semaphore, and it would speak
+        # otherwise the pool would start it with its first semaphore, and its warnings would be printed
         _start_tracker()
         with ProcessPoolExecutor(workers, context, _prepare, (self.jobs, open_work)) as pool:
             try:
                 yield from _results(pool, items, ahead=4 * self.jobs)
             except BrokenProcessPool as error:
                 if error.__cause__:
-                    # no process has ended: a result, or what was raised, cannot be read
+                    # no process has ended: a result or an exception cannot be unpickled
                     raise
                 raise RnngError(context.loss()) from None
             except BaseException:
-                # what they are doing is not wanted any more
+                # the results of the running processes are no longer wanted
                 context.kill()
                 raise
             finally:
@@ -133,20 +133,20 @@ class LocalProcesses(_Local):
 
 
 class _Spawning(SpawnContext):
-    """Spawns processes, since a forked DyNet would draw the same random numbers, and knows which."""
+    """A context that spawns and records processes; forked ones would draw the same random numbers in DyNet."""
 
     def __init__(self):
         super().__init__()
         self._processes: list[BaseProcess] = []
 
     def Process(self, *arguments, **options) -> BaseProcess:
-        """See multiprocessing."""
+        """See `multiprocessing`."""
         self._processes.append(super().Process(*arguments, **options))
         return self._processes[-1]
 
     def loss(self) -> str:
-        """Why one of them has ended before its time."""
-        # the pool has ended the others by SIGTERM; what has not ended yet has no exit code
+        """Return the message that explains why one of the processes ended early."""
+        # the pool has ended the others by SIGTERM; one that has not ended yet has no exit code
         for process in self._processes:
             process.join(ENDING)
         codes = {process.exitcode for process in self._processes} - {None, 0, -signal.SIGTERM}
@@ -160,15 +160,15 @@ class _Spawning(SpawnContext):
         )
 
     def kill(self) -> None:
-        """Kill those that run."""
+        """Kill the running processes."""
         for process in self._processes:
-            # one that could not be started has no number
+            # a process that could not be started has no pid
             if process.pid is not None:
                 process.kill()
 
 
 def _results(pool: ProcessPoolExecutor, items: Sequence[T], ahead: int) -> Iterator:
-    """Results in order, of items handed out at most `ahead` before their turn."""
+    """Yield results in order; items are submitted at most `ahead` before their turn."""
     waiting: deque = deque()
     for item in items:
         with without_ctrl_c():
@@ -180,7 +180,7 @@ def _results(pool: ProcessPoolExecutor, items: Sequence[T], ahead: int) -> Itera
 
 
 def _prepare(processes: int, open_work: Callable[[], Callable]) -> None:
-    """Make a working process ready. What is raised here would end it, and nobody would be told why."""
+    """Prepare a working process. An exception here would end it without a message."""
     global _open_work
     end_with_parent()
     prepare_process(processes)
@@ -197,23 +197,23 @@ def _do(item: object) -> object:
 
 
 def _keep_from_collection() -> None:
-    """Graphs are many small objects without cycles: looking for cycles among them would take a tenth of the time."""
+    """Make garbage collection rare: searching for cycles among a graph's many small objects takes 1/10 of the time."""
     gc.freeze()
     gc.set_threshold(200_000, 50, 50)
 
 
 @contextmanager
 def without_ctrl_c(*others: int) -> Iterator[None]:
-    """Processes that are started in the block never get Ctrl-C: it is for the main process, after the block.
+    """Block Ctrl-C, and the signals `others`, in processes that are started in a block.
 
-    So are the signals `others`.
+    The main process handles a signal that comes meanwhile after the block.
     """
-    # what starts the tracker lets signals through again
+    # start the tracker first, since starting it unblocks signals
     _start_tracker()
     numbers, came = (signal.SIGINT, *others), []
     in_main = threading.current_thread() is threading.main_thread()
     found = {number: signal.getsignal(number) for number in numbers if in_main}
-    # the mask is for the processes; here another thread, of a library, may take the signal
+    # child processes inherit the mask; in this process a library's thread may still get the signal
     handlers = {number: handler for number, handler in found.items() if callable(handler)}
     for number in handlers:
         signal.signal(number, lambda number, _: came.append(number))
@@ -229,18 +229,18 @@ def without_ctrl_c(*others: int) -> Iterator[None]:
 
 
 def _start_tracker() -> None:
-    """Have multiprocessing's tracker run, which removes the semaphores of a killed process, and have it say nothing.
+    """Start multiprocessing's tracker, which removes the semaphores of killed processes, without its messages.
 
-    It would warn of those semaphores. A tracker that replaces a killed one would print a KeyError for each semaphore
-    that it does not know.
+    The tracker would warn of those semaphores. A tracker that replaces a killed one would print a KeyError for each
+    semaphore that it does not know.
     """
     tracker = resource_tracker._resource_tracker
     if tracker._fd is not None and tracker._check_alive():
-        # what other threads write to standard error meanwhile would be lost
+        # return early: redirecting standard error would lose the output of other threads
         return
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
-        # the tracker has the standard error that it is started with
+        # the tracker inherits standard error
         os.dup2(nowhere, 2)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -252,9 +252,9 @@ def _start_tracker() -> None:
 
 
 def end_with_parent(number: int = signal.SIGKILL, parent: int | None = None) -> None:
-    """Have Linux send this process a signal when the one that started it is gone, however it ended.
+    """Have Linux send this process a signal when its parent process, or the parent thread that started it, ends.
 
-    That is the thread that started it, too. `parent` is the process, by default that which multiprocessing knows.
+    `parent` is the number of the parent process, by default multiprocessing's parent.
     """
     if sys.platform == "linux":
         pr_set_pdeathsig = 1
@@ -262,7 +262,7 @@ def end_with_parent(number: int = signal.SIGKILL, parent: int | None = None) -> 
     if parent is None and (known := multiprocessing.parent_process()) is not None:
         parent = known.pid
     if parent is not None and os.getppid() != parent:
-        # it was gone before it could be asked for
+        # the parent ended before the call of prctl
         os._exit(1)
 
 
@@ -272,8 +272,8 @@ class RunningProcess(Running):
     place = ""
 
     def __init__(self, command: Command, without_parent: int = signal.SIGTERM):
-        """`without_parent` is the signal that it gets when the process that started it is gone."""
-        # it asks for the signal by itself: code between fork and exec may hang where other threads hold locks
+        """Start the command; `without_parent` is the signal that it gets when its parent process ends."""
+        # the process requests the signal itself: code between fork and exec may hang if other threads hold locks
         call = (
             "from rnng_dy.execution.local import end_with_parent; "
             f"end_with_parent({int(without_parent)}, {os.getpid()})\n"
@@ -298,7 +298,7 @@ class RunningProcess(Running):
                 stderr=log,
                 stdin=sent,
                 env=environment,
-                # Ctrl-C comes from us, once
+                # Ctrl-C reaches it only through `interrupt`
                 start_new_session=True,
             )
         self.poll, self.wait = self._process.poll, self._process.wait

@@ -1,4 +1,4 @@
-"""How much memory there is, and a bound on what this process takes of it."""
+"""Available memory, and a limit on this process's use of it."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ LARGEST_SHOWN = 10**30
 
 
 def total_memory() -> int:
-    """Bytes that the machine has."""
+    """Return the machine's memory in bytes."""
     return _kilobytes(MEMINFO, "MemTotal") * 1024
 
 
 def available_memory() -> int:
-    """Bytes that may be used: what the system has left, or less where a control group has a limit."""
+    """Return the usable memory in bytes: what the system has left, or less if a control group has a limit."""
     left = _kilobytes(MEMINFO, "MemAvailable") * 1024
     return min([left, *_left_in_control_groups()])
 
 
 def require_memory(needed: float, what: str, remedy: str) -> None:
-    """Raise RnngError where `what` needs more bytes than may be used. Does nothing where the system does not tell."""
+    """Raise RnngError if `what` needs more bytes than available. Does nothing if the system does not report memory."""
     try:
         available = available_memory()
     except OSError:
         return
     if needed > available:
-        # a whole number of hundreds of digits is no float
+        # an integer of hundreds of digits does not fit into a float
         needed = min(needed, LARGEST_SHOWN)
         raise RnngError(
             f"{what} needs {needed / GIGABYTE:,.1f} GB of memory, and {available / GIGABYTE:,.1f} GB are there: "
@@ -46,7 +46,7 @@ def require_memory(needed: float, what: str, remedy: str) -> None:
 
 
 def _left_in_control_groups() -> Iterator[int]:
-    """What each control group of this process leaves, the outer ones too: a batch scheduler makes nested ones."""
+    """Yield the bytes left in each control group of this process, with outer groups: batch schedulers nest them."""
     try:
         lines = CGROUPS.read_text().splitlines()
     except OSError:
@@ -67,21 +67,21 @@ def _left_in_control_groups() -> Iterator[int]:
                 allowed, taken = (int((root / group / n).read_text()) for n in (limit, used))
                 yield allowed - taken
             except (OSError, ValueError):
-                # not to be seen from inside a container, or without a limit ("max")
+                # invisible inside a container, or without a limit ("max")
                 continue
 
 
 def peak_memory() -> int:
-    """The most bytes that this process, or one that it started and that has ended, has held at a time."""
+    """Return the largest peak memory in bytes of this process and its ended child processes."""
     both = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     return max(resource.getrusage(who).ru_maxrss for who in both) * 1024
 
 
 def limit_memory(processes: int = 1, most: float = math.inf) -> None:
-    """Let this process, one of several, take its part of nine tenths of the available memory, and hold `most` bytes.
+    """Limit this process, one of `processes`, to its part of 9/10 of the available memory, and to `most` bytes in all.
 
-    Beyond it, MemoryError is raised; without a limit the system would kill the process, or another one.
-    Does nothing where the system does not tell its memory.
+    Beyond the limit, MemoryError is raised; without it the system would kill this or another process.
+    Does nothing if the system does not report memory.
     """
     try:
         now, held = (_kilobytes(STATUS, name) * 1024 for name in ("VmData", "VmRSS"))
@@ -95,7 +95,7 @@ def limit_memory(processes: int = 1, most: float = math.inf) -> None:
 
 @contextmanager
 def limited_memory(processes: int, most: float) -> Iterator[None]:
-    """`limit_memory` in the block alone, of a process that does other things as well."""
+    """Apply `limit_memory` only within a block, for a process that also does other things."""
     before = resource.getrlimit(resource.RLIMIT_DATA)
     limit_memory(processes, most)
     try:

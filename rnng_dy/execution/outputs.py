@@ -1,4 +1,4 @@
-"""Output of long jobs: nothing half-done under the final name, nothing done lost."""
+"""Output of long jobs: no incomplete file gets the final name, and no finished batch is lost."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SIZE = re.compile(rb"[0-9]{1,12}")
 
 
 def content_hash(*parts: object) -> str:
-    """A hash of what decides an output: options, input, arrays, the bytes of files given as Path."""
+    """Return a hash of everything that determines an output: options, input, arrays, and contents of files (Path)."""
     digest = hashlib.sha256()
     for part in parts:
         if isinstance(part, Path):
@@ -44,42 +44,42 @@ def content_hash(*parts: object) -> str:
 
 
 def write_json(path: str | os.PathLike, content: object) -> None:
-    """Write JSON, with null for NaN and infinities, which it has not."""
+    """Write JSON, with null for NaN and infinities, which JSON does not have."""
     with open_output(path) as stream:
         stream.write(json.dumps(finite(content), indent=1, ensure_ascii=False) + "\n")
 
 
 class PartialFile:
-    """A file written batch by batch as NAME.part, which gets its name when it is complete.
+    """A file written batch by batch as NAME.part, which gets its final name when it is complete.
 
-    NAME.part.key says what the part belongs to, so that only the same job goes on with it. A line for each batch says
-    how many bytes it has, with a hash of all before and of it. What does not agree is made again.
+    NAME.part.key identifies the job, so that only the same job resumes from the part. It has a line per batch with its
+    number of bytes, and a hash of the batch and all before it. Batches that do not match are made again.
     """
 
     def __init__(self, path: str, key: str, resume: bool):
         self._given = path
-        # through a symbolic link, whose target is replaced and not the link
+        # replace the target of a symbolic link, not the link
         self.path = Path(os.path.realpath(path))
         self.part = Path(f"{self.path}.part")
         self._key_path = Path(f"{self.path}.part.key")
         self._stream, self._key_stream = _own(self.part), _own(self._key_path)
         self.done, self._proof = 0, key
         self.is_another = False
-        """Is a part there that cannot be gone on with?"""
+        """Whether there is a part that belongs to another job or is damaged."""
         if not (resume and self._go_on()):
             self._stream.truncate(0)
             self._key_stream.truncate(0)
             self._write_record(key)
 
     def _go_on(self) -> bool:
-        """Cut both files behind the batches that are proved to be whole, if it is this job's part."""
+        """Cut both files after the last batch that matches its hash; return whether the part is this job's."""
         found, newline, rest = self._key_path.read_bytes().partition(b"\n")
         if found != self._proof.encode() or not newline:
             self.is_another = bool(found) or self.part.stat().st_size > 0
             return False
         content = self.part.read_bytes()
         end, size_of_key = 0, len(found) + 1
-        # the last one is empty, or cut
+        # after the last newline there is nothing, or a half-written record
         for record in rest.split(b"\n")[:-1]:
             size = _SIZE.match(record)
             lines = content[end : end + int(size[0])] if size else b""
@@ -89,13 +89,13 @@ class PartialFile:
             self.done += 1
             end += len(lines)
             size_of_key += len(record) + 1
-        # cut and not written anew: a kill in between would lose the batches
+        # truncate instead of rewriting: a kill in between would lose the batches
         self._stream.truncate(end)
         self._key_stream.truncate(size_of_key)
         return True
 
     def _record(self, lines: bytes) -> bytes:
-        """What the key says of a batch that comes after those that are proved."""
+        """Return the record in the key file of the batch that follows the matching ones."""
         proof = hashlib.sha256(f"{self._proof}\n".encode() + lines).hexdigest()
         return f"{len(lines)} {proof}".encode()
 
@@ -105,15 +105,15 @@ class PartialFile:
         self._proof = record
 
     def write(self, lines: Sequence[str]) -> None:
-        """Add a batch."""
-        # words of a treebank that is not UTF-8 keep their bytes
+        """Append a batch."""
+        # words that are not UTF-8 keep their bytes
         content = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
         self._stream.write(content)
         self._stream.flush()
         self._write_record(self._record(content).decode())
 
     def finish(self) -> None:
-        """Give the file its name, packed where that says so."""
+        """Give the file its final name; compress it if the name has such an ending."""
         if is_packed(self._given):
             with open_output(self._given) as packed, open_input(self.part) as part:
                 shutil.copyfileobj(part, packed)
@@ -126,7 +126,7 @@ class PartialFile:
         self._key_path.unlink()
 
     def remove(self) -> None:
-        """Remove the part, of which everything wanted has been made."""
+        """Remove the part, after all outputs have been made from it."""
         self._stream.close()
         self._key_stream.close()
         self.part.unlink()
@@ -134,11 +134,11 @@ class PartialFile:
 
 
 def _own(path: Path) -> BinaryIO:
-    """A file to add to, which is made if there is none. Raises RnngError for a link, a pipe or the like."""
+    """Open a file for appending, and make it if missing. Raises RnngError for a link, a pipe or the like."""
     with suppress(FileNotFoundError):
         if not stat.S_ISREG(path.lstat().st_mode):
             raise RnngError(f"{path} is in the way of the output, since it is no file: remove it")
-    # a link that somebody else makes now is not followed either
+    # a link that another process makes after the check is not followed either
     return open(path, "ab", opener=_without_links)
 
 
@@ -147,16 +147,16 @@ def _without_links(path: str, flags: int) -> int:
 
 
 class Shown(Protocol):
-    """What shows progress."""
+    """A display of progress."""
 
     def skip(self, n: int) -> None:
-        """n items were done before."""
+        """Count n items as done by an earlier run."""
 
     def advance(self, n: int) -> None:
-        """n more are done."""
+        """Count n more items as done."""
 
     def warn(self, message: str) -> None:
-        """Something is not as it was asked for."""
+        """Show a warning."""
 
 
 def write_batches(
@@ -168,11 +168,11 @@ def write_batches(
     shown: Shown,
     make: Callable[[Path], None] | None = None,
 ) -> None:
-    """Write the lines of all batches to a file or, for `-`, standard output; Ctrl-C keeps the batches that are done.
+    """Write the lines of all batches to a file or, for `-`, to standard output; Ctrl-C keeps finished batches.
 
-    `lines_of` is given the batches that are left and gives the lines of each, one batch after the other. `make` makes
-    the output of all lines, which are in the file that it is given; where `output` is a file and `make` is stopped,
-    they stay there. Raises RnngError where `output` is a folder, KeyboardInterrupt that says where what is done is.
+    `lines_of` gets the remaining batches and yields the lines per batch, in order. `make` makes the output from the
+    file with all lines; if `output` is a file and `make` is interrupted, that file stays. Raises RnngError if `output`
+    is a folder, and KeyboardInterrupt with a message that names the file of finished batches.
     """
     if Path(output).is_dir():
         raise RnngError(f"{output} is a folder: name a file for the output")
@@ -180,7 +180,7 @@ def write_batches(
         with locked(output):
             _write_file(PartialFile(output, key, resume), batches, lines_of, shown, make)
         return
-    # a device or a pipe is written to as it is; words may hold any bytes
+    # devices and pipes are written directly; words may hold any bytes
     with (
         NamedTemporaryFile("w", encoding="utf-8", errors="surrogateescape")
         if make

@@ -1,4 +1,4 @@
-"""What is done in the workers of a Dask scheduler: batches of work, one at a time, and commands."""
+"""Functions that run in the workers of a Dask scheduler: batches of work, one at a time, and commands."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from rnng_dy.execution.sent import Files, unpack
 from rnng_dy.execution.work import forget_model
 
 SHARE = 0.7
-"""Of the memory that a worker may take: from four fifths on Dask gives it nothing more to do."""
+"""Share of a worker's memory limit that work may use: from four fifths on Dask pauses the worker."""
 LOOKED = 0.2
-"""Seconds between looks at a command that runs."""
+"""Seconds between polls of a running command."""
 
 _alone = threading.Lock()
 _commands: dict[str, RunningProcess] = {}
@@ -33,14 +33,13 @@ _newest: weakref.ref[Opening] | None = None
 
 
 class Opening:
-    """Opens the work of one map: once in a worker, however many batches it does.
+    """Opens the work of one call of `map`, once per worker.
 
-    What it has opened goes with it, when the scheduler lets go of it, or when another one opens something: a worker
-    holds one model.
+    The opened work is released with this object, or when another `Opening` opens its work: a worker holds one model.
     """
 
     def __init__(self, pickled: bytes, identity: Mapping[str, str | None], processes: int):
-        """`identity` is what is installed where the work comes from, `processes` how many share a machine's memory."""
+        """Take pickled work, the sender's installed software, and how many workers share a machine's memory."""
         self._arguments = pickled, identity, processes
         self._work: Callable | None = None
 
@@ -48,7 +47,7 @@ class Opening:
         return Opening, self._arguments
 
     def do(self, files: Mapping[str, Files], item: object, worker: Worker) -> object:
-        """The work on an item."""
+        """Run the work on an item and return the result."""
         limit = worker.memory_manager.memory_limit
         with limited_memory(self._arguments[2], SHARE * limit if limit else math.inf):
             if self._work is None:
@@ -69,15 +68,15 @@ class Opening:
 
 
 def require_same(identity: Mapping[str, str | None], worker: Worker) -> None:
-    """Raise RnngError where this worker has something else installed."""
+    """Raise RnngError if this worker has other software installed."""
     if different := differences(installed(), identity):
         raise RnngError(refused(worker.address, different))
 
 
 def do(opening: Opening, files: Mapping[str, Files], item: object) -> object:
-    """A batch: a task of Dask. Raises RnngError naming the worker where the machine stands in the way."""
+    """Run a batch as a Dask task. Raises RnngError naming the worker if its machine causes an error."""
     worker = get_worker()
-    # one thread at a time, however many the worker has: DyNet has one graph
+    # only one of the worker's threads at a time: DyNet has one graph
     with _alone, _blamed(worker), plugins.blamed():
         return opening.do(files, item, worker)
 
@@ -98,9 +97,9 @@ def _blamed(worker: Worker) -> Iterator[None]:
 
 
 def run(name: str, command: Command, identity: Mapping[str, str | None]) -> tuple[int, str]:
-    """A command: a task of Dask. Gives its exit code and where it ran.
+    """Run a command as a Dask task; return its exit code and the address of this worker.
 
-    It ends with the worker; where nobody waits for it any more, as by Ctrl-C.
+    The command ends with the worker. It is interrupted like by Ctrl-C when its task is no longer wanted.
     """
     worker = get_worker()
     require_same(identity, worker)
@@ -124,13 +123,13 @@ def run(name: str, command: Command, identity: Mapping[str, str | None]) -> tupl
 
 
 def _is_wanted(worker: Worker, key: str) -> bool:
-    """Whether a task that runs is still to be done: its scheduler is there, and so is who has given it."""
+    """Return whether a running task is still wanted: scheduler and client are still there."""
     task = worker.state.tasks.get(key)
     return worker.status.name == "running" and task is not None and task.state == "executing"
 
 
 def interrupt(name: str) -> None:
-    """End a command as Ctrl-C does, if it runs in this worker."""
+    """End a command like Ctrl-C, if it runs in this worker."""
     process = _commands.get(name)
     if process is not None:
         process.interrupt()

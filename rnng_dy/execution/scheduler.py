@@ -1,4 +1,4 @@
-"""A Dask scheduler: found or started here, asked for its workers, and told from one that is gone."""
+"""Connection to a Dask scheduler: finding or starting it, listing its workers, and detecting that it is gone."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ R = TypeVar("R")
 LOCAL = "local:"
 ADDRESS = re.compile(r"(tcp|tls|ucx|wss?)://[^/\s]+:[0-9]{1,5}")
 CONNECTION = 10.0
-"""Seconds in which a scheduler must be found."""
+"""Seconds within which a connection to the scheduler must succeed."""
 ANSWER = 30.0
-"""Seconds in which a scheduler must answer."""
+"""Seconds within which the scheduler must answer."""
 LOOKED = 10.0
-"""Seconds of waiting between looks whether it does."""
+"""Seconds of waiting between checks that the scheduler is there."""
 LOST_AFTER = "60 s"
-"""From when on a worker that is started here and gives no sign of life is replaced."""
+"""Time after which a silent worker that this process started is replaced."""
 TIMEOUTS = (TimeoutError, asyncio.TimeoutError)
-"""Of Python 3.10 two kinds."""
+"""Timeout exceptions, which are two classes in Python 3.10."""
 
 
 def local_workers(given: str) -> int | None:
-    """The N of `local:N`; None where a scheduler is elsewhere. Raises RnngError where N is no number from 1 on.
+    """Return the N of `local:N`, or None for another scheduler. Raises RnngError if N is not in 1 to 9,999.
 
     >>> local_workers("local:4"), local_workers("tcp://10.0.0.1:8786")
     (4, None)
@@ -50,7 +50,7 @@ def local_workers(given: str) -> int | None:
 
 
 def address_of(given: str) -> str:
-    """The address that is given, or that is in the scheduler file of that name. Raises RnngError for neither."""
+    """Return an address, or the address in a scheduler file. Raises RnngError if `given` is neither."""
     if "://" in given:
         if not ADDRESS.fullmatch(given):
             raise RnngError(f"--scheduler {given}: say tcp://HOST:PORT, or tls:// for one with TLS")
@@ -70,17 +70,17 @@ def address_of(given: str) -> str:
 
 
 def refused(address: str, different: str) -> str:
-    """What is said of a worker that may give another output."""
+    """Return the message about a worker whose software differs, so that its output might, too."""
     return f"the worker {address} is refused: {different}; install the same, or take it away"
 
 
 class Scheduler:
-    """A connection to a Dask scheduler, whose workers all have the same installed as this process."""
+    """A connection to a Dask scheduler, all of whose workers have the same software as this process."""
 
     def __init__(self, given: str, say: Callable[[str], None]):
-        """`given` is an address, a scheduler file, or `local:N`, which starts it here with N workers.
+        """Connect to `given`: an address, a scheduler file, or `local:N`, which starts a scheduler here with N workers.
 
-        Raises RnngError where Dask is not installed, no scheduler answers, or a worker has something else installed.
+        Raises RnngError if Dask is not installed, no scheduler answers, or a worker has other software installed.
         """
         here = local_workers(given)
         if here:
@@ -112,7 +112,7 @@ class Scheduler:
                 processes=True,
                 host="127.0.0.1",
                 dashboard_address="127.0.0.1:0",
-                # each batch has a limit of its own
+                # each batch has its own limit
                 memory_limit=0,
                 silence_logs=logging.CRITICAL,
             )
@@ -127,7 +127,7 @@ class Scheduler:
             raise RnngError(f"no Dask scheduler answers at {address}: {error}") from None
 
     def close(self) -> None:
-        """Let go of the scheduler; of one that was started here the workers end, too."""
+        """Disconnect from the scheduler; end it and its workers if this process started them."""
         with suppress(Exception):
             if self.client is not None:
                 self.client.close(timeout=5)
@@ -136,13 +136,13 @@ class Scheduler:
                 self._cluster.close(timeout=20)
 
     def asked(self, function: Callable[..., R], *arguments: object, **options: object) -> R:
-        """What a method of the client gives. Raises TimeoutError where nobody answers."""
+        """Return the result of a method of the client. Raises TimeoutError if there is no answer."""
         return self.client.sync(function, *arguments, callback_timeout=ANSWER, **options)
 
     def workers(self) -> dict[str, int]:
-        """The threads of each worker by its address. Raises RnngError for a new one that has something else installed.
+        """Return the number of threads of each worker, by its address.
 
-        Raises RnngError where the scheduler is gone.
+        Raises RnngError for a new worker with other software, and if the scheduler is gone.
         """
         self._looked = time.monotonic()
         with self.there():
@@ -153,7 +153,7 @@ class Scheduler:
             return found
 
     def tasks(self) -> dict[str, int]:
-        """How much each worker has to do, by its address. Raises RnngError as `workers` does."""
+        """Return the number of tasks of each worker, by its address. Raises RnngError as `workers` does."""
         with self.there():
             processing = self.asked(self.client.processing)
         return {address: len(processing.get(address, ())) for address in self.workers()}
@@ -176,7 +176,7 @@ class Scheduler:
             raise RnngError("\n".join(wrong))
 
     def _installed(self, workers: list[str]) -> Mapping[str, object]:
-        """What each worker has installed; errors of those that are lost meanwhile."""
+        """Return the installed software by worker; an exception for workers that are lost meanwhile."""
         import cloudpickle
 
         # the function itself is sent: a worker may have another version of it, or none
@@ -185,12 +185,12 @@ class Scheduler:
         try:
             return self.asked(run, identity.installed, workers=workers, on_error="return")
         except TIMEOUTS:
-            # one that does not answer now is asked when it begins to work
+            # workers that do not answer now are checked when they begin to work
             return {}
 
     @contextmanager
     def there(self) -> Iterator[None]:
-        """Turn what happens when the scheduler goes away into an error that says so."""
+        """Turn the exceptions of a lost connection to the scheduler into an RnngError."""
         try:
             yield
         except (CancelledError, OSError, AttributeError, *TIMEOUTS) as error:
@@ -203,21 +203,21 @@ class Scheduler:
             ) from None
 
     def look(self) -> None:
-        """Now and then while something is waited for: is the scheduler there, and has it workers?"""
+        """Check, from time to time while waiting, that the scheduler is there; report if it has no workers."""
         if time.monotonic() - self._looked >= LOOKED and not self.workers():
             self._say(f"the Dask scheduler at {self.name} has no workers: waiting for one")
 
 
 def _require_scheduler(address: str) -> None:
-    """Raise RnngError where no scheduler answers, or what answers is none, in time whatever it does.
+    """Raise RnngError if no scheduler answers at an address within CONNECTION seconds, whatever server is there.
 
-    Dask's own client waits for ever for some servers, and for others when it is closed.
+    Dask's own client may wait forever for other servers, or while it is closed.
     """
     found: list[object] = []
 
     def ask() -> None:
         try:
-            # a thread of Dask's would hold up the end of the process
+            # in a thread of Dask, this would delay the end of the process
             host, _, port = address.rpartition("/")[2].rpartition(":")
             socket.getaddrinfo(host.strip("[]"), int(port))
             found.append(asyncio.run(asyncio.wait_for(_identity(address), CONNECTION)))
@@ -240,7 +240,7 @@ def _require_scheduler(address: str) -> None:
 
 
 async def _identity(address: str) -> object:
-    """What a server of Dask says that it is. Raises RnngError without a certificate, else what reading raises."""
+    """Return how a Dask server identifies itself. Raises RnngError without a certificate, and any connection error."""
     from distributed.comm import connect
     from distributed.security import Security
 
@@ -249,7 +249,7 @@ async def _identity(address: str) -> object:
         raise RnngError(
             f"{address}: Dask's configuration has no certificate (distributed.comm.tls)"
         )
-    # nothing that it sends is unpickled
+    # data from an unknown server must not be unpickled
     comm = await connect(address, timeout=CONNECTION, deserialize=False, **how)
     try:
         await comm.write({"op": "identity", "reply": True})
@@ -259,7 +259,7 @@ async def _identity(address: str) -> object:
 
 
 def _dask() -> ModuleType:
-    """Dask's `distributed`, which says nothing by itself. Raises RnngError where it is not installed."""
+    """Import Dask's `distributed` and silence its log. Raises RnngError if it is not installed."""
     try:
         import dask
         import distributed
@@ -268,9 +268,9 @@ def _dask() -> ModuleType:
             "--scheduler needs Dask: `pip install '.[cluster]'` where rnng_dy was installed from, or `pip install "
             "distributed`"
         ) from None
-    # a model is most of a graph
+    # a task graph consists mostly of the model, so Dask's size warning says nothing
     dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"})
-    # what matters of it is told as an error
+    # problems that matter are reported as errors
     for name in ("distributed", "distributed.client", "tornado", "asyncio"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     return distributed

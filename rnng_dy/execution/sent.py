@@ -1,4 +1,4 @@
-"""Work on its way to a worker of another machine: pickled, with the files that it reads by their content."""
+"""Sending work to a worker on another machine: pickled, together with the contents of the files that it reads."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from rnng_dy.execution.work import IN_FILES
 
 
 def pack(open_work: Callable) -> tuple[bytes, Mapping[str, Mapping[str, bytes]]]:
-    """Pickle work that names files by the hashes of their content; by these hashes the content of each file by name.
+    """Return pickled work, which refers to its files by hash, and the contents of the files by hash and name.
 
-    Raises OSError where a file cannot be read.
+    Raises OSError if a file cannot be read.
     """
     stream = io.BytesIO()
     packer = _Packer(stream)
@@ -26,7 +26,7 @@ def pack(open_work: Callable) -> tuple[bytes, Mapping[str, Mapping[str, bytes]]]
 
 
 def unpack(pickled: bytes, folders: Mapping[str, str]) -> Callable:
-    """The work, which reads its files in `folders`, given by the hashes of what is in them."""
+    """Return the work, which reads its files in `folders`; these are named by the hashes of their contents."""
     return _Unpacker(io.BytesIO(pickled), folders).load()
 
 
@@ -36,7 +36,7 @@ class _Packer(pickle.Pickler):
         self.contents: dict[str, dict[str, bytes]] = {}
 
     def persistent_id(self, obj: object) -> tuple | None:
-        """See pickle: what stands for something that lies in files."""
+        """See pickle: return the reference that replaces an object in `IN_FILES`."""
         if not isinstance(obj, IN_FILES):
             return None
         content = {name: path.read_bytes() for name, path in sorted(obj.files().items())}
@@ -57,7 +57,7 @@ class _Unpacker(pickle.Unpickler):
 
 
 def hash_of(content: Mapping[str, bytes]) -> str:
-    """SHA-256 of files, their names included."""
+    """Return the SHA-256 of files, names included."""
     digest = hashlib.sha256()
     for name, of_file in content.items():
         digest.update(f"{name}\0{len(of_file)}\0".encode("utf-8", "surrogateescape"))
@@ -66,14 +66,14 @@ def hash_of(content: Mapping[str, bytes]) -> str:
 
 
 class Files:
-    """Files in memory as they come, in a folder of their own from their first use on, which goes when this goes."""
+    """Files that arrive in memory; the first use moves them into a temporary folder, deleted with this object."""
 
     def __init__(self, content: Mapping[str, bytes]):
         self._content: Mapping[str, bytes] | None = content
         self._folder: tempfile.TemporaryDirectory | None = None
 
     def folder(self, parent: str) -> str:
-        """Where the files are, in a folder that is made in `parent`. Raises OSError where they cannot be written."""
+        """Return the folder of the files, made in `parent` on first use. Raises OSError if they cannot be written."""
         content = self._content
         if content is not None:
             folder = tempfile.TemporaryDirectory(prefix="rnng_dy-", dir=parent)
@@ -83,14 +83,14 @@ class Files:
                     path.parent.mkdir(parents=True, exist_ok=True)
                     path.write_bytes(of_file)
             except OSError:
-                # at once: on a full disk others want the room
+                # delete it at once: on a full disk others need the room
                 folder.cleanup()
                 raise
             self._folder, self._content = folder, None
         return self._folder.name
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # from one worker to another, which may be while `folder` writes
+        # pickled when sent to another worker, perhaps while `folder` writes
         content = self._content
         if content is None:
             root = Path(self._folder.name)

@@ -1,4 +1,4 @@
-"""Long work that is stopped between two steps."""
+"""Stopping long work between two steps."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from contextlib import contextmanager
 
 
 class Stopped(KeyboardInterrupt):
-    """A signal has stopped work after a step, and what is done is kept."""
+    """A signal has stopped work after a step; finished work is kept."""
 
     def __init__(self, message: str, number: int):
-        """`number` is the signal's."""
+        """Keep `number`, the number of the signal."""
         super().__init__(message)
         self.number = number
 
 
 @contextmanager
 def stopping() -> Iterator[list[int]]:
-    """Give signals that came, Ctrl-C among them: the step that runs is finished; a second one does what it always did.
+    """Yield a list that collects signals (Ctrl-C, SIGTERM), so that the current step can finish.
 
-    Python has signals in its main thread alone: in others there are none.
+    A second signal has its usual effect. Outside Python's main thread, which gets all signals, the list stays empty.
     """
     stopped: list[int] = []
     if threading.current_thread() is not threading.main_thread():

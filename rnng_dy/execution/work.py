@@ -1,4 +1,4 @@
-"""Work with a trained model: what to open in each worker, and items that do not fit into memory."""
+"""Work with a trained model: the model or file to open in each worker, and items that do not fit into memory."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ Lines = list[str]
 
 
 class InputFile(NamedTuple):
-    """A file to read where work is done."""
+    """A file that workers read."""
 
     path: str
 
     def files(self) -> dict[str, Path]:
-        """What a worker of another machine has to be sent, by the names in the folder that it will lie in there."""
+        """Return the files to send to a worker on another machine, by their names in its folder there."""
         return {os.path.basename(self.path): Path(self.path)}
 
     def moved(self, folder: str) -> InputFile:
-        """The same where the files lie in `folder`."""
+        """Return the same object with its files in `folder`."""
         return InputFile(os.path.join(folder, os.path.basename(self.path)))
 
 
 class ModelFolder(NamedTuple):
-    """A model to open where work is done."""
+    """A model that workers open."""
 
     kind: str
     folder: str
     device: str = engine.CPU
 
     def open(self):
-        """The model, in this process. Raises RnngError where device or folder cannot be used."""
+        """Load the model in this process. Raises RnngError if device or folder cannot be used."""
         return _open(self, os.path.abspath(self.folder))
 
     def files(self) -> dict[str, Path]:
@@ -47,7 +47,7 @@ class ModelFolder(NamedTuple):
         return model_files(self.folder)
 
     def content(self) -> list[object]:
-        """What the model's numbers depend on, for `content_hash`: its files but for the card's, and plugins."""
+        """Return what determines the model's results, for `content_hash`: its files except about.json, and plugins."""
         files = sorted(self.files().items())
         content = [part for name, path in files if name != ABOUT for part in (name, path)]
         return [*content, *plugins.hashes()]
@@ -58,10 +58,10 @@ class ModelFolder(NamedTuple):
 
 
 IN_FILES = (InputFile, ModelFolder)
-"""What stands for the content of files."""
+"""Classes whose instances refer to files, which are sent along to other machines."""
 
 
-# a folder's name may mean another one after the process has changed its own
+# `path` is part of the key: after a change of the working directory, the same name is another folder
 @lru_cache(maxsize=1)
 def _open(place: ModelFolder, path: str):
     engine.start(place.device)
@@ -69,12 +69,12 @@ def _open(place: ModelFolder, path: str):
 
 
 def forget_model() -> None:
-    """Keep the model that was opened last no longer than those who have it."""
+    """Drop the cached reference to the last opened model."""
     _open.cache_clear()
 
 
 class Work:
-    """Turns items into lines of output, batch by batch."""
+    """The conversion of items into lines of output, batch by batch."""
 
     def __init__(
         self,
@@ -82,14 +82,14 @@ class Work:
         open_lines: Callable[[], Callable[[Sequence], list[Lines]]],
         lines_of_left_out: Callable[[object], Lines],
     ):
-        """`open_lines()`, called in each worker, gives a function from a batch to the lines of its items."""
+        """Use `open_lines()`, called in each worker, as the function from a batch to the lines of its items."""
         self._executor, self._open_lines = executor, open_lines
         self._lines_of_left_out = lines_of_left_out
         self.left_out: list = []
-        """The items that do not fit into memory."""
+        """Items that did not fit into memory."""
 
     def lines_of(self, batches: Sequence[Sequence]) -> Iterator[Lines]:
-        """The lines of each batch; for an item that does not fit into memory those that stand for it."""
+        """Yield the lines of each batch; `lines_of_left_out` gives those of items that do not fit into memory."""
         results_of = self._executor.map(partial(_open_fitting, self._open_lines), batches)
         for batch, results in zip(batches, results_of, strict=True):
             lines = []
@@ -102,7 +102,7 @@ class Work:
 
 
 def opened(place: ModelFolder, function: Callable) -> Callable:
-    """Return a function with the model of a folder as its first argument, to be called where the work is done."""
+    """Return a function with an opened model as its first argument; call this in the worker."""
     return partial(function, place.open())
 
 

@@ -1,1 +1,1 @@
-"""Files of other programs: checkpoints of the original, word vectors."""
+"""Files of other programs: checkpoints of the original, word vectors, TensorBoard."""

@@ -1,7 +1,7 @@
-"""Models of the original program clab/rnng: its checkpoints are Boost text archives of `cnn::Model`.
+"""Import of models of the original program clab/rnng, whose checkpoints are Boost text archives of `cnn::Model`.
 
-A checkpoint holds no dictionaries; ids come from reading the training oracle (and the clusters file) in the order in
-which the original reads them.
+A checkpoint holds no dictionaries. Ids come from reading the training oracle (and the clusters file) in the order of
+the original.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from rnng_dy.parameters import LSTM_PARTS
 from rnng_dy.parser import DiscriminativeParser
 
 DIGITS = 18
-"""Of the numbers of parameters, rows and dimensions at most: more are not those of a file."""
+"""Maximal number of digits of a count or dimension; longer numbers mean a damaged file."""
 GATED = ["query_weights", "query_bias", "gate_label", "gate_children", "gate_bias"]
-"""Our names of what the program with gated attention has besides."""
+"""Our names of the additional parameters of the program with gated attention."""
 
 
 class ClabCheckpoint(NamedTuple):
-    """The arrays of a checkpoint in the order in which the original made them, float32."""
+    """The arrays of a checkpoint, float32, in the order in which the original made them."""
 
     dense: list[np.ndarray]
     lookups: list[np.ndarray]
 
 
 class _Archive:
-    """A cursor over the white-space separated tokens of an archive."""
+    """A cursor over the tokens of an archive, which white space separates."""
 
     def __init__(self, path: str | Path):
         self.path = path
@@ -74,7 +74,7 @@ class _Archive:
         return int(token)
 
     def enter(self, class_name: str) -> None:
-        """Skip the two zeros (tracking level and version) that come with the first object of a class."""
+        """Skip the two zeros (tracking level and version) before the first object of a class."""
         if class_name not in self._seen:
             self._seen.add(class_name)
             if self._take(2) != [b"0", b"0"]:
@@ -102,7 +102,7 @@ class _Archive:
 
 
 def read_checkpoint(path: str | Path) -> ClabCheckpoint:
-    """Raises InputError with the token position where the file is no complete archive."""
+    """Read a checkpoint. Raises InputError with the position of a token if the file is no complete archive."""
     archive = _Archive(path)
     archive.enter("Model")
     parameters, lookups = archive.integer(), archive.integer()
@@ -128,7 +128,7 @@ def _lstm(name: str, layers: int) -> Iterator[str]:
 
 
 def parser_names(layers: int, tags: bool, vectors: bool) -> tuple[list[str], list[str | None]]:
-    """Our names of a discriminative checkpoint's parameters in its order; None for a table that nothing uses."""
+    """Return our names of a discriminative checkpoint's parameters, in its order; None for an unused table."""
     dense = [
         *_lstm("stack", layers),
         *_lstm("action", layers),
@@ -149,9 +149,9 @@ def parser_names(layers: int, tags: bool, vectors: bool) -> tuple[list[str], lis
 def generator_names(
     layers: int, clusters: list[int], gated: bool = False
 ) -> tuple[list[str], list[str | None]]:
-    """Our names of a generative checkpoint's parameters in its order.
+    """Return our names of a generative checkpoint's parameters, in its order.
 
-    `clusters` are those of two words or more; `gated` is for the program with gated attention.
+    `clusters` are the clusters of at least two words; `gated` is for the program with gated attention.
     """
     dense = [
         "class_weights",
@@ -179,10 +179,10 @@ def import_parser(
     pretrained: tuple[Sequence[str], np.ndarray] | None = None,
     state: str = STATE,
 ) -> DiscriminativeParser:
-    """The parser of a discriminative checkpoint, trained on the oracle `sentences`.
+    """Import the parser of a discriminative checkpoint that was trained on the oracle `sentences`.
 
-    `pretrained` are the words and vectors of the embedding file it was trained with. Raises InputError where the file
-    is no complete checkpoint, or does not fit the dictionaries: then it names the parameter and both shapes.
+    `pretrained` are the words and vectors of the embedding file it was trained with. Raises InputError if the file is
+    no complete checkpoint, or does not fit the dictionaries; it then names the parameter and both shapes.
     """
     checkpoint = read_checkpoint(path)
     words, vectors = pretrained or (None, None)
@@ -207,18 +207,18 @@ def import_generator(
     composition: str | None = None,
     state: str | None = None,
 ) -> GenerativeModel:
-    """The model of a generative checkpoint, trained on the oracle `sentences` with these clusters.
+    """Import the model of a generative checkpoint that was trained on the oracle `sentences` with these clusters.
 
-    The file tells gated attention from the other compositions, but not those from each other (None is the corrected
-    one), and never the parser state (None is the full one, and not enough for gated attention). Raises InputError as
-    `import_parser` does, and where the composition or state is needed or cannot be.
+    The file distinguishes gated attention from the other compositions, but not those from each other; None means the
+    corrected one. It never shows the parser state; None means the full one, and is not allowed with gated attention.
+    Raises InputError as `import_parser` does, and if the composition or state is missing or contradicts the file.
     """
     checkpoint = read_checkpoint(path)
     gated = _is_gated(checkpoint)
     composition, state = _told(path, gated, composition, state)
     vocabulary = GeneratorVocabulary.build(clusters, sentences)
     several = [k for k, words in enumerate(vocabulary.clusters) if len(words) > 1]
-    # the two LSTMs of the composition have one layer whatever the others have
+    # the two LSTMs of the composition always have one layer
     layers = _layers(checkpoint, path, len(generator_names(0, several, gated)[0]), per_layer=3)
     arrays = _named(checkpoint, path, *generator_names(layers, several, gated))
     hidden, lstm_input = _lstm_sizes(arrays, path)
@@ -228,7 +228,7 @@ def import_generator(
 
 
 def _is_gated(checkpoint: ClabCheckpoint) -> bool:
-    """Whether a generative checkpoint has a table more and, in the one but last, vectors of twice the size."""
+    """Return whether there is one table more, and vectors of twice the size in the last but one."""
     tables = [table.shape[-1] for table in checkpoint.lookups]
     return len(tables) == 6 and tables[4] == 2 * tables[3]
 
@@ -236,7 +236,7 @@ def _is_gated(checkpoint: ClabCheckpoint) -> bool:
 def _told(
     path: str | Path, gated: bool, composition: str | None, state: str | None
 ) -> tuple[str, str]:
-    """Composition and parser state of a generative checkpoint, from what is said of it and what it shows."""
+    """Return composition and parser state of a generative checkpoint, from the user's options and the file."""
     if composition is not None and gated != (composition == GatedAttention.name):
         found = "gated attention" if gated else "no gated attention"
         raise InputError(f"its parameters are those of {found}, not of {composition}", path)
@@ -250,7 +250,7 @@ def _told(
 
 
 def _layers(checkpoint: ClabCheckpoint, path: str | Path, fixed: int, per_layer: int) -> int:
-    """The number of LSTM layers, from the number of parameters."""
+    """Return the number of LSTM layers, which follows from the number of parameters."""
     layers, rest = divmod(len(checkpoint.dense) - fixed, per_layer * len(LSTM_PARTS))
     if layers < 1 or rest:
         raise InputError(
@@ -274,7 +274,7 @@ def _named(
 
 
 def _lstm_sizes(arrays: dict[str, np.ndarray], path: str | Path) -> tuple[int, int]:
-    """The sizes of the LSTM's state and of its input, which the first parameter that has both shows."""
+    """Return the sizes of the LSTM's state and input, from the shape of its first parameter with both."""
     shape = arrays["stack.0.x2i"].shape
     if len(shape) != 2:
         raise InputError("parameter stack.0.x2i is a vector, and must be a matrix", path)
@@ -284,7 +284,7 @@ def _lstm_sizes(arrays: dict[str, np.ndarray], path: str | Path) -> tuple[int, i
 def _filled(model, arrays: dict[str, np.ndarray], path: str | Path):
     try:
         model.store.load(arrays)
-        # the archive does not say
+        # the archive does not record it
         model.updates = None
     except RnngError as error:
         raise InputError(f"{error}: is this the oracle it was trained on?", path) from None

@@ -1,4 +1,4 @@
-"""Logs of trainings as event files of TensorBoard, by the package `tensorboard` alone."""
+"""Logs of trainings as event files of TensorBoard; needs only the package `tensorboard`."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from oracle.errors import RnngError
 from rnng_dy.runs import EVALUATION, PROGRESS, Record, Run, number_of
 
 SUFFIX = ".rnng_dy"
-"""Of our files: others in the folder are left alone."""
+"""Suffix of this project's files; other files in the folder are left alone."""
 SCALARS = {
     PROGRESS: {"loss_per_word": "train", "learning_rate": "train", "clipped": "train"},
     EVALUATION: {"f1": "dev", "recall": "dev", "precision": "dev", "perplexity": "dev"},
 }
-"""By event: keys of its records, and the group that TensorBoard shows them in."""
+"""Keys of records by event, with the group that TensorBoard shows them in."""
 
 
 class EventFiles:
-    """A folder with a folder of events for each run, steps counted in sentences.
+    """A folder with a subfolder of events per run; steps are counted in sentences.
 
-    Times are the seconds of training before the last record was written.
+    Times of events are the run's last write minus the seconds of training between the record and the last one.
     """
 
     def __init__(self, folder: Path):
-        """Raises RnngError where `tensorboard` is not installed, OSError where there can be no such folder."""
+        """Make the folder. Raises RnngError if `tensorboard` is not installed, OSError if the folder cannot be made."""
         try:
             from tensorboard.compat.proto import event_pb2, summary_pb2
             from tensorboard.summary.writer import event_file_writer
@@ -39,7 +39,7 @@ class EventFiles:
         folder.mkdir(parents=True, exist_ok=True)
 
     def write(self, runs: Sequence[Run]) -> None:
-        """Add the records that are new; a log that has changed otherwise is written anew."""
+        """Append new records; if a log has changed otherwise, write it anew."""
         for run in runs:
             records, written = list(run.records), self._written.get(run.name)
             if written is None or records[: len(written)] != written:
@@ -53,8 +53,8 @@ class EventFiles:
             self._written[run.name] = records
 
     def _begin(self, name: str) -> None:
-        """Open an event file for a run, in the place of those that were there."""
-        # the whole path of a folder, where only that tells it from another
+        """Open a new event file for a run, after removing its older ones."""
+        # a name may be an absolute path, if only that is distinct
         folder = self._folder / name.lstrip("/")
         if name in self._writers:
             self._writers[name].close()
@@ -75,7 +75,7 @@ class EventFiles:
 
 
 def _scalars(record: Record) -> Iterator[tuple[str, float]]:
-    """Tags and values of a record."""
+    """Yield tags and values of a record."""
     for key, group in SCALARS.get(record["event"], {}).items():
         if key in record:
             yield f"{group}/{key}", number_of(record, key)

@@ -13,10 +13,10 @@ from rnng_dy.models.vocabulary import ParserVocabulary
 
 
 def read_vectors(path: str) -> tuple[list[str], np.ndarray]:
-    """Words and their vectors, shape (words, dimension), float32.
+    """Read words and their vectors, shape (words, dimension), float32.
 
-    The first line, `words dimension`, may be left out. Raises InputError for a line of another length, a value that
-    is no finite number, a repeated word, or a file that has fewer or more words than its first line says.
+    The first line, `words dimension`, is optional. Raises InputError for a line of another length, a value that is not
+    finite, a repeated word, or a number of words that contradicts the first line.
     """
     words: dict[str, int] = {}
     rows: list[np.ndarray] = []
@@ -52,7 +52,7 @@ def read_vectors(path: str) -> tuple[list[str], np.ndarray]:
 
 
 def covered_share(vocabulary: ParserVocabulary, sentences: Sequence[OracleSentence]) -> float:
-    """The share of the words of an oracle, each as often as it comes, for which a parser has pretrained vectors."""
+    """Return the share of an oracle's tokens for which a parser has pretrained vectors."""
     oracle = encoded(sentences)
     rows = vocabulary.pretrained_rows(oracle.symbols.words)
     counts = oracle.counts("tokens")[: len(rows)]

@@ -1,1 +1,1 @@
-"""Training: one loop for every model, its updates, and processes that share them."""
+"""Training: one loop for every model, its updates, and processes that share the work."""

@@ -1,4 +1,4 @@
-"""The sums that replicas of a model make at each update, through a file or a network."""
+"""Sums of gradients over the replicas of a model, computed at each update through a file or a network."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Rows = Mapping[str, set[int]]
 
 
 def union(several: Iterable[Rows]) -> Rows:
-    """The rows that are in any of them."""
+    """Return the union of several sets of rows."""
     whole: dict[str, set[int]] = {}
     for rows in several:
         for name, ids in rows.items():
@@ -24,20 +24,20 @@ def union(several: Iterable[Rows]) -> Rows:
 
 
 class PartialLoss(NamedTuple):
-    """The loss of a minibatch or of one replica's part of it, and what its gradient has and has not."""
+    """The loss of a minibatch or of one replica's part of it, and the extent of its gradient."""
 
     loss: float
-    """Nats."""
+    """Loss in nats."""
     left_out: tuple[int, ...]
-    """Indices of examples whose graphs do not fit into memory; they have no part in loss and gradient."""
+    """Indices of examples whose graphs do not fit into memory; they do not count in loss and gradient."""
     rows: Rows
     """Lookup rows that have a gradient."""
     noted: Rows
-    """Lookup rows that its graphs have noted: the original looks them up, so they decay, with a gradient or without."""
+    """Lookup rows that its graphs have noted: as in the original they decay, with or without a gradient."""
 
 
 class Update(NamedTuple):
-    """What an update did."""
+    """The result of an update: loss in nats, whether the gradient was clipped, and examples left out."""
 
     loss: float
     clipped: bool
@@ -45,41 +45,41 @@ class Update(NamedTuple):
 
 
 class GradientAllReduce(Protocol):
-    """How one of the replicas of a model adds its gradients to those of the others."""
+    """One replica's part in adding up the gradients of all replicas of a model."""
 
     rank: int
     replicas: int
 
     def add_up(self, part: PartialLoss) -> PartialLoss:
-        """Replace the gradients in this replica's store by the sum over all; the same for the rest."""
+        """Replace the gradients in this replica's store by the sum over all replicas; return the parts as one."""
 
 
 class ReplicaGroup(Protocol):
-    """The replicas, seen from the one that leads them."""
+    """The replicas, as the leading one sees them."""
 
     def update(self, members: Sequence[int], number: int, rate: float) -> Update:
-        """See `Updater.update`; all replicas make it."""
+        """See `Updater.update`; all replicas make the update."""
 
     def close(self) -> None:
-        """Let the others go; the updater of the one that leads works alone again."""
+        """Release the other replicas; the leading updater works alone again."""
 
 
 class Gradients:
-    """The gradients in a model's store as numbers in a row: all dense ones, then those of given lookup rows."""
+    """The gradients in a model's store as one row of numbers: dense parameters first, then selected lookup rows."""
 
     def __init__(self, store: ParameterStore):
         self._dense = [p.grad_view().ravel(order="K") for p in store.dense.values()]
         self._tables = {name: (t, t.grad_view()) for name, t in store.lookups.items()}
         self.most = store.count()
-        """Numbers that there are where every row is given."""
+        """Length of the row if every lookup row is selected."""
 
     def count(self, rows: Rows) -> int:
-        """Numbers in the row."""
+        """Return the length of the row with these lookup rows."""
         of_rows = sum(len(ids) * gradients.shape[1] for _, gradients, ids in self._given(rows))
         return sum(gradient.size for gradient in self._dense) + of_rows
 
     def write(self, row: np.ndarray, rows: Rows) -> None:
-        """Put them into a float32 array from its beginning."""
+        """Copy the gradients to the beginning of a float32 array."""
         start = 0
         for gradient in self._dense:
             row[start : start + gradient.size] = gradient
@@ -90,7 +90,7 @@ class Gradients:
             start += values.size
 
     def read(self, rows: Rows, get: Callable[[slice, np.ndarray], None]) -> None:
-        """Replace them: `get(part, out)` writes a part of the row into an array of its size."""
+        """Replace the gradients: `get(part, out)` writes a part of the row into an array of its size."""
         start = 0
         for gradient in self._dense:
             get(slice(start, start + gradient.size), gradient)
@@ -107,14 +107,14 @@ class Gradients:
 
 
 def add_in_order(parts: np.ndarray, out: np.ndarray) -> None:
-    """Write the sum of rows into `out`, the first one plus the second one and so on: the same bits everywhere."""
+    """Write the sum of rows into `out`, added in order, so that every replica gets the same bits."""
     np.copyto(out, parts[0])
     for part in parts[1:]:
         out += part
 
 
 def total_loss(parts: Sequence[PartialLoss]) -> PartialLoss:
-    """The parts of all replicas, in the order of their ranks, as one."""
+    """Combine the parts of all replicas, in the order of their ranks, into one."""
     left_out = sum((s.left_out for s in parts), ())
     rows, noted = union(s.rows for s in parts), union(s.noted for s in parts)
     return PartialLoss(sum(s.loss for s in parts), left_out, rows, noted)

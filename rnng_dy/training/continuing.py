@@ -1,4 +1,4 @@
-"""Training that goes on from a model with other data: what the model knows of it, and what can be added."""
+"""Training from an existing model on other data (--init): symbols that the model lacks, and adding them (--extend)."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from rnng_dy.training.examples import require_transitions
 M = TypeVar("M", bound=Model)
 
 SHOWN = 10
-"""Symbols that a message names."""
+"""How many symbols a message lists."""
 
 
 @dataclass(frozen=True)
 class Unseen:
-    """What training sentences have and a model has not, in order of first appearance."""
+    """Symbols of training sentences that a model lacks, in order of first appearance."""
 
     nonterminals: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
@@ -35,7 +35,7 @@ class Unseen:
 
 
 def unseen(model: Model, sentences: Sequence[OracleSentence]) -> Unseen:
-    """What the model has no rows for; words are no part of it, since they have UNK classes.
+    """Return the nonterminals and POS tags that the model lacks; lacking words have UNK classes and do not count.
 
     Raises RnngError for sentences of another transition system.
     """
@@ -52,12 +52,11 @@ def unseen(model: Model, sentences: Sequence[OracleSentence]) -> Unseen:
 
 
 def extended(model: M, sentences: Sequence[OracleSentence], seed: int) -> M:
-    """A model that has the nonterminals and POS tags of the sentences, too, and a parser that knows what comes twice.
+    """Return a larger model that also has the sentences' nonterminals, POS tags and, for a parser, repeated words.
 
-    What the model has keeps its ids and parameters; new rows are drawn from the seed. But a word that becomes known
-    begins with the parameters of its UNK class, as which the model parsed it, whether the model has read it or not.
-    A tagger goes with it unless there are new tags. The words of other models stay as they are: new ones have no
-    cluster.
+    The model's own symbols keep their ids and parameters; the seed determines the new rows. But a new word begins with
+    the parameters of its UNK class, which stood for it so far. The model keeps its tagger unless there are new tags.
+    Models that generate words get no new words, since those have no cluster.
 
     Raises RnngError for sentences of another transition system.
     """
@@ -87,23 +86,23 @@ def extended(model: M, sentences: Sequence[OracleSentence], seed: int) -> M:
 
 
 def as_seen_by(model: Model, sentences: Sequence[OracleSentence]) -> EncodedOracle:
-    """The sentences with the UNK classes that the model knows words by, whatever their oracle takes for known."""
+    """Return the sentences with the UNK classes of the model's vocabulary instead of those of their oracle."""
     v = model.vocabulary
     unkify = v.unknown.unkify if isinstance(v, ParserVocabulary) else v.unkify
     return encoded(sentences).with_classes(unkify)
 
 
 def _new_words(parser: DiscriminativeParser, oracle: EncodedOracle) -> list[str]:
-    """Words that come twice or more, and that the parser does not know."""
+    """Return the words that occur at least twice and that the parser does not know."""
     counts, words = oracle.counts("tokens"), oracle.symbols.words
     repeated = [words[i] for i in oracle.tokens_by_appearance() if counts[i] >= 2]
     return [word for word in repeated if word not in parser.vocabulary.unknown.known]
 
 
 def _grown(model: M, vocabulary: object, seed: int, words: Sequence[str]) -> M:
-    """The model with a vocabulary that begins with its own; only first dimensions grow by that.
+    """Return the model with a vocabulary that begins with its own; only first dimensions of arrays grow.
 
-    A parser's `words` become known: they begin as their classes.
+    The `words` are new words of a parser, which begin with the parameters of their UNK classes.
     """
     config = model.config()
     given = {name: config[name] for name in model.config_defaults if name in config}

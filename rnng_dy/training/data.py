@@ -1,4 +1,4 @@
-"""The data of a training: oracles that are given, or a treebank whose oracles the model folder keeps."""
+"""The data of a training: the user's oracles, or oracles made from the user's trees and kept in the model folder."""
 
 from __future__ import annotations
 
@@ -35,49 +35,49 @@ from rnng_dy.training.listener import Listener
 from rnng_dy.training.options import ContradictionError, TrainingOptions, Trees, is_path
 
 DATA = "data"
-"""The folder within a model folder that holds what was made of its trees."""
+"""The subfolder of a model folder that holds the oracles made from the user's trees."""
 
 
 @dataclass(frozen=True)
 class TrainingData:
-    """Oracle sentences of both parts, and what messages and --resume need to know of them."""
+    """The oracle sentences of both parts, with their sources for messages and hashes for --resume."""
 
     train: EncodedOracle
     dev: list[OracleSentence]
     train_path: str
-    """For messages about one of the sentences."""
+    """Path for messages about a single sentence."""
     dev_path: str
     source: str
-    """The file that the user gave for training, for messages about all of it."""
+    """The user's training file, for messages about the whole file."""
     dev_source: str
     golds: list[nltk.Tree] | None
-    """The development trees, where they are asked for."""
+    """The development trees, which only a parser needs."""
     inputs: dict[str, object]
-    """What decides the data, files as hashes, by option."""
+    """Everything that determines the data, by option; files as hashes."""
     made: Path | None = None
-    """Where files wait that are to be kept in the model folder."""
+    """Temporary folder of files to be kept in the model folder."""
 
     def keep(self, folder: Path) -> None:
-        """Move the files that were made into the model folder, which gets its name when it is complete."""
+        """Move the files in `made` into the model folder, which gets its final name when it is complete."""
         if self.made is not None:
             self.made.rename(folder / DATA)
-            # other processes look for the arrays only then
+            # other processes open the arrays only after the folder has its final name
             self.train.is_now_in(Path(self.train_path).parent)
 
 
 class Counted:
-    """Progress that begins with the first item, when its total is known."""
+    """Progress that starts with the first item, since the total is known only then."""
 
     def __init__(self, begin: Callable[[], object]):
         self._begin, self._progress = begin, None
 
     def advance(self, *_) -> None:
-        """One more item is done."""
+        """Count one more item as done."""
         self._progress = self._progress or self._begin()
         self._progress.advance()
 
     def finish(self) -> None:
-        """All of them are, if there were any."""
+        """End the progress, if there was any item."""
         if self._progress:
             self._progress.finish()
 
@@ -86,10 +86,10 @@ class Counted:
 def training_data(
     kind: Kind, options: TrainingOptions, base: object | None, listener: Listener
 ) -> Iterator[TrainingData]:
-    """The data of a kind of model, as long as it is in use.
+    """Yield the data of a kind of model.
 
-    `base` is the model that training goes on from: trees become oracles as it knows them. What is made of trees goes
-    where `TrainingData.keep` puts it, else away.
+    `base` is the model of --init: its rules for unknown words and its transition system apply to oracles made from
+    trees. After the block, files made from trees are removed unless `TrainingData.keep` has moved them.
     """
     if options.trees is None:
         yield _given(kind, options, listener)
@@ -98,7 +98,7 @@ def training_data(
     else:
         folder = options.place
         waiting = folder.parent / f".{folder.name}.{DATA}"
-        # what a killed run has left
+        # a killed run may have left it
         shutil.rmtree(waiting, ignore_errors=True)
         waiting.mkdir(parents=True)
         try:
@@ -108,7 +108,7 @@ def training_data(
 
 
 def _given(kind: Kind, options: TrainingOptions, listener: Listener) -> TrainingData:
-    """Oracles that are given."""
+    """Read the user's oracles."""
     train_path, dev_path = options.train, options.dev
     train, dev = _encoded(train_path, train_path, listener), read_oracle(dev_path)
     inputs = {"--train": train.source, "--dev": content_hash(dev)}
@@ -122,7 +122,7 @@ def _given(kind: Kind, options: TrainingOptions, listener: Listener) -> Training
 
 
 def _encoded(path: str | Path, shown: str, listener: Listener) -> EncodedOracle:
-    """An oracle to train on, whose sentences are encoded now if nobody has done it."""
+    """Read a training oracle; its sentences are encoded now unless an earlier run has done so."""
     progress = Counted(lambda: listener.progress(f"encoding {shown}", None))
     oracle = read_encoded(path, progress.advance, listener.say)
     if oracle.folder:
@@ -142,14 +142,14 @@ def _require_tags(sentences: Sequence[OracleSentence], path: str) -> None:
 def _made(
     kind: Kind, options: TrainingOptions, base: object | None, waiting: Path, listener: Listener
 ) -> TrainingData:
-    """Oracles that are made now."""
+    """Make oracles from the user's trees."""
     trees, dev = (_trees_file(options, name, listener) for name in ("trees", "dev_trees"))
     recipe = _recipe(kind, options, base)
     files = [file for file in (trees, dev) if file]
     progress = Counted(
         lambda: listener.progress("oracles", sum(file.left for file in files), "trees")
     )
-    # the digits that were typed: 0.1 is a tenth, which its float is not
+    # via the typed digits: 0.1 is exactly a tenth, but its float is not
     share = dev or Fraction(str(options.hold_out))
     make_training_data(waiting, trees, share, recipe, progress.advance)
     progress.finish()
@@ -176,12 +176,12 @@ def _trees_file(options: TrainingOptions, name: str, listener: Listener) -> Tree
 
 
 def _shown(given: Trees, name: str) -> str:
-    """What messages call trees: their file, or the argument that they were given as."""
+    """Return the name of trees in messages: their file, or the argument that holds them."""
     return os.fspath(given) if is_path(given) else name
 
 
 def _recipe(kind: Kind, options: TrainingOptions, base: object | None) -> Recipe:
-    """As the options say, or the model that training goes on from."""
+    """Return how to make oracles, according to the options or to the model of --init."""
     rules, transitions = RULES[0], DEFAULT
     if base is not None:
         rules = base.vocabulary.unknown.rules
@@ -192,7 +192,7 @@ def _recipe(kind: Kind, options: TrainingOptions, base: object | None) -> Recipe
 
 
 def _kept(kind: Kind, options: TrainingOptions, listener: Listener) -> TrainingData:
-    """Oracles that the model folder keeps; whether they are those of the same files, `inputs` says."""
+    """Read the oracles in the model folder; hashes of the user's files go into `inputs`, which resuming compares."""
     folder = options.place
     if not (folder / DATA).is_dir():
         raise RnngError(
@@ -217,7 +217,7 @@ def _read(
     listener: Listener,
     made: Path | None = None,
 ) -> TrainingData:
-    """What `place` holds; `sources` are the inputs that it was made of."""
+    """Read the data in the folder `place`; `sources` are the inputs that it was made from."""
     shown = options.place / DATA
     paths = [str(oracle_of(shown, part)) for part in PARTS]
     train = _encoded(oracle_of(place, "train"), paths[0], listener)
@@ -225,7 +225,7 @@ def _read(
     golds = None
     if not kind.generates_words:
         golds = read_golds(str(trees_of(place, "dev")), dev, paths[1])
-    # a run with oracles that are given has other data, and this one has for it
+    # None for --train and --dev, so that a resumed run with oracles of the user differs
     inputs = {"--train": None, "--dev": None, "--hold-out": options.hold_out, **sources}
     inputs["--skip-preterminals"] = options.skip_preterminals
     hashes = train.source, file_hash(oracle_of(place, "dev"))

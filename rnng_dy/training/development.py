@@ -1,4 +1,4 @@
-"""Scores on development data, by which training selects a model."""
+"""Scores on development data, by which training selects the best model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rnng_dy.search.greedy import parse_all
 
 
 def read_golds(path: str, dev: Sequence[OracleSentence], dev_path: str) -> list[nltk.Tree]:
-    """The development trees. Raises InputError where they are not those of the development oracle."""
+    """Read the development trees. Raises InputError if their words are not those of the development oracle."""
     golds = list(read_trees(path))
     if len(golds) != len(dev):
         raise InputError(f"{len(golds)} trees, but {dev_path} has {len(dev)} sentences", path)
@@ -39,7 +39,7 @@ def read_golds(path: str, dev: Sequence[OracleSentence], dev_path: str) -> list[
 class ParserEvaluation:
     """Labelled bracketing F1 of greedy parses (EVALB's rules, COLLINS parameters).
 
-    The parses have the gold tags, whatever tags the parser read: EVALB goes by them for what is punctuation.
+    The scored trees have gold tags, whatever tags the parser read, since EVALB identifies punctuation by tags.
     """
 
     def __init__(
@@ -58,11 +58,11 @@ class ParserEvaluation:
         )
 
     def describe(self, record: Mapping[str, object]) -> str:
-        """The record of an evaluation in words."""
+        """Return the record of an evaluation as text."""
         return f"dev F1 {record['f1']:.2f} ({self._tags_used})"
 
     def __call__(self) -> dict[str, float]:
-        """`score` and `f1` in percent."""
+        """Return `f1`, `recall` and `precision` in percent, and F1 as `score`."""
         transitions = self._parser.transitions
         lengths = [len(s.tokens) for s in self._sentences]
         results = parse_all(self._parser, self._tokens, lengths)
@@ -82,7 +82,7 @@ class ParserEvaluation:
 
 
 def encode_possible(model, sentences: Iterable[OracleSentence]) -> tuple[list, dict[int, str]]:
-    """Examples, and by line in the oracle why other sentences have p = 0 and are none."""
+    """Return examples, and for each sentence that has p = 0 the reason, by its line in the oracle."""
     examples, impossible = [], {}
     for sentence in sentences:
         try:
@@ -93,25 +93,25 @@ def encode_possible(model, sentences: Iterable[OracleSentence]) -> tuple[list, d
 
 
 class WordsEvaluation:
-    """Likelihood of development sentences; those that the model gives p = 0 are left out."""
+    """Likelihood of development sentences; sentences with p = 0 are left out."""
 
     figure: ClassVar[str]
-    """What the perplexity is one of."""
+    """Name of the perplexity, with the events that it covers."""
 
     def __init__(self, model, sentences: Sequence[OracleSentence]):
         self.model = model
         self.examples, self.impossible = encode_possible(model, sentences)
 
     def describe(self, record: Mapping[str, object]) -> str:
-        """The record of an evaluation in words."""
+        """Return the record of an evaluation as text."""
         return f"{self.figure} {record['perplexity']:.2f}, {record['dev_words']} words"
 
     def log_probs(self, examples: Sequence) -> list[float]:
-        """In nats, NaN for an example that does not fit into memory."""
+        """Return log probabilities in nats; NaN for an example that does not fit into memory."""
         raise NotImplementedError
 
     def __call__(self) -> dict[str, float]:
-        """`score` is the log likelihood in nats, `perplexity` a word's."""
+        """Return the log likelihood in nats, also as `score`, the perplexity per word, and counts."""
         found = likelihood(self.log_probs(self.examples), map(self.model.length, self.examples))
         return {
             "score": found.llh,
@@ -124,7 +124,7 @@ class WordsEvaluation:
 
 
 class LanguageModelEvaluation(WordsEvaluation):
-    """Of words and ends; ends are not counted as words."""
+    """Likelihood of words and sentence ends; ends are not counted as words."""
 
     figure = "dev perplexity"
 
@@ -133,7 +133,7 @@ class LanguageModelEvaluation(WordsEvaluation):
 
 
 class GeneratorEvaluation(WordsEvaluation):
-    """Of words and gold trees together."""
+    """Joint likelihood of words and gold trees."""
 
     figure = "dev perplexity of words and trees"
 

@@ -1,4 +1,4 @@
-"""What a model learns from, made of an encoded oracle sentence by sentence as it is asked for."""
+"""Training examples, made on demand from the sentences of an encoded oracle."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from rnng_dy.models.vocabulary import UNK
 from rnng_dy.parser import DiscriminativeParser
 
 NONE = -1
-"""Stands in a table for a symbol that the model does not have."""
+"""The id, in a table, of a symbol that the model does not have."""
 
 
 class Examples(Sequence):
-    """The examples of the sentences that a model can learn; a process that is given them maps the arrays itself."""
+    """The examples of the sentences that a model can learn; another process that gets them maps the arrays itself."""
 
     def __init__(
         self,
@@ -30,7 +30,7 @@ class Examples(Sequence):
         example_of: _ParserExampleOf | _WordExampleOf,
         members: np.ndarray,
     ):
-        """`members` are the numbers of the sentences."""
+        """Select the sentences of the oracle with the indices `members`."""
         self._oracle, self._example_of, self._members = oracle, example_of, members
 
     def __len__(self) -> int:
@@ -40,12 +40,12 @@ class Examples(Sequence):
         return self._example_of(self._oracle.ids_of(self._members[index]))
 
     def unmapped(self) -> Examples:
-        """The same for a process of another machine, which is given the arrays with it."""
+        """Return the same examples for a process of another machine: the arrays are sent along."""
         return Examples(self._oracle.unmapped(), self._example_of, self._members)
 
     @property
     def lines(self) -> np.ndarray:
-        """The line of each one's sentence in the oracle."""
+        """Return the line in the oracle of each example's sentence."""
         return self._oracle.lines[self._members]
 
     @property
@@ -56,19 +56,19 @@ class Examples(Sequence):
 
 
 def sizes_of(examples: Sequence) -> np.ndarray:
-    """What decides the work of each example: the number of its actions, or of its words where it has none."""
+    """Return the size of each example, which determines its cost: its actions, or its words if it has no actions."""
     if isinstance(examples, Examples):
         return examples.sizes
     return np.array([len(example[-1]) for example in examples])
 
 
 def require_transitions(model: Model, systems: Iterable[str]) -> None:
-    """Raise RnngError where sentences have actions that are none of the model's transition system."""
+    """Raise RnngError if sentences have actions of another transition system than the model's."""
     if not isinstance(model, Rnng):
         return
     own = model.transitions
     for name in systems:
-        # an oracle is taken for one of the first system that writes like it
+        # systems may write the same oracles; the name is then that of the first such system
         if name not in SYSTEMS or not own.writes_like(SYSTEMS[name]):
             raise RnngError(
                 f"the model's transitions are {own.name}, these {name}: make the oracle with --transitions {own.name}"
@@ -76,7 +76,7 @@ def require_transitions(model: Model, systems: Iterable[str]) -> None:
 
 
 def examples_of(model: Model, oracle: EncodedOracle) -> tuple[Examples, dict[int, str]]:
-    """The examples that `model.encode_training` gives, and by line why other sentences have p = 0 and are none."""
+    """Return the examples, as `model.encode_training` makes them, and by line why other sentences have p = 0."""
     is_parser = isinstance(model, DiscriminativeParser)
     example_of = (_ParserExampleOf if is_parser else _WordExampleOf)(model, oracle)
     doubtful = np.zeros(len(oracle), bool)
@@ -84,7 +84,7 @@ def examples_of(model: Model, oracle: EncodedOracle) -> tuple[Examples, dict[int
         if symbols.any():
             doubtful |= oracle.sentences_with(column, symbols)
     if isinstance(model, Rnng):
-        # others break no limit
+        # shorter sentences cannot break a limit
         doubtful |= oracle.lengths("action") > model.transitions.max_actions_within_limits
     impossible = {}
     for i in np.flatnonzero(doubtful).tolist():
@@ -97,12 +97,12 @@ def examples_of(model: Model, oracle: EncodedOracle) -> tuple[Examples, dict[int
 
 
 class _ParserExampleOf:
-    """Tables of a parser's ids by those of an oracle, as which examples are made."""
+    """Tables from an oracle's ids to a parser's, with which examples are made."""
 
     def __init__(self, parser: DiscriminativeParser, oracle: EncodedOracle):
         v, symbols = parser.vocabulary, oracle.symbols
         self._words = _table(v.words.get, symbols.words)
-        # with UNK for words that the parser does not have
+        # UNK replaces classes that the parser does not have
         self._classes = np.where(self._words == NONE, v.words.id(UNK), self._words)
         self.actions = _action_table(parser, oracle)
         self._tags = None if v.tags is None else v.tag_ids(symbols.tags)
@@ -110,7 +110,7 @@ class _ParserExampleOf:
 
     @property
     def lacking(self) -> Mapping[str, np.ndarray]:
-        """The symbols of each column that the model lacks."""
+        """Return a mask per column of the symbols that the model lacks."""
         return {"actions": self.actions == NONE}
 
     def __call__(self, row: SentenceIds) -> ParserExample:
@@ -124,7 +124,7 @@ class _ParserExampleOf:
 
 
 class _WordExampleOf:
-    """The same for a model that generates words; one without trees has no actions."""
+    """Tables from an oracle's ids to those of a model that generates words; without trees it has no actions."""
 
     def __init__(self, model: Model, oracle: EncodedOracle):
         self._words = _table(model.vocabulary.ids.get, oracle.symbols.words)

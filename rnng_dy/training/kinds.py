@@ -1,4 +1,4 @@
-"""The part of a training that differs between the kinds of models: new models, evaluations, and what goes with them."""
+"""The parts of a training that differ between the kinds of models: new models, evaluations and companion files."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from rnng_dy.training.tagger import train_own_tagger
 
 CLUSTERS = "clusters.paths"
 Add = Callable[[Path], None]
-"""Writes something into a model folder before that is complete."""
+"""A function that writes into a model folder before the folder is complete."""
 
 
 class ParserTraining:
-    """The part of a training that is a parser's: vectors, POS tags, a tagger of its own, F1."""
+    """The parser's part of a training: pretrained vectors, POS tags, its own tagger, F1."""
 
     def __init__(
         self, kind: Kind, options: TrainingOptions, data: TrainingData, listener: Listener
@@ -63,12 +63,12 @@ class ParserTraining:
         return kind.model_class(vocabulary, sizes, vectors=array, **more)
 
     def model(self, sizes: object, **more):
-        """Return a new model as the options say."""
+        """Return a new model with the dimensions and according to the options."""
         pos, sentences = self._options.pos, self._data.train
         return self.new_model(self._kind, sentences, sizes, pos, self._vectors, **more)
 
     def judge(self, model, data: TrainingData, seed: int) -> tuple[ParserEvaluation, Sequence[Add]]:
-        """Return the evaluation of the model, and what writes into its folder; gives a new parser a tagger."""
+        """Return the model's evaluation and the functions that write into its folder; train a new parser's tagger."""
         options, name = self._options, self._options.place.name
         if options.pretrained:
             share = covered_share(model.vocabulary, data.train)
@@ -87,7 +87,7 @@ class ParserTraining:
         return evaluation, [partial(append_record, record=record)]
 
     def _require_tags_as_said(self, model) -> None:
-        """Raise RnngError where --pos says other than the model; with --init nothing need be said."""
+        """Raise RnngError if --pos contradicts the model; with --init, --pos may be left out."""
         options, has_tags = self._options, model.vocabulary.tags is not None
         if options.pos == has_tags or (options.init and not options.pos):
             return
@@ -98,7 +98,7 @@ class ParserTraining:
 
 
 class WordsTraining:
-    """The part of a training that is that of a model of words: its vocabulary is that of clusters."""
+    """The part of a training for models that generate words; their vocabulary is that of word clusters."""
 
     evaluation: ClassVar[type[WordsEvaluation]]
 
@@ -126,12 +126,12 @@ class WordsTraining:
         return kind.model_class(vocabulary, sizes, **more)
 
     def model(self, sizes: object, **more):
-        """Return a new model as the options say; its clusters are made now where none are given."""
+        """Return a new model according to the options; makes clusters if the user gives none."""
         self._clusters = self._clusters or self._made_clusters()
         return self.new_model(self._kind, self._data.train, sizes, self._clusters, **more)
 
     def judge(self, model, data: TrainingData, seed: int) -> tuple[WordsEvaluation, Sequence[Add]]:
-        """Return the evaluation of the model, and what writes into its folder."""
+        """Return the model's evaluation and the functions that write into its folder."""
         evaluation = self.evaluation(model, data.dev)
         try:
             require_transitions(model, sorted({sentence.transitions for sentence in data.dev}))
@@ -146,7 +146,7 @@ class WordsTraining:
         return evaluation, [self._keep_clusters]
 
     def _made_clusters(self) -> list[files.ClusteredWord]:
-        """Brown clusters of the training oracle, as `rnng-dy clusters` makes them."""
+        """Make Brown clusters of the training oracle, as `rnng-dy clusters` does."""
         listener, oracle = self._listener, self._data.train
         listener.say(f"no --clusters: making Brown clusters of {self._data.source}")
         steps: list[int] = []
@@ -163,7 +163,7 @@ class WordsTraining:
         return entries
 
     def _keep_clusters(self, folder: Path) -> None:
-        """Write the clusters that the model was made with into its folder."""
+        """Write the model's clusters into its folder, or copy them from the folder of --init."""
         if self._options.init is None:
             with open_output(folder / CLUSTERS) as stream:
                 files.write_clusters(self._clusters, stream)
@@ -172,12 +172,12 @@ class WordsTraining:
 
 
 class GeneratorTraining(WordsTraining):
-    """The part of a training that is a generative model's."""
+    """The generative model's part of a training."""
 
     evaluation = GeneratorEvaluation
 
 
 class LanguageModelTraining(WordsTraining):
-    """The part of a training that is that of a sequential language model."""
+    """The sequential language model's part of a training."""
 
     evaluation = LanguageModelEvaluation

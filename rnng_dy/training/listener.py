@@ -1,4 +1,4 @@
-"""What a training says besides its records: to nobody, unless somebody listens."""
+"""Messages and progress of a training: interfaces that do nothing unless a command overrides them."""
 
 from __future__ import annotations
 
@@ -7,37 +7,37 @@ from collections.abc import Callable, Mapping
 
 
 class Progress:
-    """Hears how some work goes, and does nothing."""
+    """Progress of some work; this class ignores it."""
 
     def advance(self, n: int = 1) -> None:
-        """n more items are done."""
+        """Count n more items as done."""
 
     def finish(self) -> None:
-        """All of them are."""
+        """Report that the work is done."""
 
 
 class Listener:
-    """Passes warnings on to Python's, and records to a function; a command has one that prints."""
+    """Receiver of a training's messages: passes on warnings to Python and records to a function, ignores the rest."""
 
     def __init__(self, on_record: Callable[[Mapping[str, object]], None] | None = None):
         self._on_record = on_record
 
     def record(self, record: Mapping[str, object]) -> None:
-        """A record of the log is written."""
+        """Receive a new record of the log."""
         if self._on_record:
             self._on_record(record)
 
     def say(self, line: str) -> None:
-        """Something is as it was asked for, and may be of interest."""
+        """Receive a message for information."""
 
     def warn(self, line: str) -> None:
-        """Something is not as it was asked for, or as it should be."""
+        """Receive a warning: something is not as requested, or not as it should be."""
         warnings.warn(line, stacklevel=2)
 
     def progress(self, what: str, total: int | None, unit: str = "sentences") -> Progress:
-        """Some work begins; where the total is None nobody knows it."""
+        """Return the progress of work that begins; a total of None is unknown."""
         return Progress()
 
     def reading(self, path: str) -> Callable[[int], None]:
-        """A file is read; the result is called with the size of each line."""
+        """Return a function to be called with the size in bytes of each line that is read from a file."""
         return lambda size: None

@@ -1,7 +1,7 @@
-"""Training: one loop for every model, with the original's updates (Dyer et al. 2016, section 5).
+"""The training loop of every model, with the original's updates (Dyer et al. 2016, section 5).
 
-Everything random is tied to the seed and the number of the epoch or update, so that a resumed run draws what an
-uninterrupted one would have drawn.
+All random draws depend on the seed and the number of the epoch or update. So a resumed run makes the same draws as an
+uninterrupted one.
 """
 
 from __future__ import annotations
@@ -25,31 +25,31 @@ from rnng_dy.training.presets import Settings
 from rnng_dy.training.updates import Updater
 
 LARGE = 10**15
-"""Sentences, seconds and nats that no training reaches."""
+"""A number of sentences, seconds or nats that no training reaches."""
 
 
 @dataclass
 class TrainingState:
-    """Where training stands; all that a resumed run needs besides the parameters."""
+    """The progress of a training: all that a resumed run needs besides parameters and optimizer state."""
 
     epoch: int = 0
     position: int = 0
-    """Sentences done of this epoch."""
+    """Sentences of this epoch that are done."""
     sentences: int = 0
     updates: int = 0
     seconds: float = 0.0
     best: float | None = None
     best_sentences: int = 0
     evaluated: int = -1
-    """Sentences at the last evaluation."""
+    """Number of sentences at the last evaluation; -1 before the first."""
     stale: int = 0
-    """Evaluations since the best one."""
+    """Number of evaluations since the best one."""
     window: tuple[float, int, int, int] = (0.0, 0, 0, 0)
-    """Since the last record: loss in nats, words, updates, clipped updates."""
+    """Sums since the last progress record: loss in nats, words, updates, clipped updates."""
 
     @classmethod
     def from_json(cls, data: Mapping[str, object], examples: int) -> TrainingState:
-        """What `asdict` gave in a run on so many examples. Raises TypeError or ValueError for anything else."""
+        """Restore a state from the result of `asdict`, for `examples` examples. Raises TypeError or ValueError."""
         state = cls(**data)
         loss, *counts = state.window = tuple(state.window)
         counts += [state.epoch, state.position, state.best_sentences, state.stale]
@@ -67,7 +67,7 @@ class TrainingState:
         return state
 
     def is_evaluation_due(self, before: int, settings: Settings) -> bool:
-        """Whether an evaluation falls between `before` sentences and now."""
+        """Return whether an evaluation falls between `before` sentences and now."""
         if self.epoch < settings.evaluate_from_epoch or self.sentences < settings.first_evaluation:
             return False
         first, every = settings.first_evaluation, settings.evaluate_every
@@ -75,11 +75,11 @@ class TrainingState:
 
 
 Score = Mapping[str, object]
-"""What an evaluation gives; `score` is the number to maximise."""
+"""The result of an evaluation; `score` is the number to maximise."""
 
 
 class TrainingLoop:
-    """A model being trained: `run` goes on from `state` to the end."""
+    """A model being trained; `run` trains from `state` to the end."""
 
     def __init__(
         self,
@@ -92,28 +92,29 @@ class TrainingLoop:
         inputs: Mapping[str, object] | None = None,
         group: Callable[[Updater, Path, int], ReplicaGroup] | None = None,
     ):
-        """`model` and `examples` are of one kind; `report` is given every record of the log.
+        """Set up a training of `model` on `examples`, which are of the model's kind.
 
-        `inputs` says by name what the training depends on besides the settings, as JSON (hashes of what was read).
-        `group` has several processes work together, local ones where it is not given.
+        `report` is called with every record of the log. `inputs` are the training's inputs besides the settings, by
+        name, as JSON values (hashes of files).
+        `group` makes the group of processes that share the updates, by default local ones.
         """
         self.model, self.examples, self.settings = model, examples, settings
         self.evaluate = evaluate
         self.folder, self.report, self.inputs = Path(folder), report, dict(inputs or {})
         self.state = TrainingState()
         self.left_out: set[int] = set()
-        """Indices of examples whose graphs did not fit into memory."""
+        """Indices of the examples whose graphs did not fit into memory."""
         self._updater, self._group = Updater(model, examples, settings), group
 
     def create_folder(self, *adding: Callable[[Path], None]) -> None:
-        """Write the model folder of a run that begins, with what each of `adding` writes into it."""
+        """Write the model folder of a new run; each function in `adding` writes more files into it."""
         state, optimizer = self._to_json(), self._updater.optimizer
         checkpoint.save(self.model, self.folder, state, optimizer, adding)
 
     def resume(self) -> None:
-        """Take up the training state that the folder holds.
+        """Load the training state in the folder.
 
-        Raises RnngError naming what has changed, where the data or settings are not those of its run.
+        Raises RnngError if data or settings differ from those of the saved run; it names what has changed.
         """
         with writing(self.folder):
             checkpoint.remove_half_written(self.folder)
@@ -144,7 +145,7 @@ class TrainingLoop:
                 "a new model"
             )
         saved = Settings(**state["settings"])
-        # where it runs may change, and when it ends, but the linear schedule is one for a number of epochs
+        # processes and the end of training may change; the linear schedule, however, depends on the number of epochs
         free = {"jobs", "patience", *(["epochs"] if saved.schedule == "inverse" else [])}
         settings = asdict(self.settings).items()
         changed = [k for k, v in settings if k not in free and getattr(saved, k) != v]
@@ -155,18 +156,18 @@ class TrainingLoop:
             )
 
     def run(self, stop: Callable[[], bool] = lambda: False) -> bool:
-        """Train to the end (gives True), or until `stop` says so after an update (False); see `updates`."""
+        """Train to the end and return True, or until `stop` returns True after an update and return False."""
         with closing(self.updates()) as updates:
             return not any(stop() for _ in updates)
 
     def updates(self) -> Iterator[None]:
-        """Train, giving way after every update.
+        """Train, yielding after every update.
 
-        The end is that of the last epoch, or before it so many evaluations without a new best as `patience` says.
+        Training starts from the state in the folder, which `create_folder` writes and `resume` reads. It ends after the
+        last epoch, or earlier after `patience` evaluations without a new best score.
 
-        At the end, or where the iterator is closed before, the folder holds the training state, and the model that
-        scored best on the development data. Begins from the training state in the folder, which `create_folder` writes
-        and `resume` reads.
+        At the end, or when the iterator is closed, the folder holds the training state and the model that scored best
+        on the development data.
         """
         with writing(self.folder):
             if self.settings.jobs == 1:
@@ -213,7 +214,7 @@ class TrainingLoop:
         return 0 < self.settings.patience <= self.state.stale
 
     def learning_rate(self) -> float:
-        """The learning rate of the next update."""
+        """Return the learning rate of the next update."""
         settings, p = self.settings, self.state
         if settings.schedule == "linear":
             done = p.sentences / (settings.epochs * len(self.examples))
@@ -255,7 +256,7 @@ class TrainingLoop:
         self._save()
 
     def _save(self) -> None:
-        # a state that could not be loaded would take the place of one that can
+        # a state with unusable parameters would replace one that can be loaded
         self._updater.require_usable(self.state.updates)
         store, optimizer = self.model.store, self._updater.optimizer
         checkpoint.save_training(store, self.folder, self._to_json(), optimizer)
@@ -294,7 +295,7 @@ class TrainingLoop:
         self.report(record)
 
     def _cut_log(self) -> None:
-        """Drop the records that a killed run wrote after its last training state, and that of an early end."""
+        """Remove the records that a killed run wrote after its last training state, and the record of an early end."""
         path = self.folder / LOG
         if not path.exists():
             return
@@ -302,19 +303,19 @@ class TrainingLoop:
         for line in read_regular(path).decode("utf-8", "replace").split("\n"):
             try:
                 record = from_json(line)
-                # the evaluation at the end may come after a training state of the same sentences
+                # the final evaluation may come after a training state of the same number of sentences
                 last = p.evaluated if record["event"] == EVALUATION else p.sentences
-                # a run that ends at the same place again says so again
+                # a run that ends at the same place again writes the record again
                 if record["sentences"] <= last and record["event"] != ENDED_EARLY:
                     kept.append(line)
             except (KeyError, TypeError, ValueError):
-                break  # the killed run was writing this line, or somebody else has
+                break  # the killed run was writing this line, or another program changed it
         with replacing(path) as stream:
             stream.writelines(f"{line}\n" for line in kept)
 
 
 def append_record(folder: Path, record: Mapping[str, object]) -> None:
-    """Write a record at the end of a model folder's log."""
+    """Append a record to a model folder's log."""
     with open(folder / LOG, "a", encoding="utf-8") as stream:
         stream.write(one_line(record) + "\n")
 

@@ -1,9 +1,9 @@
-"""Ranks of MPI as replicas, on one machine or many: the first one trains, and the others make its updates with it.
+"""MPI ranks as replicas, on one machine or several: the first rank trains, and the others compute its updates with it.
 
-Only the first rank has data, options and the model folder; the others are sent what they need once. At each update
-every rank owns a slice of the gradients. It gets that slice of all ranks, adds them up in the order of ranks, and
-gives the sum to all: an update sends and receives twice the bytes of a gradient, whatever the number of ranks, and has
-the bits that as many local processes (`replicas`) would give.
+Only the first rank has data, options and the model folder; it sends the others what they need once. In each update
+every rank owns a slice of the gradients. It receives this slice from all ranks, adds them up in the order of ranks, and
+sends the sum to all. So an update sends and receives twice the bytes of a gradient, whatever the number of ranks. Its
+result equals, to the last bit, that of the same number of local processes (`replicas`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from rnng_dy.training.examples import Examples
 from rnng_dy.training.updates import Diverged, Updater
 
 try:
-    # connects this process with the others
+    # importing it connects this process with the others
     from mpi4py import MPI
 except ModuleNotFoundError:
     raise RnngError(
@@ -45,25 +45,25 @@ except (ImportError, RuntimeError) as error:
     ) from None
 
 STARTED = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS")
-"""Variables by which what starts processes says how many they are."""
+"""Environment variables in which launchers give the number of processes."""
 EAGER, PAUSE = 0.02, 0.0005
-"""Seconds: a rank that has waited for as long as the first says looks only so often."""
+"""Seconds: a rank polls without a break for EAGER, then every PAUSE."""
 LONG = 1.0
-"""Seconds for what all ranks are ready for, which is done in steps: none of them should wait for a look."""
+"""Seconds of polling without a break in steps that all ranks reach at the same time, so that none waits for a poll."""
 PART = 2**30
-"""Bytes of a message that are sent at a time: some MPIs cannot count beyond 2^31."""
+"""Bytes of a message that are sent at once: some MPIs cannot count beyond 2^31."""
 
 
 class World:
-    """The ranks that mpirun has started, seen from one of them."""
+    """The ranks that mpirun has started, as one of them sees them."""
 
     def __init__(self, command: Sequence[str]):
-        """`command` is what was typed. Raises RnngError where it, or what computes, is not the same in all ranks."""
+        """Compare the ranks. Raises RnngError if they differ in the typed `command`, in software or in processor."""
         self._comm = MPI.COMM_WORLD
         self.rank, self.size = self._comm.Get_rank(), self._comm.Get_size()
         _require_one_mpi(self.size)
         self._host = MPI.Get_processor_name()
-        # else sums and steps would not have the same bits
+        # otherwise sums and steps would not be equal to the last bit
         alike = {"command": shlex.join(command), **installed(), "processor": cpu_level()}
         known = self._comm.allgather((self._host, alike))
         hosts = [host for host, _ in known]
@@ -72,15 +72,15 @@ class World:
         for rank, (host, theirs) in enumerate(known):
             if what := differences(theirs, known[0][1]):
                 if self.rank:
-                    # the first one says it
+                    # only the first rank prints the error
                     raise SystemExit(2)
                 raise RnngError(f"rank {rank} on {host} is not as rank 0 on {hosts[0]}: {what}")
 
     @contextmanager
     def leading(self) -> Iterator[None]:
-        """For the first rank: a block in which the others help, and after which they end.
+        """Run a block on the first rank while the others help; they end after it.
 
-        Where it is left in the middle of what all do together, they are ended by force.
+        If an exception leaves the block during a step of all ranks, all ranks are ended by force.
         """
         try:
             yield
@@ -94,25 +94,25 @@ class World:
             self.tell(None)
 
     def _abort(self) -> None:
-        """End all ranks by force, once mpirun has had the time to pass on what was said."""
+        """End all ranks by force, after a pause in which mpirun passes on their messages."""
         sys.stderr.flush()
         time.sleep(0.5)
         self._comm.Abort(2)
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """For the first rank: a block that all ranks go through, or none."""
+        """Run a block on the first rank that all ranks must complete, or none."""
         self._is_inside = True
         try:
             yield
         except Diverged:
-            # all of them find it, and are through
+            # all ranks raise it, and have completed the step
             self._is_inside = False
             raise
         self._is_inside = False
 
     def tell(self, message: object) -> None:
-        """Give all other ranks a message; None ends what they do. In the middle of something nobody would hear."""
+        """Send all other ranks a message; None ends their loop. Does nothing during a step of all ranks."""
         if self._is_inside:
             return
         with self.together():
@@ -121,7 +121,7 @@ class World:
             self._pass_on(content)
 
     def _hear(self) -> object:
-        """The next message of the first rank, which may take its time."""
+        """Wait for the next message of the first rank and return it."""
         size = np.zeros(1, int)
         _wait(self._comm.Ibcast(size, root=0))
         content = np.empty(size[0], np.uint8)
@@ -133,26 +133,26 @@ class World:
             _wait(self._comm.Ibcast(content[start : start + PART], root=0))
 
     def group(self, updater: Updater, folder: Path, replicas: int) -> Ranks:
-        """The ranks as the replicas of an updater; the folder is the first rank's alone."""
+        """Return the ranks as the replicas of an updater; only the first rank uses the folder."""
         return Ranks(self, updater)
 
     def all_reduce(self, store: ParameterStore) -> RankAllReduce:
-        """What this rank adds up the gradients of a model with."""
+        """Return the all-reduce with which this rank adds up the gradients of a model."""
         return RankAllReduce(self._comm, store)
 
     def help(self) -> None:
-        """For every rank but the first: make the updates that it says, until it has no more.
+        """Make the updates that the first rank requests, until it ends the loop; for all other ranks.
 
-        What goes wrong here ends all ranks, with a message.
+        An error here ends all ranks, with a message.
         """
-        # signals that end training are for the first rank, which says when it is over
+        # signals that end training are for the first rank, which then ends the others
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
         try:
             limit_memory(self.here)
             engine.start()
             with plugins.blamed():
-                # before the model that needs them comes
+                # plugins come before the model that needs them
                 while (sent := self._hear()) is not None:
                     plugins.load_sent(sent)
                     self._update_as_told(*self._hear())
@@ -168,16 +168,16 @@ class World:
         updater = Updater(model, examples, settings, self.all_reduce(model.store))
         updater.optimizer.load(optimizer)
         while (update := self._hear()) is not None:
-            # the first rank finds that too, and says it
+            # the first rank raises and reports it, too
             with suppress(Diverged):
                 updater.update(*update)
 
 
 class Ranks:
-    """The replicas of an updater, seen from the first rank; see `ReplicaGroup`."""
+    """The replicas of an updater, as the first rank sees them; see `ReplicaGroup`."""
 
     def __init__(self, world: World, updater: Updater):
-        """The model has the parameters that training goes on from."""
+        """Send the updater's model, with its initial parameters, to the other ranks."""
         self._world, self._updater = world, updater
         examples, optimizer = updater.examples, updater.optimizer.arrays()
         if world.machines > 1 and isinstance(examples, Examples):
@@ -200,10 +200,10 @@ class Ranks:
 
 
 class RankAllReduce:
-    """How one rank adds its gradients to those of the others; see `GradientAllReduce`."""
+    """One rank's part in adding up the gradients of all ranks; see `GradientAllReduce`."""
 
     def __init__(self, comm: MPI.Comm, store: ParameterStore):
-        """All ranks make theirs at the same time."""
+        """Wait for the other ranks, which must construct theirs at the same time."""
         self.rank, self.replicas = comm.Get_rank(), comm.Get_size()
         self._comm, self._gradients = comm, Gradients(store)
         self._sum = OrderedSum(comm, self._gradients.most)
@@ -212,7 +212,7 @@ class RankAllReduce:
 
     def add_up(self, part: PartialLoss) -> PartialLoss:
         """See `GradientAllReduce`."""
-        # who is late is waited for here
+        # wait here for late ranks
         _wait(self._comm.Ibarrier())
         whole = total_loss(self._comm.allgather(part))
         row = self._row[: self._gradients.count(whole.rows)]
@@ -223,22 +223,22 @@ class RankAllReduce:
 
 
 class OrderedSum:
-    """Adds up rows of float32 numbers of all ranks, each number in the order of ranks."""
+    """Adds up rows of float32 numbers over all ranks, each number in the order of ranks."""
 
     def __init__(self, comm: MPI.Comm, most: int):
-        """For rows of at most so many numbers."""
+        """Reserve memory for rows of at most `most` numbers."""
         self._comm, self._rank, self._ranks = comm, comm.Get_rank(), comm.Get_size()
-        # one more for each slice: they are not all of one size
+        # one more number per slice, since slices differ in size by one
         self._slices = np.empty(most + self._ranks, np.float32)
 
     def __call__(self, row: np.ndarray) -> None:
-        """Replace a row by the sum of those of all ranks, which give rows of one length."""
+        """Replace a row by the sum of the rows of all ranks, which must have the same length."""
         ranks, rank = self._ranks, self._rank
         ends = [row.size * r // ranks for r in range(ranks + 1)]
         sizes = np.diff(ends).tolist()
         own = sizes[rank]
         slices = self._slices[: ranks * own].reshape(ranks, own)
-        # arrays with the sizes and beginnings of what goes to or comes from each rank
+        # buffers with the sizes and offsets of the parts for or from each rank
         whole = [row, (sizes, ends[:-1]), MPI.FLOAT]
         of_all = [slices, ([own] * ranks, [own * r for r in range(ranks)]), MPI.FLOAT]
         _wait(self._comm.Ialltoallv(whole, of_all), eager=LONG)
@@ -247,9 +247,9 @@ class OrderedSum:
 
 
 def _wait(request: MPI.Request, eager: float = EAGER) -> None:
-    """Wait for an operation so that signals come through and other processes get on.
+    """Wait for an operation by polling, so that Python handles signals and other processes can run.
 
-    MPI's own waiting keeps a processor busy, which another rank may be in need of.
+    MPI's own wait keeps a processor busy that another rank may need.
     """
     eager_until = time.monotonic() + eager
     while not request.Test():
@@ -260,7 +260,7 @@ def _wait(request: MPI.Request, eager: float = EAGER) -> None:
 
 
 def _require_one_mpi(size: int) -> None:
-    """Raise RnngError where the processes that were started do not see each other: all would train the same."""
+    """Raise RnngError if the started processes do not see each other: each would train on its own."""
     for name in STARTED:
         started = os.environ.get(name, "1")
         if size == 1 and started != "1":

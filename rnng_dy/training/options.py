@@ -1,4 +1,4 @@
-"""What a training begins with, as a command or a call in Python gives it."""
+"""The options of a training, from the command line or from Python."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ Trees = str | os.PathLike | Iterable["nltk.Tree"]
 
 
 class ContradictionError(RnngError):
-    """Options that do not go together; the message names them as the command line does."""
+    """Options that exclude each other; the message names them as the command line does."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingOptions:
-    """The options of the `train` commands, under their names there; `rnng-dy train KIND --help` says what they do."""
+    """The options of the `train` commands, under the same names; `rnng-dy train KIND --help` explains them."""
 
     folder: str | os.PathLike
-    """Of the model; it must not exist unless `resume` is true."""
+    """The model folder; it must not exist unless `resume` is true."""
     trees: Trees | None = None
     """A file of bracketed trees, or the trees themselves."""
     dev_trees: Trees | None = None
@@ -49,25 +49,25 @@ class TrainingOptions:
     preset: str = "paper"
     pos: bool = False
     tagger: bool = True
-    """Whether a new parser that reads tags gets a tagger of its own."""
+    """Whether a new parser that reads tags gets its own tagger."""
     pretrained: str | None = None
     clusters: str | None = None
     device: str | None = None
     world: object | None = None
-    """The ranks of MPI (`training.mpi.World`), where there are any."""
+    """The ranks of MPI (`training.mpi.World`) with --mpi."""
     command: str | None = None
     """The command line, for the model card."""
     settings: Mapping[str, object] = field(default_factory=dict)
-    """Fields of `Settings` that are not to be the preset's."""
+    """Values by field of `Settings` that replace those of the preset."""
     sizes: Mapping[str, int] = field(default_factory=dict)
-    """Dimensions that are not to be the preset's, by field."""
+    """Dimensions by field that replace those of the preset."""
 
     @classmethod
     def of(cls, kind: Kind, sizes: type, given: Mapping[str, object]) -> TrainingOptions:
-        """Return the options of a training; None stands for an option that is not given.
+        """Return the options of a training; options that are None count as absent.
 
-        `given` has options, settings and dimensions (fields of `sizes`) by the names that users know them by. Raises
-        RnngError for a name that is none of them, suggesting the nearest, and for a value out of its range.
+        `given` has options, settings and dimensions (fields of `sizes`) by the names that users see. Raises RnngError
+        for an unknown name, suggesting the nearest, and for a value out of its range.
         """
         of_other_kinds = {name for other in KINDS.values() for name in other.options}
         own = {of.name for of in fields(cls)} - {"settings", "sizes"}
@@ -91,16 +91,16 @@ class TrainingOptions:
 
     @property
     def place(self) -> Path:
-        """The model folder."""
+        """Return the model folder."""
         return Path(self.folder)
 
     @property
     def resumes(self) -> bool:
-        """Whether there is a training to resume."""
+        """Return whether there is a training to resume."""
         return self.resume and self.place.exists()
 
     def require_free_folder(self) -> None:
-        """Raise RnngError for a folder that is in the way."""
+        """Raise RnngError if the folder exists and is not to be resumed."""
         if self.place.exists() and not self.resume:
             raise RnngError(
                 f"{self.folder} exists: go on with --resume, or name another --model folder"
@@ -108,9 +108,9 @@ class TrainingOptions:
 
     @property
     def initial_hash(self) -> dict[str, object]:
-        """What --resume compares: the initial model but for its parameters, which may have gone on, too.
+        """Return the hash of the initial model for --resume, without its parameters: it may have been trained since.
 
-        Nothing where the model was given and is gone: it is not needed any more.
+        Returns nothing if the initial model has been removed, since resuming does not need it.
         """
         if self.init is None:
             return {"--init": None}
@@ -118,7 +118,7 @@ class TrainingOptions:
         return {"--init": content_hash(*files)} if all(map(Path.is_file, files)) else {}
 
     def _require_sense(self, kind: Kind) -> None:
-        """Raise ContradictionError, saying what to give, where the options do not go together."""
+        """Raise ContradictionError, which says how to fix the options, if they exclude each other."""
         for what, name, known in (
             ("preset", self.preset, NAMES),
             ("rule for unknown words", self.unk, RULES),
@@ -150,7 +150,7 @@ class TrainingOptions:
             raise RnngError(f"hold_out: {self.hold_out} is not in the range 0<x<1.")
 
     def _require_initial(self, kind: Kind) -> None:
-        """Raise ContradictionError where options do not go with --init."""
+        """Raise ContradictionError for options that --init excludes."""
         if self.init is None:
             if self.extend:
                 raise ContradictionError("--extend adds to the model of --init: give that")
@@ -168,7 +168,7 @@ class TrainingOptions:
             )
 
     def _require_oracles(self, kind: Kind) -> None:
-        """Raise ContradictionError where options do not go with --train."""
+        """Raise ContradictionError for options that --train excludes, or if one that it needs is missing."""
         if self.dev is None:
             raise ContradictionError("--train needs the development oracle: give --dev")
         with_trees = {
@@ -187,12 +187,12 @@ class TrainingOptions:
 
 
 def is_path(given: object) -> bool:
-    """Whether it names a file or folder."""
+    """Return whether a value is the name of a file or folder."""
     return isinstance(given, (str, os.PathLike))
 
 
 def is_oracle(given: object) -> bool:
-    """Whether it names a file that begins as an oracle does."""
+    """Return whether a value is the name of a file that begins like an oracle."""
     if not is_path(given) or not os.path.isfile(given):
         return False
     with open_input(given) as stream:

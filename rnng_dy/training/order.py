@@ -1,4 +1,4 @@
-"""The order in which an epoch goes through the training data, tied to the seed and the number of the epoch."""
+"""The order of the training data in an epoch, which depends on the seed and the number of the epoch."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from rnng_dy.training.examples import sizes_of
 from rnng_dy.training.presets import Settings
 
 BATCHES = 50
-"""Whose sentences are sorted together: enough for batches of like sentences, few enough for new ones in each epoch."""
+"""Batches that are sorted together: enough for sentences of like size per batch, few enough to vary over epochs."""
 
 
 def order_of_epoch(examples: Sequence, settings: Settings, epoch: int) -> np.ndarray:
-    """Indices of the examples, batch after batch; the last batch may be a smaller one."""
+    """Return the indices of the examples, batch after batch; the last batch may be smaller."""
     order = np.random.default_rng([settings.seed, 0, epoch]).permutation(len(examples))
     if not settings.bucket:
         return order
@@ -25,9 +25,9 @@ def order_of_epoch(examples: Sequence, settings: Settings, epoch: int) -> np.nda
 def in_buckets(
     order: np.ndarray, sizes: np.ndarray, batch_size: int, random: np.random.Generator
 ) -> np.ndarray:
-    """The order with like sizes in each batch: those of BATCHES batches are sorted, then all batches are shuffled.
+    """Return the order with like sizes in each batch: sorts each BATCHES batches by size, then shuffles all batches.
 
-    What is left for no whole batch stays at the end.
+    The rest that fills no whole batch stays at the end.
 
     >>> order, sizes = np.arange(5), np.array([9, 1, 8, 2, 5])
     >>> in_buckets(order, sizes, 2, np.random.default_rng(1)).tolist()

@@ -1,4 +1,4 @@
-"""How to train: the original's settings, and faster ones that were chosen by experiment (docs/performance.md)."""
+"""Training settings: the original's, and faster ones chosen by experiment (docs/performance.md)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rnng_dy.settings import AT_LEAST_1, NOT_NEGATIVE, POSITIVE, RATE, Range, mi
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How to train. Rates of `decay` and the evaluation times are the original's, see PRESETS."""
+    """Settings of a training. Rates of `decay` and the evaluation times are the original's, see PRESETS."""
 
     epochs: int = setting("Passes over the training data.", numbers=AT_LEAST_1)
     dropout: float = setting("Dropout rate.", numbers=RATE)
@@ -28,7 +28,7 @@ class Settings:
     )
     clip: float = setting("Global norm that gradients are scaled down to.", 5.0, POSITIVE)
     l2: float = setting("Share by which every update shrinks the parameters it uses.", 1e-6, RATE)
-    """Of dense parameters and, with sgd, the lookup rows of the minibatch."""
+    """Applies to dense parameters and, with sgd, to the lookup rows of the minibatch."""
     batch_size: int = setting("Sentences in one update.", 1, AT_LEAST_1)
     bucket: bool = setting(
         "Sentences of like length in each update, or of any (the default).", False
@@ -47,7 +47,7 @@ class Settings:
         NOT_NEGATIVE,
     )
     checkpoint_every: int = setting("Sentences between saved training states.", 2500, AT_LEAST_1)
-    """Every evaluation saves one, too."""
+    """Every evaluation also saves a training state."""
     report_every: int = setting("Sentences between records in log.jsonl.", 500, AT_LEAST_1)
     seed: int = setting("Seed of everything random.", 1, Range(0, 2**32 - 1))
     jobs: int = setting(
@@ -55,7 +55,7 @@ class Settings:
         1,
         AT_LEAST_1,
     )
-    """A preset's are those on the processor: a GPU takes one."""
+    """Presets give the number for the CPU; a GPU takes one process."""
 
 
 PRESETS = {
@@ -76,7 +76,7 @@ PRESETS = {
         evaluate_from_epoch=1,
     ),
 }
-# the paper's dropout for its LSTM language model is the same; the rest is not told
+# the paper's dropout for its LSTM language model is the same; the paper does not report the rest
 PRESETS["paper", "lstm-lm"] = PRESETS["paper", "generative"]
 # chosen by experiment: docs/performance.md
 _FAST = {"optimizer": "adam", "schedule": "linear", "batch_size": 16, "l2": 0.0}
@@ -110,19 +110,19 @@ NAMES = tuple(dict.fromkeys(name for name, _ in PRESETS))
 
 @dataclass(frozen=True)
 class Fit:
-    """How a preset is fitted to the number of training sentences."""
+    """How a preset adapts to the number of training sentences."""
 
     least_updates: int = 0
-    """Batches are halved, but for `least_batch`, while an epoch has fewer updates."""
+    """Batches are halved, down to `least_batch`, while an epoch has fewer updates than this."""
     least_batch: int = 1
     most_sentences: int = 0
-    """Epochs are so few that training sees about so many sentences, but one at least; 0: as many as there are."""
+    """Epochs are reduced, to one at least, so that training sees about this many sentences; 0: no limit."""
     sizes: Mapping[str, int] = field(default_factory=dict)
-    """Dimensions of a new model that are not the paper's, from `sizes_from` sentences on."""
+    """Dimensions of a new model that differ from the paper's, for `sizes_from` sentences or more."""
     sizes_from: int = 1
 
     def __call__(self, settings: Settings, sentences: int) -> Settings:
-        """The settings for a treebank of so many sentences."""
+        """Return the settings for a treebank of `sentences` sentences."""
         batch_size, epochs = settings.batch_size, settings.epochs
         while batch_size > self.least_batch and sentences < self.least_updates * batch_size:
             batch_size //= 2
@@ -132,7 +132,7 @@ class Fit:
             settings,
             batch_size=batch_size,
             epochs=epochs,
-            # at the end of each epoch of a small treebank
+            # a small treebank is evaluated at the end of each epoch
             first_evaluation=min(settings.first_evaluation, sentences),
             evaluate_every=min(settings.evaluate_every, sentences),
         )
@@ -153,7 +153,7 @@ FITS = {
 
 
 def settings_for(preset: str, kind: str, sentences: int) -> Settings:
-    """The settings of a preset for a model of a kind and so many training sentences.
+    """Return the settings of a preset for a kind of model and a number of training sentences.
 
     >>> [settings_for("fast", "generative", n).batch_size for n in (500, 1500, 3396, 10205)]
     [4, 8, 16, 16]
@@ -164,25 +164,25 @@ def settings_for(preset: str, kind: str, sentences: int) -> Settings:
 
 
 def sizes_for(preset: str, kind: str, sentences: int) -> Mapping[str, int]:
-    """Dimensions of a preset's new models that are not the paper's, for so many training sentences."""
+    """Return a preset's dimensions of new models that differ from the paper's, for a number of training sentences."""
     fit = FITS.get((preset, kind))
     return fit.sizes if fit and sentences >= fit.sizes_from else {}
 
 
 def identity(preset: str, kind: str) -> str:
-    """All that a preset's settings and dimensions depend on besides the number of training sentences."""
+    """Return text that identifies a preset's settings and dimensions, whatever the number of training sentences."""
     return repr((PRESETS[preset, kind], FITS.get((preset, kind))))
 
 
 def saved_settings(state: Mapping[str, object], folder: str | Path) -> Settings:
-    """The settings in a training state. Raises InputError where they are none, or such as no option can have set."""
+    """Return the settings in a training state. Raises InputError if they are missing or no option can set them."""
     try:
         settings = Settings(**state["settings"])
     except (KeyError, TypeError) as error:
         raise InputError(f"not a training state: {error}", folder) from None
     for of in fields(settings):
         value = getattr(settings, of.name)
-        # an integer of hundreds of digits is one, too
+        # an integer may have hundreds of digits
         if len(str(value)) >= 40 or mistake(of, value):
             raise InputError(f"damaged: the setting {of.name} cannot be {value!r:.40}", folder)
     return settings

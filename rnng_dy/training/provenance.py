@@ -1,4 +1,4 @@
-"""Where a model comes from: what its folder's about.json says, and how training keeps that true."""
+"""Where a model comes from: the content of about.json, and its updates during training."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from rnng_dy.model_card import About, Value
 from rnng_dy.training.presets import Settings
 
 DATE = "SOURCE_DATE_EPOCH"
-"""The variable that says what time it is where outputs are to be the same each time they are made."""
+"""The environment variable that replaces the current time, for reproducible outputs."""
 OF_RECORD = {"event", "epoch", "sentences", "updates", "seconds", "score", "is_best", "best"}
-"""What a record of an evaluation has besides scores that mean something by themselves."""
+"""Keys of an evaluation's record that are no scores for the model card."""
 
 
 def about_model(model: Model, sentences: Sequence[OracleSentence], command: str | None) -> dict:
-    """What there is to say of a model that is made from the sentences of a training oracle by a command."""
+    """Return the sections about a new model made by a command from the sentences of a training oracle."""
     config = model.config()
     return {
         "model": {
@@ -54,13 +54,13 @@ def about_import(
     command: str | None,
     checkpoint: str | Path,
 ) -> dict:
-    """What there is to say of a model that the original program trained and saved in a file."""
+    """Return the sections about a model imported from a checkpoint of the original program."""
     origin = {"program": "clab/rnng", "checkpoint": str(checkpoint), "sha256": _sha256(checkpoint)}
     return {**about_model(model, sentences, command), "origin": origin}
 
 
 def about_continued(base: Model, folder: str | Path) -> About:
-    """What there is to say of a model, before it is trained, that begins as the one of a folder."""
+    """Return the section about the origin of a model that starts from the model of a folder (--init)."""
     known = base.about or {}
     origin = {
         "model": str(folder),
@@ -77,7 +77,7 @@ def _sha256(path: str | Path) -> str:
 
 
 def corpus(sentences: Sequence[OracleSentence]) -> dict[str, Value]:
-    """The size of a training oracle."""
+    """Return the counts that describe the size of a training oracle."""
     oracle = encoded(sentences)
     counts, (_, classes) = oracle.counts("tokens"), oracle.unkified_types()
     return {
@@ -93,7 +93,7 @@ def corpus(sentences: Sequence[OracleSentence]) -> dict[str, Value]:
 
 
 def versions() -> dict[str, Value]:
-    """Of what computes."""
+    """Return the versions of the software, and the processor."""
     return {
         "rnng_dy": __version__,
         "dynet": engine.installed_version(),
@@ -104,7 +104,7 @@ def versions() -> dict[str, Value]:
 
 
 def now() -> str:
-    """The time in UTC, or that of SOURCE_DATE_EPOCH. Raises RnngError where that is no time."""
+    """Return the current time in UTC, or that of SOURCE_DATE_EPOCH. Raises RnngError if this is no time."""
     given = os.environ.get(DATE)
     try:
         moment = datetime.fromtimestamp(time.time() if given is None else int(given), timezone.utc)
@@ -127,9 +127,9 @@ class Provenance:
         command: str | None,
         preset: str,
     ):
-        """What is known of the model already stays, if it is nothing that is said anew.
+        """Replace sections about the model by new ones; its other sections stay.
 
-        `inputs` are hashes of the data by option; `preset` is that of a model that does not go on.
+        `inputs` are hashes of the data by option; `preset` is used for a new model, not for a resumed one.
         """
         known: About = model.about or {}
         new = about_model(model, sentences, command)
@@ -144,7 +144,7 @@ class Provenance:
         model.about = {**known, **new}
 
     def report(self, record: Mapping[str, object], folder: Path) -> None:
-        """Take up what a record of the log says, and write the card where it is an evaluation."""
+        """Update and write the model card from a record of the log, if this is an evaluation."""
         if record["event"] != "evaluation":
             return
         names = {"epoch": "epochs", "sentences": "sentences", "updates": "updates"}
@@ -156,7 +156,7 @@ class Provenance:
         model_card.write(folder, self._model.about)
 
     def finish(self, folder: Path) -> None:
-        """Say that the training has come to its end."""
+        """Record on the model card that the training is finished."""
         self._update(training={**self._model.about["training"], "finished": True})
         model_card.write(folder, self._model.about)
 

@@ -1,11 +1,11 @@
-"""Synchronous training in several processes: each computes a part of the minibatch's gradient.
+"""Synchronous training in several local processes: each computes a part of the minibatch's gradient.
 
-Every replica adds up the same gradients in the same order and makes the same step with its own optimizer, so that
+Every replica adds up the same gradients in the same order and makes the same step with its own optimizer. So
 parameters are never sent, all replicas stay equal to the last bit, and a run can be repeated.
 
-Gradients go through a file that all replicas map into memory, with a slot for each replica. Each replica says which
-lookup rows its graphs have used. All write those that any has used; when all have written, they read. A replica
-writes its slot anew only after all have told of the next gradient, and so have read this one.
+Replicas exchange gradients through a file that all map into memory, with a slot per replica. Each replica reports the
+lookup rows that its graphs have used. All replicas write the rows that any has used; when all have written, they read.
+A replica writes its slot again only after all have reported on the next gradient, and so have read this one.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ WRITTEN = "written"
 
 
 class Failed(NamedTuple):
-    """A message of a helper that can do no more."""
+    """The message of a helper process that has failed."""
 
     reason: str
 
 
 class Slots:
-    """The shared file, seen from one replica."""
+    """The shared file of gradients, as one replica sees it."""
 
     def __init__(self, store: ParameterStore, path: str, rank: int, replicas: int):
         self.rank, self.replicas = rank, replicas
@@ -58,7 +58,7 @@ class Slots:
 
     @staticmethod
     def bytes_needed(store: ParameterStore, replicas: int) -> int:
-        """The size of the file."""
+        """Return the size of the file in bytes."""
         return replicas * store.count() * np.dtype(np.float32).itemsize
 
     def write(self, rows: Rows) -> None:
@@ -71,7 +71,7 @@ class Slots:
 
 
 class _Helper:
-    """The all-reduce as a helper process sees it."""
+    """The all-reduce in a helper process."""
 
     def __init__(self, slots: Slots, connection: Connection):
         self.rank, self.replicas = slots.rank, slots.replicas
@@ -92,14 +92,14 @@ class _Helper:
             self._connection.send(message)
 
     def hear(self) -> object:
-        """The main process's next message."""
+        """Wait for the main process's next message and return it."""
         with _ending_with_main():
             return self._connection.recv()
 
 
 @contextmanager
 def _ending_with_main() -> Iterator[None]:
-    """End this process, with nothing said, where the main one is gone."""
+    """End this process silently if the main process is gone."""
     try:
         yield
     except (EOFError, OSError):
@@ -107,10 +107,10 @@ def _ending_with_main() -> Iterator[None]:
 
 
 class Replicas:
-    """An `Updater` of this process and those of helper processes, updating together."""
+    """The updater of this process and those of helper processes, which make updates together."""
 
     def __init__(self, updater: Updater, folder: Path, replicas: int):
-        """The folder has the updater's training state. Raises RnngError where there is no room for the file."""
+        """Start helpers, which read the training state in `folder`. Raises RnngError if the disk lacks room."""
         check_jobs(replicas, engine.device())
         self.rank, self.replicas = 0, replicas
         self._updater = updater
@@ -148,7 +148,7 @@ class Replicas:
             args=(theirs, str(folder), u.model.kind, u.examples, u.settings, place, loaded()),
             daemon=True,
         )
-        # signals that end training are for this process, without which a helper has nothing to do
+        # signals that end training are for this process only; helpers end when it ends
         with without_ctrl_c(signal.SIGTERM):
             process.start()
         theirs.close()
@@ -176,12 +176,12 @@ class Replicas:
             try:
                 connection.send(message)
             except OSError:
-                # it may have said why
+                # the helper may have sent the reason
                 self._receive(rank)
                 raise
 
     def _hear(self) -> list[object]:
-        """A message from each helper."""
+        """Wait for a message from each helper and return them, in the order of ranks."""
         return [self._receive(rank) for rank in range(1, self.replicas)]
 
     def _receive(self, rank: int) -> object:
@@ -213,9 +213,9 @@ class Replicas:
 
 
 def _help(connection: Connection, folder: str, kind: str, examples, settings, place, sent) -> None:
-    """A helper: makes the updates that it is told until the other end of the connection is gone.
+    """Run a helper process: make the requested updates until the main process closes the connection.
 
-    It tells the main process what goes wrong. Standard error gets the traceback of what is not the user's to mend.
+    The helper sends errors to the main process. It prints the traceback of errors that the user cannot fix.
     """
     end_with_parent()
     try:
@@ -232,7 +232,7 @@ def _help(connection: Connection, folder: str, kind: str, examples, settings, pl
 
 
 def _make_updates(connection: Connection, folder: str, kind: str, examples, settings, place):
-    """The updates; `place` is the shared file, the helper's rank and the number of replicas."""
+    """Make the updates; `place` is the path of the shared file, the helper's rank and the number of replicas."""
     path, rank, replicas = place
     engine.start()
     limit_memory(replicas)

@@ -1,4 +1,4 @@
-"""Trainings as their users know them: from trees or oracles to a model folder, with a record of every step."""
+"""The public interface of training: from trees or oracles to a model folder, with a record of every step."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ from rnng_dy.training.presets import Settings, saved_settings, settings_for, siz
 from rnng_dy.training.provenance import Provenance, about_continued
 
 LEARNT_FROM = 100_000
-"""Sentences that show how a treebank writes text, evenly spaced where there are more."""
+"""Maximum of training sentences, evenly spaced, from which the segmenter learns how the treebank writes text."""
 Record = Mapping[str, object]
 
 
 class Training:
-    """A training of a model, begun or resumed by going through the records of its log.
+    """A training of a model, which is started or resumed by iterating over the records of its log.
 
         training = rnng_dy.Training("discriminative", "train.trees", "dev.trees", folder="parser")
         for record in training:
             print(record["event"], record["epoch"])
         parser = training.model
 
-    Leaving the loop, and Ctrl-C, stop the training after an update. `resume=True` then goes on with it, to the same
-    numbers.
+    Leaving the loop, and Ctrl-C, stop the training after an update. `resume=True` then continues it, with the same
+    results as without the stop.
     """
 
     def __init__(
@@ -55,14 +55,14 @@ class Training:
         listener: Listener | None = None,
         **settings,
     ):
-        """`kind` is `discriminative`, `generative` or `lstm-lm`; `folder` is that of the model.
+        """Check the options; `kind` is `discriminative`, `generative` or `lstm-lm`, `folder` the model folder.
 
         `trees` and `dev_trees` are files of bracketed trees, nltk.Trees or oracles. `settings` are the other options of
         `rnng-dy train`, with _ for -: see `TrainingOptions` and `Settings`.
 
-        Raises RnngError for options that do not go together, and for settings that there are not, or out of range.
+        Raises RnngError for options that exclude each other, unknown settings, and values out of range.
         """
-        # a command says what is an oracle
+        # on the command line, the user names oracles by --train and --dev
         if "train" not in settings and is_oracle(trees):
             settings["train"], trees = trees, None
         if "dev" not in settings and is_oracle(dev_trees):
@@ -72,31 +72,31 @@ class Training:
         given = {"folder": folder, "trees": trees, "dev_trees": dev_trees, **settings}
         self.options = TrainingOptions.of(self.kind, self._sizes_type, given)
         self.records: list[Record] = []
-        """The records that this process has made."""
+        """The records that this process has written."""
         self._listener = listener or Listener()
         self._new: list[Record] = []
 
     @property
     def folder(self) -> Path:
-        """The model folder."""
+        """Return the model folder."""
         return self.options.place
 
     @property
     def model(self):
-        """The model that has scored best on the development data so far, as the folder has it."""
+        """Load the model that has scored best on the development data so far."""
         return registry.load(self.folder, self.kind.name)
 
     @property
     def best(self) -> dict[str, object]:
-        """The best score so far, and after how many sentences it was reached."""
+        """Return the best score so far, and the number of training sentences before it."""
         state = self._loop.state
         return {"best": state.best, "sentences": state.best_sentences}
 
     def __iter__(self) -> Iterator[Record]:
-        """Train, and give the records of the log.
+        """Train, and yield the records of the log.
 
-        Raises RnngError for data, models and settings that cannot be used, and `Stopped`, a KeyboardInterrupt, once a
-        signal has stopped the training and its state is saved.
+        Raises RnngError for data, models and settings that cannot be used. Raises `Stopped`, a KeyboardInterrupt, after
+        a signal has stopped the training and its state is saved.
         """
         with ExitStack() as stack:
             self._begin(stack)
@@ -111,7 +111,7 @@ class Training:
             yield from self._taken()
 
     def _repr_html_(self) -> str | None:
-        """Return the page of `rnng-dy plot` in a frame, for notebooks; None without a folder, or without Jinja2."""
+        """Return the page of `rnng-dy plot` in a frame, for notebooks; None without a folder or without Jinja2."""
         try:
             page = training_page([Run.read(self.folder, self.folder.name)], time.time())
         except RnngError:
@@ -123,11 +123,11 @@ class Training:
         yield from new
 
     def _begin(self, stack: ExitStack) -> None:
-        """Make or read data and model, and write the folder of a new one; `stack` ends what must be ended."""
+        """Make or read data and model, and write the folder of a new model; `stack` closes the resources."""
         options, listener = self.options, self._listener
         base = self._initial_model()
         self._start_engine()
-        # until the training ends no other one can write the folder
+        # no other training can write the folder until this one ends
         stack.enter_context(writing(options.folder))
         options.require_free_folder()
         data = stack.enter_context(training_data(self.kind, options, base, listener))
@@ -160,7 +160,7 @@ class Training:
         self._warn_of(data)
 
     def _start_engine(self) -> None:
-        """Start DyNet, before data is made. Raises RnngError where the device cannot do what the options say."""
+        """Start DyNet before any data is made. Raises RnngError if the device does not suit the options."""
         device = self.options.device
         if self.options.world and device not in (None, engine.CPU):
             raise RnngError("--mpi is for the CPU: leave out --device")
@@ -168,7 +168,7 @@ class Training:
         engine.start_on(device)
 
     def _initial_model(self):
-        """The model of --init; None without it, and where --resume goes on with what was made of it."""
+        """Load the model of --init; return None without --init, or when resuming, since the folder has the model."""
         options = self.options
         if options.init is None or options.resumes:
             return None
@@ -183,13 +183,13 @@ class Training:
         if options.resumes:
             settings = saved_settings(checkpoint.training_state(self.folder), self.folder)
         if engine.device() != engine.CPU:
-            # a preset, or a training begun on the processor, may have more
+            # a preset, or a training started on the CPU, may have more
             settings = replace(settings, jobs=1)
         settings = replace(settings, **options.settings)
         return (replace(settings, jobs=options.world.size) if options.world else settings), sizes
 
     def _model(self, base, data: TrainingData, part, sizes: object):
-        """The model to train: new, that of the folder, or made of the one that training goes on from."""
+        """Return the model to train: a new one, that of the folder when resuming, or one made from that of --init."""
         names = ("composition", "transitions", "state")
         given = {n: value for n in names if (value := getattr(self.options, n)) is not None}
         if self.options.resumes:
@@ -204,7 +204,7 @@ class Training:
         return model
 
     def _require_same(self, model, given: Mapping, place: object, verb: str) -> None:
-        """Raise RnngError where options that were given are not those of the model."""
+        """Raise RnngError if the user's options differ from those of the model."""
         for name, value in given.items():
             if value != model.config()[name]:
                 raise RnngError(f"{place} has another {name}: {verb} without --{name}")
@@ -212,7 +212,7 @@ class Training:
             raise RnngError(f"{place} has other dimensions, {model.sizes}: {verb} with those")
 
     def _continued(self, base, data: TrainingData):
-        """The model of --init, with what --extend adds to it."""
+        """Return the model of --init, with the symbols that --extend adds."""
         init, extends = self.options.init, self.options.extend
         try:
             if symbols := str(unseen(base, data.train)):
@@ -226,7 +226,7 @@ class Training:
             raise InputError(str(error), data.source) from None
 
     def _examples(self, model, data: TrainingData) -> Examples:
-        """The examples to train on. Raises InputError where there are none, or of another transition system."""
+        """Return the training examples. Raises InputError if there are none, or for another transition system."""
         world, jobs = self.options.world, self.settings.jobs
         prepare_process(world.here if world else jobs, engine.device())
         try:
@@ -241,7 +241,7 @@ class Training:
         return examples
 
     def _warn_of(self, data: TrainingData) -> None:
-        """Warn of sentences that cannot be trained on."""
+        """Warn of sentences that are left out of training."""
         for line, reason in self._impossible.items():
             self._listener.warn(f"{data.train_path}:{line}: left out: {reason}")
         if self._impossible:
@@ -250,7 +250,7 @@ class Training:
             )
 
     def place_of(self, record: Record) -> str:
-        """The file and line of the sentence that a record is about."""
+        """Return file and line of the sentence that a record is about."""
         path, lines = self._places
         return f"{path}:{lines[record['sentence']]}"
 
@@ -270,9 +270,9 @@ def train(
     on_record: Callable[[Record], None] | None = None,
     **settings,
 ):
-    """Train a model to the end and return it as it scored best on the development data.
+    """Train a model to the end and return the one that scored best on the development data.
 
-    The arguments, and the errors raised, are those of `Training`; `on_record` is called with each record of the log.
+    Arguments and errors are those of `Training`; `on_record` is called with each record of the log.
     """
     training = Training(
         kind, trees, dev_trees, folder=folder, listener=Listener(on_record), **settings

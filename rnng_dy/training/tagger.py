@@ -1,4 +1,4 @@
-"""A parser's own POS tagger, which makes it a parser of plain words."""
+"""A parser's own POS tagger, with which it can parse untagged words."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def train_own_tagger(
     dev: Sequence[OracleSentence],
     seed: int,
 ) -> dict[str, object]:
-    """Give a parser a tagger of its training tags; gives the record for the log, `accuracy` on `dev` in percent."""
+    """Train a parser's tagger on its training tags; return a record for the log, `accuracy` on `dev` in percent."""
     chosen = evenly_spaced(sentences, MOST_SENTENCES)
     parser.tagger = tagger_of_training([_pairs(sentence) for sentence in chosen], seed)
     agreement = same_tags(map(_pairs, dev), (parser.tags_for(s.tokens) for s in dev))
@@ -40,7 +40,7 @@ def _pairs(sentence: OracleSentence) -> TaggedSentence:
 
 
 def parser_without_tagger(folder: str) -> DiscriminativeParser:
-    """The parser of a folder that can be given a tagger. Raises RnngError for one that has one, or reads no tags."""
+    """Load a parser that needs a tagger. Raises RnngError if it has a tagger or reads no tags."""
     parser = DiscriminativeParser.build(folder)
     if parser.vocabulary.tags is None:
         raise RnngError(
@@ -52,7 +52,7 @@ def parser_without_tagger(folder: str) -> DiscriminativeParser:
 
 
 def give_tagger(parser: DiscriminativeParser, tagger: PerceptronTagger) -> None:
-    """Make a tagger the parser's own. Raises RnngError where most of its tags are none of the parser's."""
+    """Make a tagger the parser's own. Raises RnngError if the parser lacks most of its tags."""
     unknown = sorted(tag for tag in tagger.classes if tag not in parser.vocabulary.tags)
     if 2 * len(unknown) > len(tagger.classes):
         shown = ", ".join(unknown[:5])
@@ -64,7 +64,7 @@ def give_tagger(parser: DiscriminativeParser, tagger: PerceptronTagger) -> None:
 
 
 def keep_tagger(tagger: PerceptronTagger, folder: str | Path) -> None:
-    """Write a tagger into a model folder that has none; it is there when it is complete."""
+    """Write a tagger into a model folder that has none; it appears there only when complete."""
     target = Path(folder, TAGGER)
     with locked(folder), locked(target):
         new = new_folder(target)

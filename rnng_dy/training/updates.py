@@ -1,4 +1,4 @@
-"""One update of a model: the gradient of a minibatch, clipping, and the optimizer's step."""
+"""One update of a model: the gradient of a minibatch, clipping and the optimizer's step."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rnng_dy.training.presets import Settings
 class Sgd:
     """The original's update, v -= rate * g + l2 * v, for dense parameters and the lookup rows of the minibatch.
 
-    The decay is not scaled by the learning rate. The rows' share comes in as a gradient.
+    The decay is not scaled by the learning rate. The decay of the lookup rows is added as a gradient.
     """
 
     def __init__(self, store: ParameterStore, clip: float, l2: float):
@@ -29,7 +29,7 @@ class Sgd:
         self._trainer.set_clip_threshold(0.0)
 
     def step(self, rate: float, norm: float, rows: Rows) -> None:
-        """Update from the gradients in the store, whose norm is given, and clear them."""
+        """Update from the gradients in the store, whose norm is `norm`, and clear them."""
         size = rate * min(1.0, self._clip / norm) if norm else rate
         if self._l2 and any(rows.values()):
             dy.renew_cg()
@@ -39,7 +39,7 @@ class Sgd:
         if self._l2:
             self._store.decay(self._l2)
         self._trainer.learning_rate = size
-        # of a large vocabulary a minibatch uses few clusters: the others' gradient is 0, and need not be subtracted
+        # a minibatch uses few clusters of a large vocabulary; the others' gradients are 0 and need no update
         unused = self._store.unused(rows)
         for parameter in unused:
             parameter.set_updated(False)
@@ -48,17 +48,17 @@ class Sgd:
             parameter.set_updated(True)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """What it remembers from update to update: nothing."""
+        """Return the optimizer's state, which is empty."""
         return {}
 
     def load(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Take up what `arrays` gave."""
+        """Restore the state that `arrays` returned."""
 
 
 class Adam:
-    """Adam (Kingma and Ba 2015) of clipped gradients; moments of lookup rows move only when the rows are used.
+    """Adam (Kingma and Ba 2015) with clipped gradients; moments of lookup rows change only when the rows are used.
 
-    l2 shrinks dense parameters, as in AdamW but not scaled by the learning rate.
+    `l2` shrinks dense parameters, as in AdamW but not scaled by the learning rate.
     """
 
     def __init__(self, store: ParameterStore, clip: float, l2: float):
@@ -74,13 +74,13 @@ class Adam:
         self._trainer.update(norm)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """The number of updates, and the moments, float32."""
+        """Return the number of updates, and the moments as float32."""
         updates, moments = self._trainer.state()
         named = {f"moment/{i}": np.asarray(m, np.float32) for i, m in enumerate(moments)}
         return {"updates": np.array(updates), **named}
 
     def load(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Take up what `arrays` gave. Raises ValueError where it is not of this model."""
+        """Restore the state that `arrays` returned. Raises ValueError if it does not fit this model."""
         moments = [arrays[f"moment/{i}"] for i in range(len(arrays) - 1)]
         for i, moment in enumerate(moments):
             # first and second moments in turn
@@ -93,11 +93,11 @@ OPTIMIZERS = {"sgd": Sgd, "adam": Adam}
 
 
 class Diverged(RnngError):
-    """Loss, gradient or parameters are not finite, or too large: every replica finds the same."""
+    """Loss, gradient or parameters are not finite, or too large; raised by every replica alike."""
 
 
 class Updater:
-    """Makes updates of a model; one of several replicas makes the same ones from their added gradients."""
+    """Makes updates of a model; replicas all make the same updates, from the sum of their gradients."""
 
     def __init__(
         self,
@@ -112,10 +112,10 @@ class Updater:
 
     @one_graph
     def update(self, members: Sequence[int], number: int, rate: float) -> Update:
-        """Update number `number` from the examples with the indices `members`, at a learning rate.
+        """Make update number `number` from the examples with the indices `members`, at a learning rate.
 
-        Everything random is tied to the seed, the number and, for dropout, the replica.
-        Raises Diverged where loss or gradient is not finite.
+        Random draws depend on the seed, the number and, for dropout, the replica.
+        Raises Diverged if loss or gradient is not finite.
         """
         random = np.random.default_rng([self.settings.seed, 1, number])
         unknown = self.settings.unknown_probability
@@ -139,7 +139,7 @@ class Updater:
         return Update(whole.loss, norm > self.settings.clip, whole.left_out)
 
     def require_usable(self, number: int) -> None:
-        """Raise Diverged where the parameters after so many updates are such as `store.load` refuses."""
+        """Raise Diverged if `store.load` would refuse the parameters after `number` updates."""
         for name, values in self.model.store.arrays().items():
             if not are_usable(values):
                 raise Diverged(
@@ -148,7 +148,7 @@ class Updater:
                 )
 
     def _gradient(self, batch: Mapping[int, object]) -> PartialLoss:
-        """Add the gradient of the batch to the store; in smaller graphs where one does not fit into memory."""
+        """Add the gradient of the batch to the store; uses smaller graphs if one does not fit into memory."""
         store = self.model.store
         store.forget_noted()
         losses = split_on_memory_error(self._losses, list(batch.values())) if batch else []
@@ -157,7 +157,7 @@ class Updater:
         return PartialLoss(loss, left_out, store.rows_with_gradient(), store.noted_rows())
 
     def _losses(self, examples: Sequence) -> list[float]:
-        """Add the gradient of the examples; their loss in nats stands with the first of them."""
+        """Add the gradient of the examples; returns their loss in nats with the first example, 0 with the others."""
         dy.renew_cg()
         loss = self.model.training_loss(examples, self.settings.dropout)
         value = loss.value()
@@ -166,7 +166,7 @@ class Updater:
 
 
 def parts_of_like_size(sizes: Mapping[int, int], count: int) -> list[list[int]]:
-    """The keys in `count` parts of like total size.
+    """Divide the keys into `count` parts of like total size.
 
     >>> parts_of_like_size({7: 5, 8: 1, 9: 4}, 2)
     [[7], [9, 8]]
@@ -181,6 +181,6 @@ def parts_of_like_size(sizes: Mapping[int, int], count: int) -> list[list[int]]:
 
 
 def _random_seed(seed: int, update: int, *replica: int) -> int:
-    """A seed for DyNet, 1 to 2^32 - 1 (0 would mean a random one), that differs between updates and replicas."""
+    """Return a seed for DyNet, 1 to 2^32 - 1 (0 would mean a random one), that differs by update and replica."""
     state = np.random.SeedSequence([seed, 2, update, *replica]).generate_state(1)[0]
     return 1 + int(state) % (2**32 - 1)
