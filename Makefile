@@ -40,7 +40,7 @@ $(VENV)/.dynet: $(RECIPE) $(if $(DYNET_MODULE),,again)
 	$(PYTHON) scripts/install_dynet --python $(VENV)/bin/python $(DYNET_FLAGS)
 	@touch $@
 
-$(VENV)/.package: setup.py pyproject.toml $(VENV)/.dynet
+$(VENV)/.package: setup.py pyproject.toml rnng_dy/__init__.py $(VENV)/.dynet
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
 	@touch $@
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rnng_dy.language_model import GenerativeModel
     from rnng_dy.parser import DiscriminativeParser
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "DiscriminativeParser",
     "GenerativeModel",
