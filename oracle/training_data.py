@@ -77,11 +77,8 @@ class TreesFile:
     def __iter__(self) -> Iterator[LocatedTree]:
         """The trees, with the line that each is written as. Raises InputError where no tree is left."""
         given = self._given
-        with (
-            open_lines(self.path)
-            if given is None
-            else nullcontext(_lines(self._checked(given))) as stream
-        ):
+        own = None if given is None else nullcontext(_lines(self._checked(given)))
+        with own or open_lines(self.path) as stream:
             lines = read_lines(self.path, stream=self._hashed(stream))
             yield from self._roots.without(self._cleaned(read_tree_lines(lines, self.path)))
         if not self.read:
