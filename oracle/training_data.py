@@ -77,7 +77,8 @@ class TreesFile:
     def __iter__(self) -> Iterator[LocatedTree]:
         """Yield the trees, each with its text on one line. Raises InputError if no tree is left."""
         given = self._given
-        with open_lines(self.path) if given is None else nullcontext(_lines(given)) as stream:
+        own = None if given is None else nullcontext(_lines(self._checked(given)))
+        with own or open_lines(self.path) as stream:
             lines = read_lines(self.path, stream=self._hashed(stream))
             yield from self._roots.without(self._cleaned(read_tree_lines(lines, self.path)))
         if not self.read:
@@ -89,6 +90,15 @@ class TreesFile:
     def hash(self) -> str:
         """SHA-256 of the bytes read, equal to `file_hash`."""
         return self._digest.hexdigest()
+
+    def _checked(self, trees: Iterable[nltk.Tree]) -> Iterator[nltk.Tree]:
+        """The trees. Raises InputError for what is none."""
+        if isinstance(trees, nltk.Tree):
+            raise InputError("one tree, and a list of them is needed", self.path)
+        for number, tree in enumerate(trees, 1):
+            if not isinstance(tree, nltk.Tree):
+                raise InputError(f"{tree!r:.60} is no nltk.Tree", self.path, number)
+            yield tree
 
     def _hashed(self, stream: Iterable[bytes]) -> Iterator[bytes]:
         for line in stream:

@@ -115,6 +115,7 @@ class Replicas:
         self.rank, self.replicas = 0, replicas
         self._updater = updater
         self._connections, self._processes = [], []
+        self._started = False
         store = updater.model.store
         descriptor, path = tempfile.mkstemp(prefix="rnng_dy.")
         try:
@@ -123,6 +124,7 @@ class Replicas:
             for rank in range(1, replicas):
                 self._start(path, folder, rank)
             self._hear()
+            self._started = True
             updater.all_reduce = self
         except RnngError:
             self.close()
@@ -143,17 +145,18 @@ class Replicas:
         ours, theirs = context.Pipe()
         u = self._updater
         place = (path, rank, self.replicas)
-        process = context.Process(
-            target=_help,
-            args=(theirs, str(folder), u.model.kind, u.examples, u.settings, place, loaded()),
-            daemon=True,
-        )
+        process = context.Process(target=_help, args=(theirs,), daemon=True)
         # signals that end training are for this process only; helpers end when it ends
         with without_ctrl_c(signal.SIGTERM):
             process.start()
         theirs.close()
         self._connections.append(ours)
         self._processes.append(process)
+        # not as arguments: `start` would wait for ever for a helper that ends before it has read all of them
+        try:
+            ours.send((loaded(), str(folder), u.model.kind, u.examples, u.settings, place))
+        except OSError:
+            self._lost(rank)
 
     def update(self, members: Sequence[int], number: int, rate: float) -> Update:
         """See `Updater.update`."""
@@ -198,6 +201,11 @@ class Replicas:
     def _lost(self, rank: int) -> None:
         process = self._processes[rank - 1]
         process.join()
+        if not self._started and process.exitcode == 1:
+            raise RnngError(
+                f"training process {rank} could not start: a script that trains with jobs needs "
+                'its calls under `if __name__ == "__main__":`, because each process imports it'
+            )
         raise RnngError(
             f"training process {rank} ended with code {process.exitcode} (-9: killed, often for want of memory); "
             "go on with --resume, or train with fewer --jobs"
@@ -212,16 +220,18 @@ class Replicas:
             process.join()
 
 
-def _help(connection: Connection, folder: str, kind: str, examples, settings, place, sent) -> None:
+def _help(connection: Connection) -> None:
     """Run a helper process: make the requested updates until the main process closes the connection.
 
     The helper sends errors to the main process. It prints the traceback of errors that the user cannot fix.
     """
     end_with_parent()
     try:
+        with _ending_with_main():
+            sent, *task = connection.recv()
         with blamed():
             load_sent(sent)
-            _make_updates(connection, folder, kind, examples, settings, place)
+            _make_updates(connection, *task)
     except Exception as error:
         reason = str(error)
         if not isinstance(error, RnngError | PluginError):

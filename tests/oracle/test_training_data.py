@@ -7,6 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from nltk import Tree
 
 from oracle.errors import InputError
 from oracle.streams import file_hash
@@ -153,4 +154,18 @@ def test_a_tree_of_one_word_trains(folder):
 def test_what_cannot_be_trained_on_is_named(folder, lines, says):
     with pytest.raises(InputError) as raised:
         made(folder, TreesFile(write("t.trees", *lines)), Fraction(1, 10))
+    assert str(raised.value).startswith(says)
+
+
+@pytest.mark.parametrize(
+    ("trees", "says"),
+    [
+        ([Tree.fromstring(CLEAN), CLEAN], f"trees:2: {CLEAN!r} is no nltk.Tree"),
+        ([None], "trees:1: None is no nltk.Tree"),
+        (Tree.fromstring(CLEAN), "trees: one tree, and a list of them is needed"),
+    ],
+)
+def test_what_is_given_for_trees_and_is_none_is_named(trees, says):
+    with pytest.raises(InputError) as raised:
+        list(TreesFile("trees", trees=trees))
     assert str(raised.value).startswith(says)

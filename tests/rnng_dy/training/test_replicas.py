@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import subprocess
 import sys
 from itertools import product
 
@@ -132,3 +133,22 @@ def test_a_helper_that_is_killed_is_said(sentences, tmp_path):
     with pytest.raises(RnngError, match=r"training process 1 ended with code -9 .* want of memory"):
         replicas.update(range(4), 0, 0.1)
     replicas.close()
+
+
+def test_a_script_without_a_guard_is_told_so_and_does_not_wait_for_ever(tmp_path):
+    # more than a pipe holds, so that a start that sends it all would wait for a helper that has ended
+    words = " ".join(f"(NN w{n})" for n in range(40))
+    (tmp_path / "some.trees").write_text(f"(S {words})\n" * 400, encoding="utf-8")
+    (tmp_path / "script.py").write_text(
+        "import rnng_dy\n"
+        'rnng_dy.train("discriminative", "some.trees", hold_out=0.1, folder="a", hidden=8, lstm_input=8,\n'
+        "    epochs=1, batch_size=8, jobs=2)\n",
+        encoding="utf-8",
+    )
+    command = [sys.executable, "script.py"]
+    environment = os.environ | {"PYTHONPATH": str(CHECKOUT)}
+    ended = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert ended.returncode == 1
+    assert 'if __name__ == "__main__":' in ended.stderr.splitlines()[-1]
