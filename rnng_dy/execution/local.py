@@ -50,9 +50,13 @@ def local_executor(jobs: int = 1, device: str = CPU) -> Executor:
 
 
 def check_jobs(jobs: int, device: str) -> None:
-    """Raise RnngError for several processes with a GPU, or for more than memory or processors allow."""
+    """Raise RnngError for several processes with a GPU or in a pool, or for more than memory or processors allow."""
     if jobs > 1 and device != CPU:
         raise RnngError("--jobs is for the CPU: one process keeps a GPU busy")
+    if jobs > 1 and multiprocessing.current_process().daemon:
+        raise RnngError(
+            "a process of a multiprocessing.Pool cannot start others: use --jobs 1 there"
+        )
     if jobs > 1:
         require_room(jobs, f"--jobs {jobs}")
 

@@ -186,7 +186,11 @@ class Training:
             # a preset, or a training started on the CPU, may have more
             settings = replace(settings, jobs=1)
         settings = replace(settings, **options.settings)
-        return (replace(settings, jobs=options.world.size) if options.world else settings), sizes
+        if options.world:
+            return replace(settings, jobs=options.world.size), sizes
+        # a preset may have more than the options
+        check_jobs(settings.jobs, engine.device())
+        return settings, sizes
 
     def _model(self, base, data: TrainingData, part, sizes: object):
         """Return the model to train: a new one, that of the folder when resuming, or one made from that of --init."""
