@@ -30,7 +30,7 @@ TITLES = {
     "settings": "Settings",
     "data": "Hashes of the data",
     "made": "Made",
-    "resumed": "Gone on with",
+    "resumed": "Resumed with",
     "versions": "Versions",
 }
 """Titles of the sections, in the order of the card."""

@@ -1,4 +1,4 @@
-"""kill -9 at any moment of training loses nothing: --resume goes on to the numbers of an uninterrupted run."""
+"""kill -9 at any moment of training loses nothing: --resume continues to the numbers of an uninterrupted run."""
 
 from __future__ import annotations
 

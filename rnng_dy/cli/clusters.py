@@ -77,7 +77,7 @@ class _MakeOrShow(click.Command):
     is_flag=True,
     help="Then move words between clusters where that makes them more informative.",
 )
-@click.option("--resume", is_flag=True, help="Go on where an interrupted run was.")
+@click.option("--resume", is_flag=True, help="Continue where an interrupted run stopped.")
 def clusters(corpus: str, output: str, resume: bool, **options) -> None:
     """Make Brown clusters of the words of CORPUS: a generative oracle, trees or one sentence a line.
 
@@ -103,7 +103,7 @@ def clusters(corpus: str, output: str, resume: bool, **options) -> None:
             run.cluster(clustering, counter, keep, progress.advance)
         progress.finish()
     except KeyboardInterrupt:
-        warn("\nstopped; --resume goes on from what was saved, if anything was")
+        warn("\nstopped; --resume continues from what was saved, if anything was")
         sys.exit(130)
     entries = run.entries(clustering, bigrams)
     report = run.report(clustering, bigrams, entries)
@@ -130,7 +130,7 @@ def _keeping(state: SavedState | None) -> Iterator[Keep]:
             if state:
                 save()
             if stopped:
-                how = "the same command with --resume goes on" if state else "nothing is kept"
+                how = "the same command with --resume continues" if state else "nothing is kept"
                 warn(f"\nstopped; {how}")
                 sys.exit(128 + stopped[0])
             saved = time.monotonic()

@@ -176,7 +176,7 @@ def training_options(command: Callable) -> Callable:
         model_section_option(
             "--resume",
             is_flag=True,
-            help="Go on from the training state in the model folder, if there is one.",
+            help="Continue from the training state in the model folder, if there is one.",
         ),
         model_section_option(
             "--init",
@@ -235,7 +235,7 @@ def state_option(states: Collection[str]) -> Callable:
 
 device_option = _device_option(click.option)
 resume_option = click.option(
-    "--resume", is_flag=True, help="Go on with the part that a stopped run left."
+    "--resume", is_flag=True, help="Continue the part that a stopped run left."
 )
 json_option = click.option(
     "--json", "numbers", type=FILE, help="Write the numbers that are printed as JSON, too."

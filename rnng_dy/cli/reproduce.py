@@ -111,7 +111,7 @@ def _reproduce(corpus: str, sources: Mapping[str, str], unk: str, **options) -> 
     try:
         runner.run()
     except KeyboardInterrupt:
-        warn("\nstopped; the same command goes on")
+        warn("\nstopped; the same command continues")
         sys.exit(130)
     if "report" in groups:
         from rnng_dy.reproduce.made import make_report

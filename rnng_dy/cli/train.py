@@ -28,7 +28,7 @@ from rnng_dy.models.sizes import ParserSizes, Sizes
 
 @click.group(cls=RankedGroup)
 def train() -> None:
-    """Train a model. Ctrl-C stops it so that --resume can go on."""
+    """Train a model. Ctrl-C stops it so that --resume can continue."""
 
 
 @train.command("discriminative", cls=Sectioned)
@@ -103,7 +103,7 @@ def _train(kind: str, mpi: bool, **options) -> None:
     except ContradictionError as error:
         raise click.UsageError(str(error)) from None
     except Stopped as stop:
-        click.echo(f"stopped; the same command with --resume goes on in {folder}", err=True)
+        click.echo(f"stopped; the same command with --resume continues in {folder}", err=True)
         sys.exit(128 + stop.number)
     except KeyboardInterrupt as stop:
         if options["trees"] is None or Path(folder).exists():

@@ -155,12 +155,12 @@ class _Spawning(SpawnContext):
             process.join(ENDING)
         codes = {process.exitcode for process in self._processes} - {None, 0, -signal.SIGTERM}
         if codes <= {-signal.SIGKILL}:
-            return "a working process was killed, often for want of memory: go on with --resume and fewer --jobs"
+            return "a working process was killed, often for want of memory: continue with --resume and fewer --jobs"
         code = max(codes - {-signal.SIGKILL})
         named = f" ({signal.strsignal(-code)})" if code < 0 else ""
         return (
-            f"a working process ended with code {code}{named}, as by a fault in a library that a plugin calls: go on "
-            "with --resume"
+            f"a working process ended with code {code}{named}, as by a fault in a library that a plugin calls: "
+            "continue with --resume"
         )
 
     def kill(self) -> None:

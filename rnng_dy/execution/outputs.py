@@ -212,7 +212,7 @@ def _write_file(
         if make is not None:
             make(file.part)
     except KeyboardInterrupt as stop:
-        said = f"stopped; what is done is in {file.part}, --resume goes on"
+        said = f"stopped; what is done is in {file.part}, --resume continues"
         raise type(stop)(said) from None
     if make is None:
         file.finish()

@@ -199,7 +199,7 @@ class Scheduler:
                 raise
             raise RnngError(
                 f"the Dask scheduler at {self.name} is gone, or has dropped the work: when it is there again, --resume "
-                "goes on"
+                "continues"
             ) from None
 
     def look(self) -> None:

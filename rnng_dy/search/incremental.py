@@ -113,7 +113,7 @@ class SearchOptions:
     fast_track: int = setting(
         "Beam: actions that generate the word, kept besides those.", 5, NOT_NEGATIVE
     )
-    word_beam: int = setting("Beam: analyses that go on to the next word.", 10, AT_LEAST_1)
+    word_beam: int = setting("Beam: analyses that are kept for the next word.", 10, AT_LEAST_1)
     sum_all: bool = False
     """Whether probabilities are sums over all analyses that reach a word, not over the word beam alone."""
     like_reference: bool = setting(

@@ -93,7 +93,7 @@ class ParserTraining:
             return
         folder = options.folder if options.resumes else options.init
         raise RnngError(
-            f"{folder} was trained {'with' if has_tags else 'without'} --pos: go on with the same"
+            f"{folder} was trained {'with' if has_tags else 'without'} --pos: resume with the same"
         )
 
 

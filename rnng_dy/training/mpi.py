@@ -160,7 +160,7 @@ class World:
             if not isinstance(error, (RnngError, PluginError, MemoryError)):
                 traceback.print_exc()
             reason = str(error) or type(error).__name__
-            message = f"Error: rank {self.rank} on {self._host}: {reason}; go on with --resume"
+            message = f"Error: rank {self.rank} on {self._host}: {reason}; continue with --resume"
             print(message, file=sys.stderr, flush=True)
             self._abort()
 

@@ -103,7 +103,7 @@ class TrainingOptions:
         """Raise RnngError if the folder exists and is not to be resumed."""
         if self.place.exists() and not self.resume:
             raise RnngError(
-                f"{self.folder} exists: go on with --resume, or name another --model folder"
+                f"{self.folder} exists: continue with --resume, or name another --model folder"
             )
 
     @property
@@ -163,8 +163,8 @@ class TrainingOptions:
             )
         if os.path.realpath(self.init) == os.path.realpath(self.folder):
             raise ContradictionError(
-                "--init and --model name one folder: name a new one for the model that is made, or go on with the old "
-                "training by --resume without --init"
+                "--init and --model name one folder: name a new one for the model that is made, or continue with the "
+                "old training by --resume without --init"
             )
 
     def _require_oracles(self, kind: Kind) -> None:

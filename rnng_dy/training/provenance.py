@@ -110,7 +110,7 @@ def now() -> str:
         moment = datetime.fromtimestamp(time.time() if given is None else int(given), timezone.utc)
     except (OSError, OverflowError, ValueError):
         raise RnngError(
-            f"{DATE} is {given!r}, no number of seconds since 1970: mend it, or unset it"
+            f"{DATE} is {given!r}, no number of seconds since 1970: fix it, or unset it"
         ) from None
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 

@@ -195,7 +195,7 @@ class Replicas:
         except (EOFError, OSError):
             self._lost(rank)
         if isinstance(message, Failed):
-            raise RnngError(f"training process {rank}: {message.reason}; go on with --resume")
+            raise RnngError(f"training process {rank}: {message.reason}; continue with --resume")
         return message
 
     def _lost(self, rank: int) -> None:
@@ -208,7 +208,7 @@ class Replicas:
             )
         raise RnngError(
             f"training process {rank} ended with code {process.exitcode} (-9: killed, often for want of memory); "
-            "go on with --resume, or train with fewer --jobs"
+            "continue with --resume, or train with fewer --jobs"
         )
 
     def close(self) -> None:

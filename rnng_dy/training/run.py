@@ -105,7 +105,7 @@ class Training:
                 for _ in updates:
                     yield from self._taken()
                     if stopped:
-                        message = f"stopped; the same with resume=True goes on in {self.folder}"
+                        message = f"stopped; the same with resume=True continues in {self.folder}"
                         raise Stopped(message, stopped[0])
             self._about.finish(self.folder)
             yield from self._taken()
@@ -151,7 +151,7 @@ class Training:
             listener.say(f"MPI: ranks {world.size}, machines {world.machines}")
         if options.resumes:
             self._loop.resume()
-            listener.say(f"going on after {self._loop.state.sentences} sentences")
+            listener.say(f"resuming after {self._loop.state.sentences} sentences")
         else:
             if base is None:
                 shown = evenly_spaced(data.train, LEARNT_FROM)
@@ -202,7 +202,7 @@ class Training:
             return model
         if base is None:
             return part.model(sizes, seed=self.settings.seed, **given)
-        self._require_same(base, given, self.options.init, "go on")
+        self._require_same(base, given, self.options.init, "continue")
         model = self._continued(base, data)
         model.about = about_continued(base, self.options.init)
         return model

@@ -17,8 +17,9 @@ USUAL, LONG = 60.0, 150.0
 """Time limits of steps in seconds; LONG is for steps under compute-sanitizer and speed measurements."""
 DESCRIPTION = (
     "Check the CUDA backend on a machine with a GPU: what the models compute against references made on the CPU, "
-    "random numbers, memory, and speed. Every step has a log and goes on after a failure. Runs on the same GPU differ "
-    "in their last digits, since sums come together in any order: comparisons allow for that."
+    "random numbers, memory, and speed. Every step has a log, and the check continues after a failure. "
+    "Runs on the same GPU differ in their last digits, since sums come together in any order: "
+    "comparisons allow for that."
 )
 
 

@@ -86,7 +86,7 @@ def main(**given: Any) -> None:
                 known[_mutant_of(record)] = record
                 _say(f"{len(known)}/{len(mutants)} {record['result']}: {_line(record)}")
         except KeyboardInterrupt:
-            _say("stopped; the same command goes on")
+            _say("stopped; the same command continues")
     print(report(list(known.values())))
 
 

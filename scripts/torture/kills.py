@@ -115,7 +115,7 @@ class Disturbed:
         self.errors = ended.stderr
         if ended.code != 0:
             lines = ended.stderr.strip().splitlines()
-            return f"could not go on: code {ended.code}, {lines[-1][:120] if lines else ''}"
+            return f"could not resume: code {ended.code}, {lines[-1][:120] if lines else ''}"
         differs = difference(self.straight, self.folder)
         return differs and f"other content than an uninterrupted run: {differs}"
 

@@ -124,7 +124,7 @@ def test_ctrl_c_leaves_what_resume_goes_on_from(
         interrupt_at(patch, owner, method, calls)
         result = run(corpus, "-c", 12, "-o", output)
     assert result.exit_code == 130
-    assert "stopped; the same command with --resume goes on" in result.stderr
+    assert "stopped; the same command with --resume continues" in result.stderr
     assert not output.exists()
 
     done = []

@@ -115,7 +115,7 @@ def test_the_time_can_be_given(monkeypatch):
 @pytest.mark.parametrize("given", ["", "soon", "1e9", "9" * 30])
 def test_what_is_no_time_is_refused(monkeypatch, given):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", given)
-    with pytest.raises(RnngError, match=r"SOURCE_DATE_EPOCH is .*: mend it, or unset it"):
+    with pytest.raises(RnngError, match=r"SOURCE_DATE_EPOCH is .*: fix it, or unset it"):
         now()
 
 

@@ -543,7 +543,7 @@ def test_a_training_process_names_the_line_of_a_plugin():
     training = ("--trees", trees(), "--dev-trees", "t.trees", "--model", "m", "--preset", "quick")
     command = ("train", "discriminative", *training, "--composition", "sum", "--epochs", 1)
     said = run(None, *command, "--jobs", 2, "--plugin", "mine.py", "-q", code=2).stderr
-    error = "Error: training process 1: mine.py:14: AssertionError; go on with --resume"
+    error = "Error: training process 1: mine.py:14: AssertionError; continue with --resume"
     assert said.splitlines()[-1] == error
 
 

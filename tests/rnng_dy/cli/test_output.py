@@ -46,7 +46,7 @@ def test_what_a_stopped_run_has_found_is_gone_on_with(tmp_path):
         yield from squares(batches)
 
     for resume, key, left in ((True, "key", 2), (True, "other key", 3), (False, "key", 3)):
-        with pytest.raises(KeyboardInterrupt, match="--resume goes on"):
+        with pytest.raises(KeyboardInterrupt, match="--resume continues"):
             gathered(stopped, output, "key", resume=False)
         asked.clear()
         found = gathered(counted, output, key, resume)

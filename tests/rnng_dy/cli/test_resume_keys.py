@@ -1,4 +1,4 @@
-"""What --resume goes on with: a part of the same model, data and options, and no other."""
+"""What --resume continues with: a part of the same model, data and options, and no other."""
 
 from __future__ import annotations
 

@@ -610,7 +610,7 @@ def test_a_signal_to_end_says_where_what_is_done_is(folder, signal, code):
     stopped = run_and_die(KILLED.format(signal=signal, **IN_THE_WORK), *arguments, code=code)
     part = folder.resolve() / "cut.part"
     assert (
-        stopped.stderr.splitlines()[-1] == f"stopped; what is done is in {part}, --resume goes on"
+        stopped.stderr.splitlines()[-1] == f"stopped; what is done is in {part}, --resume continues"
     )
     assert part.exists()
 

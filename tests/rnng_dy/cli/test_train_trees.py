@@ -191,7 +191,7 @@ def test_a_folder_in_the_way_is_told_before_anything_is_made(monkeypatch):
     Path("m").mkdir()
     monkeypatch.delattr("rnng_dy.training.data.make_training_data")
     result = train("lstm-lm", "--trees", "t.trees", "--hold-out", "0.1", code=2)
-    assert "m exists: go on with --resume" in result.stderr
+    assert "m exists: continue with --resume" in result.stderr
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -313,7 +313,7 @@ def test_arrays_of_a_large_treebank_are_kept_and_shared(kind, monkeypatch):
     assert_same_bits("again", "small-again")
     resumed = train(kind, *data, "--resume", "--epochs", "2")
     assert "encoding" not in resumed.stderr
-    assert "going on after 30 sentences" in resumed.stderr
+    assert "resuming after 30 sentences" in resumed.stderr
     assert not [name for name in os.listdir() if name.startswith(".")]
 
 

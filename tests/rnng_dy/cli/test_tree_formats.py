@@ -153,7 +153,7 @@ def test_a_stopped_run_goes_on(monkeypatch, style):
 
     monkeypatch.setattr(greedy, "parse_batch", stopping)
     stopped = parse("--format", style, "-o", "out", code=130)
-    assert "--resume goes on" in stopped.stderr and not Path("out").exists()
+    assert "--resume continues" in stopped.stderr and not Path("out").exists()
     parse("--format", style, "-o", "out", "--resume")
     assert len(batches) == 3
     assert Path("out").read_text(encoding="utf-8") == expected

@@ -36,7 +36,7 @@ def run(output, resume=False, key="k", stop_at=None):
 
 
 def interrupted(output):
-    with pytest.raises(KeyboardInterrupt, match=r"out\.part, --resume goes on"):
+    with pytest.raises(KeyboardInterrupt, match=r"out\.part, --resume continues"):
         run(output, stop_at="d")
 
 

@@ -169,7 +169,7 @@ def test_a_rank_that_is_killed_in_an_update_ends_all_and_resume_goes_on(
 @pytest.mark.parametrize(
     ("fault", "rank", "says"),
     [
-        ("raises", 1, "Error: rank 1 on .*: something unforeseen; go on with --resume"),
+        ("raises", 1, "Error: rank 1 on .*: something unforeseen; continue with --resume"),
         # said before all are ended: who is ended may be too late to say it
         ("raises", 0, "(?s)ValueError: something unforeseen.*MPI_A(bort|BORT)"),
         ("disk_full", 0, "Error: No space left on device"),
@@ -198,7 +198,7 @@ def test_ctrl_c_keeps_what_is_done(mpirun, data, straight):
         until(Path("m", "log.jsonl").exists)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
-    assert "with --resume goes on in m" in err
+    assert "with --resume continues in m" in err
     assert process.returncode == 130
     done = contents("m")[2]["progress"]["updates"]
     assert 2 <= done < 10

@@ -120,7 +120,7 @@ def test_what_goes_wrong_in_a_helper_is_said(sentences, tmp_path, error, says):
     run._updater.examples = Failing(run.examples)
     run._updater.examples.error = error
     run.create_folder()
-    with pytest.raises(RnngError, match=f"^training process 1: {says}; go on with --resume$"):
+    with pytest.raises(RnngError, match=f"^training process 1: {says}; continue with --resume$"):
         run.run()
 
 

@@ -82,7 +82,7 @@ def test_a_signal_to_the_group_ends_training_after_an_update_and_resume_goes_on(
         os.killpg(process.pid, number)
         _, said = process.communicate(timeout=60)
     assert process.returncode == 128 + number, said
-    assert f"--resume goes on in {model}" in said
+    assert f"--resume continues in {model}" in said
     require_straight(model)
 
 
@@ -92,5 +92,5 @@ def test_a_signal_while_the_helper_starts_is_for_the_main_process_alone(straight
     Path("early.py").write_text(EARLY.format(number.name), encoding="utf-8")
     early = {"command": (sys.executable, "early.py"), "start_new_session": True, "timeout": 60}
     done = run(None, *TRAIN.split(), model, code=128 + number, **early)
-    assert f"--resume goes on in {model}" in done.stderr
+    assert f"--resume continues in {model}" in done.stderr
     require_straight(model)

@@ -132,7 +132,7 @@ def test_ctrl_c_stops_after_the_update_with_the_state_saved():
         [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=120
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "stopped; the same with resume=True goes on in m\n"
+    assert done.stdout == "stopped; the same with resume=True continues in m\n"
     assert checkpoint.training_state("m")["progress"]["sentences"] == 5
 
 

@@ -1,4 +1,4 @@
-"""The training loop: the original's update, its schedule, and going on after a stop."""
+"""The training loop: the original's update, its schedule, and resuming after a stop."""
 
 from __future__ import annotations
 
