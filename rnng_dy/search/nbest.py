@@ -25,7 +25,9 @@ BEAM = 20
 """Partial trees kept after each action, at least; twice the number of trees asked for, if that is more."""
 
 
-def nbest_batch(parser: Model, sentences: Sequence, k: int, beam: int = BEAM) -> list[list[Parsed]]:
+def nbest_batch(
+    parser: Model, sentences: Sequence, k: int, beam: int | None = None
+) -> list[list[Parsed]]:
     """Return the k best trees that the search finds per sentence, best first; sentences are ids of the parser.
 
     After each action the search keeps the `beam` most probable partial trees of that many actions and the greedy one.
