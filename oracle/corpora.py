@@ -18,8 +18,6 @@ from oracle.streams import read_lines
 
 _PTB_FILE = re.compile(r"wsj_(\d\d)\d\d")
 _CTB_FILE = re.compile(r"chtb_(\d+)")
-# LDC's releases of CTB have other files under the same names, with these suffixes
-_CTB_OTHER = frozenset([".raw", ".seg", ".pos", ".dep", ".sgm", ".txt", ".dtd", ".sty"])
 
 
 def parse_sections(sections: str | None) -> list[range] | None:
@@ -77,15 +75,34 @@ class TreeReader(ABC):
 class BracketedFiles(TreeReader):
     """Reader of files of bracketed trees. In a folder it reads all files that hold trees, sorted by name."""
 
+    files: ClassVar[re.Pattern]
+    """Matches the name of a file of trees, without the ending for packing."""
+
     def read(self, paths, sections=None, encoding=None) -> Iterator[LocatedTree]:
         """See `TreeReader`."""
-        for path in _select(paths, sections, self.holds_trees, self.section):
+        for path in self._select(paths, sections):
             yield from read_trees(path, encoding=encoding or self.encoding(path))
 
-    @staticmethod
-    def holds_trees(path: Path) -> bool:
-        """Return whether a file of a folder holds trees."""
-        raise NotImplementedError
+    def _select(self, paths: Iterable[str | os.PathLike], sections: str | None) -> list[str]:
+        """Return the files of the sections. A folder stands for its files of trees, sorted by name."""
+        ranges = parse_sections(sections)
+        files = []
+        for path in paths:
+            found = [os.fspath(path)]
+            if os.path.isdir(path):
+                inside = (f for f in Path(path).rglob("*") if f.is_file())
+                found = sorted(str(f) for f in inside if self.files.match(plain_name(f.name)))
+                if not found:
+                    raise InputError(
+                        "this folder has no .mrg (PTB), chtb_NNN.* (CTB) or .psd (IcePaHC) file",
+                        path,
+                    )
+            files += found
+        selected = [file for file in files if _in(ranges, self.section(Path(file)))]
+        if not selected:
+            names = ", ".join(map(str, paths))
+            raise RnngError(f"{names}: none of the {len(files)} files is in sections {sections}")
+        return selected
 
     @staticmethod
     def section(path: Path) -> int | None:
@@ -106,11 +123,7 @@ class PennTreebank(BracketedFiles):
 
     name = "ptb"
     has_sections = True
-
-    @staticmethod
-    def holds_trees(path: Path) -> bool:
-        """See `BracketedFiles`."""
-        return path.suffix.lower() == ".mrg"
+    files = re.compile(r"(?i).+\.mrg\Z")
 
     @staticmethod
     def section(path: Path) -> int | None:
@@ -130,11 +143,8 @@ class ChineseTreebank(BracketedFiles):
 
     name = "ctb"
     has_sections = True
-
-    @staticmethod
-    def holds_trees(path: Path) -> bool:
-        """See `BracketedFiles`."""
-        return bool(_CTB_FILE.match(path.name)) and path.suffix.lower() not in _CTB_OTHER
+    # LDC's releases have other files under the same names, with these suffixes
+    files = re.compile(r"(?!.*\.(?i:raw|seg|pos|dep|sgm|txt|dtd|sty)\Z)chtb_\d")
 
     @staticmethod
     def section(path: Path) -> int | None:
@@ -161,15 +171,14 @@ class IcelandicCorpus(BracketedFiles):
 
     name = "icepahc"
     has_lemmas = True
-
-    @staticmethod
-    def holds_trees(path: Path) -> bool:
-        """See `BracketedFiles`."""
-        return path.suffix.lower() == ".psd"
+    files = re.compile(r"(?i).+\.psd\Z")
 
 
 class NltkSample(TreeReader):
-    """Reader of NLTK's sample of the Penn Treebank; `sections` are file numbers, 1 to 199."""
+    """Reader of NLTK's sample of the Penn Treebank; `sections` are file numbers, 1 to 199.
+
+    Reading raises RnngError if the corpus is not installed or no file is selected.
+    """
 
     name = "nltk"
     needs_source = False
@@ -177,7 +186,25 @@ class NltkSample(TreeReader):
 
     def read(self, paths=(), sections=None, encoding=None) -> Iterator[LocatedTree]:
         """See `TreeReader`."""
-        return read_nltk(sections)
+        ranges = parse_sections(sections)
+        from nltk.corpus import treebank
+
+        try:
+            names = sorted(treebank.fileids())
+        except LookupError:
+            raise RnngError(
+                "NLTK's treebank sample is missing: get it with `python -m nltk.downloader treebank`, "
+                "or set NLTK_DATA to the folder that has corpora/treebank"
+            ) from None
+        selected = [name for name in names if _in(ranges, int(re.findall(r"\d+", name)[-1]))]
+        if not selected:
+            raise RnngError(
+                f"NLTK's treebank sample has no file {sections}: its files are 1 to 199"
+            )
+        for name in selected:
+            pointer = treebank.abspath(name)
+            with pointer.open() as stream:
+                yield from read_tree_lines(read_lines(name, stream=stream), str(pointer))
 
 
 class TreeFiles(TreeReader):
@@ -195,55 +222,7 @@ READERS: Registry[type[TreeReader]] = Registry(
     TreeReader,
     *(PennTreebank, ChineseTreebank, NltkSample, IcelandicCorpus, TreeFiles),
 )
-read_ptb, read_ctb, read_icepahc = (
-    reader().read for reader in (PennTreebank, ChineseTreebank, IcelandicCorpus)
-)
-
-
-def read_nltk(sections: str | None = None) -> Iterator[LocatedTree]:
-    """Yield the trees of NLTK's Penn Treebank sample; `sections` are file numbers, 1 to 199.
-
-    Raises RnngError if the corpus is not installed or no file is selected.
-    """
-    ranges = parse_sections(sections)
-    from nltk.corpus import treebank
-
-    try:
-        names = sorted(treebank.fileids())
-    except LookupError:
-        raise RnngError(
-            "NLTK's treebank sample is missing: get it with `python -m nltk.downloader treebank`, "
-            "or set NLTK_DATA to the folder that has corpora/treebank"
-        ) from None
-    selected = [name for name in names if _in(ranges, int(re.findall(r"\d+", name)[-1]))]
-    if not selected:
-        raise RnngError(f"NLTK's treebank sample has no file {sections}: its files are 1 to 199")
-    for name in selected:
-        pointer = treebank.abspath(name)
-        with pointer.open() as stream:
-            yield from read_tree_lines(read_lines(name, stream=stream), str(pointer))
 
 
 def _in(ranges: list[range] | None, number: int | None) -> bool:
     return ranges is None or any(number in part for part in ranges)
-
-
-def _select(paths, sections, holds_trees, section_of) -> list[str]:
-    """Return the files of the sections. A folder stands for its files that hold trees, sorted by name."""
-    ranges = parse_sections(sections)
-    files = []
-    for path in paths:
-        found = [os.fspath(path)]
-        if os.path.isdir(path):
-            inside = (f for f in Path(path).rglob("*") if f.is_file())
-            found = sorted(str(f) for f in inside if holds_trees(Path(plain_name(f))))
-            if not found:
-                raise InputError(
-                    "this folder has no .mrg (PTB), chtb_NNN.* (CTB) or .psd (IcePaHC) file", path
-                )
-        files += found
-    selected = [file for file in files if _in(ranges, section_of(Path(file)))]
-    if not selected:
-        names = ", ".join(map(str, paths))
-        raise RnngError(f"{names}: none of the {len(files)} files is in sections {sections}")
-    return selected

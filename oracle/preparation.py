@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from oracle.brackets import LocatedTree
 from oracle.lazy import nltk
-from oracle.treebank import LocatedTree, PreterminalRoots
+from oracle.treebank import PreterminalRoots
 
 
 class Preparation:

@@ -12,11 +12,11 @@ from math import floor
 from pathlib import Path
 from typing import TypeVar
 
+from oracle.blocks import make_oracle, write_oracle
 from oracle.brackets import LocatedTree, format_tree, read_tree_lines, read_trees
 from oracle.errors import InputError
-from oracle.files import make_oracle, open_output, write_oracle
 from oracle.lazy import nltk
-from oracle.streams import open_lines, read_lines
+from oracle.streams import open_lines, open_output, read_lines
 from oracle.transitions import SYSTEMS, unlimited
 from oracle.treebank import PreterminalRoots, clean, words
 from oracle.unknown import UnknownWords, known_words

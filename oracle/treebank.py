@@ -5,33 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from oracle.brackets import LocatedTree, format_tree, parse_line, read_trees
-from oracle.corpora import read_ctb, read_icepahc, read_nltk, read_ptb
+from oracle.brackets import LocatedTree, format_tree
 from oracle.errors import InputError, RnngError
 from oracle.lazy import nltk
-
-__all__ = [
-    "NO_TAG",
-    "LocatedTree",
-    "PreterminalRoots",
-    "clean",
-    "copied",
-    "format_tree",
-    "has_preterminals",
-    "is_preterminal",
-    "is_trace",
-    "parse_line",
-    "read_ctb",
-    "read_icepahc",
-    "read_nltk",
-    "read_ptb",
-    "read_trees",
-    "tags",
-    "unlabelled",
-    "with_tags",
-    "with_words",
-    "words",
-]
 
 NO_TAG = "XX"
 """The tag of trees without tags, as the original prints it."""
@@ -99,6 +75,7 @@ def copied(tree: nltk.Tree) -> nltk.Tree:
 def with_words(tree: nltk.Tree, words: Sequence[str], tags: Sequence[str]) -> nltk.Tree:
     """Return a copy of a tree without preterminals over other, tagged words. Raises ValueError if the numbers differ.
 
+    >>> from oracle.brackets import parse_line
     >>> print(with_words(parse_line("(S (NP UNK UNK) sleeps)"), ["The", "cat", "sleeps"], ["DT", "NN", "VB"]))
     (S (NP (DT The) (NN cat)) (VB sleeps))
     """
@@ -140,6 +117,7 @@ def clean(
     An unlabelled root over several children is renamed TOP. Returns None if nothing is left. For other treebanks,
     `is_left_out` selects the nodes to drop, and `word_of` turns a leaf into its word.
 
+    >>> from oracle.brackets import parse_line
     >>> print(clean(parse_line("( (S (NP-SBJ-1 (-NONE- *)) (VP (VB go))) )")))
     (S (VP (VB go)))
     """
@@ -175,6 +153,7 @@ def _base_label(label: str) -> str:
 def unlabelled(tree: nltk.Tree) -> nltk.Tree:
     """Return the tree with one label for all constituents; tags stay.
 
+    >>> from oracle.brackets import parse_line
     >>> print(unlabelled(parse_line("(S (NP (PRP it)) (VP (VBZ works)))")))
     (X (X (PRP it)) (X (VBZ works)))
     """

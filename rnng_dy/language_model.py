@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import nltk
 from nltk.parse.api import ParserI
 
+from oracle.blocks import OracleSentence
 from oracle.errors import ImpossibleError, UnseenSymbolError
-from oracle.files import OracleSentence
 from oracle.tokens import Token, split_tokens
 from oracle.treebank import words as words_of
 from rnng_dy.models.generative import GeneratorExample, GeneratorNetwork

@@ -8,8 +8,8 @@ from itertools import islice
 import nltk
 from nltk.parse.api import ParserI
 
+from oracle.blocks import OracleSentence
 from oracle.errors import ImpossibleError, RnngError
-from oracle.files import OracleSentence
 from oracle.tagging import tags_by
 from oracle.tokens import Token, split_tokens
 from oracle.treebank import NO_TAG, has_preterminals

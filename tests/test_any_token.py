@@ -10,7 +10,8 @@ import nltk
 import pytest
 
 import rnng_dy
-from oracle.treebank import parse_line, words
+from oracle.brackets import parse_line
+from oracle.treebank import words
 from rnng_dy.baselines.kneser_ney import KneserNey
 from tests.commands import invoke
 

@@ -172,8 +172,9 @@ CASES = [
 @pytest.fixture(scope="session")
 def good(tmp_path_factory):
     """A folder with sound files and models, none of which a case may change."""
-    from oracle.files import open_output, write_oracle
-    from oracle.treebank import read_trees
+    from oracle.blocks import write_oracle
+    from oracle.brackets import read_trees
+    from oracle.streams import open_output
 
     folder = tmp_path_factory.mktemp("good")
     lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)[:40]

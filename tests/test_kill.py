@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import oracle
-from oracle.files import open_output, write_oracle
-from oracle.treebank import read_trees
+from oracle.blocks import write_oracle
+from oracle.brackets import read_trees
+from oracle.streams import open_output
 from rnng_dy.checkpoint import read_arrays
 from tests.commands import PYTHON, run
 from tests.rnng_dy.conftest import sentences_of

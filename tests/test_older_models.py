@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from oracle.files import read_likelihoods
-from oracle.treebank import read_trees
+from oracle.brackets import read_trees
+from oracle.samples import read_likelihoods
 from rnng_dy import DiscriminativeParser
 from tests.commands import invoke
 

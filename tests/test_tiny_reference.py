@@ -12,9 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from oracle.files import Sample, format_sample, read_likelihoods, read_oracle, read_samples
+from oracle.blocks import read_oracle
+from oracle.brackets import format_tree, read_trees
+from oracle.samples import Sample, format_sample, read_likelihoods, read_samples
 from oracle.transitions import TOP_DOWN
-from oracle.treebank import format_tree, read_trees, with_words, words
+from oracle.treebank import with_words, words
 from rnng_dy import DiscriminativeParser, GenerativeModel
 from tests.commands import invoke
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from oracle.blocks import read_oracle
 from oracle.errors import RnngError, UnseenSymbolError
-from oracle.files import read_oracle
 from oracle.tokens import split_tokens
 from oracle.unknown import UnknownWords, infer_unknown_words
 from rnng_dy.execution.memory import require_memory

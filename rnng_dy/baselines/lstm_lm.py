@@ -8,8 +8,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from oracle.blocks import OracleSentence
 from oracle.errors import UnseenSymbolError
-from oracle.files import OracleSentence
 from oracle.tokens import split_tokens
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.execution.batches import batches, split_on_memory_error

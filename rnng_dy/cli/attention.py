@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
+from oracle.brackets import read_trees
 from oracle.errors import InputError, RnngError
-from oracle.treebank import has_preterminals, read_trees
+from oracle.treebank import has_preterminals
 from rnng_dy import registry
 from rnng_dy.cli.job import open_model
 from rnng_dy.cli.options import device_option, json_option, model_option, table_format_option

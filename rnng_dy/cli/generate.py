@@ -6,9 +6,10 @@ from functools import partial
 
 import click
 
+from oracle.brackets import format_tree
 from oracle.errors import RnngError
-from oracle.files import open_output
-from oracle.treebank import format_tree, words
+from oracle.streams import open_output
+from oracle.treebank import words
 from rnng_dy import registry
 from rnng_dy.cli.job import open_model
 from rnng_dy.cli.options import (

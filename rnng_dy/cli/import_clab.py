@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
+from oracle.blocks import read_oracle
 from oracle.errors import RnngError
-from oracle.files import read_oracle
 from rnng_dy import registry
 from rnng_dy.cli.group import typed_command
 from rnng_dy.cli.options import COMPOSITION, Registered

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from oracle.errors import InputError, RnngError
-from oracle.files import open_input, open_output
 from oracle.json_lines import one_line
+from oracle.streams import open_input, open_output
 from rnng_dy.cli.quiet import warn
 from rnng_dy.execution.batches import split_on_memory_error
 from rnng_dy.execution.work import Lines

@@ -7,22 +7,15 @@ from functools import partial
 
 import click
 
+from oracle.blocks import make_oracle, write_oracle
+from oracle.brackets import LocatedTree, format_tree, read_trees
 from oracle.corpora import READERS
 from oracle.errors import InputError
-from oracle.files import make_oracle, open_output, write_oracle
 from oracle.ppche import is_no_text, without_lemma
 from oracle.preparation import Preparation
+from oracle.streams import open_output
 from oracle.transitions import DEFAULT, SYSTEMS, unlimited
-from oracle.treebank import (
-    LocatedTree,
-    clean,
-    format_tree,
-    is_preterminal,
-    is_trace,
-    read_trees,
-    unlabelled,
-    words,
-)
+from oracle.treebank import clean, is_preterminal, is_trace, unlabelled, words
 from oracle.unknown import RULES, UnknownWords, known_words
 from rnng_dy.cli.options import TRANSITIONS, LiveChoice, trees_output_option
 from rnng_dy.cli.paths import FILE, check_files, require_read_once

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import click
 
-from oracle.files import OracleSentence, format_likelihood, read_oracle
+from oracle.blocks import OracleSentence, read_oracle
+from oracle.samples import format_likelihood
 from rnng_dy import registry
 from rnng_dy.cli.job import Job, open_model, sentences_job
 from rnng_dy.cli.option_groups import together

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import click
 
+from oracle.blocks import read_oracle
 from oracle.errors import InputError
-from oracle.files import read_oracle
 from rnng_dy.cli.paths import FILE, check_files, require_read_once, write_output
 from rnng_dy.cli.quiet import warn
 from rnng_dy.evaluation.perplexity import Likelihood, likelihood

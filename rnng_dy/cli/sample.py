@@ -7,7 +7,7 @@ from functools import partial
 
 import click
 
-from oracle.files import format_sample
+from oracle.samples import format_sample
 from rnng_dy.cli.job import sentences_job
 from rnng_dy.cli.options import ALPHA, AT_LEAST_1, model_option, output_option, seed_option
 from rnng_dy.cli.paths import check_files

@@ -8,7 +8,7 @@ from itertools import groupby
 
 import click
 
-from oracle.files import format_likelihood
+from oracle.samples import format_likelihood
 from rnng_dy.cli.job import sentences_job
 from rnng_dy.cli.options import model_option, output_option
 from rnng_dy.cli.paths import FILE, check_files

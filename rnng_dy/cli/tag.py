@@ -7,9 +7,10 @@ from functools import partial
 
 import click
 
+from oracle.brackets import format_tree, read_trees
 from oracle.errors import InputError
 from oracle.locks import locked
-from oracle.treebank import format_tree, read_trees, with_tags
+from oracle.treebank import with_tags
 from rnng_dy.cli.job import Job, job_options
 from rnng_dy.cli.options import json_option, seed_option, trees_output_option
 from rnng_dy.cli.paths import FILE, FOLDER, check_files, write_output

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from oracle.files import format_sample
 from oracle.parsed import ParsedSentence, read_parsed
+from oracle.samples import format_sample
 from rnng_dy.drawing.sections import section
 from rnng_dy.drawing.svg_file import svg_file
 from rnng_dy.drawing.terminal import section_lines

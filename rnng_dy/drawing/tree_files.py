@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from oracle.brackets import read_tree_lines
+from oracle.brackets import format_tree, read_tree_lines
 from oracle.errors import InputError, RnngError
-from oracle.files import Sample, is_samples_file, read_samples
 from oracle.lazy import nltk
 from oracle.parsed import ScoredTree
+from oracle.samples import Sample, is_samples_file, read_samples
 from oracle.streams import WHITE_SPACE, open_lines, read_lines
-from oracle.treebank import format_tree, has_preterminals, tags, with_words, words
+from oracle.treebank import has_preterminals, tags, with_words, words
 from rnng_dy.drawing.sections import Section, compared, section
 from rnng_dy.evaluation.evalb import SCORED, Scores, score_sentence
 from rnng_dy.evaluation.evalb_files import NO_TREE, with_gold_tags

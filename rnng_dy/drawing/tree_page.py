@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from oracle.treebank import format_tree
+from oracle.brackets import format_tree
 from rnng_dy.drawing.pages import parts
 from rnng_dy.drawing.sections import Picture, Section
 from rnng_dy.drawing.trees import drawn

@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from oracle.brackets import LocatedTree
 from oracle.lazy import nltk
-from oracle.treebank import LocatedTree, tags
+from oracle.treebank import tags
 from rnng_dy.evaluation.dependencies import chances, constituents_of, governors
 from rnng_dy.evaluation.evalb import percent
 from rnng_dy.evaluation.evalb_params import COLLINS

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from typing import TypeVar
 
-from oracle.treebank import format_tree
+from oracle.brackets import format_tree
 from rnng_dy.evaluation import comparison
 from rnng_dy.evaluation.comparison import CommonSentences, Row
 from rnng_dy.evaluation.significance import Difference, f1_difference, holm

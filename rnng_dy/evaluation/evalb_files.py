@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from typing import NamedTuple
 
+from oracle.brackets import parse_line
 from oracle.errors import InputError
 from oracle.lazy import nltk
 from oracle.streams import WHITE_SPACE, read_lines
-from oracle.treebank import is_preterminal, is_trace, parse_line, subtrees, with_tags
+from oracle.treebank import is_preterminal, is_trace, subtrees, with_tags
 from rnng_dy.evaluation.evalb import Scores, SentenceScore, score_read_off
 from rnng_dy.evaluation.evalb_params import COLLINS, Params
 from rnng_dy.evaluation.evalb_sentence import Sentence, read_off

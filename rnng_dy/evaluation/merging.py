@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from oracle.errors import InputError
-from oracle.files import open_input
-from oracle.streams import WHITE_SPACE, require_utf8
+from oracle.streams import WHITE_SPACE, open_input, require_utf8
 from rnng_dy.evaluation.records import MEASURES, WordRecord
 
 _WAYS = {

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from clusters.files import ClusteredWord
+from oracle.blocks import OracleSentence
 from oracle.errors import InputError, RnngError
-from oracle.files import OracleSentence
 from oracle.regular_files import read_regular
 from rnng_dy.language_model import GenerativeModel
 from rnng_dy.models.composition import DEFAULT as COMPOSITION

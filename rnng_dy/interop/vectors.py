@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from oracle.blocks import OracleSentence
 from oracle.encoding import encoded
 from oracle.errors import InputError
-from oracle.files import OracleSentence, open_input
+from oracle.streams import open_input
 from rnng_dy.models.vocabulary import ParserVocabulary
 
 

@@ -9,9 +9,9 @@ from functools import cached_property
 from itertools import chain
 
 from clusters.files import ClusteredWord
+from oracle.blocks import OracleSentence
 from oracle.encoding import encoded
 from oracle.errors import RnngError, UnseenSymbolError
-from oracle.files import OracleSentence
 from oracle.unknown import UnknownWords, infer_unknown_words, lower
 
 UNK = "UNK"

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from oracle.brackets import parse_line
 from oracle.errors import InputError
-from oracle.files import open_input, read_likelihoods
 from oracle.lazy import nltk
+from oracle.samples import read_likelihoods
+from oracle.streams import open_input
 from oracle.treebank import tags, with_tags
 from rnng_dy.evaluation.perplexity import gap, in_all
 

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
+from oracle.brackets import format_tree
 from oracle.lazy import nltk
-from oracle.treebank import format_tree
 from rnng_dy.evaluation import comparison, significance
 from rnng_dy.reproduce.plan import Experiment
 from rnng_dy.reproduce.systems import System

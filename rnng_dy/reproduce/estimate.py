@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import oracle
+from oracle.blocks import make_oracle
+from oracle.brackets import read_trees
 from oracle.errors import RnngError
-from oracle.files import make_oracle
-from oracle.treebank import read_trees, words
+from oracle.treebank import words
 from oracle.unknown import UnknownWords, known_words
 from rnng_dy import registry
 from rnng_dy.execution.executor import Command, Executor

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from oracle.brackets import parse_line
-from oracle.files import open_output
+from oracle.streams import open_output
 from rnng_dy.drawing import pages
 from rnng_dy.drawing.charts import Chart, Point, histogram, line_chart
 from rnng_dy.drawing.trees import draw_tree

@@ -7,10 +7,12 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from oracle.files import open_input, read_oracle
+from oracle.blocks import read_oracle
+from oracle.brackets import format_tree, read_trees
 from oracle.json_lines import finite
 from oracle.lazy import nltk
-from oracle.treebank import format_tree, read_trees, tags, with_words, words
+from oracle.streams import open_input
+from oracle.treebank import tags, with_words, words
 from rnng_dy.evaluation import comparison, evalb, significance
 from rnng_dy.reproduce.alone import SEARCHES, several_ways
 from rnng_dy.reproduce.comparisons import compare_all

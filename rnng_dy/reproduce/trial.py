@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from oracle.brackets import read_trees
 from oracle.errors import InputError
 from oracle.lazy import nltk
-from oracle.treebank import read_trees, tags, with_tags
+from oracle.treebank import tags, with_tags
 from rnng_dy.evaluation import evalb
 from rnng_dy.evaluation.perplexity import likelihood
 from rnng_dy.reproduce.alone import read_trees_alone

@@ -7,9 +7,9 @@ from itertools import chain
 
 import numpy as np
 
+from oracle.brackets import LocatedTree
 from oracle.errors import ImpossibleError, InputError, RnngError
 from oracle.transitions import REDUCE
-from oracle.treebank import LocatedTree
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.evaluation.attention import AttendedTree
 from rnng_dy.execution.batches import batches, split_on_memory_error

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from oracle.blocks import OracleSentence
+from oracle.brackets import format_tree
 from oracle.errors import InputError
-from oracle.files import OracleSentence
 from oracle.samples import Sample, format_sample, read_scored_samples
-from oracle.treebank import NO_TAG, format_tree, with_words, words
+from oracle.treebank import NO_TAG, with_words, words
 from rnng_dy.evaluation.perplexity import likelihood
 
 SAMPLE_COUNTS = (1, 2, 5, 10, 20, 50, 100)

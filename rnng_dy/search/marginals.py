@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from oracle.blocks import OracleSentence
 from oracle.errors import ImpossibleError
-from oracle.files import OracleSentence
 from rnng_dy.search.importance import read_sampled, require_fit
 from rnng_dy.search.model import Model
 from rnng_dy.search.surprisal import SearchOptions, measure

@@ -10,7 +10,7 @@ import numpy as np
 
 from oracle.brackets import read_tree_lines
 from oracle.errors import ImpossibleError, InputError, RnngError
-from oracle.files import is_samples_file, read_samples
+from oracle.samples import is_samples_file, read_samples
 from oracle.streams import open_lines, read_lines
 from oracle.treebank import words as words_of
 from rnng_dy.engine import dy, one_graph

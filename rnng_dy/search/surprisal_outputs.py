@@ -8,10 +8,10 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-from oracle.files import open_output
-from oracle.streams import naming
+from oracle.brackets import format_tree
+from oracle.streams import naming, open_output
 from oracle.transitions import TransitionSystem
-from oracle.treebank import NO_TAG, format_tree
+from oracle.treebank import NO_TAG
 from rnng_dy.evaluation.merging import MergedWord, merge
 from rnng_dy.evaluation.records import tokens_so_far
 from rnng_dy.evaluation.surprisal_table import beam_lines, header, json_line, line

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from oracle.files import OracleSentence, SourceSentence
+from oracle.blocks import OracleSentence
+from oracle.brackets import format_tree
 from oracle.lazy import nltk
 from oracle.parsed import ScoredTree
+from oracle.sentences import SourceSentence
 from oracle.transitions import TransitionSystem
-from oracle.treebank import NO_TAG, format_tree
+from oracle.treebank import NO_TAG
 from rnng_dy.search import greedy, nbest, sampling
 from rnng_dy.search.model import Model
 from rnng_dy.search.surprisal import SearchOptions, measure

@@ -9,9 +9,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from oracle.errors import InputError, RnngError
-from oracle.files import SourceSentence, open_input
-from oracle.sentences import read_sentence, read_sentences
-from oracle.streams import WHITE_SPACE, require_utf8
+from oracle.sentences import SourceSentence, read_sentence, read_sentences
+from oracle.streams import WHITE_SPACE, open_input, require_utf8
 from rnng_dy.text.segmenter import Segmenter, TextSentence
 from rnng_dy.text.tokens import stuck_mark
 

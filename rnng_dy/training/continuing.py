@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from oracle.blocks import OracleSentence
 from oracle.encoded import EncodedOracle
 from oracle.encoding import encoded
-from oracle.files import OracleSentence
 from oracle.unknown import UnknownWords
 from rnng_dy.model import Model
 from rnng_dy.models.network import Rnng

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+from oracle.blocks import OracleSentence, read_oracle
+from oracle.brackets import format_tree
 from oracle.encoded import EncodedOracle
 from oracle.encoding import read_encoded
 from oracle.errors import InputError, RnngError
-from oracle.files import OracleSentence, read_oracle
 from oracle.lazy import nltk
 from oracle.streams import file_hash
 from oracle.training_data import (
@@ -26,7 +27,6 @@ from oracle.training_data import (
     trees_of,
 )
 from oracle.transitions import DEFAULT
-from oracle.treebank import format_tree
 from oracle.unknown import RULES
 from rnng_dy.execution.outputs import content_hash
 from rnng_dy.registry import Kind

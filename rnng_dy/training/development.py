@@ -9,10 +9,11 @@ from typing import ClassVar
 
 import nltk
 
+from oracle.blocks import OracleSentence
+from oracle.brackets import read_trees
 from oracle.errors import ImpossibleError, InputError
-from oracle.files import OracleSentence
-from oracle.treebank import read_trees, words
 from oracle.treebank import tags as tags_of
+from oracle.treebank import words
 from rnng_dy.evaluation import evalb
 from rnng_dy.evaluation.perplexity import likelihood
 from rnng_dy.execution.batches import batches, split_on_memory_error

@@ -11,9 +11,10 @@ from typing import ClassVar
 import numpy as np
 
 from clusters import brown, files
+from oracle.blocks import OracleSentence
 from oracle.encoding import encoded
 from oracle.errors import InputError, RnngError
-from oracle.files import OracleSentence, open_output
+from oracle.streams import open_output
 from rnng_dy.execution.outputs import content_hash
 from rnng_dy.interop.vectors import covered_share, read_vectors
 from rnng_dy.models.vocabulary import GeneratorVocabulary, ParserVocabulary

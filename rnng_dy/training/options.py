@@ -9,8 +9,8 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from oracle.errors import RnngError
-from oracle.files import open_input
 from oracle.lazy import nltk
+from oracle.streams import open_input
 from oracle.transitions import SYSTEMS
 from oracle.unknown import RULES
 from rnng_dy import checkpoint

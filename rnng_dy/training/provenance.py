@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
+from oracle.blocks import OracleSentence
 from oracle.encoding import encoded
 from oracle.errors import RnngError
-from oracle.files import OracleSentence
 from oracle.json_lines import finite
 from oracle.regular_files import read_regular
 from rnng_dy import __version__, engine, model_card

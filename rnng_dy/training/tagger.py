@@ -9,8 +9,8 @@ from pathlib import Path
 
 from nltk.tag.perceptron import PerceptronTagger
 
+from oracle.blocks import OracleSentence
 from oracle.errors import RnngError
-from oracle.files import OracleSentence
 from oracle.locks import locked
 from oracle.tagger_files import save_tagger
 from oracle.tagging import MOST_SENTENCES, TaggedSentence, same_tags, tagger_of_training

@@ -10,10 +10,11 @@ import nltk
 
 import oracle
 from clusters.brown import brown_clusters
-from oracle.corpora import read_nltk
+from oracle.blocks import OracleSentence, make_oracle, read_oracle, write_oracle
+from oracle.brackets import LocatedTree, read_trees
+from oracle.corpora import NltkSample
 from oracle.errors import RnngError
-from oracle.files import OracleSentence, make_oracle, read_oracle, write_oracle
-from oracle.treebank import LocatedTree, PreterminalRoots, clean, read_trees, words
+from oracle.treebank import PreterminalRoots, clean, words
 from oracle.unknown import UnknownWords, known_words
 from rnng_dy import registry
 from rnng_dy.training.development import encode_possible
@@ -29,7 +30,9 @@ def write_data(folder: Path) -> str:
     """Write train and test oracles of NLTK's treebank sample or, without it, the package's own trees; say which."""
     try:
         name = "NLTK's treebank sample"
-        trees = [located._replace(tree=clean(located.tree), text=None) for located in read_nltk()]
+        trees = [
+            located._replace(tree=clean(located.tree), text=None) for located in NltkSample().read()
+        ]
     except (RnngError, LookupError):
         name, trees = "the package's own trees", list(read_trees(OWN))
     trees = list(PreterminalRoots(skip=True).without(trees))

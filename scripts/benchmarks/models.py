@@ -18,7 +18,7 @@ from pathlib import Path
 
 import click
 
-from oracle.files import read_samples
+from oracle.samples import read_samples
 from oracle.transitions import TOP_DOWN
 from rnng_dy import engine, registry
 from rnng_dy.execution.memory import peak_memory

@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from clusters.files import ClusteredWord
-from oracle.files import make_oracle
-from oracle.treebank import read_trees, words
+from oracle.blocks import make_oracle
+from oracle.brackets import read_trees
+from oracle.treebank import words
 from oracle.unknown import UnknownWords, known_words
 from rnng_dy import registry
 from rnng_dy.engine import dy

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import oracle
-from oracle.treebank import read_trees
+from oracle.brackets import read_trees
 from rnng_dy.evaluation.head_rules import COLLINS
 from scripts.checkout import CHECKOUT
 from scripts.torture.arrays import KEEP

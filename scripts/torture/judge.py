@@ -11,10 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
+from oracle.brackets import read_trees
 from oracle.errors import RnngError
-from oracle.files import is_samples_file, read_samples, read_sentences
+from oracle.samples import is_samples_file, read_samples
+from oracle.sentences import read_sentences
 from oracle.streams import open_lines
-from oracle.treebank import read_trees
 from scripts.torture.structures import PWNED
 from scripts.torture.worker import Limits, Outcome
 

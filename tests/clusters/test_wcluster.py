@@ -12,7 +12,8 @@ from clusters.bigrams import Bigrams, count_bigrams
 from clusters.brown import BrownClustering, brown_clusters
 from clusters.files import read_clusters
 from clusters.information import average_mutual_information
-from oracle.treebank import clean, is_preterminal, read_nltk, words
+from oracle.corpora import NltkSample
+from oracle.treebank import clean, is_preterminal, words
 from oracle.unknown import UnknownWords, known_words
 
 MASK = (1 << 64) - 1
@@ -121,7 +122,7 @@ def nltk_terminals(shared) -> list[list[str]]:
     nltk_data = pytest.importorskip("nltk.data")
     path, nltk_data.path[:] = list(nltk_data.path), [str(shared / "nltk_data")]
     try:
-        trees = [clean(located.tree) for located in read_nltk("1-159")]
+        trees = [clean(located.tree) for located in NltkSample().read(sections="1-159")]
     finally:
         nltk_data.path[:] = path
     sentences = [words(tree) for tree in trees if tree and not is_preterminal(tree)]

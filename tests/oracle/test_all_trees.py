@@ -6,9 +6,8 @@ from itertools import product
 
 import pytest
 
-from oracle.brackets import format_tree
+from oracle.brackets import format_tree, parse_line
 from oracle.transitions import SHIFT, SYSTEMS, InOrder, TopDown
-from oracle.treebank import parse_line
 
 
 def compositions_of(n):

@@ -6,9 +6,11 @@ import io
 
 import pytest
 
+from oracle.blocks import make_oracle, read_oracle, write_oracle
+from oracle.brackets import read_trees
 from oracle.errors import InputError
-from oracle.files import make_oracle, open_output, read_oracle, write_oracle
-from oracle.treebank import read_trees, words
+from oracle.streams import open_output
+from oracle.treebank import words
 from oracle.unknown import UnknownWords, known_words
 
 BLOCK = """# (S (NP (DT The) (NN cat)) (VBZ sleeps))

@@ -8,7 +8,7 @@ import pytest
 from nltk.corpus.reader import BracketParseCorpusReader
 from nltk.corpus.util import LazyCorpusLoader
 
-from oracle.corpora import parse_sections, read_ctb, read_nltk, read_ptb
+from oracle.corpora import READERS, parse_sections
 from oracle.errors import RnngError
 
 
@@ -28,7 +28,7 @@ def wsj(tmp_path):
 
 
 def test_a_folder_gives_its_mrg_files_in_order(wsj):
-    assert words_read(read_ptb([wsj])) == [
+    assert words_read(READERS["ptb"]().read([wsj])) == [
         "wsj_0001",
         "wsj_0201",
         "wsj_0299",
@@ -38,27 +38,27 @@ def test_a_folder_gives_its_mrg_files_in_order(wsj):
 
 
 def test_sections_are_the_first_two_digits(wsj):
-    assert words_read(read_ptb([wsj], "2-21")) == ["wsj_0201", "wsj_0299", "wsj_2101"]
-    assert words_read(read_ptb([wsj], "00,24")) == ["wsj_0001", "wsj_2400"]
+    assert words_read(READERS["ptb"]().read([wsj], "2-21")) == ["wsj_0201", "wsj_0299", "wsj_2101"]
+    assert words_read(READERS["ptb"]().read([wsj], "00,24")) == ["wsj_0001", "wsj_2400"]
 
 
 def test_a_file_that_does_not_say_its_section_is_in_its_folders(wsj):
     (wsj / "03").mkdir()
     (wsj / "03" / "all.mrg").write_text("( (S (NN all)))")
-    assert words_read(read_ptb([wsj], "3")) == ["all"]
+    assert words_read(READERS["ptb"]().read([wsj], "3")) == ["all"]
 
 
 def test_a_file_of_any_name_can_be_given(tmp_path):
     path = tmp_path / "trees"
     path.write_text("( (S (NN a)))")
-    assert words_read(read_ptb([path])) == ["a"]
+    assert words_read(READERS["ptb"]().read([path])) == ["a"]
 
 
 def test_nothing_to_read_is_an_error(wsj):
     with pytest.raises(RnngError, match="none of the 5 files is in sections 5-9"):
-        list(read_ptb([wsj], "5-9"))
+        list(READERS["ptb"]().read([wsj], "5-9"))
     with pytest.raises(RnngError, match=r"no \.mrg"):
-        list(read_ctb([wsj]))
+        list(READERS["ctb"]().read([wsj]))
 
 
 def test_ctb_files_are_read_in_either_encoding_by_number(tmp_path):
@@ -70,14 +70,14 @@ def test_ctb_files_are_read_in_either_encoding_by_number(tmp_path):
     }
     for name, content in texts.items():
         (tmp_path / name).write_bytes(content)
-    assert words_read(read_ctb([tmp_path])) == ["上海", "浦东", "建设"]
-    assert words_read(read_ctb([tmp_path], "1-270,1000-1151")) == ["上海", "建设"]
+    assert words_read(READERS["ctb"]().read([tmp_path])) == ["上海", "浦东", "建设"]
+    assert words_read(READERS["ctb"]().read([tmp_path], "1-270,1000-1151")) == ["上海", "建设"]
 
 
 def test_an_encoding_that_is_named_is_the_only_one_tried(tmp_path):
     (tmp_path / "chtb_001.fid").write_bytes("( (IP (NN 上海)))".encode("gb18030"))
     with pytest.raises(RnngError, match="not utf-8"):
-        list(read_ctb([tmp_path], encoding="utf-8"))
+        list(READERS["ctb"]().read([tmp_path], encoding="utf-8"))
 
 
 @pytest.mark.parametrize("sections", ["", "a", "2-", "5-3", "1,,2", "-3", "1-2-3", "²"])
@@ -100,15 +100,15 @@ def treebank(tmp_path, monkeypatch):
 def test_without_nltks_sample_the_error_says_how_to_get_it(treebank):
     treebank.rmdir()
     with pytest.raises(RnngError, match=r"nltk\.downloader treebank"):
-        list(read_nltk())
+        list(READERS["nltk"]().read())
 
 
 def test_nltks_sample_is_selected_by_file(treebank):
     for number in (1, 2, 199):
         (treebank / f"wsj_{number:04}.mrg").write_text(f"( (S (NN {number})))\n" * 2)
-    located = list(read_nltk("2-199"))
+    located = list(READERS["nltk"]().read(sections="2-199"))
     assert words_read(located) == ["2", "2", "199", "199"]
     assert located[1].line == 2
     assert located[1].path.endswith("wsj_0002.mrg")
     with pytest.raises(RnngError, match="no file 3-5"):
-        list(read_nltk("3-5"))
+        list(READERS["nltk"]().read(sections="3-5"))

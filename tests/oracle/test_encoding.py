@@ -20,10 +20,11 @@ import pytest
 
 from oracle import encoded, encoding
 from oracle.blocks import make_oracle, read_oracle, write_oracle
+from oracle.brackets import read_trees
 from oracle.encoding import encode, read_encoded
 from oracle.errors import InputError, RnngError
 from oracle.streams import file_hash, open_output
-from oracle.treebank import read_trees, words
+from oracle.treebank import words
 from oracle.unknown import UnknownWords, known_words
 from tests.commands import PYTHON, run
 

@@ -6,9 +6,9 @@ from itertools import chain
 
 import pytest
 
+from oracle.blocks import read_oracle
 from oracle.brackets import parse_line
 from oracle.errors import InputError, RnngError, UnderivableError
-from oracle.files import read_oracle
 from oracle.transitions import REDUCE, SHIFT, InOrder, unlimited
 from oracle.transitions.in_order import FINISH
 

@@ -11,10 +11,11 @@ import os
 import pytest
 
 from oracle import packing
+from oracle.brackets import read_trees
+from oracle.corpora import PennTreebank
 from oracle.errors import InputError
 from oracle.packing import UNCHECKED, unpacked
 from oracle.streams import file_hash, open_input, open_output, read_lines
-from oracle.treebank import read_ptb, read_trees
 from tests.commands import invoke
 
 UNPACK = {".gz": gzip.decompress, ".xz": lzma.decompress}
@@ -99,7 +100,7 @@ def test_folders_of_packed_treebank_files_are_read(tmp_path, ending):
     for name in ("wsj_0001.mrg", "wsj_0001.pos"):
         with open_output(tmp_path / f"{name}{ending}") as stream:
             stream.write(TREES)
-    assert len(list(read_ptb([tmp_path], "0"))) == 2
+    assert len(list(PennTreebank().read([tmp_path], "0"))) == 2
 
 
 def test_commands_give_the_same_with_packed_files(path, tmp_path, ending):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from oracle.brackets import format_tree, parse_line
 from oracle.ppche import is_no_text, without_lemma
-from oracle.treebank import clean, format_tree, parse_line
+from oracle.treebank import clean
 from tests.commands import invoke
 
 ICELANDIC = """\

@@ -7,18 +7,12 @@ import io
 
 import pytest
 
-from oracle.files import make_oracle, read_likelihoods, read_oracle, read_samples, write_oracle
+from oracle.blocks import make_oracle, read_oracle, write_oracle
+from oracle.brackets import format_tree, parse_line, read_trees
+from oracle.corpora import NltkSample
+from oracle.samples import read_likelihoods, read_samples
 from oracle.transitions import TOP_DOWN
-from oracle.treebank import (
-    clean,
-    format_tree,
-    is_preterminal,
-    parse_line,
-    read_nltk,
-    read_trees,
-    tags,
-    words,
-)
+from oracle.treebank import clean, is_preterminal, tags, words
 from oracle.unknown import UnknownWords, known_words
 
 
@@ -51,7 +45,9 @@ def test_cleaning_nltks_sample_gives_the_reference_trees(shared, monkeypatch):
     monkeypatch.setattr(nltk_data, "path", [str(shared / "nltk_data")])
 
     def cleaned(sections):
-        return [format_tree(clean(located.tree)) for located in read_nltk(sections)]
+        return [
+            format_tree(clean(located.tree)) for located in NltkSample().read(sections=sections)
+        ]
 
     def reference(name):
         return (shared / "clab_reference" / name).read_text("utf-8").splitlines()

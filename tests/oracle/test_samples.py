@@ -11,18 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nltk import Tree
 
+from oracle.brackets import format_tree
 from oracle.errors import InputError
-from oracle.files import (
+from oracle.samples import (
     Sample,
     format_likelihood,
     format_sample,
     is_samples_file,
-    open_output,
     read_likelihoods,
     read_samples,
 )
-from oracle.streams import open_lines
-from oracle.treebank import format_tree
+from oracle.streams import open_lines, open_output
 
 
 def write_samples(samples, stream):

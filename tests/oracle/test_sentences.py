@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from oracle.errors import InputError
-from oracle.files import SourceSentence, read_sentences
+from oracle.sentences import SourceSentence, read_sentences
 
 ORACLE = """# (S (DT The) (NN cat))
 DT NN

@@ -9,9 +9,10 @@ import pytest
 from nltk.tag.perceptron import PerceptronTagger
 
 from oracle import tagging
+from oracle.brackets import read_trees
 from oracle.errors import InputError
 from oracle.tagger_files import FILES, load_tagger, save_tagger
-from oracle.treebank import read_trees, words
+from oracle.treebank import words
 from tests.conftest import TINY
 
 WORDS = ["the", "caf\u00e9", "\udce9t\u00e9", "snake_case", "-LRB-", "1999", "the"]

@@ -35,8 +35,8 @@ def test_the_seed_decides():
 
 SAVED = """
 from sys import argv
-from oracle import tagger_files, tagging, treebank
-sentences = [tagging.tagged(located.tree) for located in treebank.read_trees(argv[1])][:100]
+from oracle import brackets, tagger_files, tagging
+sentences = [tagging.tagged(located.tree) for located in brackets.read_trees(argv[1])][:100]
 tagger_files.save_tagger(tagging.tagger_of_training(sentences, seed=3), argv[2])
 """
 

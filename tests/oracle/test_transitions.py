@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nltk import Tree
 
-from oracle.brackets import format_tree
+from oracle.brackets import format_tree, parse_line
 from oracle.errors import RnngError
 from oracle.transitions import TOP_DOWN, TopDown
-from oracle.treebank import parse_line, tags, with_words, words
+from oracle.treebank import tags, with_words, words
 
 actions_of, tree_of = TOP_DOWN.actions_of, TOP_DOWN.tree_of
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from nltk import Tree
 
+from oracle.brackets import format_tree, parse_line
 from oracle.errors import RnngError
-from oracle.treebank import clean, format_tree, has_preterminals, parse_line, tags, words
+from oracle.treebank import clean, has_preterminals, tags, words
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,12 @@ import pytest
 
 import oracle
 from clusters.files import ClusteredWord
-from oracle.files import make_oracle, open_output, write_oracle
+from oracle.blocks import make_oracle, write_oracle
+from oracle.brackets import read_trees
+from oracle.streams import open_output
 from oracle.tagging import tagger_of_training
 from oracle.transitions import DEFAULT, SYSTEMS, unlimited
-from oracle.treebank import read_trees, words
+from oracle.treebank import words
 from oracle.unknown import UnknownWords, known_words
 from rnng_dy.engine import dy
 from rnng_dy.language_model import GenerativeModel

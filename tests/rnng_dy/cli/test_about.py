@@ -8,8 +8,9 @@ import shutil
 
 import pytest
 
-from oracle.files import open_output, write_oracle
-from oracle.treebank import format_tree
+from oracle.blocks import write_oracle
+from oracle.brackets import format_tree
+from oracle.streams import open_output
 from rnng_dy import checkpoint, load, model_card
 from tests.commands import invoke
 

@@ -9,7 +9,8 @@ import re
 import numpy as np
 import pytest
 
-from oracle.treebank import format_tree, words
+from oracle.brackets import format_tree
+from oracle.treebank import words
 from rnng_dy.language_model import GenerativeModel
 from tests.commands import invoke
 

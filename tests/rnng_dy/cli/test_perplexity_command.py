@@ -9,8 +9,11 @@ from dataclasses import replace
 
 import pytest
 
-from oracle.files import open_output, read_likelihoods, write_oracle
-from oracle.treebank import read_trees, words
+from oracle.blocks import write_oracle
+from oracle.brackets import read_trees
+from oracle.samples import read_likelihoods
+from oracle.streams import open_output
+from oracle.treebank import words
 from rnng_dy.evaluation.perplexity import gap
 from rnng_dy.search.importance import read_sampled
 from rnng_dy.search.surprisal import SearchOptions, measure

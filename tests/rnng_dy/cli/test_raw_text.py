@@ -11,9 +11,11 @@ from pathlib import Path
 import nltk
 import pytest
 
-from oracle.files import open_output, write_oracle
+from oracle.blocks import write_oracle
+from oracle.brackets import parse_line
+from oracle.streams import open_output
 from oracle.tagging import train_tagger
-from oracle.treebank import parse_line, words
+from oracle.treebank import words
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.models.vocabulary import GeneratorVocabulary
 from rnng_dy.text.segmenter import Segmenter

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from oracle.files import open_output, write_oracle
+from oracle.blocks import write_oracle
+from oracle.streams import open_output
 from rnng_dy import checkpoint
 from rnng_dy.cli import job
 from tests.commands import invoke

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from oracle.files import open_output, write_oracle
+from oracle.blocks import write_oracle
+from oracle.streams import open_output
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.models.vocabulary import GeneratorVocabulary
 from rnng_dy.search import measured_lines

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from oracle.files import open_output, write_oracle
+from oracle.blocks import write_oracle
+from oracle.brackets import format_tree, read_trees
+from oracle.streams import open_output
 from oracle.tagger_files import FILES, load_tagger
 from oracle.tagging import tags_by
-from oracle.treebank import format_tree, read_trees
 from tests.commands import invoke
 
 from ..conftest import make_generator, make_parser, sentences_of

@@ -12,9 +12,10 @@ import pytest
 
 import oracle
 from clusters.files import read_clusters
-from oracle.files import open_output, read_oracle, write_oracle
+from oracle.blocks import read_oracle, write_oracle
+from oracle.brackets import read_trees
+from oracle.streams import open_output
 from oracle.transitions import SYSTEMS, TopDown
-from oracle.treebank import read_trees
 from rnng_dy import DiscriminativeParser, GenerativeModel, checkpoint, engine, registry
 from rnng_dy.models.generative import GeneratorSizes
 from rnng_dy.models.sizes import ParserSizes

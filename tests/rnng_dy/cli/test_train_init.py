@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from clusters.files import read_clusters
-from oracle.treebank import read_trees
+from oracle.brackets import read_trees
 from rnng_dy import checkpoint, registry
 from tests.commands import invoke
 

@@ -13,8 +13,8 @@ import pytest
 
 from clusters.files import read_clusters
 from oracle import encoding
-from oracle.files import read_oracle
-from oracle.treebank import read_trees
+from oracle.blocks import read_oracle
+from oracle.brackets import read_trees
 from rnng_dy import checkpoint, registry
 from tests.commands import COMMAND, invoke, started, until
 

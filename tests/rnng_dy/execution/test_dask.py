@@ -15,8 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from oracle.blocks import write_oracle
 from oracle.errors import RnngError
-from oracle.files import open_output, write_oracle
+from oracle.streams import open_output
 from rnng_dy.execution.work import ModelFolder
 from tests.commands import COMMAND, PYTHON, invoke, run, started, until
 

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from oracle.blocks import write_oracle
 from oracle.errors import RnngError
-from oracle.files import open_output, write_oracle
+from oracle.streams import open_output
 from rnng_dy.execution import memory
 from rnng_dy.execution.batches import split_on_memory_error
 from rnng_dy.execution.executor import Command

@@ -20,7 +20,7 @@ GB = 1 << 30
 CHECKOUT = Path(__file__).resolve().parents[3]
 PROGRAM = """
 import numpy as np
-from oracle.files import make_oracle
+from oracle.blocks import make_oracle
 from oracle.treebank import read_trees, words
 from oracle.unknown import UnknownWords, known_words
 from rnng_dy.execution.memory import peak_memory

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from clusters.files import read_clusters
-from oracle.files import read_oracle
+from oracle.blocks import read_oracle
 from rnng_dy.engine import dy
 from rnng_dy.interop.clab import import_generator, import_parser
 from rnng_dy.models.composition import COMPOSITIONS

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from clusters.files import read_clusters
+from oracle.blocks import read_oracle
 from oracle.brackets import parse_line
-from oracle.files import read_likelihoods, read_oracle, read_samples
+from oracle.samples import read_likelihoods, read_samples
 from rnng_dy.interop.clab import import_generator
 from rnng_dy.search.scoring import joint_log_probs
 

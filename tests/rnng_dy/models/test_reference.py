@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from clusters.files import read_clusters
-from oracle.files import read_likelihoods, read_oracle, read_samples
+from oracle.blocks import read_oracle
+from oracle.samples import read_likelihoods, read_samples
 from rnng_dy.interop.clab import import_generator, import_parser
 from rnng_dy.interop.vectors import read_vectors
 from rnng_dy.search.greedy import parse_all

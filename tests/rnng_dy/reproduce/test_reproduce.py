@@ -10,7 +10,8 @@ import shutil
 import pytest
 
 from oracle.brackets import parse_line
-from oracle.files import open_input, open_output, read_likelihoods
+from oracle.samples import read_likelihoods
+from oracle.streams import open_input, open_output
 from rnng_dy.evaluation.comparison import brackets
 from rnng_dy.evaluation.evalb_files import score_files
 from rnng_dy.evaluation.perplexity import gap

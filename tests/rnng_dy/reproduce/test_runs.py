@@ -9,8 +9,7 @@ import time
 
 import pytest
 
-from oracle.brackets import parse_line
-from oracle.treebank import read_trees
+from oracle.brackets import parse_line, read_trees
 
 from ...commands import COMMAND, started, until
 from ..conftest import TINY

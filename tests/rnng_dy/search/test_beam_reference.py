@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from clusters.files import read_clusters
-from oracle.files import read_oracle
+from oracle.blocks import read_oracle
 from rnng_dy.interop.clab import import_generator
 from rnng_dy.search.beam import BeamSearch, BeamSizes
 from rnng_dy.search.surprisal import SearchOptions, measure

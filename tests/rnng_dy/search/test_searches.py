@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from clusters.files import read_clusters
+from oracle.blocks import read_oracle
 from oracle.errors import RnngError
-from oracle.files import read_oracle
 from rnng_dy.engine import dy
 from rnng_dy.interop.clab import import_generator
 from rnng_dy.search.beam import BeamSearch, BeamSizes

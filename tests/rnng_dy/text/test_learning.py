@@ -6,8 +6,9 @@ import json
 
 import pytest
 
+from oracle.brackets import read_trees
 from oracle.errors import InputError
-from oracle.treebank import read_trees, words
+from oracle.treebank import words
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.text_files import read_segmenter, write_segmenter
 

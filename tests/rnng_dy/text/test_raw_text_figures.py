@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from nltk import Tree
 
+from oracle.brackets import format_tree
 from oracle.tagging import train_tagger
-from oracle.treebank import format_tree
 from rnng_dy.text.segmenter import Segmenter
 from scripts.raw_text.detokenised import detokenised
 from scripts.raw_text.figures import Gold, brackets, segmentation_figures, tree_figures

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from oracle.brackets import LocatedTree, parse_line
 from oracle.errors import RnngError
-from oracle.treebank import LocatedTree, parse_line
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.engine import dy
 from rnng_dy.models.vocabulary import GeneratorVocabulary

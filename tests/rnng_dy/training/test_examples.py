@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from oracle import encoding
+from oracle.blocks import make_oracle, write_oracle
+from oracle.brackets import LocatedTree, parse_line
 from oracle.encoding import encode, read_encoded
 from oracle.errors import ImpossibleError
-from oracle.files import make_oracle, open_output, write_oracle
-from oracle.treebank import LocatedTree, parse_line
+from oracle.streams import open_output
 from oracle.unknown import UnknownWords
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.models.vocabulary import GeneratorVocabulary

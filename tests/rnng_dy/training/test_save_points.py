@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from oracle.files import open_output, write_oracle
+from oracle.blocks import write_oracle
+from oracle.streams import open_output
 from rnng_dy import checkpoint, registry
 from rnng_dy.engine import dy
 from rnng_dy.parameters import ParameterStore
@@ -35,7 +36,7 @@ GO_ON = """
 import json, sys
 from pathlib import Path
 sys.path.insert(0, {checkout!r})
-from oracle.files import read_oracle
+from oracle.blocks import read_oracle
 from tests.rnng_dy.training.test_save_points import run_of
 folder, oracle, settings = json.loads(sys.argv[1])
 run = run_of(Path(folder), read_oracle(oracle), settings)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from oracle.treebank import read_trees
+from oracle.brackets import read_trees
 from rnng_dy.engine import dy
 from rnng_dy.models.composition import COMPOSITIONS, BidirectionalComposition
 from rnng_dy.models.vectors import value_of
