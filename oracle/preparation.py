@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from oracle.brackets import LocatedTree
+from oracle.brackets import LocatedTree, format_tree
+from oracle.errors import InputError
 from oracle.lazy import nltk
-from oracle.treebank import PreterminalRoots
+from oracle.treebank import is_preterminal
 
 
 class Preparation:
-    """Iterable of cleaned trees, without lone preterminals; it counts what passes through."""
+    """Iterable of cleaned trees, which counts what passes through.
+
+    It leaves out trees that are only a preterminal, such as `(NN yes)`: no constituent, so no actions.
+    """
 
     def __init__(
         self,
@@ -19,26 +23,35 @@ class Preparation:
         skip_preterminals: bool,
     ):
         """`cleaner` returns None for a tree of which nothing is left."""
-        self._trees, self._cleaner = trees, cleaner
-        self._roots = PreterminalRoots(skip_preterminals)
-        self.read = self.emptied = self.written = 0
+        self._trees, self._cleaner, self._skips = trees, cleaner, skip_preterminals
+        self.read = self.emptied = self.skipped = 0
 
     @property
-    def skipped(self) -> int:
-        """Number of trees that were only a preterminal."""
-        return self._roots.count
+    def left(self) -> int:
+        """Number of trees that remain."""
+        return self.read - self.emptied - self.skipped
 
     def __iter__(self) -> Iterator[LocatedTree]:
         """Yield the trees that are left. Raises InputError for lone preterminals unless they are to be skipped."""
-        for located in self._roots.without(self._cleaned()):
-            self.written += 1
-            yield located
-
-    def _cleaned(self) -> Iterator[LocatedTree]:
+        first = None
         for located in self._trees:
             self.read += 1
-            tree = self._cleaner(located.tree)
-            if tree is None:
+            cleaned = self._cleaned(located)
+            if cleaned is None:
                 self.emptied += 1
+            elif is_preterminal(cleaned.tree):
+                self.skipped += 1
+                first = first or cleaned
             else:
-                yield located._replace(tree=tree)
+                yield cleaned
+        if first and not self._skips:
+            raise InputError(
+                f"{format_tree(first.tree)} is only a preterminal, no tree ({self.skipped} such in "
+                "all): take them out, or skip them with --skip-preterminals",
+                first.path,
+                first.line,
+            )
+
+    def _cleaned(self, located: LocatedTree) -> LocatedTree | None:
+        tree = self._cleaner(located.tree)
+        return None if tree is None else located._replace(tree=tree)

@@ -16,9 +16,10 @@ from oracle.blocks import make_oracle, write_oracle
 from oracle.brackets import LocatedTree, format_tree, read_tree_lines, read_trees
 from oracle.errors import InputError
 from oracle.lazy import nltk
+from oracle.preparation import Preparation
 from oracle.streams import open_lines, open_output, read_lines
 from oracle.transitions import SYSTEMS, unlimited
-from oracle.treebank import PreterminalRoots, clean, words
+from oracle.treebank import clean, words
 from oracle.unknown import UnknownWords, known_words
 
 T = TypeVar("T")
@@ -45,7 +46,7 @@ class Recipe:
     generative: bool
 
 
-class TreesFile:
+class TreesFile(Preparation):
     """Iterable of a file's trees, cleaned as `rnng-dy prepare` does, with counts of what was read and changed."""
 
     def __init__(
@@ -59,28 +60,14 @@ class TreesFile:
 
         `trees` replace those of a file; `path` then names them in messages.
         """
-        self.path, self._on_bytes, self._given = path, on_bytes, trees
-        self._roots = PreterminalRoots(skip_preterminals)
+        super().__init__(self._located(trees), clean, skip_preterminals)
+        self.path, self._on_bytes = path, on_bytes
         self._digest = hashlib.sha256()
-        self.read = self.changed = self.emptied = 0
-
-    @property
-    def skipped(self) -> int:
-        """Number of trees that were only a preterminal."""
-        return self._roots.count
-
-    @property
-    def left(self) -> int:
-        """Number of trees that remain."""
-        return self.read - self.emptied - self.skipped
+        self.changed = 0
 
     def __iter__(self) -> Iterator[LocatedTree]:
         """Yield the trees, each with its text on one line. Raises InputError if no tree is left."""
-        given = self._given
-        own = None if given is None else nullcontext(_lines(self._checked(given)))
-        with own or open_lines(self.path) as stream:
-            lines = read_lines(self.path, stream=self._hashed(stream))
-            yield from self._roots.without(self._cleaned(read_tree_lines(lines, self.path)))
+        yield from super().__iter__()
         if not self.read:
             raise InputError("no tree in this input", self.path)
         if not self.left:
@@ -90,6 +77,13 @@ class TreesFile:
     def hash(self) -> str:
         """SHA-256 of the bytes read, equal to `file_hash`."""
         return self._digest.hexdigest()
+
+    def _located(self, trees: Iterable[nltk.Tree] | None) -> Iterator[LocatedTree]:
+        """Yield the trees of the file, or those given, with their places."""
+        given = None if trees is None else nullcontext(_lines(self._checked(trees)))
+        with given or open_lines(self.path) as stream:
+            lines = read_lines(self.path, stream=self._hashed(stream))
+            yield from read_tree_lines(lines, self.path)
 
     def _checked(self, trees: Iterable[nltk.Tree]) -> Iterator[nltk.Tree]:
         """The trees. Raises InputError for what is none."""
@@ -106,17 +100,14 @@ class TreesFile:
             self._on_bytes(len(line))
             yield line
 
-    def _cleaned(self, trees: Iterable[LocatedTree]) -> Iterator[LocatedTree]:
-        for located in trees:
-            self.read += 1
-            tree = clean(located.tree)
-            if tree is None:
-                self.emptied += 1
-                continue
-            text = format_tree(tree)
-            # a tree on several lines has no text, yet may be clean
-            self.changed += text != located.text and text != format_tree(located.tree)
-            yield located._replace(tree=tree, text=text)
+    def _cleaned(self, located: LocatedTree) -> LocatedTree | None:
+        cleaned = super()._cleaned(located)
+        if cleaned is None:
+            return None
+        text = format_tree(cleaned.tree)
+        # a tree on several lines has no text, yet may be clean
+        self.changed += text != located.text and text != format_tree(located.tree)
+        return cleaned._replace(text=text)
 
 
 def hash_of_trees(trees: Iterable[nltk.Tree]) -> str:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from oracle.brackets import LocatedTree, format_tree
-from oracle.errors import InputError, RnngError
+from oracle.errors import RnngError
 from oracle.lazy import nltk
 
 NO_TAG = "XX"
@@ -162,28 +161,3 @@ def unlabelled(tree: nltk.Tree) -> nltk.Tree:
         if isinstance(node, nltk.Tree) and not is_preterminal(node):
             node.set_label(ONE_LABEL)
     return found
-
-
-class PreterminalRoots:
-    """Filter of trees that are only a preterminal, such as `(NN yes)`: no constituent, so no actions."""
-
-    def __init__(self, skip: bool):
-        self._skip = skip
-        self.count = 0
-
-    def without(self, trees: Iterable[LocatedTree]) -> Iterator[LocatedTree]:
-        """Yield the other trees. Raises InputError after the last one if there were any and `skip` is false."""
-        first = None
-        for located in trees:
-            if not is_preterminal(located.tree):
-                yield located
-                continue
-            self.count += 1
-            first = first or located
-        if first and not self._skip:
-            raise InputError(
-                f"{format_tree(first.tree)} is only a preterminal, no tree ({self.count} such in "
-                "all): take them out, or skip them with --skip-preterminals",
-                first.path,
-                first.line,
-            )

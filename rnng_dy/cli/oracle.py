@@ -88,7 +88,7 @@ def prepare(
         _require_trees(prepared.read, source)
     say(
         f"{prepared.read} trees read, {prepared.emptied} emptied, {prepared.skipped} preterminals skipped, "
-        f"{prepared.written} written"
+        f"{prepared.left} written"
     )
 
 

@@ -14,7 +14,8 @@ from oracle.blocks import OracleSentence, make_oracle, read_oracle, write_oracle
 from oracle.brackets import LocatedTree, read_trees
 from oracle.corpora import NltkSample
 from oracle.errors import RnngError
-from oracle.treebank import PreterminalRoots, clean, words
+from oracle.preparation import Preparation
+from oracle.treebank import clean, words
 from oracle.unknown import UnknownWords, known_words
 from rnng_dy import registry
 from rnng_dy.training.development import encode_possible
@@ -35,7 +36,7 @@ def write_data(folder: Path) -> str:
         ]
     except (RnngError, LookupError):
         name, trees = "the package's own trees", list(read_trees(OWN))
-    trees = list(PreterminalRoots(skip=True).without(trees))
+    trees = list(Preparation(trees, lambda tree: tree, skip_preterminals=True))
     cut = max(len(trees) - TEST, len(trees) * 9 // 10)
     train, test = trees[:cut], trees[cut:]
     unknown = UnknownWords("berkeley", known_words(words(located.tree) for located in train))
