@@ -37,10 +37,10 @@ def _run() -> None:
     try:
         _require_address_space()
         with _ending_at_once():
-            from rnng_dy.cli import load_command, told
+            from rnng_dy.cli import errors_reported, load_command
             from rnng_dy.cli import main as command
 
-        with told():
+        with errors_reported():
             with _ending_at_once():
                 load_command(*sys.argv[1:2])
             command()

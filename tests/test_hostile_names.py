@@ -9,7 +9,7 @@ import click
 import pytest
 
 from oracle.errors import InputError
-from rnng_dy.cli import COMMANDS, load_command, told
+from rnng_dy.cli import COMMANDS, errors_reported, load_command
 from rnng_dy.cli.paths import PathName
 
 from .commands import IN_SHELL, SHELL, refused, run
@@ -180,7 +180,7 @@ def test_control_characters_of_a_name_do_nothing_to_a_terminal(data, arguments):
     "error", [InputError("a", NASTY), OSError(2, "gone", NASTY), KeyboardInterrupt(NASTY)]
 )
 def test_whatever_ends_a_command_is_told_without_control_characters(error, capsys):
-    with pytest.raises(SystemExit), told():
+    with pytest.raises(SystemExit), errors_reported():
         raise error
     assert "\\x1b[2J" in (said := capsys.readouterr().err) and "\x1b" not in said
 
@@ -200,7 +200,7 @@ def test_too_little_address_space_is_told_in_a_sentence(data, megabytes, command
 
 
 def test_a_library_that_cannot_be_loaded_is_told_in_a_sentence(capsys):
-    with pytest.raises(SystemExit) as caught, told():
+    with pytest.raises(SystemExit) as caught, errors_reported():
         raise ImportError("\n\nIMPORTANT: PLEASE READ THIS\n\nlibx.so: failed to map segment\n")
     assert caught.value.code == 2
     said = capsys.readouterr().err

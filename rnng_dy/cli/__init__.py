@@ -92,14 +92,14 @@ class LazyGroup(Group):
 
     def make_context(self, *arguments, **extra) -> click.Context:
         """See click; --version and --help print while the context is made."""
-        with told():
+        with errors_reported():
             return super().make_context(*arguments, **extra)
 
     def invoke(self, ctx: click.Context):
         if isinstance(sys.stdout, io.TextIOWrapper):
             # bytes of files and arguments that are not UTF-8 are printed unchanged
             sys.stdout.reconfigure(errors="surrogateescape")
-        with told(), warnings.catch_warnings():
+        with errors_reported(), warnings.catch_warnings():
             warnings.showwarning = _show_warning
             return super().invoke(ctx)
 
@@ -109,7 +109,7 @@ def _show_warning(message: Warning | str, *place: object) -> None:
 
 
 @contextmanager
-def told() -> Iterator[None]:
+def errors_reported() -> Iterator[None]:
     """Turn errors of the user and of the system into one message and an exit code."""
     try:
         with plugins.blamed():

@@ -86,7 +86,7 @@ class _Pages:
 
     def __init__(self, folders: Sequence[Path], output: str, tensorboard: str | None):
         self._folders, self._output = folders, output
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
         self._events = EventFiles(Path(tensorboard)) if tensorboard is not None else None
 
     def write(self, refresh: float | None) -> Sequence[Run]:
@@ -96,9 +96,9 @@ class _Pages:
             names = ", ".join(map(str, self._folders))
             raise RnngError(f"{names}: no {LOG} of a training, so nothing to draw")
         for problem in (problem for run in runs for problem in run.problems):
-            if problem not in self._told:
+            if problem not in self._reported:
                 click.echo(problem, err=True)
-                self._told.add(problem)
+                self._reported.add(problem)
         write_output(self._output, training_page(runs, time.time(), refresh))
         if self._events:
             self._events.write(runs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rnng_dy.cli import told
+from rnng_dy.cli import errors_reported
 from rnng_dy.cli.group import TYPED, Group
 
 FLAG = "--mpi"
@@ -23,5 +23,5 @@ class RankedGroup(Group):
         if world.rank:
             return world.help()
         ctx.obj = world
-        with world.leading(), told():
+        with world.leading(), errors_reported():
             return super().invoke(ctx)

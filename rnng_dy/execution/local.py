@@ -282,8 +282,8 @@ class RunningProcess(Running):
             "from rnng_dy.execution.local import end_with_parent; "
             f"end_with_parent({int(without_parent)}, {os.getpid()})\n"
             "from rnng_dy import plugins\n"
-            "from rnng_dy.cli import main, told\n"
-            "with told():\n"
+            "from rnng_dy.cli import main, errors_reported\n"
+            "with errors_reported():\n"
             "    plugins.load_from_stdin()\n"
             "main()"
         )

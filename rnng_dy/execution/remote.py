@@ -111,11 +111,11 @@ def run(name: str, command: Command, identity: Mapping[str, str | None]) -> tupl
         process = RunningProcess(command, signal.SIGKILL)
     _commands[name] = process
     try:
-        is_told = False
+        is_interrupted = False
         while (code := process.poll()) is None:
-            if not is_told and not _is_wanted(worker, name):
+            if not is_interrupted and not _is_wanted(worker, name):
                 process.interrupt()
-                is_told = True
+                is_interrupted = True
             time.sleep(LOOKED)
         return code, worker.address
     finally:

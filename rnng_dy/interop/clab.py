@@ -215,7 +215,7 @@ def import_generator(
     """
     checkpoint = read_checkpoint(path)
     gated = _is_gated(checkpoint)
-    composition, state = _told(path, gated, composition, state)
+    composition, state = _composition_and_state(path, gated, composition, state)
     vocabulary = GeneratorVocabulary.build(clusters, sentences)
     several = [k for k, words in enumerate(vocabulary.clusters) if len(words) > 1]
     # the two LSTMs of the composition always have one layer
@@ -233,7 +233,7 @@ def _is_gated(checkpoint: ClabCheckpoint) -> bool:
     return len(tables) == 6 and tables[4] == 2 * tables[3]
 
 
-def _told(
+def _composition_and_state(
     path: str | Path, gated: bool, composition: str | None, state: str | None
 ) -> tuple[str, str]:
     """Return composition and parser state of a generative checkpoint, from the user's options and the file."""

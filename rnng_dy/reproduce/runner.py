@@ -121,7 +121,9 @@ class Runner:
         processes = jobs if "{jobs}" in stage.free else 1
         self._record[stage.name] = {"begun": key, "processes": processes}
         self._save()
-        free = [part.format(jobs=jobs) for part in stage.free]
+        # a training has nothing to resume before its folder exists
+        resumes = (self.folder / stage.outputs[0]).parent.exists()
+        free = [x.format(jobs=jobs) for x in stage.free if resumes or x != "--resume"]
         printed = self.folder / f"{stage.printed}.new" if stage.printed else None
         arguments = (*stage.command, *free)
         command = Command(arguments, self.folder, self._log(stage), printed, plugins.loaded())

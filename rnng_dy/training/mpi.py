@@ -91,7 +91,7 @@ class World:
         finally:
             if self._is_inside:
                 self._abort()
-            self.tell(None)
+            self.send(None)
 
     def _abort(self) -> None:
         """End all ranks by force, after a pause in which mpirun passes on their messages."""
@@ -111,24 +111,24 @@ class World:
             raise
         self._is_inside = False
 
-    def tell(self, message: object) -> None:
+    def send(self, message: object) -> None:
         """Send all other ranks a message; None ends their loop. Does nothing during a step of all ranks."""
         if self._is_inside:
             return
         with self.together():
             content = np.frombuffer(pickle.dumps(message), np.uint8)
             _wait(self._comm.Ibcast(np.array([content.size]), root=0))
-            self._pass_on(content)
+            self._broadcast(content)
 
-    def _hear(self) -> object:
+    def _receive(self) -> object:
         """Wait for the next message of the first rank and return it."""
         size = np.zeros(1, int)
         _wait(self._comm.Ibcast(size, root=0))
         content = np.empty(size[0], np.uint8)
-        self._pass_on(content)
+        self._broadcast(content)
         return pickle.loads(content)
 
-    def _pass_on(self, content: np.ndarray) -> None:
+    def _broadcast(self, content: np.ndarray) -> None:
         for start in range(0, content.size, PART):
             _wait(self._comm.Ibcast(content[start : start + PART], root=0))
 
@@ -153,9 +153,9 @@ class World:
             engine.start()
             with plugins.blamed():
                 # plugins come before the model that needs them
-                while (sent := self._hear()) is not None:
+                while (sent := self._receive()) is not None:
                     plugins.load_sent(sent)
-                    self._update_as_told(*self._hear())
+                    self._make_updates(*self._receive())
         except BaseException as error:
             if not isinstance(error, (RnngError, PluginError, MemoryError)):
                 traceback.print_exc()
@@ -164,10 +164,10 @@ class World:
             print(message, file=sys.stderr, flush=True)
             self._abort()
 
-    def _update_as_told(self, model, examples: Sequence, settings, optimizer: Mapping) -> None:
+    def _make_updates(self, model, examples: Sequence, settings, optimizer: Mapping) -> None:
         updater = Updater(model, examples, settings, self.all_reduce(model.store))
         updater.optimizer.load(optimizer)
-        while (update := self._hear()) is not None:
+        while (update := self._receive()) is not None:
             # the first rank raises and reports it, too
             with suppress(Diverged):
                 updater.update(*update)
@@ -182,21 +182,21 @@ class Ranks:
         examples, optimizer = updater.examples, updater.optimizer.arrays()
         if world.machines > 1 and isinstance(examples, Examples):
             examples = examples.unmapped()
-        world.tell(plugins.loaded())
-        world.tell((updater.model, examples, updater.settings, optimizer))
+        world.send(plugins.loaded())
+        world.send((updater.model, examples, updater.settings, optimizer))
         with world.together():
             updater.all_reduce = world.all_reduce(updater.model.store)
 
     def update(self, members: Sequence[int], number: int, rate: float) -> Update:
         """See `Updater.update`."""
-        self._world.tell((members, number, rate))
+        self._world.send((members, number, rate))
         with self._world.together():
             return self._updater.update(members, number, rate)
 
     def close(self) -> None:
         """See `ReplicaGroup`."""
         self._updater.all_reduce = None
-        self._world.tell(None)
+        self._world.send(None)
 
 
 class RankAllReduce:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
@@ -184,6 +186,27 @@ class TrainingOptions:
             raise ContradictionError("--dev-trees is a file where --dev is an oracle")
         if self.dev_trees is not None and kind.generates_words:
             raise ContradictionError("--dev-trees goes with --trees; with --train, --dev is enough")
+
+
+@contextmanager
+def naming_arguments(applies: bool) -> Iterator[None]:
+    """If it applies, name arguments of Python instead of options of the command in an RnngError from the block."""
+    try:
+        yield
+    except RnngError as error:
+        if applies:
+            # what is quoted already is a command
+            error.args = (re.sub(r"`[^`]*`|--([a-z-]+)(?: (\d+))?", _argument, str(error)),)
+        raise
+
+
+def _argument(option: re.Match) -> str:
+    if not option[1]:
+        return option[0]
+    name = {"model": "folder"}.get(option[1], option[1].replace("-", "_"))
+    is_flag = TrainingOptions.__annotations__.get(name) == "bool"
+    value = "=True" if is_flag else option[2] and f"={option[2]}"
+    return f"`{name}{value or ''}`"
 
 
 def is_path(given: object) -> bool:

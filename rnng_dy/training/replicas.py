@@ -78,20 +78,20 @@ class _Helper:
         self._slots, self._connection = slots, connection
 
     def add_up(self, part: PartialLoss) -> PartialLoss:
-        self.tell(part)
-        whole = self.hear()
+        self.send(part)
+        whole = self.receive()
         self._slots.write(whole.rows)
-        self.tell(WRITTEN)
-        self.hear()
+        self.send(WRITTEN)
+        self.receive()
         self._slots.read(whole.rows)
         return whole
 
-    def tell(self, message: object) -> None:
+    def send(self, message: object) -> None:
         """Send the main process a message."""
         with _ending_with_main():
             self._connection.send(message)
 
-    def hear(self) -> object:
+    def receive(self) -> object:
         """Wait for the main process's next message and return it."""
         with _ending_with_main():
             return self._connection.recv()
@@ -123,7 +123,7 @@ class Replicas:
             self._slots = Slots(store, path, 0, replicas)
             for rank in range(1, replicas):
                 self._start(path, folder, rank)
-            self._hear()
+            self._receive_all()
             self._started = True
             updater.all_reduce = self
         except RnngError:
@@ -160,20 +160,20 @@ class Replicas:
 
     def update(self, members: Sequence[int], number: int, rate: float) -> Update:
         """See `Updater.update`."""
-        self._tell((members, number, rate))
+        self._send_all((members, number, rate))
         return self._updater.update(members, number, rate)
 
     def add_up(self, part: PartialLoss) -> PartialLoss:
         """See `GradientAllReduce`."""
-        whole = total_loss([part, *self._hear()])
-        self._tell(whole)
+        whole = total_loss([part, *self._receive_all()])
+        self._send_all(whole)
         self._slots.write(whole.rows)
-        self._hear()
-        self._tell(WRITTEN)
+        self._receive_all()
+        self._send_all(WRITTEN)
         self._slots.read(whole.rows)
         return whole
 
-    def _tell(self, message: object) -> None:
+    def _send_all(self, message: object) -> None:
         """Send a message to each helper."""
         for rank, connection in enumerate(self._connections, 1):
             try:
@@ -183,7 +183,7 @@ class Replicas:
                 self._receive(rank)
                 raise
 
-    def _hear(self) -> list[object]:
+    def _receive_all(self) -> list[object]:
         """Wait for a message from each helper and return them, in the order of ranks."""
         return [self._receive(rank) for rank in range(1, self.replicas)]
 
@@ -250,6 +250,6 @@ def _make_updates(connection: Connection, folder: str, kind: str, examples, sett
     updater = Updater(model, examples, settings)
     checkpoint.load_training(model.store, folder, updater.optimizer)
     updater.all_reduce = helper = _Helper(Slots(model.store, path, rank, replicas), connection)
-    helper.tell("ready")
+    helper.send("ready")
     while True:
-        updater.update(*helper.hear())
+        updater.update(*helper.receive())

@@ -24,7 +24,7 @@ from rnng_dy.training.data import TrainingData, training_data
 from rnng_dy.training.examples import Examples, examples_of, require_transitions
 from rnng_dy.training.listener import Listener
 from rnng_dy.training.loop import TrainingLoop
-from rnng_dy.training.options import TrainingOptions, Trees, is_oracle
+from rnng_dy.training.options import TrainingOptions, Trees, is_oracle, naming_arguments
 from rnng_dy.training.presets import Settings, saved_settings, settings_for, sizes_for
 from rnng_dy.training.provenance import Provenance, about_continued
 
@@ -70,7 +70,10 @@ class Training:
         self.kind = registry.kind(kind)
         self._sizes_type = self.kind.model_class.sizes_type
         given = {"folder": folder, "trees": trees, "dev_trees": dev_trees, **settings}
-        self.options = TrainingOptions.of(self.kind, self._sizes_type, given)
+        # only the command line has a command to keep
+        self._is_python = settings.get("command") is None
+        with naming_arguments(self._is_python):
+            self.options = TrainingOptions.of(self.kind, self._sizes_type, given)
         self.records: list[Record] = []
         """The records that this process has written."""
         self._listener = listener or Listener()
@@ -98,7 +101,7 @@ class Training:
         Raises RnngError for data, models and settings that cannot be used. Raises `Stopped`, a KeyboardInterrupt, after
         a signal has stopped the training and its state is saved.
         """
-        with ExitStack() as stack:
+        with naming_arguments(self._is_python), ExitStack() as stack:
             self._begin(stack)
             stopped = stack.enter_context(stopping())
             with closing(self._loop.updates()) as updates:
@@ -130,6 +133,10 @@ class Training:
         # no other training can write the folder until this one ends
         stack.enter_context(writing(options.folder))
         options.require_free_folder()
+        if options.resume and not options.resumes:
+            listener.warn(
+                f"{options.folder} does not exist: nothing to resume, training begins anew"
+            )
         data = stack.enter_context(training_data(self.kind, options, base, listener))
         part = self.kind.training_class(self.kind, options, data, listener)
         self.settings, sizes = self._settings_and_sizes(len(data.train))

@@ -84,7 +84,7 @@ def test_trees_in_memory_and_oracles_train_the_same_model():
     assert_same("files", "oracles")
     # as the command is, a resume is refused if the trees are others
     rnng_dy.train("discriminative", trees("t.trees"), trees("d.trees"), resume=True, **given)
-    with pytest.raises(RnngError, match=r"other data \(--trees, --dev-trees"):
+    with pytest.raises(RnngError, match=r"other data \(`trees`, `dev_trees`"):
         rnng_dy.train("discriminative", trees("d.trees"), trees("t.trees"), resume=True, **given)
 
 
@@ -97,10 +97,23 @@ def test_a_loop_that_is_left_can_be_resumed_to_the_same_numbers():
             break
     assert training.records == records_of("left")
     assert 0 < training.model.updates < 48
-    with pytest.raises(RnngError, match="left exists"):
+    with pytest.raises(
+        RnngError, match="left exists: continue with `resume=True`, or name another `folder`"
+    ):
         rnng_dy.train("lstm-lm", "t.trees", **left)
     rnng_dy.train("lstm-lm", "t.trees", resume=True, **left)
     assert_same("left", "straight", ["parameters.npz"])
+
+
+def test_a_resume_without_a_folder_is_said_to_begin_anew():
+    with pytest.warns(UserWarning, match="n does not exist: nothing to resume, training begins"):
+        rnng_dy.train("lstm-lm", "t.trees", hold_out=0.2, folder="n", resume=True, **SMALL)
+    rnng_dy.train("lstm-lm", "t.trees", hold_out=0.2, folder="m", **SMALL)
+    assert_same("n", "m")
+    command = ["train", "lstm-lm", "--trees", "t.trees", "--hold-out", 0.2, *OPTIONS]
+    said = "c does not exist: nothing to resume, training begins anew\n"
+    assert said in invoke(*command, "--model", "c", "--resume").stderr
+    assert said not in invoke(*command, "--model", "c", "--resume").stderr
 
 
 def test_a_notebook_shows_the_curves_of_a_training():
@@ -154,11 +167,14 @@ def test_ctrl_c_stops_after_the_update_with_the_state_saved():
         ({"unk": "odd"}, "no rule for unknown words is called 'odd': "),
         ({"hold_out": 1.5}, "hold_out: 1.5 is not in the range 0<x<1."),
         ({"preset": "slow"}, "no preset is called 'slow': paper, fast, quick, gpu"),
-        ({"hold_out": 0.1, "dev_trees": "d.trees"}, "--trees needs one of"),
-        ({"extend": True}, "--extend adds to the model of --init"),
+        (
+            {"hold_out": 0.1, "dev_trees": "d.trees"},
+            "`trees` needs one of `dev_trees` and `hold_out`",
+        ),
+        ({"extend": True}, "`extend=True` adds to the model of `init`: give that"),
     ],
 )
-def test_settings_are_checked_in_the_words_of_the_command(settings, says):
+def test_settings_are_checked_and_named_as_in_python(settings, says):
     with pytest.raises(RnngError) as error:
         rnng_dy.Training(
             "discriminative", "t.trees", **{"folder": "m", "hold_out": 0.1, **settings}
@@ -205,7 +221,7 @@ def test_a_model_goes_on_with_other_trees():
     rnng_dy.train("discriminative", "t.trees", "d.trees", folder="first", **SMALL)
     Path("new.trees").write_text("(S (NEW (XX a) (XX b)))\n" * 3, encoding="utf-8")
     more = {"init": "first", "epochs": 1}
-    with pytest.raises(RnngError, match="nonterminals NEW are not in first: add them with"):
+    with pytest.raises(RnngError, match="NEW are not in first: add them with `extend=True`"):
         rnng_dy.train("discriminative", "new.trees", "new.trees", folder="second", **more)
     with pytest.warns(UserWarning, match="new.trees has what is trained on"):
         second = rnng_dy.train(
@@ -246,7 +262,7 @@ def test_training_in_a_thread_is_no_matter_of_signals():
 
 def test_a_worker_of_a_pool_is_refused_processes_before_there_is_a_folder(monkeypatch):
     monkeypatch.setattr("multiprocessing.current_process", lambda: SimpleNamespace(daemon=True))
-    with pytest.raises(RnngError, match="cannot start others: use --jobs 1"):
+    with pytest.raises(RnngError, match="cannot start others: use `jobs=1` there"):
         # the preset has two processes
         rnng_dy.train("lstm-lm", "t.trees", "d.trees", folder="m", preset="quick", **SMALL)
     assert not Path("m").exists()
