@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass
 from itertools import islice
+
+import numpy as np
 
 from clusters.bigrams import BigramCounter, Bigrams
 from clusters.brown import BrownClustering, default_classes
 from clusters.corpus import open_corpus
 from clusters.files import ClusteredWord
 from clusters.information import average_mutual_information
-from clusters.state import SavedState, fingerprint
+from clusters.state import COUNTS, MERGES, SavedState
 from clusters.unseen import place_unseen, rules_of, unknown_classes
+from oracle.streams import file_hash
 from oracle.unknown import RULES
 
 Keep = Callable[[Callable[[], None]], None]
@@ -40,22 +44,26 @@ class Run:
     def __init__(self, corpus: str, options: Options, folder: str | None, resume: bool):
         """Unless `resume` is set, the saved state of an earlier run is removed."""
         self._corpus, self._options, self._resume, self.state = corpus, options, resume, None
+        self._counts_are_saved = False
         if folder is not None:
-            self.state = SavedState(folder, fingerprint(corpus, *astuple(options)))
+            decides = repr((astuple(options), file_hash(corpus)))
+            self.state = SavedState(folder, hashlib.sha256(decides.encode()).hexdigest())
             if not resume:
                 self.state.remove()
 
     def count(self, keep: Keep, on_bytes: Callable[[int], None]) -> BigramCounter:
         """Count the corpus, resuming a saved run; `on_bytes` is called with the number of bytes read each time."""
-        counter, complete = self.state.load_counts() if self._resume else (BigramCounter(), False)
-        if complete:
+        saved = self.state.load(COUNTS) if self._resume else None
+        counter = BigramCounter.from_arrays(saved) if saved else BigramCounter()
+        if saved and saved["complete"]:
+            self._counts_are_saved = True
             return counter
         options = self._options
         rules = RULES[0] if options.unk in (None, "none") else options.unk
         with open_corpus(self._corpus, options.corpus_format, rules, on_bytes) as sentences:
             for sentence in islice(sentences, counter.sentences, None):
                 counter.add(sentence)
-                keep(lambda: self.state.save_counts(counter, complete=False))
+                keep(lambda: self._save_counts(counter, complete=False))
         return counter
 
     def clustering(self, bigrams: Bigrams) -> BrownClustering:
@@ -68,8 +76,8 @@ class Run:
             within_sentences=options.within_sentences,
             refine=options.refine,
         )
-        if self._resume:
-            self.state.load_merges(clustering)
+        if self._resume and (saved := self.state.load(MERGES)):
+            clustering.restore(saved)
         return clustering
 
     def cluster(
@@ -80,10 +88,20 @@ class Run:
         on_step: Callable[[], None],
     ) -> None:
         """Take all remaining steps."""
+
+        def save() -> None:
+            if not self._counts_are_saved:
+                self._save_counts(counter, complete=True)
+            self.state.save(MERGES, clustering.arrays())
+
         while clustering.done < clustering.total:
             clustering.step()
             on_step()
-            keep(lambda: self.state.save_merges(clustering, counter))
+            keep(save)
+
+    def _save_counts(self, counter: BigramCounter, complete: bool) -> None:
+        self.state.save(COUNTS, counter.arrays() | {"complete": np.array(complete)})
+        self._counts_are_saved = complete
 
     def entries(self, clustering: BrownClustering, bigrams: Bigrams) -> list[ClusteredWord]:
         """Return the words with their clusters, including classes of unknown words that do not occur."""
