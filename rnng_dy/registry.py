@@ -79,7 +79,7 @@ _KINDS = (
     Kind(
         "generative",
         "rnng_dy.language_model:GenerativeModel",
-        "rnng_dy.training.kinds:GeneratorTraining",
+        "rnng_dy.training.kinds:WordsTraining",
         title="Recurrent neural network grammar p(x, y)",
         use=_SURPRISALS,
         plural="Generative models",
@@ -92,7 +92,7 @@ _KINDS = (
     Kind(
         "lstm-lm",
         "rnng_dy.baselines.lstm_lm:LstmLanguageModel",
-        "rnng_dy.training.kinds:LanguageModelTraining",
+        "rnng_dy.training.kinds:WordsTraining",
         title="LSTM language model",
         use=_SURPRISALS,
         plural="LSTM language models",

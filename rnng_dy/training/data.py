@@ -31,7 +31,7 @@ from oracle.unknown import RULES
 from rnng_dy.execution.outputs import content_hash
 from rnng_dy.registry import Kind
 from rnng_dy.training.development import read_golds
-from rnng_dy.training.listener import Listener
+from rnng_dy.training.listener import Listener, Progress
 from rnng_dy.training.options import ContradictionError, TrainingOptions, Trees, is_path
 
 DATA = "data"
@@ -68,12 +68,13 @@ class TrainingData:
 class Counted:
     """Progress that starts with the first item, since the total is known only then."""
 
-    def __init__(self, begin: Callable[[], object]):
+    def __init__(self, begin: Callable[..., Progress]):
+        """`begin` gets the arguments of the first `advance`."""
         self._begin, self._progress = begin, None
 
-    def advance(self, *_) -> None:
+    def advance(self, *arguments) -> None:
         """Count one more item as done."""
-        self._progress = self._progress or self._begin()
+        self._progress = self._progress or self._begin(*arguments)
         self._progress.advance()
 
     def finish(self) -> None:

@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 
@@ -101,8 +100,6 @@ class ParserTraining:
 class WordsTraining:
     """The part of a training for models that generate words; their vocabulary is that of word clusters."""
 
-    evaluation: ClassVar[type[WordsEvaluation]]
-
     def __init__(
         self, kind: Kind, options: TrainingOptions, data: TrainingData, listener: Listener
     ):
@@ -133,7 +130,8 @@ class WordsTraining:
 
     def judge(self, model, data: TrainingData, seed: int) -> tuple[WordsEvaluation, Sequence[Add]]:
         """Return the model's evaluation and the functions that write into its folder."""
-        evaluation = self.evaluation(model, data.dev)
+        of_kind = GeneratorEvaluation if self._kind.has_trees else LanguageModelEvaluation
+        evaluation = of_kind(model, data.dev)
         try:
             require_transitions(model, sorted({sentence.transitions for sentence in data.dev}))
         except RnngError as error:
@@ -150,14 +148,9 @@ class WordsTraining:
         """Make Brown clusters of the training oracle, as `rnng-dy clusters` does."""
         listener, oracle = self._listener, self._data.train
         listener.say(f"no --clusters: making Brown clusters of {self._data.source}")
-        steps: list[int] = []
-        progress = Counted(lambda: listener.progress("clusters", steps[0], "steps"))
-
-        def show(clustering) -> None:
-            steps[:] = [clustering.total]
-            progress.advance()
-
-        entries = brown.brown_clusters(oracle.word_sequences("unkified"), on_step=show)
+        progress = Counted(lambda begun: listener.progress("clusters", begun.total, "steps"))
+        words = oracle.word_sequences("unkified")
+        entries = brown.brown_clusters(words, on_step=progress.advance)
         progress.finish()
         classes = len({entry.path for entry in entries})
         listener.say(f"{classes} clusters of {len(entries)} words, kept in the model folder")
@@ -170,15 +163,3 @@ class WordsTraining:
                 files.write_clusters(self._clusters, stream)
         elif (kept := Path(self._options.init, CLUSTERS)).is_file():
             shutil.copyfile(kept, folder / CLUSTERS)
-
-
-class GeneratorTraining(WordsTraining):
-    """The generative model's part of a training."""
-
-    evaluation = GeneratorEvaluation
-
-
-class LanguageModelTraining(WordsTraining):
-    """The sequential language model's part of a training."""
-
-    evaluation = LanguageModelEvaluation

@@ -206,8 +206,9 @@ class RankAllReduce:
         """Wait for the other ranks, which must construct theirs at the same time."""
         self.rank, self.replicas = comm.Get_rank(), comm.Get_size()
         self._comm, self._gradients = comm, Gradients(store)
-        self._sum = OrderedSum(comm, self._gradients.most)
         self._row = np.empty(self._gradients.most, np.float32)
+        # one more number per slice, since slices differ in size by one
+        self._slices = np.empty(self._gradients.most + self.replicas, np.float32)
         _wait(comm.Ibarrier())
 
     def add_up(self, part: PartialLoss) -> PartialLoss:
@@ -217,23 +218,13 @@ class RankAllReduce:
         whole = total_loss(self._comm.allgather(part))
         row = self._row[: self._gradients.count(whole.rows)]
         self._gradients.write(row, whole.rows)
-        self._sum(row)
+        self._add_slices(row)
         self._gradients.read(whole.rows, lambda part, out: np.copyto(out, row[part]))
         return whole
 
-
-class OrderedSum:
-    """Adds up rows of float32 numbers over all ranks, each number in the order of ranks."""
-
-    def __init__(self, comm: MPI.Comm, most: int):
-        """Reserve memory for rows of at most `most` numbers."""
-        self._comm, self._rank, self._ranks = comm, comm.Get_rank(), comm.Get_size()
-        # one more number per slice, since slices differ in size by one
-        self._slices = np.empty(most + self._ranks, np.float32)
-
-    def __call__(self, row: np.ndarray) -> None:
-        """Replace a row by the sum of the rows of all ranks, which must have the same length."""
-        ranks, rank = self._ranks, self._rank
+    def _add_slices(self, row: np.ndarray) -> None:
+        """Replace a row by the sum of the rows of all ranks, each number added in the order of ranks."""
+        ranks, rank = self.replicas, self.rank
         ends = [row.size * r // ranks for r in range(ranks + 1)]
         sizes = np.diff(ends).tolist()
         own = sizes[rank]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.metadata
 import os
 import platform
@@ -18,7 +17,7 @@ from oracle.blocks import OracleSentence
 from oracle.encoding import encoded
 from oracle.errors import RnngError
 from oracle.json_lines import finite
-from oracle.regular_files import read_regular
+from oracle.streams import file_hash
 from rnng_dy import __version__, engine, model_card
 from rnng_dy.checkpoint import PARAMETERS, PLUGINS
 from rnng_dy.cpu_level import cpu_level
@@ -55,7 +54,11 @@ def about_import(
     checkpoint: str | Path,
 ) -> dict:
     """Return the sections about a model imported from a checkpoint of the original program."""
-    origin = {"program": "clab/rnng", "checkpoint": str(checkpoint), "sha256": _sha256(checkpoint)}
+    origin = {
+        "program": "clab/rnng",
+        "checkpoint": str(checkpoint),
+        "sha256": file_hash(checkpoint),
+    }
     return {**about_model(model, sentences, command), "origin": origin}
 
 
@@ -64,16 +67,12 @@ def about_continued(base: Model, folder: str | Path) -> About:
     known = base.about or {}
     origin = {
         "model": str(folder),
-        "sha256": _sha256(Path(folder) / PARAMETERS),
+        "sha256": file_hash(Path(folder) / PARAMETERS),
         "trained_on": model_card.trained_on(known),
         "score": model_card.best_score(known),
         "made": known.get("made", {}).get("date"),
     }
     return {"origin": origin}
-
-
-def _sha256(path: str | Path) -> str:
-    return hashlib.sha256(read_regular(path)).hexdigest()
 
 
 def corpus(sentences: Sequence[OracleSentence]) -> dict[str, Value]:

@@ -15,11 +15,11 @@ import os
 import signal
 import tempfile
 import traceback
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -32,13 +32,13 @@ from rnng_dy.plugins import blamed, load_sent, loaded
 from rnng_dy.training.all_reduce import (
     Gradients,
     PartialLoss,
-    Rows,
     Update,
     add_in_order,
     total_loss,
 )
 from rnng_dy.training.updates import Updater
 
+T = TypeVar("T")
 WRITTEN = "written"
 
 
@@ -48,62 +48,28 @@ class Failed(NamedTuple):
     reason: str
 
 
-class Slots:
-    """The shared file of gradients, as one replica sees it."""
+Exchange = Callable[[T, Callable[[list[T]], T]], T]
+"""Gives a replica's message to the others, and returns the messages of all combined by a function."""
 
-    def __init__(self, store: ParameterStore, path: str, rank: int, replicas: int):
-        self.rank, self.replicas = rank, replicas
+
+class SharedGradients:
+    """One replica's part in adding up gradients through the shared file; see `GradientAllReduce`."""
+
+    def __init__(
+        self, store: ParameterStore, path: str, rank: int, replicas: int, exchange: Exchange
+    ):
+        self.rank, self.replicas, self._exchange = rank, replicas, exchange
         self._gradients = Gradients(store)
         self._slots = np.memmap(path, np.float32, "r+", shape=(replicas, self._gradients.most))
 
-    @staticmethod
-    def bytes_needed(store: ParameterStore, replicas: int) -> int:
-        """Return the size of the file in bytes."""
-        return replicas * store.count() * np.dtype(np.float32).itemsize
-
-    def write(self, rows: Rows) -> None:
-        """Put this replica's gradients into its slot."""
-        self._gradients.write(self._slots[self.rank], rows)
-
-    def read(self, rows: Rows) -> None:
-        """Replace this replica's gradients by the sum of all slots."""
-        self._gradients.read(rows, lambda part, out: add_in_order(self._slots[:, part], out))
-
-
-class _Helper:
-    """The all-reduce in a helper process."""
-
-    def __init__(self, slots: Slots, connection: Connection):
-        self.rank, self.replicas = slots.rank, slots.replicas
-        self._slots, self._connection = slots, connection
-
     def add_up(self, part: PartialLoss) -> PartialLoss:
-        self.send(part)
-        whole = self.receive()
-        self._slots.write(whole.rows)
-        self.send(WRITTEN)
-        self.receive()
-        self._slots.read(whole.rows)
+        """See `GradientAllReduce`."""
+        whole = self._exchange(part, total_loss)
+        self._gradients.write(self._slots[self.rank], whole.rows)
+        # read when all have written
+        self._exchange(WRITTEN, min)
+        self._gradients.read(whole.rows, lambda part, out: add_in_order(self._slots[:, part], out))
         return whole
-
-    def send(self, message: object) -> None:
-        """Send the main process a message."""
-        with _ending_with_main():
-            self._connection.send(message)
-
-    def receive(self) -> object:
-        """Wait for the main process's next message and return it."""
-        with _ending_with_main():
-            return self._connection.recv()
-
-
-@contextmanager
-def _ending_with_main() -> Iterator[None]:
-    """End this process silently if the main process is gone."""
-    try:
-        yield
-    except (EOFError, OSError):
-        raise SystemExit from None
 
 
 class Replicas:
@@ -112,20 +78,19 @@ class Replicas:
     def __init__(self, updater: Updater, folder: Path, replicas: int):
         """Start helpers, which read the training state in `folder`. Raises RnngError if the disk lacks room."""
         check_jobs(replicas, engine.device())
-        self.rank, self.replicas = 0, replicas
-        self._updater = updater
+        self._replicas, self._updater = replicas, updater
         self._connections, self._processes = [], []
         self._started = False
         store = updater.model.store
         descriptor, path = tempfile.mkstemp(prefix="rnng_dy.")
         try:
-            os.posix_fallocate(descriptor, 0, Slots.bytes_needed(store, replicas))
-            self._slots = Slots(store, path, 0, replicas)
+            size = replicas * store.count() * np.dtype(np.float32).itemsize
+            os.posix_fallocate(descriptor, 0, size)
             for rank in range(1, replicas):
                 self._start(path, folder, rank)
             self._receive_all()
             self._started = True
-            updater.all_reduce = self
+            updater.all_reduce = SharedGradients(store, path, 0, replicas, self._exchange)
         except RnngError:
             self.close()
             raise
@@ -144,7 +109,7 @@ class Replicas:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
         u = self._updater
-        place = (path, rank, self.replicas)
+        place = (path, rank, self._replicas)
         process = context.Process(target=_help, args=(theirs,), daemon=True)
         # signals that end training are for this process only; helpers end when it ends
         with without_ctrl_c(signal.SIGTERM):
@@ -163,14 +128,9 @@ class Replicas:
         self._send_all((members, number, rate))
         return self._updater.update(members, number, rate)
 
-    def add_up(self, part: PartialLoss) -> PartialLoss:
-        """See `GradientAllReduce`."""
-        whole = total_loss([part, *self._receive_all()])
+    def _exchange(self, own: T, combine: Callable[[list[T]], T]) -> T:
+        whole = combine([own, *self._receive_all()])
         self._send_all(whole)
-        self._slots.write(whole.rows)
-        self._receive_all()
-        self._send_all(WRITTEN)
-        self._slots.read(whole.rows)
         return whole
 
     def _send_all(self, message: object) -> None:
@@ -185,7 +145,7 @@ class Replicas:
 
     def _receive_all(self) -> list[object]:
         """Wait for a message from each helper and return them, in the order of ranks."""
-        return [self._receive(rank) for rank in range(1, self.replicas)]
+        return [self._receive(rank) for rank in range(1, self._replicas)]
 
     def _receive(self, rank: int) -> object:
         connection, process = self._connections[rank - 1], self._processes[rank - 1]
@@ -227,11 +187,13 @@ def _help(connection: Connection) -> None:
     """
     end_with_parent()
     try:
-        with _ending_with_main():
-            sent, *task = connection.recv()
+        sent, *task = connection.recv()
         with blamed():
             load_sent(sent)
             _make_updates(connection, *task)
+    except (EOFError, ConnectionError):
+        # the main process is gone
+        return
     except Exception as error:
         reason = str(error)
         if not isinstance(error, RnngError | PluginError):
@@ -243,13 +205,17 @@ def _help(connection: Connection) -> None:
 
 def _make_updates(connection: Connection, folder: str, kind: str, examples, settings, place):
     """Make the updates; `place` is the path of the shared file, the helper's rank and the number of replicas."""
-    path, rank, replicas = place
     engine.start()
-    limit_memory(replicas)
+    limit_memory(place[-1])
     model = registry.kind(kind).model_class.build(folder)
     updater = Updater(model, examples, settings)
     checkpoint.load_training(model.store, folder, updater.optimizer)
-    updater.all_reduce = helper = _Helper(Slots(model.store, path, rank, replicas), connection)
-    helper.send("ready")
+
+    def exchange(own: T, combine: Callable[[list[T]], T]) -> T:
+        connection.send(own)
+        return connection.recv()
+
+    updater.all_reduce = SharedGradients(model.store, *place, exchange)
+    connection.send("ready")
     while True:
-        updater.update(*helper.receive())
+        updater.update(*connection.recv())
