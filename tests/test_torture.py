@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import signal
 import socket
 import sys
 from random import Random
@@ -26,7 +27,7 @@ from scripts.torture.processes import Ended
 from scripts.torture.structures import change_json, change_member, change_number
 from scripts.torture.targets import FORMATS, TARGETS
 from scripts.torture.together import SERVERS, problem_of_dead, run_two, served
-from scripts.torture.worker import Limits, Outcome, Worker
+from scripts.torture.limits import Limits, Outcome
 
 from .commands import run
 
@@ -40,42 +41,36 @@ with open("out", "w") as stream:
     stream.write("lf")
 """
 NO_PROBLEM = Outcome(0)
+LIMITS = Limits(seconds=30)
 
 
 @pytest.fixture(scope="module")
-def worker():
-    worker = Worker(Limits(seconds=30))
-    yield worker
-    worker.close()
-
-
-@pytest.fixture(scope="module")
-def data(worker, tmp_path_factory):
+def data(tmp_path_factory):
     from scripts.torture.data import write_data
 
     folder = tmp_path_factory.mktemp("data")
-    write_data(folder, worker)
+    write_data(folder, LIMITS)
     return folder
 
 
-def test_damaged_inputs_of_every_format(data, worker, tmp_path):
+def test_damaged_inputs_of_every_format(data, tmp_path):
     targets = [target for target in TARGETS if "results" not in target.command]
     problems = []
     for damaged, _ in zip(damaged_inputs(targets, data, SEED), range(INPUTS), strict=False):
-        _, problem = try_input(damaged, data, tmp_path / str(damaged.number), worker)
+        _, problem = try_input(damaged, data, tmp_path / str(damaged.number), LIMITS)
         if problem:
             problems.append(f"{damaged.number}, {damaged.target.command}: {problem.cause}")
     assert problems == []
 
 
-def test_sound_inputs_are_no_failures(data, worker, tmp_path):
+def test_sound_inputs_are_no_failures(data, tmp_path):
     # one target of each command
     sound = [target for target in TARGETS if target.format not in ("packed", "places")]
     targets = {target.command: target for target in sound if "results" not in target.command}
     for n, target in enumerate(targets.values()):
         content = (data / target.file).read_bytes() if target.file else b""
         outcome, problem = try_input(
-            DamagedInput(target, content, ()), data, tmp_path / str(n), worker
+            DamagedInput(target, content, ()), data, tmp_path / str(n), LIMITS
         )
         assert (outcome.code, problem) == (0, None), (target, outcome)
 
@@ -160,14 +155,18 @@ def test_a_pickle_that_runs_is_noticed(tmp_path):
     assert judge(["parse"], tmp_path, set(), Outcome(2), Limits()).sort == "code of a model was run"
 
 
-def test_a_worker_that_dies_or_takes_too_long_is_replaced(tmp_path):
-    worker = Worker(Limits(seconds=0.5))
-    assert worker.run(["--version"], tmp_path).code == 0
+def test_a_command_that_takes_too_long_or_dies_is_noticed(tmp_path, monkeypatch):
+    limits = Limits(seconds=0.5)
     # a command that does not end
     os.mkfifo(tmp_path / "pipe")
-    assert worker.run(["evalb", "pipe", "other"], tmp_path).where.startswith("overtime")
-    assert worker.run(["--version"], tmp_path).code == 0
-    worker.close()
+    assert limits.run(["evalb", "pipe", "other"], tmp_path).where.startswith("overtime")
+    assert limits.run(["--version"], tmp_path).code == 0
+    monkeypatch.setattr("scripts.torture.limits._run", dies)
+    assert limits.run(["--version"], tmp_path).where == "died: SIGSEGV"
+
+
+def dies(*_):
+    os.kill(os.getpid(), signal.SIGSEGV)
 
 
 # archives, arrays, what is no file
@@ -218,9 +217,7 @@ def test_an_archive_that_is_lost_or_refused_is_noticed(tmp_path, archive, code, 
     (tmp_path / "data/test.trees.xz").write_bytes(content)
     damaged = DamagedInput(packed_target(), content if archive == b"sound" else content[:-1], ())
 
-    class Stub:
-        limits = Limits()
-
+    class Stub(Limits):
         def run(self, arguments, folder):
             (folder / "out").write_bytes(b"(S (NN a))\n" if code == 0 else b"")
             if code == 2:
@@ -235,9 +232,7 @@ def test_a_link_to_others_that_is_followed_is_noticed(tmp_path):
     (tmp_path / "data").mkdir()
     target = next(t for t in TARGETS if t.file == "out.part")
 
-    class Follows:
-        limits = Limits()
-
+    class Follows(Limits):
         def run(self, arguments, folder):
             (folder / "out.part").write_text("mine")
             return Outcome(0)

@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import count, islice
 from pathlib import Path
-from queue import SimpleQueue
 from random import Random
 from threading import Lock
 from types import SimpleNamespace
@@ -24,7 +23,7 @@ from scripts.torture.processes import Trial
 from scripts.torture.streams import STREAM_CASES, STREAMS
 from scripts.torture.targets import FORMATS, TARGETS
 from scripts.torture.together import LOCKS, SCHEDULER_CASES, SCHEDULERS, run_two
-from scripts.torture.worker import Limits, Worker
+from scripts.torture.limits import Limits
 
 Work = Callable[[Path, Path], Trial]
 """A function that tries something with the data, in a folder that does not exist yet."""
@@ -43,30 +42,20 @@ class Campaign:
         self._begun, self._stopped = time.monotonic(), False
         self._numbers, self._kills = count(), 0
         self._straight: dict[str, Straight] = {}
-        self._workers: SimpleQueue[Worker] = SimpleQueue()
+        self._limits = Limits(options.seconds, options.gigabytes)
 
     def run(self) -> None:
         """Run all parts in turn; a part leaves its unused minutes to the next."""
         shutil.rmtree(self.book.output, ignore_errors=True)
         self.data.mkdir()
-        workers = [
-            Worker(Limits(self.options.seconds, self.options.gigabytes))
-            for _ in range(self.options.jobs)
-        ]
-        try:
-            targets = [target for target in TARGETS if target.format in self.options.only]
-            write_data(self.data, workers[0], any("results" in t.command for t in targets))
-            for worker in workers:
-                self._workers.put(worker)
-            self._begun = time.monotonic()
-            parts = list(self._parts(targets))
-            used, together = 0.0, sum(share for share, _ in parts)
-            for share, works in parts:
-                used += share / together
-                self._in_parallel(works, self._begun + 60 * self.options.minutes * used)
-        finally:
-            for worker in workers:
-                worker.close()
+        targets = [target for target in TARGETS if target.format in self.options.only]
+        write_data(self.data, self._limits, any("results" in t.command for t in targets))
+        self._begun = time.monotonic()
+        parts = list(self._parts(targets))
+        used, together = 0.0, sum(share for share, _ in parts)
+        for share, works in parts:
+            used += share / together
+            self._in_parallel(works, self._begun + 60 * self.options.minutes * used)
 
     def report(self) -> None:
         """Write the report and print it."""
@@ -95,17 +84,13 @@ class Campaign:
             yield 0.35, self._disturbances(kinds)
 
     def _try_input(self, damaged: DamagedInput, data: Path, folder: Path) -> Trial:
-        worker = self._workers.get()
-        try:
-            _, problem = try_input(damaged, data, folder, worker)
-        finally:
-            self._workers.put(worker)
+        _, problem = try_input(damaged, data, folder, self._limits)
         target, mutations = damaged.target, ", ".join(damaged.mutations)
         how = f"input {damaged.number}: {target.file or 'option'} with {mutations}"
         cause = problem and problem.cause
 
         def write(example: Path) -> None:
-            write_smallest(damaged, problem, data, example, worker.limits)
+            write_smallest(damaged, problem, data, example, self._limits)
             options, only = self.options, shlex.quote(",".join(self.options.only))
             (example / "again.txt").write_text(
                 f"python3 -m scripts.torture --seed {options.seed} --skip {damaged.number} "

@@ -1,4 +1,4 @@
-"""Damaged inputs: drawn by a seed, each in its own folder, run by a worker and judged."""
+"""Damaged inputs: drawn by a seed, each in its own folder, run and judged."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from scripts.torture.packed import ENDINGS, bomb, truth
 from scripts.torture.places import CONTENT, FED, OTHERS, VICTIM, Put, fed
 from scripts.torture.structures import JSON
 from scripts.torture.targets import OPTIONS, Target
-from scripts.torture.worker import Limits, Outcome, Worker
+from scripts.torture.limits import Limits, Outcome
 
 MOST_MUTATIONS = 3
 SECONDS = 20.0
@@ -113,14 +113,14 @@ def _exists(path: Path) -> bool:
 
 
 def try_input(
-    damaged: DamagedInput, data: Path, folder: Path, worker: Worker
+    damaged: DamagedInput, data: Path, folder: Path, limits: Limits
 ) -> tuple[Outcome, Problem | None]:
     """Run the command on the damaged file in a new folder, which keeps what the command left."""
     arguments = set_up(damaged, data, folder)
     before = {path.relative_to(folder) for path in folder.rglob("*")}
     with fed(folder / damaged.target.file, damaged.put, damaged.content):
-        outcome = worker.run(arguments, folder)
-    problem = judge(arguments, folder, before, outcome, worker.limits)
+        outcome = limits.run(arguments, folder)
+    problem = judge(arguments, folder, before, outcome, limits)
     return outcome, problem or _not_whole(damaged, data, folder, arguments, outcome)
 
 
@@ -153,10 +153,9 @@ def write_smallest(
 ) -> None:
     """Write the smallest input with the same problem, the other files of the command, and its output."""
     again, content = example / "again", damaged.content
-    worker = Worker(limits)
 
     def tried(content: bytes) -> tuple[Outcome, Problem | None]:
-        found = try_input(replace(damaged, content=content), data, again, worker)
+        found = try_input(replace(damaged, content=content), data, again, limits)
         shutil.rmtree(again, ignore_errors=True)
         return found
 
@@ -168,7 +167,6 @@ def write_smallest(
     if can_shrink and still_fails(content):
         content = minimized(content, still_fails)
     outcome, _ = tried(content)
-    worker.close()
     set_up(replace(damaged, content=content), data, example / "folder")
     shown = outcome.stdout[-5000:] + outcome.stderr[-5000:] + outcome.traceback
     (example / "output.txt").write_text(shown, errors="replace")

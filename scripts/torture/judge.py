@@ -16,7 +16,7 @@ from oracle.files import is_samples_file, read_samples, read_sentences
 from oracle.streams import open_lines
 from oracle.treebank import read_trees
 from scripts.torture.structures import PWNED
-from scripts.torture.worker import Limits, Outcome
+from scripts.torture.limits import Limits, Outcome
 
 CODES = (0, 1, 2, 130)
 ANNOUNCED = re.compile(

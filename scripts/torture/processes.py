@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from scripts.torture.judge import last_exception
-from scripts.torture.worker import ENVIRONMENT
+from scripts.torture.limits import ENVIRONMENT
 
 RUN = "from rnng_dy.__main__ import main; main()"
 PATIENCE = 300.0
