@@ -20,6 +20,7 @@ from scripts.torture.commands import PARSE
 from scripts.torture.inputs import DamagedInput, damaged_inputs, minimized, set_up, try_input
 from scripts.torture.jobs import Job, straight_run
 from scripts.torture.judge import judge
+from scripts.torture.limits import Limits, Outcome
 from scripts.torture.mutations import TEXT
 from scripts.torture.packed import PACKED, bomb, pack, several_streams, truth
 from scripts.torture.places import CONTENT, LINK_TO_OTHERS
@@ -27,7 +28,6 @@ from scripts.torture.processes import Ended
 from scripts.torture.structures import change_json, change_member, change_number
 from scripts.torture.targets import FORMATS, TARGETS
 from scripts.torture.together import SERVERS, problem_of_dead, run_two, served
-from scripts.torture.limits import Limits, Outcome
 
 from .commands import run
 

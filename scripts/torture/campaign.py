@@ -19,11 +19,11 @@ from scripts.torture.data import write_data
 from scripts.torture.inputs import DamagedInput, damaged_inputs, try_input, write_smallest
 from scripts.torture.jobs import JOBS, REPRODUCTION, Job, Straight, straight_run
 from scripts.torture.kills import KINDS, disturb
+from scripts.torture.limits import Limits
 from scripts.torture.processes import Trial
 from scripts.torture.streams import STREAM_CASES, STREAMS
 from scripts.torture.targets import FORMATS, TARGETS
 from scripts.torture.together import LOCKS, SCHEDULER_CASES, SCHEDULERS, run_two
-from scripts.torture.limits import Limits
 
 Work = Callable[[Path, Path], Trial]
 """A function that tries something with the data, in a folder that does not exist yet."""

@@ -14,9 +14,9 @@ from rnng_dy.evaluation.head_rules import COLLINS
 from scripts.checkout import CHECKOUT
 from scripts.torture.arrays import KEEP
 from scripts.torture.commands import REPRODUCE, SET_UP
+from scripts.torture.limits import Limits
 from scripts.torture.packed import ENDINGS, pack
 from scripts.torture.processes import run_to_its_end
-from scripts.torture.limits import Limits
 
 TINY = Path(oracle.__file__).parent / "data" / "tiny.trees"
 REFERENCE = CHECKOUT / "tests/data/tiny_reference"

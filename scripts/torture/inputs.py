@@ -13,13 +13,13 @@ from random import Random
 
 from scripts.torture.arrays import FORGED
 from scripts.torture.judge import Problem, judge, missing_lines
+from scripts.torture.limits import Limits, Outcome
 from scripts.torture.mutations import TEXT
 from scripts.torture.options import change_option
 from scripts.torture.packed import ENDINGS, bomb, truth
 from scripts.torture.places import CONTENT, FED, OTHERS, VICTIM, Put, fed
 from scripts.torture.structures import JSON
 from scripts.torture.targets import OPTIONS, Target
-from scripts.torture.limits import Limits, Outcome
 
 MOST_MUTATIONS = 3
 SECONDS = 20.0

@@ -15,8 +15,8 @@ from oracle.errors import RnngError
 from oracle.files import is_samples_file, read_samples, read_sentences
 from oracle.streams import open_lines
 from oracle.treebank import read_trees
-from scripts.torture.structures import PWNED
 from scripts.torture.limits import Limits, Outcome
+from scripts.torture.structures import PWNED
 
 CODES = (0, 1, 2, 130)
 ANNOUNCED = re.compile(

@@ -66,19 +66,20 @@ class Started:
         command: str,
         folder: Path,
         program: str = RUN,
-        prepare: Callable[[], object] | None = None,
-        stdout: int = subprocess.DEVNULL,
+        redirection: str = "",
     ):
-        """Start the command; `prepare` is called in the new process before it."""
+        """Start the command; the words of `redirection` follow it in a shell."""
+        words = [sys.executable, "-c", program, *command.split()]
+        if redirection:
+            words = ["bash", "-o", "pipefail", "-c", f'"$@" {redirection}', "bash", *words]
         self.process = subprocess.Popen(
-            [sys.executable, "-c", program, *command.split()],
+            words,
             cwd=folder,
             env=ENVIRONMENT,
             stdin=subprocess.DEVNULL,
-            stdout=stdout,
+            stdout=subprocess.DEVNULL,
             # not a file, since a limit on file sizes would apply to it, too
             stderr=subprocess.PIPE,
-            preexec_fn=prepare,
             start_new_session=True,
         )
         self._errors = bytearray()
