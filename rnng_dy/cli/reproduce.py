@@ -34,10 +34,9 @@ def _treebank_command(corpus: str, what: str, unk: str) -> None:
     @click.option("--treebank", type=FOLDER, required=True, help="The folder of the treebank.")
     @common_options
     def command(treebank: str, **options) -> None:
-        source = str(Path(treebank).absolute())
-        if not Path(source).exists():
+        if not Path(treebank).exists():
             raise RnngError(f"{treebank}: no such folder")
-        _reproduce(corpus, dict.fromkeys(PARTS, source), unk, **options)
+        _reproduce(corpus, dict.fromkeys(PARTS, str(Path(treebank).absolute())), unk, **options)
 
     command.help = f"{what}\n\nExample: rnng-dy reproduce {corpus} --treebank FOLDER -o results"
 
@@ -71,14 +70,16 @@ def reproduce_trees(train, dev, test, unk, **options) -> None:
 
     Example: rnng-dy reproduce trees --train a.trees --dev b.trees --test c.trees -o results
     """
-    sources = {
-        part: str(Path(path).absolute())
-        for part, path in zip(PARTS, (train, dev, test), strict=True)
-    }
-    for path in sources.values():
-        if not Path(path).is_file():
-            raise RnngError(f"{path}: no such file")
-    _reproduce("trees", sources, unk, **options)
+    _reproduce("trees", _of_parts((train, dev, test), "no such file"), unk, **options)
+
+
+def _of_parts(paths: Sequence[str], problem: str) -> dict[str, str]:
+    """Return the absolute path of the file of each part. Raises RnngError, with the problem, if one is missing."""
+    found = {part: Path(path).absolute() for part, path in zip(PARTS, paths, strict=True)}
+    for path in found.values():
+        if not path.is_file():
+            raise RnngError(f"{path}: {problem}")
+    return {part: str(path) for part, path in found.items()}
 
 
 def _reproduce(corpus: str, sources: Mapping[str, str], unk: str, **options) -> None:
@@ -123,15 +124,12 @@ def _reproduce(corpus: str, sources: Mapping[str, str], unk: str, **options) -> 
 def _tags(given: str) -> tuple[str, dict[str, str]]:
     if given in SINGLE_TAGS:
         return given, {}
-    paths = [Path(part).absolute() for part in given.split(",")]
+    paths = given.split(",")
     if len(paths) != len(PARTS):
         raise click.UsageError(
             f"--tags: {given!r} is neither {', '.join(SINGLE_TAGS)} nor three files"
         )
-    for path in paths:
-        if not path.is_file():
-            raise RnngError(f"{path}: no such file of tags")
-    return "files", {part: str(path) for part, path in zip(PARTS, paths, strict=True)}
+    return "files", _of_parts(paths, "no such file of tags")
 
 
 def _dry_run(runner: Runner, chosen: Sequence[Stage], experiment: Experiment, jobs: int) -> None:
