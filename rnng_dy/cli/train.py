@@ -60,9 +60,7 @@ def train() -> None:
     "are jackknifed, `rnng-dy tag --train GOLD.trees --into MODEL` makes a better one.",
 )
 @data_option(
-    "--pretrained",
-    type=FILE,
-    help="Word vectors in word2vec's text format, used as constants.",
+    "--pretrained", type=FILE, help="Word vectors in word2vec's text format, used as constants."
 )
 def discriminative(no_tagger, **options) -> None:
     """Train the parser q(y | x), selected by F1 on the development data, which is scored with gold tags.

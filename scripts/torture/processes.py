@@ -61,13 +61,7 @@ class Trial(NamedTuple):
 class Started:
     """A command in a process and a session of its own."""
 
-    def __init__(
-        self,
-        command: str,
-        folder: Path,
-        program: str = RUN,
-        redirection: str = "",
-    ):
+    def __init__(self, command: str, folder: Path, program: str = RUN, redirection: str = ""):
         """Start the command; the words of `redirection` follow it in a shell."""
         words = [sys.executable, "-c", program, *command.split()]
         if redirection:
