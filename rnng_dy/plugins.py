@@ -7,6 +7,7 @@ plugins that the model needs; plugins are never loaded from a model folder.
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import importlib.util
 import os
@@ -16,7 +17,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from types import ModuleType
 from typing import NamedTuple, TypeVar
@@ -76,11 +77,24 @@ def load_named() -> None:
         return
     for path in filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)):
         load(path)
-    from importlib.metadata import entry_points
+    if any(map(_may_name_plugins, sys.path)):
+        from importlib.metadata import entry_points
 
-    for entry_point in entry_points(group=GROUP):
-        _load_module(entry_point.module)
+        for entry_point in entry_points(group=GROUP):
+            _load_module(entry_point.module)
     _is_complete = True
+
+
+def _may_name_plugins(folder: str) -> bool:
+    """Return whether packages in a folder may have entry points of GROUP; `importlib.metadata` takes longer to load."""
+    if os.path.isfile(folder):
+        # an archive, which may contain packages
+        return True
+    for path in glob.iglob(os.path.join(glob.escape(folder), "*-info", "entry_points.txt")):
+        with suppress(OSError), open(path, "rb") as text:
+            if GROUP.encode() in text.read():
+                return True
+    return False
 
 
 def loaded() -> tuple[Plugin, ...]:

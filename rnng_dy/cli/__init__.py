@@ -157,8 +157,7 @@ def fail(message: str) -> None:
 
 
 @click.group(
-    cls=LazyGroup,
-    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
+    cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "show_default": True}
 )
 @click.version_option(None, "-V", "--version", package_name="rnng_dy")
 def main() -> None:

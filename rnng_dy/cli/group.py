@@ -1,23 +1,61 @@
-"""Base classes of commands and groups of commands."""
+"""Base classes of commands and groups of commands, with the option --plugin of each of them."""
 
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from difflib import get_close_matches
 
 import click
 
-from rnng_dy.cli.plugin_files import load_plugins, plugin_option
+from oracle.errors import PluginError, RnngError
+from rnng_dy import plugins
+from rnng_dy.cli.paths import FILE
 from rnng_dy.cli.quiet import quiet_option
 
 TYPED = "rnng_dy.typed"
-_EVERYWHERE = quiet_option, plugin_option
+_PLUGINS = "rnng_dy.plugins"
 
 
 def typed_command() -> str | None:
     """Return the command line as it was typed; None if the command was called in another way."""
     typed = click.get_current_context().meta.get(TYPED)
     return None if typed is None else shlex.join(["rnng-dy", *typed])
+
+
+def _take(ctx: click.Context, _: click.Parameter, paths: Sequence[str]) -> None:
+    ctx.meta.setdefault(_PLUGINS, []).extend(paths)
+    if not isinstance(ctx.command, click.Group):
+        _load_plugins(ctx)
+
+
+_plugin_option = click.Option(
+    ["--plugin"],
+    type=FILE,
+    multiple=True,
+    metavar="FILE.py",
+    # processed before options whose choices a plugin extends
+    is_eager=True,
+    expose_value=False,
+    callback=_take,
+    help=f"Load classes of your own, such as a composition; also named by {plugins.VARIABLE}.",
+)
+_EVERYWHERE = quiet_option, _plugin_option
+
+
+def _load_plugins(ctx: click.Context) -> None:
+    """Load the plugins named on the command line so far, in the environment and by installed packages.
+
+    Raises PluginError for a mistake in a plugin, OSError for a file that cannot be read.
+    """
+    try:
+        for path in ctx.meta[_PLUGINS]:
+            plugins.load(path)
+        plugins.load_named()
+    except (PluginError, RnngError, OSError):
+        # no messages while a shell completes a line
+        if not ctx.resilient_parsing:
+            raise
 
 
 class SectionOption(click.Option):
@@ -84,5 +122,5 @@ class Group(click.Group):
         found = super().resolve_command(ctx, args)
         # a subgroup leaves loading to its commands: with several ranks, only the first rank reads files
         if not isinstance(found[1], click.Group):
-            load_plugins(ctx)
+            _load_plugins(ctx)
         return found

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from clusters.files import read_clusters
 from oracle.blocks import read_oracle
 from oracle.errors import RnngError
 from rnng_dy import registry
@@ -14,6 +15,7 @@ from rnng_dy.cli.options import COMPOSITION, Registered
 from rnng_dy.cli.paths import FILE, FOLDER
 from rnng_dy.cli.quiet import warn
 from rnng_dy.folders import writing
+from rnng_dy.interop.vectors import read_vectors
 from rnng_dy.models.composition import DEFAULT, GatedAttention
 from rnng_dy.models.parser_state import DEFAULT as DEFAULT_STATE
 from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES
@@ -78,12 +80,16 @@ def import_clab(
     if is_parser and composition == GatedAttention.name:
         raise click.UsageError("the original has no parser with gated attention")
     sentences = read_oracle(train_oracle)
+    from rnng_dy.interop import clab
     from rnng_dy.training.provenance import about_import
 
     if is_parser:
-        model = _parser(params, sentences, pos, pretrained, composition or DEFAULT, state)
+        vectors = read_vectors(pretrained) if pretrained else None
+        how = composition or DEFAULT, vectors, state or DEFAULT_STATE
+        model = clab.import_parser(params, sentences, pos, *how)
     else:
-        model = _generator(params, sentences, clusters, composition, state)
+        entries = read_clusters(clusters)
+        model = clab.import_generator(params, sentences, entries, composition, state)
     if tagger_path:
         from oracle.tagging import tagger_of_training, training_pairs
         from rnng_dy.training.tagger import give_tagger
@@ -96,19 +102,3 @@ def import_clab(
         warn(
             f"{params} does not tell its parser state: if that is not {state}, the model scores wrongly"
         )
-
-
-def _parser(params, sentences, pos, pretrained, composition, state):
-    from rnng_dy.interop import clab
-    from rnng_dy.interop.vectors import read_vectors
-
-    vectors = read_vectors(pretrained) if pretrained else None
-    state = state or DEFAULT_STATE
-    return clab.import_parser(params, sentences, pos, composition, vectors, state)
-
-
-def _generator(params, sentences, clusters, composition, state):
-    from clusters.files import read_clusters
-    from rnng_dy.interop import clab
-
-    return clab.import_generator(params, sentences, read_clusters(clusters), composition, state)

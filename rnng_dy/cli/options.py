@@ -14,6 +14,7 @@ from oracle.transitions import DEFAULT as DEFAULT_SYSTEM
 from oracle.transitions import SYSTEMS
 from oracle.unknown import RULES
 from rnng_dy.cli.group import SectionOption
+from rnng_dy.cli.option_groups import all_of
 from rnng_dy.cli.paths import FILE, FOLDER
 from rnng_dy.evaluation.tables import CSV, TSV
 from rnng_dy.models.composition import COMPOSITIONS, DEFAULT
@@ -89,19 +90,16 @@ ALPHA = FiniteRange(0, 100)
 def setting_options(settings: type, section: str, but: Collection[str] = ()) -> Callable:
     """Return a decorator that adds an option per setting of a dataclass, without defaults, so that presets apply."""
 
-    def decorate(command: Callable) -> Callable:
-        for of in reversed([of for of in fields(settings) if of.name not in but]):
-            name = option_name(of)
-            flag = "--" + name.replace("_", "-")
-            if of.type == "bool":
-                flag += flag.replace("--", "/--no-")
-            option = in_section(section)(
-                flag, name, type=type_of(of), default=None, help=of.metadata["help"]
-            )
-            command = option(command)
-        return command
+    def option(of: Field) -> Callable:
+        name = option_name(of)
+        flag = "--" + name.replace("_", "-")
+        if of.type == "bool":
+            flag += flag.replace("--", "/--no-")
+        return in_section(section)(
+            flag, name, type=type_of(of), default=None, help=of.metadata["help"]
+        )
 
-    return decorate
+    return all_of(*[option(of) for of in fields(settings) if of.name not in but])
 
 
 def type_of(of: Field) -> click.ParamType:
@@ -218,9 +216,7 @@ def training_options(command: Callable) -> Callable:
         ),
         _device_option(run_option),
     ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+    return all_of(*options)(command)
 
 
 def state_option(states: Collection[str]) -> Callable:

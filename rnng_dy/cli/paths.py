@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 
 import click
@@ -19,17 +19,20 @@ from rnng_dy.drawing import pages
 class PathName(click.ParamType):
     """The name of a file or folder, which shells complete; errors are raised only when it is opened.
 
-    `known` are names of built-in things, such as test suites.
+    `known` are names of built-in things, such as test suites. `require` raises an RnngError if the file cannot be made.
     """
 
-    def __init__(self, name: str, completed: str, known: Sequence[str] = ()):
+    def __init__(
+        self, name: str, completed: str, known: Sequence[str] = (), require: Callable = lambda: None
+    ):
         self.name = name
-        self._completed, self._known = completed, known
+        self._completed, self._known, self._require = completed, known, require
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """See click. Refuses an empty name, which may come from an unset variable in a script."""
         if not value:
             self.fail("an empty name: give another one, or leave it out", param, ctx)
+        self._require()
         return value
 
     def shell_complete(
@@ -40,18 +43,8 @@ class PathName(click.ParamType):
         return [CompletionItem(incomplete, type=self._completed), *known]
 
 
-class PageName(PathName):
-    """The name of a page to write, which needs Jinja2; without it the command stops before its work."""
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """See click. Raises RnngError if Jinja2 is not installed."""
-        name = super().convert(value, param, ctx)
-        pages.require()
-        return name
-
-
 FILE = PathName("file", "file")
-PAGE = PageName("file", "file")
+PAGE = PathName("file", "file", require=pages.require)
 FOLDER = PathName("folder", "dir")
 
 

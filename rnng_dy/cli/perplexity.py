@@ -9,7 +9,6 @@ from dataclasses import asdict
 from functools import partial
 from operator import neg
 from pathlib import Path
-from typing import NamedTuple
 
 import click
 
@@ -17,7 +16,6 @@ from oracle.blocks import OracleSentence, read_oracle
 from oracle.samples import format_likelihood
 from rnng_dy import registry
 from rnng_dy.cli.job import Job, open_model, sentences_job
-from rnng_dy.cli.option_groups import together
 from rnng_dy.cli.options import json_option, kneser_ney_option, order_option, seed_option
 from rnng_dy.cli.paths import FILE, FOLDER, check_files, write_output
 from rnng_dy.cli.quiet import warn
@@ -30,43 +28,6 @@ from rnng_dy.search import marginals
 from rnng_dy.search.marginals import Marginal
 from rnng_dy.search.surprisal import SearchOptions
 from rnng_dy.text.sources import NumberedSentence
-
-
-class _WordModel(NamedTuple):
-    """A model of words: that of a folder or, if `folder` is None, n-grams."""
-
-    folder: str | None
-    train_path: str | None
-    order: int
-    clusters_path: str | None
-
-    @property
-    def is_searched(self) -> bool:
-        """Return whether its probabilities come from a search."""
-        if self.folder is None:
-            return False
-        kind = registry.kind_of(self.folder)
-        return kind.generates_words and kind.has_trees
-
-    def open(self, device: str):
-        """Load or make a model that needs no search: an LSTM language model or n-grams."""
-        if self.folder is not None:
-            return open_model(ModelFolder("lstm-lm", self.folder, device))
-        from clusters.files import read_clusters
-        from rnng_dy.baselines.kneser_ney import KneserNey
-
-        clustered = read_clusters(self.clusters_path) if self.clusters_path else []
-        return KneserNey.of_oracle(self.train_path, self.order, [entry.word for entry in clustered])
-
-
-def _word_model(
-    folder: str | None, train_path: str | None, order: int, clusters_path: str | None
-) -> _WordModel:
-    if (folder is None) == (train_path is None):
-        raise click.UsageError("give either --model or --kneser-ney")
-    if folder and clusters_path:
-        raise click.UsageError("--clusters is for n-grams: a model has its own")
-    return _WordModel(folder, train_path, order, clusters_path)
 
 
 @click.command()
@@ -97,10 +58,22 @@ def _word_model(
 )
 @click.option("--likelihoods", type=FILE, help="Of the samples, from `score`.")
 @click.option("--trees", type=FILE, help="Write the best tree that the search finds of each.")
-@together("model", _word_model)
 @sentences_job
 def perplexity(
-    source, model, with_eos, output, numbers, options, seed, samples, likelihoods, trees, job
+    source,
+    folder,
+    train_path,
+    order,
+    clusters_path,
+    with_eos,
+    output,
+    numbers,
+    options,
+    seed,
+    samples,
+    likelihoods,
+    trees,
+    job,
 ) -> None:
     """Likelihood and perplexity of the sentences of a generative oracle under a model of words.
 
@@ -110,20 +83,26 @@ def perplexity(
 
     Example: rnng-dy perplexity test.gen.oracle --model generator --samples test.props --likelihoods test.likelihoods
     """  # fmt: skip
-    inputs = [source, model.train_path, model.clusters_path, samples, likelihoods]
+    if (folder is None) == (train_path is None):
+        raise click.UsageError("give either --model or --kneser-ney")
+    if folder and clusters_path:
+        raise click.UsageError("--clusters is for n-grams: a model has its own")
+    inputs = [source, train_path, clusters_path, samples, likelihoods]
     check_files([output, numbers, trees], inputs)
     if (samples is None) != (likelihoods is None):
         raise click.UsageError("--samples and --likelihoods go together")
-    is_searched = model.is_searched
+    kind = folder and registry.kind_of(folder)
+    is_searched = bool(kind and kind.generates_words and kind.has_trees)
     if not is_searched and (samples or trees):
         raise click.UsageError("--samples and --trees are for the generative model")
     sentences = read_oracle(source)
     sampled = samples and marginals.sampled_marginals(samples, likelihoods, sentences, source)
     options = SearchOptions(**options, seed=seed)
     if is_searched:
-        found = _searched(model.folder, sentences, options, job, output or trees or os.devnull)
+        found = _searched(folder, sentences, options, job, output or trees or os.devnull)
     else:
-        found = marginals.sequential_marginals(model.open(job.device), sentences)
+        model = _sequential(folder, train_path, order, clusters_path, job.device)
+        found = marginals.sequential_marginals(model, sentences)
     lengths = [len(sentence.tokens) for sentence in sentences]
     log_ps = [of_sentence.log_p for of_sentence in found]
     rows = (format_likelihood(*row) for row in zip(lengths, map(neg, log_ps), strict=True))
@@ -144,6 +123,17 @@ def perplexity(
         content["beside_samples"] = beside.to_json()
     if numbers:
         write_json(numbers, content)
+
+
+def _sequential(folder: str | None, train_path: str, order: int, clusters_path: str, device: str):
+    """Load or make a model that needs no search: an LSTM language model or n-grams."""
+    if folder:
+        return open_model(ModelFolder("lstm-lm", folder, device))
+    from clusters.files import read_clusters
+    from rnng_dy.baselines.kneser_ney import KneserNey
+
+    clustered = read_clusters(clusters_path) if clusters_path else []
+    return KneserNey.of_oracle(train_path, order, [entry.word for entry in clustered])
 
 
 def _searched(

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import click
 
-from rnng_dy.cli.option_groups import flag_given
+from rnng_dy.cli.option_groups import all_of, flag_given
 from rnng_dy.cli.options import LiveChoice, type_of
 from rnng_dy.search.surprisal import SEARCHES, SearchOptions, side_by_side
 
@@ -72,9 +72,7 @@ def search_options(command: Callable) -> Callable:
             )
         return command(*args, options=found, **kwargs)
 
-    for option in reversed([*_options()]):
-        with_options = option(with_options)
-    return with_options
+    return all_of(*_options())(with_options)
 
 
 def grouped_for(options: SearchOptions, items: Sequence[T]) -> list[Sequence[T]]:

@@ -23,6 +23,7 @@ from rnng_dy.evaluation.records import WordRecord, shown_counts, unknown_words
 from rnng_dy.evaluation.suite_files import read_suite, shipped, tokens_of, treebank_tokens
 from rnng_dy.evaluation.suite_scores import Sentence, SuiteResult, evaluate
 from rnng_dy.execution.outputs import write_json
+from rnng_dy.execution.work import ModelFolder
 
 SENTENCES = 32
 """Sentences in one batch."""
@@ -60,10 +61,7 @@ def suite(sources, folder, scorer, order, plain, regions, style, numbers, page, 
     baseline = chosen_baseline(None, scorer, order)
     check_files([regions, numbers, page], [*sources, *(baseline.paths if baseline else [])])
     suites = [read_suite(source, treebank_tokens if plain else tokens_of) for source in sources]
-    if baseline is None:
-        _open(folder, job)
-    else:
-        job.open_place(baseline)
+    job.open_place(baseline or _scoring(folder, job.device))
     results = evaluate(suites, partial(_surprisals, job))
     write_output(regions, suite_report.region_lines(results, style))
     if numbers:
@@ -74,15 +72,15 @@ def suite(sources, folder, scorer, order, plain, regions, style, numbers, page, 
     _report_left_out(results)
 
 
-def _open(folder: str, job: Job) -> None:
-    """Open a model that gives probabilities of sentences. Raises RnngError for a parser."""
+def _scoring(folder: str, device: str) -> ModelFolder:
+    """Return the folder of a model that gives probabilities of sentences. Raises RnngError for a parser."""
     kind = registry.kind_of(folder)
     if not hasattr(kind.model_class, "surprisals_of"):
         raise RnngError(
             f"{folder} holds a {kind.name} model, which gives words no probability: a generative model or a language "
             "model is needed"
         )
-    job.open(kind.name, folder)
+    return ModelFolder(kind.name, folder, device)
 
 
 def _surprisals(job: Job, sentences: Sequence[Sentence]) -> list[Sequence[WordRecord]]:

@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from oracle.json_lines import finite, one_line
-from rnng_dy.cli.group import Sectioned, typed_command
+from rnng_dy.cli import errors_reported
+from rnng_dy.cli.group import TYPED, Group, Sectioned, typed_command
 from rnng_dy.cli.options import (
     data_option,
     model_section_option,
@@ -19,11 +20,27 @@ from rnng_dy.cli.options import (
 from rnng_dy.cli.paths import FILE, require_read_once
 from rnng_dy.cli.progress import ByteProgress, Progress, clock
 from rnng_dy.cli.quiet import say
-from rnng_dy.cli.ranks import RankedGroup
 from rnng_dy.cli.stopping import tidy
 from rnng_dy.execution.stopping import Stopped
 from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES
 from rnng_dy.models.sizes import ParserSizes, Sizes
+
+
+class RankedGroup(Group):
+    """A group whose commands take --mpi; the `obj` of their contexts is then the `World` of ranks."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """See click. Splits ranks before options are parsed, so that only the first rank reports errors in them."""
+        if "--mpi" not in ctx.meta[TYPED]:
+            return super().invoke(ctx)
+        from rnng_dy.training.mpi import World
+
+        world = World(ctx.meta[TYPED])
+        if world.rank:
+            return world.help()
+        ctx.obj = world
+        with world.leading(), errors_reported():
+            return super().invoke(ctx)
 
 
 @click.group(cls=RankedGroup)
@@ -43,9 +60,7 @@ def train() -> None:
     "are jackknifed, `rnng-dy tag --train GOLD.trees --into MODEL` makes a better one.",
 )
 @data_option(
-    "--pretrained",
-    type=FILE,
-    help="Word vectors in word2vec's text format, used as constants.",
+    "--pretrained", type=FILE, help="Word vectors in word2vec's text format, used as constants."
 )
 def discriminative(no_tagger, **options) -> None:
     """Train the parser q(y | x), selected by F1 on the development data, which is scored with gold tags.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import click
-from click.shell_completion import CompletionItem
 
 from rnng_dy.baselines.kneser_ney import KneserNey
 from rnng_dy.baselines.scorers import SCORERS, OpenableScorer
@@ -12,7 +11,7 @@ from rnng_dy.cli.paths import FILE
 from rnng_dy.execution.work import InputFile
 
 
-class ScorerName(click.ParamType):
+class ScorerName(LiveChoice):
     """A name in `SCORERS`, with = and a file if the scorer is made from one."""
 
     name = "scorer"
@@ -22,22 +21,17 @@ class ScorerName(click.ParamType):
         if isinstance(value, OpenableScorer):
             return value
         name, equals, path = value.partition("=")
-        _SCORER.convert(name, param, ctx)
+        super().convert(name, param, ctx)
         return OpenableScorer(name, InputFile(FILE.convert(path, param, ctx)) if equals else None)
 
     def get_metavar(self, *of_option, **options) -> str:
         """See click."""
-        return f"{_SCORER.get_metavar(*of_option, **options)}[=FILE]"
-
-    def shell_complete(self, ctx, param, incomplete: str) -> list[CompletionItem]:
-        """See click."""
-        return _SCORER.shell_complete(ctx, param, incomplete)
+        return f"{super().get_metavar(*of_option, **options)}[=FILE]"
 
 
-_SCORER = LiveChoice(SCORERS)
 scorer_option = click.option(
     "--scorer",
-    type=ScorerName(),
+    type=ScorerName(SCORERS),
     help="Instead: what gives words surprisals without a model folder, made of a file where it needs one.",
 )
 

@@ -78,9 +78,7 @@ def read_common(gold: str, systems: Sequence[str], gold_tags: bool) -> tuple[Com
 
 
 def on_common_sentences(
-    golds: Sequence[nltk.Tree],
-    systems: Sequence[Sequence[nltk.Tree]],
-    scores: Sequence[Scores],
+    golds: Sequence[nltk.Tree], systems: Sequence[Sequence[nltk.Tree]], scores: Sequence[Scores]
 ) -> CommonSentences:
     """Return the sentences that can be scored for all systems, from the trees and scores of all sentences."""
     lacking = [

@@ -105,26 +105,14 @@ def _joined(decisive: bool, a: bool | None, b: bool | None) -> bool | None:
     return None if None in (a, b) else not decisive
 
 
-_JOINTS = {"&": partial(_joined, False), "|": partial(_joined, True)}
-_SUMS = {"+": operator.add, "-": operator.sub}
-_PRODUCTS = {"*": operator.mul, "/": lambda a, b: a / b if b else math.nan}
-_COMPARISONS = {
-    "<": operator.lt,
-    ">": operator.gt,
-    "<=": operator.le,
-    ">=": operator.ge,
-    "=": lambda a, b: abs(a - b) <= ABSOLUTE + RELATIVE * abs(b),
-}
-
-
-def _compared(sign: str, a: float, b: float) -> bool | None:
-    if math.isnan(a) or math.isnan(b) or (math.isinf(a) and math.isinf(b)):
-        return None
-    return _COMPARISONS[sign](a, b)
-
-
 def _negated(a: bool | None) -> bool | None:
     return None if a is None else not a
+
+
+def _compared(compare: Callable[[float, float], bool], a: float, b: float) -> bool | None:
+    if math.isnan(a) or math.isnan(b) or (math.isinf(a) and math.isinf(b)):
+        return None
+    return compare(a, b)
 
 
 def _truth(node: _Node) -> _Node:
@@ -139,8 +127,25 @@ def _number(node: _Node) -> _Node:
     return node
 
 
+_COMPARISONS = {
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
+    "=": lambda a, b: abs(a - b) <= ABSOLUTE + RELATIVE * abs(b),
+}
+_RULES = (
+    (_truth, {"&": partial(_joined, False), "|": partial(_joined, True)}),
+    (_number, {sign: partial(_compared, compare) for sign, compare in _COMPARISONS.items()}),
+    (_number, {"+": operator.add, "-": operator.sub}),
+    (_number, {"*": operator.mul, "/": lambda a, b: a / b if b else math.nan}),
+)
+"""The check of operands and the operators of formula, comparison, sum and product."""
+_COMPARISON = 1
+
+
 class _Parser:
-    """A recursive-descent parser with one method per rule of the grammar."""
+    """A recursive-descent parser."""
 
     def __init__(self, text: str):
         self._text, self._depth = text, 0
@@ -170,7 +175,7 @@ class _Parser:
 
     def whole(self) -> _Node:
         """Parse the whole text. Raises FormulaError if text is left over, or if it is not a comparison."""
-        node = self._formula()
+        node = self._operands()
         if self._kind != "end":
             raise self._unexpected("an operator")
         return _truth(node)
@@ -184,42 +189,22 @@ class _Parser:
         shown = self._text[begin : self._end].strip()
         return FormulaError(f"{shown!r} stands where {wanted} is needed", self._column)
 
-    def _formula(self) -> _Node:
-        return self._chain(self._comparison, _truth, _JOINTS)
-
-    def _comparison(self) -> _Node:
-        column = self._column
-        if self._sign == "!":
-            inner = _truth(self._nested(self._comparison)).evaluate
+    def _operands(self, rule: int = 0) -> _Node:
+        """Parse by one of the rules: operands of the next rule, joined by operators from left to right."""
+        if rule == len(_RULES):
+            return self._factor()
+        if rule == _COMPARISON and self._sign == "!":
+            column = self._column
+            inner = _truth(self._nested(partial(self._operands, rule))).evaluate
             return _Node(column, True, lambda values: _negated(inner(values)))
-        left = self._sum()
-        if self._sign not in _COMPARISONS:
-            return left
-        sign = self._take()
-        first, second = _number(left).evaluate, _number(self._sum()).evaluate
-        if self._sign in _COMPARISONS:
-            raise FormulaError("a second comparison: join them with & or |", self._column)
-        return _Node(column, True, lambda values: _compared(sign, first(values), second(values)))
-
-    def _sum(self) -> _Node:
-        return self._chain(self._product, _number, _SUMS)
-
-    def _product(self) -> _Node:
-        return self._chain(self._factor, _number, _PRODUCTS)
-
-    def _chain(
-        self,
-        part: Callable[[], _Node],
-        checked: Callable[[_Node], _Node],
-        operators: Mapping[str, Callable],
-    ) -> _Node:
-        """Parse parts joined by operators, from left to right."""
-        first = part()
-        more = []
+        checked, operators = _RULES[rule]
+        first, more = self._operands(rule + 1), []
         while self._sign in operators:
+            if more and rule == _COMPARISON:
+                raise FormulaError("a second comparison: join them with & or |", self._column)
             checked(first)
             apply = operators[self._take()]
-            more.append((apply, checked(part()).evaluate))
+            more.append((apply, checked(self._operands(rule + 1)).evaluate))
         if not more:
             return first
 
@@ -229,7 +214,7 @@ class _Parser:
                 result = apply(result, other(values))
             return result
 
-        return first._replace(evaluate=evaluate)
+        return _Node(first.column, rule <= _COMPARISON, evaluate)
 
     def _factor(self) -> _Node:
         column, token = self._column, self._token
@@ -249,7 +234,7 @@ class _Parser:
         if self._sign not in _CLOSING or _HALF_A_REGION.match(self._text, column - 1):
             raise self._unexpected("a region, a number or a bracket")
         closing = _CLOSING[self._sign]
-        node = self._nested(self._formula)
+        node = self._nested(self._operands)
         if self._sign != closing:
             raise self._unexpected(f"{closing!r}")
         self._advance()

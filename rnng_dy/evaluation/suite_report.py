@@ -51,11 +51,7 @@ def as_json(results: Sequence[SuiteResult]) -> list[dict[str, object]]:
             "region_names": result.suite.region_names,
             "means": result.means(),
             "outcomes": [
-                {
-                    "item": found.item.number,
-                    "predictions": found.outcomes,
-                    "unknown": found.unknown,
-                }
+                {"item": found.item.number, "predictions": found.outcomes, "unknown": found.unknown}
                 for found in result.items
             ],
         }

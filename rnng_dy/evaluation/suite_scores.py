@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -90,7 +91,10 @@ class SuiteResult:
                 if math.isfinite(value):
                     of_region.append(value)
         return {
-            condition: {region: _mean(values) for region, values in sorted(regions.items())}
+            condition: {
+                region: statistics.fmean(values) if values else math.nan
+                for region, values in sorted(regions.items())
+            }
             for condition, regions in found.items()
         }
 
@@ -170,7 +174,3 @@ def _accuracy(outcomes: Iterable[tuple[bool | None, bool]]) -> Accuracy:
     decided = [pair for pair in found if pair[0] is not None]
     right, unknown = (sum(part) for part in zip(*decided, strict=True)) if decided else (0, 0)
     return Accuracy(right, len(decided), len(found) - len(decided), unknown)
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values) if values else math.nan

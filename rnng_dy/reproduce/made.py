@@ -33,9 +33,7 @@ def make_report(
             {
                 "name": stage.name,
                 "command": " ".join(stage.command),
-                "seconds": runner.seconds(stage),
-                "processes": runner.processes(stage),
-                "outputs": runner.output_hashes(stage),
+                **runner.last_run(stage),
             }
             for stage in planned
             if stage.name not in not_run

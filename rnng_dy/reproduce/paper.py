@@ -5,6 +5,8 @@ Also those of Kuncoro et al. (2017): section 23 of the Penn Treebank, 100 sample
 
 from __future__ import annotations
 
+ORDER = 5
+"""The n of the Kneser-Ney n-grams."""
 STATISTICS = ("sequences", "tokens", "types", "unk_types")
 TABLE_1 = {
     "ptb": {

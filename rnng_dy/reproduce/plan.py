@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from oracle.transitions import DEFAULT as TOP_DOWN
+from rnng_dy.reproduce.paper import ORDER
 from rnng_dy.reproduce.systems import PAPER, System
 from rnng_dy.training.presets import identity
 
@@ -69,7 +70,6 @@ class Experiment:
     samples: int = 100
     alpha: float = 0.8
     folds: int = 10
-    order: int = 5
     generated: int = 10
     training: Mapping[str, int] = field(default_factory=dict)
     """Options of every `train` command that replace the preset's, by their Python names, such as `lstm_input`."""
@@ -263,7 +263,7 @@ def _searches(e: Experiment, system: System, seed: int) -> Iterator[Stage]:
 
 def _baselines(e: Experiment) -> Iterator[Stage]:
     given = ("--kneser-ney", "train.gen.oracle", "--clusters", "clusters.paths")
-    yield _perplexity("kneser-ney", (*given, "--order", str(e.order)), (given[1], given[3]))
+    yield _perplexity("kneser-ney", (*given, "--order", str(ORDER)), (given[1], given[3]))
     for seed in e.seeds:
         name = f"lstm-{seed}"
         yield _train(e, "lstm-lm", name, seed, _word_data())

@@ -176,17 +176,15 @@ class Runner:
         self._report(f"{stage.name}: done in {seconds:.1f} s{on}")
         return None
 
-    def seconds(self, stage: Stage) -> float | None:
-        """Return the seconds that the stage's last completed run took."""
-        return self._record.get(stage.name, {}).get("seconds")
-
-    def processes(self, stage: Stage) -> int | None:
-        """Return the number of processes of the stage; None if an earlier version, which did not record it, ran it."""
-        return self._record.get(stage.name, {}).get("processes")
-
-    def output_hashes(self, stage: Stage) -> dict[str, str]:
-        """Return the SHA-256 of each of the stage's outputs."""
-        return self._record.get(stage.name, {}).get("outputs", {})
+    def last_run(self, stage: Stage) -> dict[str, object]:
+        """Return seconds, number of processes and the outputs' SHA-256 of the last run; None for what is not known."""
+        known = self._record.get(stage.name, {})
+        return {
+            "seconds": known.get("seconds"),
+            # earlier versions did not record it
+            "processes": known.get("processes"),
+            "outputs": known.get("outputs", {}),
+        }
 
     def _hash(self, name: str) -> str | None:
         """Return the SHA-256 of a file, or of the names and sizes in a folder (a treebank); None if it is missing."""

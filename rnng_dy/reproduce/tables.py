@@ -121,7 +121,7 @@ def _f1(results: dict) -> Table:
 
 def _perplexity(results: dict) -> Table:
     known = paper.PERPLEXITY.get(results["corpus"])
-    baselines = {"kneser-ney": "Kneser-Ney 5-gram", "lstm": "LSTM"}
+    baselines = {"kneser-ney": f"Kneser-Ney {paper.ORDER}-gram", "lstm": "LSTM"}
     names = {key: name for key, name in baselines.items() if key in results["perplexity"]}
     names |= {system: f"RNNG, {system}" for system in results["systems"]}
     rows = []

@@ -6,13 +6,11 @@ import shlex
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import partial
-from itertools import count, islice
+from itertools import count, islice, takewhile
 from pathlib import Path
-from queue import SimpleQueue
 from random import Random
-from threading import Lock
 from types import SimpleNamespace
 
 from scripts.torture.book import Book
@@ -20,11 +18,11 @@ from scripts.torture.data import write_data
 from scripts.torture.inputs import DamagedInput, damaged_inputs, try_input, write_smallest
 from scripts.torture.jobs import JOBS, REPRODUCTION, Job, Straight, straight_run
 from scripts.torture.kills import KINDS, disturb
+from scripts.torture.limits import Limits
 from scripts.torture.processes import Trial
 from scripts.torture.streams import STREAM_CASES, STREAMS
 from scripts.torture.targets import FORMATS, TARGETS
 from scripts.torture.together import LOCKS, SCHEDULER_CASES, SCHEDULERS, run_two
-from scripts.torture.worker import Limits, Worker
 
 Work = Callable[[Path, Path], Trial]
 """A function that tries something with the data, in a folder that does not exist yet."""
@@ -40,33 +38,23 @@ class Campaign:
         self.options, self.folder = options, folder
         self.data = folder / "data"
         self.book = Book(Path(options.output).absolute())
-        self._begun, self._stopped = time.monotonic(), False
+        self._begun = time.monotonic()
         self._numbers, self._kills = count(), 0
         self._straight: dict[str, Straight] = {}
-        self._workers: SimpleQueue[Worker] = SimpleQueue()
+        self._limits = Limits(options.seconds, options.gigabytes)
 
     def run(self) -> None:
         """Run all parts in turn; a part leaves its unused minutes to the next."""
         shutil.rmtree(self.book.output, ignore_errors=True)
         self.data.mkdir()
-        workers = [
-            Worker(Limits(self.options.seconds, self.options.gigabytes))
-            for _ in range(self.options.jobs)
-        ]
-        try:
-            targets = [target for target in TARGETS if target.format in self.options.only]
-            write_data(self.data, workers[0], any("results" in t.command for t in targets))
-            for worker in workers:
-                self._workers.put(worker)
-            self._begun = time.monotonic()
-            parts = list(self._parts(targets))
-            used, together = 0.0, sum(share for share, _ in parts)
-            for share, works in parts:
-                used += share / together
-                self._in_parallel(works, self._begun + 60 * self.options.minutes * used)
-        finally:
-            for worker in workers:
-                worker.close()
+        targets = [target for target in TARGETS if target.format in self.options.only]
+        write_data(self.data, self._limits, any("results" in t.command for t in targets))
+        self._begun = time.monotonic()
+        parts = list(self._parts(targets))
+        used, together = 0.0, sum(share for share, _ in parts)
+        for share, works in parts:
+            used += share / together
+            self._in_parallel(works, self._begun + 60 * self.options.minutes * used)
 
     def report(self) -> None:
         """Write the report and print it."""
@@ -95,17 +83,12 @@ class Campaign:
             yield 0.35, self._disturbances(kinds)
 
     def _try_input(self, damaged: DamagedInput, data: Path, folder: Path) -> Trial:
-        worker = self._workers.get()
-        try:
-            _, problem = try_input(damaged, data, folder, worker)
-        finally:
-            self._workers.put(worker)
+        _, cause = try_input(damaged, data, folder, self._limits)
         target, mutations = damaged.target, ", ".join(damaged.mutations)
         how = f"input {damaged.number}: {target.file or 'option'} with {mutations}"
-        cause = problem and problem.cause
 
         def write(example: Path) -> None:
-            write_smallest(damaged, problem, data, example, worker.limits)
+            write_smallest(damaged, cause, data, example, self._limits)
             options, only = self.options, shlex.quote(",".join(self.options.only))
             (example / "again.txt").write_text(
                 f"python3 -m scripts.torture --seed {options.seed} --skip {damaged.number} "
@@ -144,33 +127,25 @@ class Campaign:
         return self._straight[job.name]
 
     def _in_parallel(self, works: Iterable[Work], until: float) -> None:
-        """Run the trials in parallel until they, or the time, are used up."""
-        waiting, lock = iter(works), Lock()
-
-        def follow() -> None:
-            while time.monotonic() < until and not self._stopped:
-                with lock:
-                    work = next(waiting, None)
-                    folder = self.folder / f"trial-{next(self._numbers)}"
-                if work is None:
-                    return
-                self.book.add(self._tried(work, folder), folder)
-                shutil.rmtree(folder, ignore_errors=True)
-
+        """Run the trials in parallel until they, or the time, are used up; Ctrl-C waits for those that run."""
         with ThreadPoolExecutor(self.options.jobs) as pool:
-            followers = [pool.submit(follow) for _ in range(self.options.jobs)]
-            try:
-                for follower in followers:
-                    follower.result()
-            except KeyboardInterrupt:
-                # running trials are waited for
-                self._stopped = True
-                raise
+            running: set[Future] = set()
+            for work in takewhile(lambda _: time.monotonic() < until, works):
+                folder = self.folder / f"trial-{next(self._numbers)}"
+                running.add(pool.submit(self._try, work, folder))
+                if len(running) == self.options.jobs:
+                    ended, running = wait(running, return_when=FIRST_COMPLETED)
+                    for trial in ended:
+                        trial.result()
+            for trial in running:
+                trial.result()
 
-    def _tried(self, work: Work, folder: Path) -> Trial:
+    def _try(self, work: Work, folder: Path) -> None:
         try:
-            return work(self.data, folder)
+            trial = work(self.data, folder)
         except Exception as error:
             # an error of the campaign itself must not end it after hours
             cause = f"the campaign itself: {type(error).__name__}: {error}"
-            return Trial("the campaign itself", cause, "", repr(work))
+            trial = Trial("the campaign itself", cause, "", repr(work))
+        self.book.add(trial, folder)
+        shutil.rmtree(folder, ignore_errors=True)

@@ -14,9 +14,9 @@ from rnng_dy.evaluation.head_rules import COLLINS
 from scripts.checkout import CHECKOUT
 from scripts.torture.arrays import KEEP
 from scripts.torture.commands import REPRODUCE, SET_UP
+from scripts.torture.limits import Limits
 from scripts.torture.packed import ENDINGS, pack
 from scripts.torture.processes import run_to_its_end
-from scripts.torture.worker import Worker
 
 TINY = Path(oracle.__file__).parent / "data" / "tiny.trees"
 REFERENCE = CHECKOUT / "tests/data/tiny_reference"
@@ -72,11 +72,11 @@ EQ_WORD Example example
 """
 
 
-def write_data(folder: Path, worker: Worker, with_reproduction: bool = False) -> None:
+def write_data(folder: Path, limits: Limits, with_reproduction: bool = False) -> None:
     """Write all files and models; a whole reproduction takes most of a minute more."""
     _write_texts(folder)
     for command in SET_UP:
-        outcome = worker.run(command.split(), folder)
+        outcome = limits.run(command.split(), folder)
         if outcome.code != 0:
             said = outcome.stderr + outcome.traceback + outcome.where
             raise SystemExit(f"rnng-dy {command}: code {outcome.code}\n{said}")

@@ -1,4 +1,4 @@
-"""Damaged inputs: drawn by a seed, each in its own folder, run by a worker and judged."""
+"""Damaged inputs: drawn by a seed, each in its own folder, run and judged."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from pathlib import Path
 from random import Random
 
 from scripts.torture.arrays import FORGED
-from scripts.torture.judge import Problem, judge, missing_lines
+from scripts.torture.judge import judge, missing_lines
+from scripts.torture.limits import Limits, Outcome
 from scripts.torture.mutations import TEXT
 from scripts.torture.options import change_option
 from scripts.torture.packed import ENDINGS, bomb, truth
 from scripts.torture.places import CONTENT, FED, OTHERS, VICTIM, Put, fed
 from scripts.torture.structures import JSON
 from scripts.torture.targets import OPTIONS, Target
-from scripts.torture.worker import Limits, Outcome, Worker
 
 MOST_MUTATIONS = 3
 SECONDS = 20.0
@@ -113,33 +113,33 @@ def _exists(path: Path) -> bool:
 
 
 def try_input(
-    damaged: DamagedInput, data: Path, folder: Path, worker: Worker
-) -> tuple[Outcome, Problem | None]:
+    damaged: DamagedInput, data: Path, folder: Path, limits: Limits
+) -> tuple[Outcome, str | None]:
     """Run the command on the damaged file in a new folder, which keeps what the command left."""
     arguments = set_up(damaged, data, folder)
     before = {path.relative_to(folder) for path in folder.rglob("*")}
     with fed(folder / damaged.target.file, damaged.put, damaged.content):
-        outcome = worker.run(arguments, folder)
-    problem = judge(arguments, folder, before, outcome, worker.limits)
+        outcome = limits.run(arguments, folder)
+    problem = judge(arguments, folder, before, outcome, limits)
     return outcome, problem or _not_whole(damaged, data, folder, arguments, outcome)
 
 
 def _not_whole(
     damaged: DamagedInput, data: Path, folder: Path, arguments: Sequence[str], outcome: Outcome
-) -> Problem | None:
+) -> str | None:
     """Return a problem if part of a file's content, or a file of others, is lost."""
     verb, file = arguments[0], damaged.target.file
     if (folder / VICTIM).exists() and (folder / VICTIM).read_bytes() != OTHERS:
-        return Problem("a file of others was changed", f"{verb}: {Path(file).suffix}")
+        return f"a file of others was changed: {verb}: {Path(file).suffix}"
     plain = Path(file).stem if file.endswith(ENDINGS) else file
     if file.endswith(ENDINGS) and bomb.__name__ not in damaged.mutations:
         held = truth(damaged.content, Path(file).suffix)
         if held is None and outcome.code == 0:
-            return Problem("an archive that is damaged was accepted", verb)
+            return f"an archive that is damaged was accepted: {verb}"
         if held != (data / plain).read_bytes():
             return None
         if outcome.code != 0:
-            return Problem("a sound archive was refused", verb)
+            return f"a sound archive was refused: {verb}"
     elif damaged.put is not FED:
         return None
     # the equivalent plain file must give as many lines
@@ -149,26 +149,23 @@ def _not_whole(
 
 
 def write_smallest(
-    damaged: DamagedInput, problem: Problem, data: Path, example: Path, limits: Limits
+    damaged: DamagedInput, problem: str, data: Path, example: Path, limits: Limits
 ) -> None:
     """Write the smallest input with the same problem, the other files of the command, and its output."""
     again, content = example / "again", damaged.content
-    worker = Worker(limits)
 
-    def tried(content: bytes) -> tuple[Outcome, Problem | None]:
-        found = try_input(replace(damaged, content=content), data, again, worker)
+    def tried(content: bytes) -> tuple[Outcome, str | None]:
+        found = try_input(replace(damaged, content=content), data, again, limits)
         shutil.rmtree(again, ignore_errors=True)
         return found
 
     def still_fails(content: bytes) -> bool:
-        _, found = tried(content)
-        return found is not None and found.cause == problem.cause
+        return tried(content)[1] == problem
 
-    can_shrink = damaged.target.mutations in (TEXT, JSON) and problem.sort != "time"
+    can_shrink = damaged.target.mutations in (TEXT, JSON) and not problem.startswith("time:")
     if can_shrink and still_fails(content):
         content = minimized(content, still_fails)
     outcome, _ = tried(content)
-    worker.close()
     set_up(replace(damaged, content=content), data, example / "folder")
     shown = outcome.stdout[-5000:] + outcome.stderr[-5000:] + outcome.traceback
     (example / "output.txt").write_text(shown, errors="replace")

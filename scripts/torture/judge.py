@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,8 +15,8 @@ from oracle.errors import RnngError
 from oracle.samples import is_samples_file, read_samples
 from oracle.sentences import read_sentences
 from oracle.streams import open_lines
+from scripts.torture.limits import Limits, Outcome
 from scripts.torture.structures import PWNED
-from scripts.torture.worker import Limits, Outcome
 
 CODES = (0, 1, 2, 130)
 ANNOUNCED = re.compile(
@@ -34,33 +33,20 @@ MODEL_FILES = ("config.json", "vocabulary.json", "parameters.npz")
 USING_MODELS = ("parse", "sample", "score", "generate", "perplexity", "attention")
 
 
-@dataclass(frozen=True)
-class Problem:
-    """A failure: its sort, and its origin as far as it is known."""
-
-    sort: str
-    where: str
-
-    @property
-    def cause(self) -> str:
-        """The key by which equal failures are grouped."""
-        return f"{self.sort}: {self.where}"
-
-
 def judge(
     arguments: Sequence[str], folder: Path, before: set[Path], outcome: Outcome, limits: Limits
-) -> Problem | None:
-    """Return the failure that a command shows, if any; `before` are the files that it was given."""
+) -> str | None:
+    """Return the failure that a command shows, if any, as sort and place; `before` are the files that it was given."""
     if (folder / PWNED).exists():
-        return Problem("code of a model was run", arguments[0])
+        return f"code of a model was run: {arguments[0]}"
     if outcome.code is None:
-        return Problem(_how_it_ended(outcome), outcome.where)
+        return f"{_how_it_ended(outcome)}: {outcome.where}"
     if "Traceback (most recent call last)" in outcome.stdout + outcome.stderr:
-        return Problem("traceback", last_exception(outcome.stderr))
+        return f"traceback: {last_exception(outcome.stderr)}"
     if outcome.code not in CODES:
-        return Problem(f"exit code {outcome.code}", arguments[0])
+        return f"exit code {outcome.code}: {arguments[0]}"
     if outcome.megabytes > 1000 * limits.gigabytes:
-        return Problem("memory", f"{arguments[0]}, {outcome.megabytes:.0f} MB")
+        return f"memory: {arguments[0]}, {outcome.megabytes:.0f} MB"
     if outcome.code == 2:
         return _refused(arguments, folder, before, outcome)
     return _accepted(arguments, folder, outcome) if outcome.code == 0 else None
@@ -83,11 +69,11 @@ def last_exception(text: str) -> str:
 
 def _refused(
     arguments: Sequence[str], folder: Path, before: set[Path], outcome: Outcome
-) -> Problem | None:
+) -> str | None:
     """Return a problem unless a refusal gives its reason and leaves nothing new behind."""
     verb = arguments[0]
     if not re.search(r"^Error: .", outcome.stderr, re.MULTILINE):
-        return Problem("exit code 2 without a message", verb)
+        return f"exit code 2 without a message: {verb}"
     new = {path.relative_to(folder) for path in folder.rglob("*")} - before
     left = sorted(str(path) for path in new)
     outputs = [name for name in arguments if name.startswith("out")]
@@ -102,32 +88,31 @@ def _refused(
         left = [path for path in left if not KEPT.search(path)]
     if left:
         name = re.sub(r"\d+", "N", left[0])
-        return Problem("left behind after exit code 2", f"{verb}: {name}")
+        return f"left behind after exit code 2: {verb}: {name}"
     if is_new and not all((folder / "new" / name).is_file() for name in MODEL_FILES):
-        return Problem("a model folder that is not complete", verb)
+        return f"a model folder that is not complete: {verb}"
     return None
 
 
-def _accepted(arguments: Sequence[str], folder: Path, outcome: Outcome) -> Problem | None:
+def _accepted(arguments: Sequence[str], folder: Path, outcome: Outcome) -> str | None:
     """Return a problem unless all lines exist and numbers are finite, or standard error says otherwise."""
     if problem := missing_lines(arguments, folder):
         return problem
     if ANNOUNCED.search(outcome.stderr):
         return None
     found = (*_not_finite(arguments, folder, outcome), *_not_finite_in_models(arguments, folder))
-    where = f"{arguments[0]}: {found[0]}" if found else ""
-    return Problem("a number that is not finite", where) if found else None
+    return f"a number that is not finite: {arguments[0]}: {found[0]}" if found else None
 
 
-def missing_lines(arguments: Sequence[str], folder: Path) -> Problem | None:
+def missing_lines(arguments: Sequence[str], folder: Path) -> str | None:
     """Return a failure if the output has another number of lines than the input requires."""
     expected = _expected_lines(arguments, folder)
     if expected is None:
         return None
     output = folder / arguments[arguments.index("-o") + 1]
     written = output.read_bytes().count(b"\n") if output.is_file() else 0
-    where = f"{arguments[0]}: {written} of {expected}"
-    return None if written == expected else Problem("lines missing", where)
+    lost = f"lines missing: {arguments[0]}: {written} of {expected}"
+    return None if written == expected else lost
 
 
 def _expected_lines(arguments: Sequence[str], folder: Path) -> int | None:

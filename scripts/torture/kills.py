@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import resource
 import signal
 import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -30,6 +28,8 @@ SIGNALS = {
     "terminate": (signal.SIGTERM, (143, -signal.SIGTERM)),
 }
 """Signals by name, with the exit codes that they may lead to."""
+LIMITED = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({0}, {0}))\n"
+"""The beginning of a program that can write no larger files."""
 OURS = re.compile(rf'File "{re.escape(str(CHECKOUT))}/(rnng_dy|oracle|clusters)/')
 KINDS = (*SIGNALS, FULL)
 
@@ -86,12 +86,13 @@ class Disturbed:
     def _fill(self, is_mounted: bool) -> str | None:
         """Run the command with too little disk space."""
         self.kills += 1
-        prepare = None
+        job = self.straight.job
+        program = job.program
         if not is_mounted:
             size = self.random.randint(0, _size(self.straight))
             self.moments.append(f"files of at most {size} bytes")
-            prepare = partial(_limit_files, size)
-        ended = self.straight.job.start(self.data, self.folder, prepare=prepare).wait()
+            program = LIMITED.format(size) + program
+        ended = job.start(self.data, self.folder, program=program).wait()
         return self._problem(ended, (0, 2))
 
     def _problem(self, ended: Ended, codes: tuple[int, ...]) -> str | None:
@@ -148,11 +149,6 @@ def _size(straight: Straight) -> int:
     output = straight.folder / straight.job.output
     files = [output] if output.is_file() else [p for p in output.rglob("*") if p.is_file()]
     return max(path.stat().st_size for path in files)
-
-
-def _limit_files(size: int) -> None:
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
 def disturb(kind: str, straight: Straight, random: Random, data: Path, folder: Path) -> Trial:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from scripts.torture.judge import last_exception
-from scripts.torture.worker import ENVIRONMENT
+from scripts.torture.limits import ENVIRONMENT
 
 RUN = "from rnng_dy.__main__ import main; main()"
 PATIENCE = 300.0
@@ -61,24 +61,19 @@ class Trial(NamedTuple):
 class Started:
     """A command in a process and a session of its own."""
 
-    def __init__(
-        self,
-        command: str,
-        folder: Path,
-        program: str = RUN,
-        prepare: Callable[[], object] | None = None,
-        stdout: int = subprocess.DEVNULL,
-    ):
-        """Start the command; `prepare` is called in the new process before it."""
+    def __init__(self, command: str, folder: Path, program: str = RUN, redirection: str = ""):
+        """Start the command; the words of `redirection` follow it in a shell."""
+        words = [sys.executable, "-c", program, *command.split()]
+        if redirection:
+            words = ["bash", "-o", "pipefail", "-c", f'"$@" {redirection}', "bash", *words]
         self.process = subprocess.Popen(
-            [sys.executable, "-c", program, *command.split()],
+            words,
             cwd=folder,
             env=ENVIRONMENT,
             stdin=subprocess.DEVNULL,
-            stdout=stdout,
+            stdout=subprocess.DEVNULL,
             # not a file, since a limit on file sizes would apply to it, too
             stderr=subprocess.PIPE,
-            preexec_fn=prepare,
             start_new_session=True,
         )
         self._errors = bytearray()

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from scripts.torture import commands
 from scripts.torture.processes import Ended, Started, Trial, link_data
@@ -54,39 +51,26 @@ WRITING = [
 ]
 
 
-class State(NamedTuple):
-    """A state of the standard streams."""
-
-    name: str
-    in_a_shell: str
-    closed: tuple[int, ...] = ()
-    is_full: bool = False
-
-
-STATES = [
-    State("standard input closed", "<&-", (0,)),
-    State("standard output closed", ">&-", (1,)),
-    State("standard error closed", "2>&-", (2,)),
-    State("all streams closed", "<&- >&- 2>&-", (0, 1, 2)),
-    State("standard output full", ">/dev/full", is_full=True),
-    State("nobody reads standard output", "| true"),
-]
+STATES = {
+    "standard input closed": "<&-",
+    "standard output closed": ">&-",
+    "standard error closed": "2>&-",
+    "all streams closed": "<&- >&- 2>&-",
+    "standard output full": ">/dev/full",
+    "nobody reads standard output": "| true",
+}
+"""States of the standard streams, with what makes them in a shell."""
+CANNOT_PRINT = ("standard output closed", "all streams closed", "standard output full")
 
 
-def run_in_state(command: str, state: State, data: Path, folder: Path) -> Trial:
+def run_in_state(command: str, state: str, data: Path, folder: Path) -> Trial:
     """Run a command with its streams in this state."""
     link_data(data, folder)
-    prepare = partial(_close, state.closed)
-    stdout = subprocess.DEVNULL if state.closed else _stdout(state)
-    try:
-        started = Started(command, folder, prepare=prepare, stdout=stdout)
-        ended = started.wait(PATIENCE)
-    finally:
-        if not state.closed:
-            os.close(stdout)
-    problem = _problem(command, state, ended)
-    cause = problem and f"{state.name}: {problem}"
-    return Trial(state.name, cause, f"{command} {state.in_a_shell}", state.name, ended.stderr)
+    redirection = STATES[state]
+    ended = Started(command, folder, redirection=redirection).wait(PATIENCE)
+    problem = _problem(command, state in CANNOT_PRINT, ended)
+    cause = problem and f"{state}: {problem}"
+    return Trial(state, cause, f"{command} {redirection}", state, ended.stderr)
 
 
 STREAM_CASES = [
@@ -96,25 +80,11 @@ STREAM_CASES = [
 ]
 
 
-def _problem(command: str, state: State, ended: Ended) -> str | None:
+def _problem(command: str, cannot_print: bool, ended: Ended) -> str | None:
     if ended.traceback:
         return ended.traceback
-    cannot_print = state.is_full or 1 in state.closed
     if command in PRINTING and cannot_print:
         is_said = ended.code in (1, 2)
         return None if is_said else f"exit code {ended.code} though the result is lost"
     # other output of `train` and `import-clab` is no result
     return None if ended.code in ((0, 2) if cannot_print else (0,)) else ended.shown
-
-
-def _stdout(state: State) -> int:
-    if state.is_full:
-        return os.open("/dev/full", os.O_WRONLY)
-    reading, writing = os.pipe()
-    os.close(reading)
-    return writing
-
-
-def _close(numbers: tuple[int, ...]) -> None:
-    for number in numbers:
-        os.close(number)

@@ -39,8 +39,7 @@ def runner(folder, stage):
 
 def known(tmp_path, stage, entry):
     (tmp_path / "stages.json").write_text(json.dumps({stage.name: entry}))
-    found = runner(tmp_path, stage)
-    return found.seconds(stage), found.processes(stage), found.output_hashes(stage)
+    return tuple(runner(tmp_path, stage).last_run(stage).values())
 
 
 @pytest.mark.parametrize(
@@ -64,5 +63,5 @@ def test_an_entry_of_an_earlier_version_or_of_a_stage_that_runs_is_known(tmp_pat
 def test_a_pipe_is_not_waited_for(tmp_path, stage, name):
     os.mkfifo(tmp_path / name)
     found = runner(tmp_path, stage)
-    assert found.seconds(stage) is None
+    assert found.last_run(stage)["seconds"] is None
     assert found.key(replace(stage, inputs=("x",))) is None
