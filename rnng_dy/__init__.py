@@ -33,6 +33,7 @@ __all__ = [
     "__version__",
     "load",
     "load_plugin",
+    "posterior",
     "train",
 ]
 
@@ -41,6 +42,7 @@ _MODULES = {
     "rnng_dy.baselines.lstm_lm": ("LstmLanguageModel",),
     "rnng_dy.language_model": ("GenerativeModel", "LanguageModel"),
     "rnng_dy.parser": ("DiscriminativeParser", "Parser"),
+    "rnng_dy.search.posterior": ("posterior",),
     "rnng_dy.training.run": ("Training", "train"),
 }
 

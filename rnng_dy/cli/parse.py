@@ -19,7 +19,7 @@ from rnng_dy.cli.options import model_option, output_option
 from rnng_dy.cli.paths import check_files, write_output
 from rnng_dy.cli.searching import given_search_option, grouped_for, search_options
 from rnng_dy.cli.source import in_words, parser_source, reader_of
-from rnng_dy.cli.tree_formats import Wanted, wanted_trees
+from rnng_dy.cli.tree_formats import MBR, Wanted, wanted_trees
 from rnng_dy.drawing.parsed_trees import TreeWriter
 from rnng_dy.execution.work import Lines
 from rnng_dy.search.nbest import BEAM
@@ -30,6 +30,7 @@ from rnng_dy.search.trees import (
     drawn,
     greedy_tree,
     in_places,
+    mbr_trees,
     parser_trees,
     search_trees,
     tagged_tree,
@@ -56,7 +57,7 @@ def parse(folder, source, output, line_buffered, wanted, options, job) -> None:
     """Parse greedily with a parser, or with the generative model alone by word-synchronous search.
 
     A parser's --nbest come of a search that keeps the --beam most probable partial trees after each action (20, or
-    twice K) and the greedy one. Its --samples are drawn from q as it is.
+    twice K) and the greedy one. Its --samples are drawn from q as it is; --decode mbr makes one tree of them.
 
     INPUT is an oracle, trees, or tokenised sentences, one a line, of words or word_TAG. An empty line among sentences
     stays one among the trees. With --text it is running text. The other options of the search are for the generative
@@ -119,6 +120,8 @@ class _Way(NamedTuple):
 def _way_to_parse(folder: str, wanted: Wanted, options: SearchOptions) -> _Way:
     kind, k = registry.kind_of(folder), wanted.nbest or 1
     if kind.generates_words and kind.has_trees:
+        if wanted.decode == MBR:
+            raise click.UsageError("--decode mbr is for a parser, or for samples: `rnng-dy rerank`")
         if wanted.samples:
             raise click.UsageError("--samples is for a parser: a generative model has --nbest")
         if k > options.word_beam and "word_beam" in SEARCHES[options.search].options:
@@ -142,7 +145,8 @@ def _way_to_parse(folder: str, wanted: Wanted, options: SearchOptions) -> _Way:
         batches = partial(in_words, limit=limit)
     else:
         find, options, batches = greedy_tree, None, partial(in_words, limit=PARSED_WORDS)
-    trees = partial(parser_trees, find, tagged_tree)
+    mbr = wanted.decode == MBR
+    trees = partial(mbr_trees, find) if mbr else partial(parser_trees, find, tagged_tree)
     return _Way("discriminative", "Parser", trees, batches, options)
 
 

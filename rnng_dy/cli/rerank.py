@@ -11,8 +11,9 @@ from oracle.blocks import read_oracle
 from oracle.errors import InputError
 from rnng_dy.cli.paths import FILE, check_files, require_read_once, write_output
 from rnng_dy.cli.quiet import warn
+from rnng_dy.cli.tree_formats import MBR, decode_option
 from rnng_dy.evaluation.perplexity import Likelihood, likelihood
-from rnng_dy.search.importance import map_line, read_sampled, require_fit
+from rnng_dy.search.importance import map_line, mbr_line, read_sampled, require_fit
 
 MOST_MISSING, NAMED = 1_000_000, 30
 """Limit on sentences without samples, beyond which the file must be wrong, and on those that are listed."""
@@ -28,13 +29,14 @@ MOST_MISSING, NAMED = 1_000_000, 30
     type=FILE,
     help="Oracle whose words and tags the MAP trees get; without it, missing last sentences are not seen.",
 )
+@decode_option("The MAP tree, the sample with the highest joint probability")
 @click.option(
     "--ess",
     is_flag=True,
     help="Also give effective sample size and standard error of each sentence.",
 )
 @click.option("--allow-missing", is_flag=True, help="End with 0 though sentences have no samples.")
-def rerank(props, likelihoods, output, oracle_path, ess, allow_missing) -> None:
+def rerank(props, likelihoods, output, oracle_path, decode, ess, allow_missing) -> None:
     """The sampled tree with the highest joint probability, log marginals in nats, and perplexity.
 
     PROPS comes from `sample`, LIKELIHOODS from `score`. The last lines are LLH= and PPL=. A sentence without samples
@@ -42,6 +44,8 @@ def rerank(props, likelihoods, output, oracle_path, ess, allow_missing) -> None:
 
     Example: rnng-dy rerank test.props test.likelihoods -o map.trees --oracle test.oracle
     """
+    if decode == MBR and not oracle_path:
+        raise click.UsageError("--decode mbr needs the words: give --oracle")
     require_read_once(props, likelihoods, oracle_path)
     check_files([output], [props, likelihoods, oracle_path])
     found = {of_sentence.index: of_sentence for of_sentence in read_sampled(props, likelihoods)}
@@ -54,7 +58,8 @@ def rerank(props, likelihoods, output, oracle_path, ess, allow_missing) -> None:
             f"{sentences - len(found)} sentences have no samples: give their --oracle", props
         )
     indices = range(sentences)
-    lines = (map_line(*found[i].best, oracle) if i in found else "" for i in indices)
+    line_of = mbr_line if decode == MBR else map_line
+    lines = (line_of(found[i], oracle) if i in found else "" for i in indices)
     write_output(output, (f"{line}\n" for line in lines))
     for of_sentence in found.values():
         e = of_sentence.estimate

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Callable
 from typing import NamedTuple
 
 import click
@@ -14,6 +15,9 @@ from rnng_dy.cli.progress import takes_escapes
 from rnng_dy.drawing import pages
 from rnng_dy.drawing.parsed_trees import LINES, MADE, Paper, TreeWriter
 
+BEST, MBR = "best", "mbr"
+DRAWN = 100
+"""Trees drawn per sentence for --decode mbr."""
 COLUMNS = 80
 """Width of a drawing in characters, unless a terminal has another width."""
 
@@ -24,12 +28,13 @@ class Wanted(NamedTuple):
     style: str
     nbest: int | None
     samples: int | None
+    decode: str
     seed: int
 
     @property
     def several(self) -> bool:
         """Return whether a sentence may have several trees, which are written with their log probabilities."""
-        return self.nbest is not None or self.samples is not None
+        return self.nbest is not None or (self.samples is not None and self.decode == BEST)
 
     @property
     def is_made(self) -> bool:
@@ -41,12 +46,25 @@ class Wanted(NamedTuple):
         return TreeWriter(self.style, self.several, paper_of(output))
 
 
-def _wanted(style: str, nbest: int | None, samples: int | None, seed: int) -> Wanted:
-    if nbest is not None and samples is not None:
-        raise click.UsageError("either the best trees, --nbest, or drawn ones, --samples")
+def _wanted(style: str, nbest: int | None, samples: int | None, decode: str, seed: int) -> Wanted:
+    if nbest is not None and (samples is not None or decode == MBR):
+        raise click.UsageError(
+            "either the best trees, --nbest, or drawn ones, --samples or --decode mbr"
+        )
     if style == "html":
         pages.require()
-    return Wanted(style, nbest, samples, seed)
+    return Wanted(style, nbest, (samples or DRAWN) if decode == MBR else samples, decode, seed)
+
+
+def decode_option(best: str) -> Callable:
+    """Return the decorator for `--decode`, whose default, `best`, is the tree that the text names."""
+    return click.option(
+        "--decode",
+        type=click.Choice([BEST, MBR]),
+        default=BEST,
+        help=f"{best}; or the tree with the highest expected F1 (minimum Bayes risk), by the probabilities of "
+        "brackets in the samples.",
+    )
 
 
 wanted_trees = together(
@@ -72,8 +90,9 @@ wanted_trees = together(
         type=AT_LEAST_1,
         metavar="K",
         help="K trees drawn from a parser, as lines like those of --nbest; `rnng-dy sample` draws "
-        "flattened, for reranking.",
+        "flattened, for reranking. With --decode mbr: how many it is decided from, 100 by default.",
     ),
+    decode_option("The tree or trees that the other options ask for"),
     seed_option,
 )
 

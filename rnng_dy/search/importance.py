@@ -15,9 +15,11 @@ import numpy as np
 from oracle.blocks import OracleSentence
 from oracle.brackets import format_tree
 from oracle.errors import InputError
+from oracle.lazy import nltk
 from oracle.samples import Sample, format_sample, read_scored_samples
 from oracle.treebank import NO_TAG, with_words, words
 from rnng_dy.evaluation.perplexity import likelihood
+from rnng_dy.search.posterior import posterior
 
 SAMPLE_COUNTS = (1, 2, 5, 10, 20, 50, 100)
 
@@ -122,13 +124,29 @@ def require_fit(
     raise InputError(problem, props, sample.line)
 
 
-def map_line(sample: Sample, log_p: float, oracle: Sequence[OracleSentence] | None) -> str:
-    """Return a MAP tree as the original writes it, or with an oracle's words and tags."""
+def map_line(sampled: Sampled, oracle: Sequence[OracleSentence] | None) -> str:
+    """Return the MAP tree as the original writes it, or with an oracle's words and tags."""
+    sample, log_p = sampled.best
     if oracle is None:
         return format_sample(sample.index, log_p, format_tree(sample.tree))
-    sentence = oracle[sample.index]
+    return _line_with_words(sample.tree, oracle[sample.index])
+
+
+def mbr_line(sampled: Sampled, oracle: Sequence[OracleSentence]) -> str:
+    """Return the tree with the highest expected F1 under p(y | x), with an oracle's words and tags.
+
+    If every sample has p = 0, it is the tree of `map_line`.
+    """
+    if sampled.estimate.log_marginal == -math.inf:
+        return map_line(sampled, oracle)
+    samples = [(sample.tree, sample.log_q) for sample, _ in sampled.samples]
+    found = posterior(samples, [log_p for _, log_p in sampled.samples], preterminals=False)
+    return _line_with_words(found.decode(), oracle[sampled.index])
+
+
+def _line_with_words(tree: nltk.Tree, sentence: OracleSentence) -> str:
     tags = sentence.tags or [NO_TAG] * len(sentence.tokens)
-    return format_tree(with_words(sample.tree, sentence.tokens, tags))
+    return format_tree(with_words(tree, sentence.tokens, tags))
 
 
 @dataclass(frozen=True)

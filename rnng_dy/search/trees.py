@@ -14,6 +14,7 @@ from oracle.transitions import TransitionSystem
 from oracle.treebank import NO_TAG
 from rnng_dy.search import greedy, nbest, sampling
 from rnng_dy.search.model import Model
+from rnng_dy.search.posterior import posterior
 from rnng_dy.search.surprisal import SearchOptions, measure
 from rnng_dy.search.words import Analysis
 from rnng_dy.text.sources import NumberedSentence
@@ -60,6 +61,17 @@ def parser_trees(
 
     found = find(parser, [item.ids for item in batch], [item.index for item in batch])
     return [of_sentence(item.sentence, each) for item, each in zip(batch, found, strict=True)]
+
+
+def mbr_trees(find: Find, parser, batch: Sequence[NumberedSentence]) -> list[list[ScoredTree]]:
+    """Return the tree with the highest expected F1 under the trees that `find` draws; it has no log probability."""
+
+    def of_sentence(sentence: SourceSentence, drawn: Sequence[tuple[Actions, float]]) -> ScoredTree:
+        samples = [(tagged_tree(parser, sentence, actions), log_q) for actions, log_q in drawn]
+        return ScoredTree(format_tree(posterior(samples, preterminals=True).decode()), None)
+
+    found = find(parser, [item.ids for item in batch], [item.index for item in batch])
+    return [[of_sentence(item.sentence, each)] for item, each in zip(batch, found, strict=True)]
 
 
 def greedy_tree(parser, sentences: Sequence, numbers: Sequence[int]) -> list[list[tuple]]:

@@ -8,7 +8,12 @@ from functools import partial
 
 import pytest
 
+from oracle.blocks import read_oracle
+from oracle.brackets import format_tree
+from oracle.treebank import with_words
 from rnng_dy.evaluation.evalb_files import score_files
+from rnng_dy.search.importance import read_sampled
+from rnng_dy.search.posterior import posterior
 from tests.commands import invoke
 
 run = partial(invoke, "rerank")
@@ -59,6 +64,33 @@ def test_map_trees_get_the_words_and_tags_of_an_oracle(tmp_path):
     (tmp_path / "o").write_text("".join(blocks))
     run(tmp_path / "p", tmp_path / "l", "-o", tmp_path / "map", "--oracle", tmp_path / "o")
     assert (tmp_path / "map").read_text() == "(S (X (DT The)) (NN cat))\n(S (VB Go))\n"
+
+
+def test_mbr_trees_are_of_the_weighted_samples(shared, tmp_path):
+    folder = shared / "clab_reference" / "corrected"
+    props, likelihoods = folder / "disc.samples.alpha0.8.props", folder / "gen.likelihoods"
+    oracle, map_trees, mbr_trees = folder.parent / "test.oracle", tmp_path / "map", tmp_path / "mbr"
+    run(props, likelihoods, "--oracle", oracle, "-o", map_trees)
+    run(props, likelihoods, "--oracle", oracle, "-o", mbr_trees, "--decode", "mbr")
+    lines = mbr_trees.read_text().splitlines()
+    for sampled, sentence, line in zip(
+        read_sampled(props, likelihoods), read_oracle(oracle), lines, strict=True
+    ):
+        pairs = [(sample.tree, sample.log_q) for sample, _ in sampled.samples]
+        found = posterior(pairs, [log_p for _, log_p in sampled.samples], preterminals=False)
+        expected = with_words(found.decode(), sentence.tokens, sentence.tags)
+        assert line == format_tree(expected)
+    assert lines != map_trees.read_text().splitlines()
+
+
+def test_mbr_trees_need_an_oracle_and_without_probability_are_map_trees(tmp_path):
+    (tmp_path / "p").write_text(SAMPLES)
+    (tmp_path / "l").write_text("2\tinf\n2\tinf\n1\t1\n1\t1\n")
+    (tmp_path / "o").write_text(block("x", ["a", "b"]) + block("y", ["c"]))
+    files = tmp_path / "p", tmp_path / "l", "--decode", "mbr"
+    assert "--oracle" in run(*files, code=2).stderr
+    found = run(*files, "--oracle", tmp_path / "o", "-o", "-").stdout
+    assert found.startswith("(S (XX a) (XX b))\n(S (XX c))\n")
 
 
 def block(tree, words):

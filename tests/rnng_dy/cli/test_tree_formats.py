@@ -11,6 +11,7 @@ import pytest
 
 from oracle.treebank import words
 from rnng_dy import registry
+from rnng_dy.search.posterior import posterior
 from tests.commands import IN_SHELL, invoke, run
 from tests.conftest import DATA
 
@@ -73,6 +74,25 @@ def test_samples_are_drawn_from_q_by_the_seed():
     )
     assert parse("--samples", 6, "--seed", 1).stdout == parse("--samples", 6).stdout
     assert parse("--samples", 6, "--seed", 2).stdout != parse("--samples", 6).stdout
+
+
+def test_mbr_trees_are_decided_from_the_samples():
+    drawn = samples(parse("--samples", 30, "--seed", 3).stdout)
+    trees = parse("--decode", "mbr", "--samples", 30, "--seed", 3).stdout.splitlines()
+    for line, sentence in ((0, 0), (2, 2)):
+        of_sentence = [(tree, log_q) for index, log_q, tree in drawn if index == sentence]
+        expected = posterior(of_sentence, preterminals=True).decode()
+        assert nltk.Tree.fromstring(trees[line]) == expected
+    assert trees[1] == ""
+    by_100 = parse("--decode", "mbr", "--samples", 100).stdout
+    assert parse("--decode", "mbr", "--jobs", 2).stdout == by_100
+    [row, *_] = map(json.loads, parse("--decode", "mbr", "--format", "json").stdout.splitlines())
+    assert row["trees"] == [{"tree": by_100.splitlines()[0], "log_prob": None}]
+
+
+def test_mbr_goes_with_samples_of_a_parser_only():
+    assert "--nbest" in parse("--decode", "mbr", "--nbest", 2, code=2).stderr
+    assert "rerank" in parse("--decode", "mbr", model=GENERATOR, code=2).stderr
 
 
 def test_json_has_tokens_tags_and_trees():

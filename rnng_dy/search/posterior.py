@@ -1,0 +1,164 @@
+"""Posterior probabilities of brackets from samples, and the trees of minimum Bayes risk (Goodman 1996)."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from oracle.lazy import nltk
+from oracle.transitions import TOP_DOWN
+from oracle.treebank import has_preterminals, tags, words
+
+
+class Bracket(NamedTuple):
+    """A constituent: its label, its first word from 0, and the word after its last one."""
+
+    label: str
+    start: int
+    end: int
+    number: int = 0
+    """Number, from 0, among equal brackets of one tree, as in (NP (NP ...))."""
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """A distribution over the trees of one sentence, as samples show it."""
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...] | None
+    probabilities: dict[Bracket, float]
+    depths: dict[Bracket, float]
+    """The mean number of brackets above this one that have the same words."""
+    entropy: float
+    """Entropy over trees, in nats."""
+
+    def probability(self, label: str, start: int, end: int) -> float:
+        """Return the probability that the tree has a constituent of this label over words[start:end]."""
+        return self.probabilities.get(Bracket(label, start, end), 0.0)
+
+    def decode(self) -> nltk.Tree:
+        """Return the tree with the highest expected F1, 2 E[matching] / (its brackets + E[gold brackets]).
+
+        Dinkelbach's method maximizes this ratio: a bracket gains 2 P - F in a chart search, which is repeated with
+        the F that the last one reached. The time is cubic in the number of words.
+        """
+        expected = sum(self.probabilities.values())
+        chosen, f1, reached = [], -1.0, 0.0
+        while reached > f1 + 1e-12:
+            f1 = reached
+            chosen = self._best_brackets(f1)
+            matching = sum(map(self.probabilities.__getitem__, chosen))
+            reached = 2 * matching / (len(chosen) + expected)
+        return _tree(chosen, self.words, self.tags)
+
+    @cached_property
+    def _by_span(self) -> dict[tuple[int, int], list[Bracket]]:
+        """The brackets of each span, outer ones first."""
+        by_span = defaultdict(list)
+        for bracket in sorted(self.probabilities, key=lambda b: (self.depths[b], b)):
+            by_span[bracket.start, bracket.end].append(bracket)
+        return dict(by_span)
+
+    def _best_brackets(self, f1: float) -> list[Bracket]:
+        """Return the brackets of a tree with the highest sum of gains, in preorder."""
+        n = len(self.words)
+        gains = {bracket: 2 * p - f1 for bracket, p in self.probabilities.items()}
+        worth = {
+            span: [bracket for bracket in of_span if gains[bracket] > 0]
+            for span, of_span in self._by_span.items()
+        }
+        # a tree has a root, even if no label of it is likely
+        worth[0, n] = worth[0, n] or [max(self._by_span[0, n], key=gains.__getitem__)]
+        best, split = np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1), int)
+        for end in range(1, n + 1):
+            for start in reversed(range(end)):
+                if end - start > 1:
+                    sums = best[start, start + 1 : end] + best[start + 1 : end, end]
+                    split[start, end] = start + 1 + sums.argmax()
+                    best[start, end] = sums.max()
+                best[start, end] += sum(gains[b] for b in worth.get((start, end), ()))
+        chosen, agenda = [], [(0, n)]
+        while agenda:
+            start, end = agenda.pop()
+            chosen += worth.get((start, end), ())
+            if end - start > 1:
+                middle = int(split[start, end])
+                agenda += [(middle, end), (start, middle)]
+        return chosen
+
+
+def posterior(
+    samples: Sequence[tuple[nltk.Tree, float]],
+    log_joint: Sequence[float] | None = None,
+    preterminals: bool | None = None,
+) -> Posterior:
+    """Estimate the distribution over the trees of one sentence from samples with their log q in nats.
+
+    Without `log_joint` it is the distribution that the samples come from; draw with alpha=1 for a parser's own. With
+    `log_joint`, log p(x, y) in nats per sample, it is the p(y | x) of the generative model, by the weights p / q.
+    `preterminals` says whether words have POS tags above them; None detects it. Raises ValueError if there is no sample
+    with p > 0.
+
+    >>> trees = [nltk.Tree.fromstring(t) for t in ("(S (NP a b) c)", "(S a (NP b c))", "(S (NP a b) c)")]
+    >>> found = posterior([(tree, math.log(0.5)) for tree in trees])
+    >>> round(found.probability("NP", 0, 2), 3)
+    0.667
+    >>> print(found.decode())
+    (S (NP a b) c)
+    """
+    trees, log_q = [tree for tree, _ in samples], np.array([q for _, q in samples], np.float64)
+    log_p = log_q if log_joint is None else np.asarray(log_joint, np.float64)
+    if not samples or log_p.shape != log_q.shape or log_p.max() == -math.inf:
+        raise ValueError(f"{len(samples)} samples, of which none has p > 0")
+    log_weights = log_p - log_q
+    top = log_weights.max()
+    weights = np.exp(log_weights - top)
+    log_marginal = 0.0 if log_joint is None else top + math.log(weights.mean())
+    shares = weights / weights.sum()
+    entropy = float(shares[shares > 0] @ (log_marginal - log_p[shares > 0]))
+    tagged = all(map(has_preterminals, trees)) if preterminals is None else preterminals
+    probabilities, depths = Counter(), Counter()
+    for tree, share in zip(trees, shares.tolist(), strict=True):
+        for bracket, depth in _brackets(tree, tagged) if share else ():
+            probabilities[bracket] += share
+            depths[bracket] += share * depth
+    depths = {bracket: depths[bracket] / p for bracket, p in probabilities.items()}
+    its_tags = tuple(tags(trees[0])) if tagged else None
+    return Posterior(tuple(words(trees[0])), its_tags, dict(probabilities), depths, entropy)
+
+
+def _brackets(tree: nltk.Tree, preterminals: bool) -> Iterator[tuple[Bracket, int]]:
+    """Yield the brackets of a tree in preorder, each with its depth below the first one with the same words."""
+    found, opened, word = [], [], 0
+    for action in TOP_DOWN.actions_of(tree, preterminals):
+        if action == "SHIFT":
+            word += 1
+        elif action == "REDUCE":
+            found[opened.pop()] += (word,)
+        else:
+            opened.append(len(found))
+            found.append((TOP_DOWN.label_of(action), word))
+    equal, same_words = Counter(), Counter()
+    for label, start, end in found:
+        yield Bracket(label, start, end, equal[label, start, end]), same_words[start, end]
+        equal[label, start, end] += 1
+        same_words[start, end] += 1
+
+
+def _tree(
+    brackets: Sequence[Bracket], words: Sequence[str], tags: Sequence[str] | None
+) -> nltk.Tree:
+    """Return the tree of brackets in preorder."""
+    opened, closed = defaultdict(list), Counter(bracket.end for bracket in brackets)
+    for bracket in brackets:
+        opened[bracket.start].append(TOP_DOWN.open_action(bracket.label))
+    actions = []
+    for i in range(len(words)):
+        actions += [*opened[i], "SHIFT", *["REDUCE"] * closed[i + 1]]
+    return TOP_DOWN.tree_of(actions, words, tags)

@@ -1,0 +1,174 @@
+"""Posterior probabilities of brackets, and trees of minimum Bayes risk."""
+
+import itertools
+import math
+from collections import Counter
+
+import nltk
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oracle.brackets import format_tree
+from rnng_dy.search.posterior import posterior
+
+LABELS = "S", "NP"
+
+
+def tree(text):
+    return nltk.Tree.fromstring(text)
+
+
+def untagged(*texts):
+    return posterior(samples(*texts), preterminals=False)
+
+
+def samples(*texts):
+    return [(tree(text), -1.0) for text in texts]
+
+
+def brackets(tree, start=0):
+    """The brackets of a tree without tags, with how often it has each."""
+    counts, end = Counter(), start
+    for child in tree:
+        if isinstance(child, str):
+            end += 1
+        else:
+            counts += brackets(child, end)
+            end += len(child.leaves())
+    counts[tree.label(), start, end] += 1
+    return counts
+
+
+def binary_trees(words):
+    """All trees over words with LABELS, of at most two children each, a unary one over a word or as the root."""
+
+    def over(words):
+        if len(words) == 1:
+            yield words[0]
+            yield from (nltk.Tree(label, list(words)) for label in LABELS)
+            return
+        for split in range(1, len(words)):
+            for pair in itertools.product(over(words[:split]), over(words[split:])):
+                yield from (nltk.Tree(label, pair) for label in LABELS)
+
+    for inner in over(words):
+        if isinstance(inner, nltk.Tree):
+            yield inner
+            yield from (nltk.Tree(label, [inner]) for label in LABELS)
+
+
+def flattened(trees):
+    """The trees, and those that arise when constituents below the root are dissolved."""
+    for whole in trees:
+        inner = [
+            place for place in whole.treepositions() if place and not isinstance(whole[place], str)
+        ]
+        for gone in itertools.chain.from_iterable(
+            itertools.combinations(inner, n) for n in range(len(inner) + 1)
+        ):
+            copy = whole.copy(deep=True)
+            for place in sorted(gone, key=len, reverse=True):
+                parent, i = copy[place[:-1]], place[-1]
+                parent[i : i + 1] = list(parent[i])
+            yield copy
+
+
+TREES = [tree(t) for t in sorted({str(t) for t in flattened(binary_trees(list("abc")))})]
+
+
+def expected_f1(candidate, of_gold, gold):
+    proposed = brackets(candidate)
+    matching = sum(
+        of_gold.get((*bracket, number), 0.0)
+        for bracket, n in proposed.items()
+        for number in range(n)
+    )
+    return 2 * matching / (proposed.total() + gold)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from(TREES), min_size=1, max_size=8))
+def test_decoding_finds_the_tree_with_the_highest_expected_f1(drawn):
+    found = posterior([(tree, 0.0) for tree in drawn], preterminals=False)
+    of_gold = {tuple(bracket): p for bracket, p in found.probabilities.items()}
+    gold = sum(brackets(tree).total() for tree in drawn) / len(drawn)
+    assert sum(of_gold.values()) == pytest.approx(gold)
+    best = max(expected_f1(candidate, of_gold, gold) for candidate in TREES)
+    # it may join chains that none of TREES has
+    assert expected_f1(found.decode(), of_gold, gold) > best - 1e-9
+
+
+def test_probabilities_are_shares_of_samples():
+    found = posterior(
+        samples("(S (NP a b) c)", "(S a (NP b c))", "(S (NP a b) c)", "(S (NP a b c))")
+    )
+    assert found.probability("NP", 0, 2) == pytest.approx(0.5)
+    assert found.probability("NP", 0, 3) == pytest.approx(0.25)
+    assert found.probability("S", 0, 3) == pytest.approx(1)
+    assert found.probability("VP", 0, 3) == 0
+
+
+def test_decoding_makes_a_tree_that_no_sample_is():
+    found = posterior(
+        samples(
+            "(S (NP a b) c (X d e))", "(S (NP a b) (X c d) e)", "(S (X a b) c (NP d e))",
+            "(S (NP a b) c d e)", "(S a b c (NP d e))", "(S a b c (NP d e))",
+        )
+    )  # fmt: skip
+    assert str(found.decode()) == "(S (NP a b) c (NP d e))"
+
+
+def test_equal_brackets_of_a_unary_chain_are_counted_one_by_one():
+    found = untagged("(S (NP (NP a)))", "(S (NP a))", "(S (NP (NP a)))")
+    assert str(found.decode()) == "(S (NP (NP a)))"
+    found = untagged("(S (NP (NP a)))", "(S (NP a))", "(S (NP a))", "(S (NP a))")
+    assert str(found.decode()) == "(S (NP a))"
+
+
+def test_a_chain_keeps_the_order_of_its_labels():
+    found = posterior(samples("(S (VP (NP a b)))", "(S (VP (NP a b)))", "(S (NP a b))"))
+    assert str(found.decode()) == "(S (VP (NP a b)))"
+
+
+def test_there_is_a_root_though_no_label_of_it_is_likely():
+    labels = [f"X{i}" for i in range(9)]
+    found = posterior(samples(*(f"({label} (NP a b) (VP c d))" for label in labels)))
+    assert found.decode().label() in labels
+    assert [child.label() for child in found.decode()] == ["NP", "VP"]
+
+
+def test_tags_stay():
+    found = posterior(samples("(S (NP (DT the) (NN cat)) (VP (VBZ sits)))"))
+    assert str(found.decode()) == "(S (NP (DT the) (NN cat)) (VP (VBZ sits)))"
+    assert found.probability("DT", 0, 1) == 0
+
+
+def test_weights_are_of_the_joint_probability():
+    two = [(tree("(S (NP a b) c)"), math.log(0.8)), (tree("(S a (NP b c))"), math.log(0.2))]
+    # p / q is 0.1 / 0.8 and 0.3 / 0.2
+    found = posterior(two, [math.log(0.1), math.log(0.3)])
+    assert found.probability("NP", 1, 3) == pytest.approx(1.5 / (0.125 + 1.5))
+    assert str(found.decode()) == "(S a (NP b c))"
+
+
+def test_entropy_is_the_mean_surprisal_of_the_tree():
+    quarter = [(tree("(S a b)"), math.log(0.25))] * 3
+    assert posterior(quarter).entropy == pytest.approx(math.log(4))
+    # p(y | x) = p(x, y) / p(x), estimated as 0.5 and 0.5
+    both = [(tree("(S a b)"), math.log(0.5)), (tree("(S (NP a) b)"), math.log(0.5))]
+    assert posterior(both, [-7.0, -7.0]).entropy == pytest.approx(math.log(2))
+    assert posterior(both, [-7.0, -math.inf]).entropy == pytest.approx(0)
+
+
+def test_long_sentences_do_not_recurse():
+    words = " ".join(f"w{i}" for i in range(300))
+    deep = "(S " * 300 + words + ")" * 300
+    assert format_tree(posterior(samples(deep, deep)).decode()) == deep
+
+
+def test_samples_without_probability_are_refused():
+    with pytest.raises(ValueError, match="p > 0"):
+        posterior([])
+    with pytest.raises(ValueError, match="p > 0"):
+        posterior(samples("(S a)"), [-math.inf])
