@@ -14,6 +14,7 @@ from oracle.errors import RnngError
 from oracle.locks import locked
 from oracle.streams import is_replaced, open_output
 from rnng_dy.drawing import pages
+from rnng_dy.known_models import known_models
 
 
 class PathName(click.ParamType):
@@ -50,9 +51,21 @@ class PageName(PathName):
         return name
 
 
+class ModelName(PathName):
+    """A model folder or an archive, or the name of a known model."""
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """See click."""
+        names = [name for name in known_models() if name.startswith(incomplete)]
+        return [*super().shell_complete(ctx, param, incomplete), *map(CompletionItem, names)]
+
+
 FILE = PathName("file", "file")
 PAGE = PageName("file", "file")
 FOLDER = PathName("folder", "dir")
+MODEL = ModelName("folder", "file")
 
 
 def require_read_once(*paths: str | None) -> None:

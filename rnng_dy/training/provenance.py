@@ -22,6 +22,7 @@ from oracle.regular_files import read_regular
 from rnng_dy import __version__, engine, model_card
 from rnng_dy.checkpoint import PARAMETERS, PLUGINS
 from rnng_dy.cpu_level import cpu_level
+from rnng_dy.known_models import Folder, located
 from rnng_dy.model import Model
 from rnng_dy.model_card import About, Value
 from rnng_dy.training.presets import Settings
@@ -64,7 +65,7 @@ def about_continued(base: Model, folder: str | Path) -> About:
     known = base.about or {}
     origin = {
         "model": str(folder),
-        "sha256": _sha256(Path(folder) / PARAMETERS),
+        "sha256": _sha256(located(folder) / PARAMETERS),
         "trained_on": model_card.trained_on(known),
         "score": model_card.best_score(known),
         "made": known.get("made", {}).get("date"),
@@ -72,7 +73,7 @@ def about_continued(base: Model, folder: str | Path) -> About:
     return {"origin": origin}
 
 
-def _sha256(path: str | Path) -> str:
+def _sha256(path: str | Folder) -> str:
     return hashlib.sha256(read_regular(path)).hexdigest()
 
 
