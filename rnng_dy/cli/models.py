@@ -21,7 +21,7 @@ def models() -> None:
     They are model folders, and archives NAME.rnng.zip, in the folders of RNNG_DY_MODELS (separated by colons), in the
     user's data folder and in the package.
 
-    Example: RNNG_DY_MODELS=/srv/models rnng-dy models
+    Example: rnng-dy models
     """
     rows = []
     for name, path in known_models().items():
