@@ -11,6 +11,7 @@ from pathlib import Path
 
 from nltk.tag.perceptron import PerceptronTagger
 
+from oracle.archives import Member
 from oracle.errors import InputError
 from oracle.regular_files import read_regular
 from oracle.streams import from_json, replacing, split_words
@@ -39,9 +40,10 @@ def save_tagger(tagger: PerceptronTagger, folder: str | Path) -> None:
             stream.write(json.dumps(content))
 
 
-def load_tagger(folder: str | Path) -> PerceptronTagger:
+def load_tagger(folder: str | Path | Member) -> PerceptronTagger:
     """Return the tagger of a folder. Raises InputError naming the file that is missing or damaged."""
-    paths = {part: Path(folder) / name for part, name in FILES.items()}
+    folder = folder if isinstance(folder, Member) else Path(folder)
+    paths = {part: folder / name for part, name in FILES.items()}
     classes = _read(paths["classes"])
     if not (isinstance(classes, list) and classes and all(map(_is_tag, classes))):
         raise _damaged(paths["classes"], "it is no list of POS tags")

@@ -57,7 +57,7 @@ def __getattr__(name: str):
 def load(
     folder: str | os.PathLike, device: str | None = None
 ) -> DiscriminativeParser | GenerativeModel | LstmLanguageModel:
-    """Load the model of a folder, whatever its kind.
+    """Load the model of a folder or an archive, whatever its kind; `folder` may be a name that `rnng-dy models` lists.
 
     `device` is `cpu`, `cuda` or `cuda:N`; all models of a process share it.  [default: the device that the process
     uses already, else `cpu`]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from oracle.archives import Member
 from oracle.errors import InputError, RnngError
 from oracle.regular_files import open_regular
 from oracle.streams import replacing
@@ -17,11 +18,11 @@ LARGEST = 1e9
 
 def are_usable(values: np.ndarray) -> bool:
     """Return whether an array holds floats that a model can compute with: finite, and not over LARGEST."""
-    # in float16 LARGEST is infinite, so that the comparison alone would let infinity pass
+    # the maximum as a Python float: float16 cannot hold LARGEST
     return (
         np.issubdtype(values.dtype, np.floating)
         and bool(np.isfinite(values).all())
-        and bool((np.abs(values) <= LARGEST).all())
+        and float(np.abs(values).max(initial=0.0)) <= LARGEST
     )
 
 
@@ -38,7 +39,7 @@ def write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
         np.savez(stream, **arrays)
 
 
-def read_arrays(path: Path, names: Sequence[str] | None = None) -> dict[str, np.ndarray]:
+def read_arrays(path: Path | Member, names: Sequence[str] | None = None) -> dict[str, np.ndarray]:
     """Return all arrays of an .npz file, or only `names`, by name. Raises InputError if it is missing or damaged."""
     try:
         # opened once: a file that is replaced while it is read stays whole

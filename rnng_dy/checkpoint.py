@@ -18,14 +18,16 @@ from typing import Protocol
 
 import numpy as np
 
+from oracle.archives import MANIFEST, Member
 from oracle.errors import InputError, RnngError
 from oracle.regular_files import read_regular
 from oracle.streams import from_json, replacing
 from rnng_dy.arrays import LARGEST, are_usable, number_of_updates, read_arrays, write_arrays
-from rnng_dy.folders import add_missing, new_folder, put_back, replace_folder, writing
+from rnng_dy.folders import add_missing, new_folder, replace_folder, writing
+from rnng_dy.known_models import CONFIG, Folder, is_name, known_models, located
 
 FORMAT, VERSION = "rnng_dy model", 1
-CONFIG, VOCABULARY = "config.json", "vocabulary.json"
+VOCABULARY = "vocabulary.json"
 PARAMETERS, TRAINING = "parameters.npz", "training.npz"
 UPDATES = "updates"
 """The key of the number of updates, in the file of the parameters."""
@@ -49,7 +51,7 @@ class Store(Protocol):
 class Contents:
     """A model folder's configuration and vocabulary."""
 
-    folder: Path
+    folder: Folder
     config: Mapping[str, object]
     vocabulary: Mapping[str, object]
 
@@ -133,14 +135,14 @@ def _require_same_training(model, old: Path, new: Path) -> None:
         raise RnngError(f"{old} holds the training of another model: choose another name")
 
 
-def read(folder: str | Path, kind: str, defaults: Mapping[str, object]) -> Contents:
+def read(folder: str | Folder, kind: str, defaults: Mapping[str, object]) -> Contents:
     """Read configuration and vocabulary of a model of a kind.
 
     `defaults` are the kind's own keys of config.json, with their values for older folders that lack them.
 
     Raises RnngError if there is no model, if it is of another kind, or if it has an unknown key.
     """
-    folder = Path(folder)
+    folder = located(folder)
     config = read_config(folder)
     if config["kind"] != kind:
         raise InputError(f"a {config['kind']} model; a {kind} one is needed here", folder)
@@ -153,13 +155,32 @@ def read(folder: str | Path, kind: str, defaults: Mapping[str, object]) -> Conte
     return Contents(folder, {**defaults, **config}, _read_vocabulary(folder))
 
 
-def model_files(folder: str | Path) -> dict[str, Path]:
+def model_files(folder: str | Path) -> dict[str, Folder]:
     """Return the files that a model is read from, by their names in its folder: no training state, no data."""
-    folder = Path(folder)
+    folder = located(folder)
+    if isinstance(folder, Member):
+        return {name: file for name, file in folder.files().items() if not name.endswith(".md")}
     # companions are JSON files in the folder and its subfolders; deeper down are the arrays of training data
     paths = [path for pattern in ("*.json", "*/*.json", "*.npz") for path in folder.glob(pattern)]
-    paths = [path for path in paths if path.name != TRAINING]
+    # an archive that was unpacked has a manifest
+    paths = [path for path in paths if path.name not in (TRAINING, MANIFEST)]
     return {path.relative_to(folder).as_posix(): path for path in paths if path.is_file()}
+
+
+def size_of(folder: str | Path) -> str:
+    """Return the size of an archive, or of the files that a model is read from, as text."""
+    place = located(folder)
+    paths = [place.path] if isinstance(place, Member) else model_files(place).values()
+    return megabytes(sum(map(os.path.getsize, paths)))
+
+
+def megabytes(size: int) -> str:
+    """Return a size in bytes as text.
+
+    >>> megabytes(8_123_456)
+    '8.12 MB'
+    """
+    return f"{size / 1e6:,.2f} MB"
 
 
 def kind_of(folder: str | Path) -> str:
@@ -224,10 +245,9 @@ def training_state(folder: str | Path) -> dict[str, object]:
         raise InputError(f"not a training state: {error}", path) from None
 
 
-def read_config(folder: str | Path) -> dict:
-    """Return the content of a folder's config.json. Raises RnngError if there is no model that can be read."""
-    folder = Path(folder)
-    put_back(folder)
+def read_config(folder: str | Folder) -> dict:
+    """Return the content of a model's config.json. Raises RnngError if there is no model that can be read."""
+    folder = located(folder)
     path = folder / CONFIG
     if not path.is_file():
         raise RnngError(_no_model(folder))
@@ -249,7 +269,7 @@ def read_config(folder: str | Path) -> dict:
     return config
 
 
-def _read_vocabulary(folder: Path) -> dict:
+def _read_vocabulary(folder: Folder) -> dict:
     try:
         text = read_regular(folder / VOCABULARY).decode("utf-8", "surrogateescape")
         return from_json(text)
@@ -257,16 +277,18 @@ def _read_vocabulary(folder: Path) -> dict:
         raise _damaged(folder / VOCABULARY, error) from None
 
 
-def _no_model(folder: Path) -> str:
+def _no_model(folder: Folder) -> str:
     remedy = "name one that `rnng-dy train` or `import-clab` wrote"
     if not folder.exists():
+        if is_name(folder) and (known := ", ".join(known_models())):
+            remedy += f", or one of the models that `rnng-dy models` lists: {known}"
         return f"there is no folder {folder}: {remedy}"
     if not folder.is_dir():
-        return f"{folder} is a file, and a model is a folder: {remedy}"
+        return f"{folder} is a file, and a model is a folder or an archive of `rnng-dy export`: {remedy}"
     return f"{folder} is no model folder, since it has no {CONFIG}: {remedy}"
 
 
-def _damaged(path: Path, error: Exception) -> InputError:
+def _damaged(path: Folder, error: Exception) -> InputError:
     return InputError(f"damaged ({type(error).__name__}: {error}): make the model anew", path)
 
 

@@ -9,6 +9,8 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from oracle.archives import is_archive, is_archive_name
+from oracle.errors import RnngError
 from oracle.locks import beside, locked, temporary_name
 
 AT_FDCWD, RENAME_EXCHANGE = -100, 2
@@ -17,7 +19,11 @@ AT_FDCWD, RENAME_EXCHANGE = -100, 2
 
 @contextmanager
 def writing(folder: str | Path) -> Iterator[None]:
-    """Lock a folder for writing during a block; the folder need not exist yet. See `locked`."""
+    """Lock a folder for writing during a block; the folder need not exist yet. See `locked`.
+
+    Raises RnngError for an archive or the name of one.
+    """
+    require_folder(folder)
     place = Path(os.path.realpath(folder))
     made = [parent for parent in place.parents if not parent.exists()]
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -30,6 +36,20 @@ def writing(folder: str | Path) -> Iterator[None]:
             for parent in made:
                 # fails if the block has written into it
                 parent.rmdir()
+
+
+def require_folder(folder: str | Path) -> None:
+    """Raise RnngError if a folder that is to be written is an archive, or has the name of one."""
+    if is_archive(folder):
+        raise RnngError(
+            f"{folder} is an archive, which is only read: name a folder to write (`train --init {folder}` starts from "
+            "its parameters), or unpack it and name that folder"
+        )
+    if is_archive_name(folder) and not os.path.isdir(folder):
+        raise RnngError(
+            f"{folder} is the name of an archive, where a folder is written: name a folder, and make the archive from "
+            "it by `rnng-dy export`"
+        )
 
 
 def new_folder(folder: Path) -> Path:

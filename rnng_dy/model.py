@@ -13,10 +13,13 @@ from typing import ClassVar, TypeVar
 import nltk
 from nltk.tag.perceptron import PerceptronTagger
 
+from oracle.archives import Member
 from oracle.errors import InputError, RnngError
+from oracle.regular_files import is_there
 from oracle.tagger_files import load_tagger, save_tagger
 from oracle.tokens import Token, split_tokens
-from rnng_dy import checkpoint, model_card, plugins
+from rnng_dy import checkpoint, exports, model_card, plugins
+from rnng_dy.known_models import Folder, located
 from rnng_dy.model_card import About
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.search.parse_result import ParseResult
@@ -127,36 +130,59 @@ class Model:
         """Write a model folder, or replace one; see `checkpoint.save`."""
         checkpoint.save(self, folder)
 
-    def __reduce__(self):
+    def export(
+        self,
+        path: str | os.PathLike,
+        half: bool = False,
+        licence: str | None = None,
+        data: str | None = None,
+    ) -> None:
+        """Write an archive of all that is needed to use the model, which `load` reads like a folder.
+
+        `half` rounds parameters to float16. `licence` and `data`, the origin of the training data and its terms, are
+        noted on the model card.
+
+        Raises RnngError for parameters that are too large for float16, OSError if the file cannot be written.
+        """
+        exports.write(self, path, half, {"licence": licence, "data": data})
+
+    def files(self) -> dict[str, bytes]:
+        """Return the contents of the files that `save` writes into a new folder, by name."""
         with tempfile.TemporaryDirectory() as parent:
             folder = Path(parent) / "model"
             self.save(folder)
             paths = sorted(path for path in folder.rglob("*") if path.is_file())
-            files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
-        return _from_files, (type(self), files)
+            return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+    def __reduce__(self):
+        return _from_files, (type(self), self.files())
 
     @classmethod
-    def load(cls, folder: str | Path) -> Model:
-        """Read a model folder. Raises RnngError naming the file if it is damaged, missing or of another kind."""
+    def load(cls, folder: str | Folder) -> Model:
+        """Read a model folder or an archive, given by path or name.
+
+        Raises RnngError naming the file if it is damaged, missing or of another kind.
+        """
+        folder = located(folder)
         model = cls.build(folder)
         try:
-            arrays = checkpoint.read_arrays(Path(folder) / checkpoint.PARAMETERS)
+            arrays = checkpoint.read_arrays(folder / checkpoint.PARAMETERS)
             model.updates = checkpoint.take_updates(arrays)
             model.store.load(arrays)
         except InputError:
             raise
         except RnngError as error:
-            raise InputError(str(error), Path(folder) / checkpoint.PARAMETERS) from None
+            raise InputError(str(error), folder / checkpoint.PARAMETERS) from None
         return model
 
     @classmethod
-    def build(cls, folder: str | Path) -> Model:
+    def build(cls, folder: str | Folder) -> Model:
         """Build the folder's model with its initial, untrained parameters.
 
         Raises RnngError if there is no model, if it is of another kind, or if its files do not fit together.
         """
         contents = checkpoint.read(folder, cls.kind, cls.config_defaults)
-        config, place = contents.config, Path(folder) / checkpoint.CONFIG
+        config, place = contents.config, contents.folder / checkpoint.CONFIG
         plugins.require(config.get(checkpoint.PLUGINS), place)
         unknown = set(config["sizes"]) - {field.name for field in fields(cls.sizes_type)}
         if unknown:
@@ -173,7 +199,7 @@ class Model:
                 model = cls(vocabulary, cls.sizes_type(**config["sizes"]), **given, **constants)
         except (RnngError, TypeError) as error:
             raise InputError(f"no model can be made of it: {error}", place) from None
-        model.read_companions(Path(folder))
+        model.read_companions(contents.folder)
         return model
 
     def write_companions(self, folder: Path) -> None:
@@ -191,15 +217,15 @@ class Model:
         card = {model_card.CARD} if (folder / model_card.ABOUT).exists() else set()
         return {TAGGER, TEXT, model_card.ABOUT} | card
 
-    def read_companions(self, folder: Path) -> None:
+    def read_companions(self, folder: Folder) -> None:
         """Read the files that `write_companions` wrote; attributes that an older folder lacks keep their values.
 
         Raises InputError naming a damaged file.
         """
-        if os.path.lexists(folder / TAGGER):
+        if is_there(folder / TAGGER):
             self.tagger = load_tagger(folder / TAGGER)
         self.about = model_card.read(folder)
-        if os.path.lexists(folder / TEXT):
+        if is_there(folder / TEXT):
             self.segmenter = read_segmenter(folder / TEXT)
 
     @staticmethod
@@ -210,9 +236,4 @@ class Model:
 
 def _from_files(kind: type[Model], files: Mapping[str, bytes]) -> Model:
     """Load a model from the contents of its folder's files, by file name."""
-    with tempfile.TemporaryDirectory() as folder:
-        for name, content in files.items():
-            path = Path(folder) / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-        return kind.load(folder)
+    return kind.load(Member(files, "pickled model"))

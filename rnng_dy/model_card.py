@@ -8,9 +8,11 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from oracle.archives import Member
 from oracle.errors import InputError
 from oracle.regular_files import read_regular
 from oracle.streams import from_json, replacing
+from rnng_dy.known_models import located
 from rnng_dy.registry import KINDS
 
 ABOUT, CARD = "about.json", "README.md"
@@ -21,6 +23,7 @@ About = Mapping[str, Mapping[str, Value]]
 
 TITLES = {
     "model": "Model",
+    "terms": "Terms of use",
     "plugins": "Plugins that it needs, with their SHA-256",
     "sizes": "Dimensions",
     "scores": "Best scores on the development data",
@@ -36,12 +39,12 @@ TITLES = {
 """Titles of the sections, in the order of the card."""
 
 
-def read(folder: str | Path) -> About | None:
+def read(folder: str | Path | Member) -> About | None:
     """Return the content of about.json; None for an older folder without one.
 
     Raises InputError if it is damaged.
     """
-    path = Path(folder) / ABOUT
+    path = located(folder) / ABOUT
     try:
         about = from_json(read_regular(path))
         for section in about.values():
@@ -56,12 +59,16 @@ def read(folder: str | Path) -> About | None:
     return about
 
 
+def files(about: About) -> dict[str, str]:
+    """Return the texts of about.json and of the card, by file name."""
+    return {ABOUT: json.dumps(about, indent=1) + "\n", CARD: card(about)}
+
+
 def write(folder: str | Path, about: About) -> None:
     """Replace about.json, then the card, in a model folder."""
-    with replacing(Path(folder) / ABOUT) as stream:
-        stream.write(json.dumps(about, indent=1) + "\n")
-    with replacing(Path(folder) / CARD) as stream:
-        stream.write(card(about))
+    for name, text in files(about).items():
+        with replacing(Path(folder) / name) as stream:
+            stream.write(text)
 
 
 def card(about: About) -> str:

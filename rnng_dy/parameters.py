@@ -133,7 +133,8 @@ class ParameterStore:
                 raise RnngError(f"parameter {name} holds {arrays[name].dtype}, no numbers")
             if not np.isfinite(arrays[name]).all():
                 raise RnngError(f"parameter {name} holds NaN or infinity")
-            if (largest := np.abs(arrays[name]).max(initial=0.0)) > LARGEST:
+            # as a Python float: float16 cannot hold LARGEST
+            if (largest := float(np.abs(arrays[name]).max(initial=0.0))) > LARGEST:
                 raise RnngError(f"parameter {name} holds {largest:.3g}, over {LARGEST:g}")
         for name in arrays:
             if name not in parameters:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from oracle.errors import InputError, named
 from rnng_dy import checkpoint
+from rnng_dy.known_models import located
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def _imported(given: str | type) -> type:
 
 
 _SURPRISALS = (
-    'model = rnng_dy.load("MODEL")  # this folder\n'
+    'model = rnng_dy.load("MODEL")  # this model\n'
     'print(model.surprisals_of("It works. So it does."))  # in bits, word by word'
 )
 _KINDS = (
@@ -67,7 +68,7 @@ _KINDS = (
         "rnng_dy.parser:DiscriminativeParser",
         "rnng_dy.training.kinds:ParserTraining",
         title="Parser q(y | x) of a recurrent neural network grammar",
-        use='parser = rnng_dy.load("MODEL")  # this folder\n'
+        use='parser = rnng_dy.load("MODEL")  # this model\n'
         'print(parser("It works. So it does."))  # a tree for each sentence',
         plural="Parsers",
         score="f1",
@@ -117,7 +118,9 @@ def kind_of(folder: str | Path) -> Kind:
     """Return the kind of a folder's model. Raises RnngError if it holds none of KINDS."""
     name = checkpoint.kind_of(folder)
     if name not in KINDS:
-        raise InputError(f"no kind of model is called {name!r}", Path(folder) / checkpoint.CONFIG)
+        raise InputError(
+            f"no kind of model is called {name!r}", located(folder) / checkpoint.CONFIG
+        )
     return KINDS[name]
 
 

@@ -8,10 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from oracle.archives import Member
 from oracle.errors import InputError
 from oracle.regular_files import read_regular
 from oracle.streams import from_json
 from rnng_dy import checkpoint, registry
+from rnng_dy.known_models import located
 
 LOG = "log.jsonl"
 EVALUATION, PROGRESS, LEFT_OUT, ENDED_EARLY = "evaluation", "progress", "left_out", "ended_early"
@@ -96,6 +98,9 @@ class Run:
     def read(cls, folder: Path, name: str) -> Run:
         """Read the run of a folder, to be called `name`. Raises RnngError if it is no model folder."""
         config, kind = checkpoint.read_config(folder), registry.kind_of(folder)
+        folder = located(folder)
+        if isinstance(folder, Member):
+            raise InputError("an archive has no record of its training: name the folder", folder)
         names = ("composition", "transitions", "state")
         settings = {name: config[name] for name in names if config.get(name)}
         settings |= config["sizes"]

@@ -52,6 +52,8 @@ COMMANDS = {
     "generate": Place("generate", "Draw sentences from a model."),
     "import-clab": Place("import_clab", "Turn a checkpoint of the original into a model."),
     "about": Place("about", "Say what a model is and where it comes from."),
+    "export": Place("export", "Put a model into one file, to share it."),
+    "models": Place("models", "List the models that have a name."),
     "reproduce": Place("reproduce", "Go from a treebank to the paper's tables."),
     "doctor": Place("doctor", "Say what is installed and check the numerics."),
 }

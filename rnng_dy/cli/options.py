@@ -15,7 +15,7 @@ from oracle.transitions import SYSTEMS
 from oracle.unknown import RULES
 from rnng_dy.cli.group import SectionOption
 from rnng_dy.cli.option_groups import all_of
-from rnng_dy.cli.paths import FILE, FOLDER
+from rnng_dy.cli.paths import FILE, FOLDER, MODEL
 from rnng_dy.evaluation.tables import CSV, TSV
 from rnng_dy.models.composition import COMPOSITIONS, DEFAULT
 from rnng_dy.models.parser_state import DEFAULT as DEFAULT_STATE
@@ -178,7 +178,7 @@ def training_options(command: Callable) -> Callable:
         ),
         model_section_option(
             "--init",
-            type=FOLDER,
+            type=MODEL,
             help="Begin with this model's parameters, dimensions and vocabulary; words that it has not got are their "
             "UNK classes.",
         ),
@@ -243,7 +243,9 @@ table_format_option = click.option(
     default=TSV,
     help="Tables with tabs and without quoting, or CSV as in RFC 4180, for spreadsheets.",
 )
-model_option = click.option("--model", "folder", type=FOLDER, required=True, help="Model folder.")
+model_option = click.option(
+    "--model", "folder", type=MODEL, required=True, help="Model folder, archive or name."
+)
 output_option = click.option(
     "-o", "--output", type=FILE, default="-", help="File to write; - is standard output."
 )

@@ -14,16 +14,21 @@ from oracle.errors import RnngError
 from oracle.locks import locked
 from oracle.streams import is_replaced, open_output
 from rnng_dy.drawing import pages
+from rnng_dy.known_models import known_models
 
 
 class PathName(click.ParamType):
     """The name of a file or folder, which shells complete; errors are raised only when it is opened.
 
-    `known` are names of built-in things, such as test suites. `require` raises an RnngError if the file cannot be made.
+    `known` are names of things that are no files here, such as test suites, or a function that returns them. `require` raises an RnngError if the file cannot be made.
     """
 
     def __init__(
-        self, name: str, completed: str, known: Sequence[str] = (), require: Callable = lambda: None
+        self,
+        name: str,
+        completed: str,
+        known: Sequence[str] | Callable[[], Iterable[str]] = (),
+        require: Callable = lambda: None,
     ):
         self.name = name
         self._completed, self._known, self._require = completed, known, require
@@ -39,13 +44,15 @@ class PathName(click.ParamType):
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
         """See click. `file` and `dir` let the shell complete; that item comes first, since it clears earlier ones."""
-        known = [CompletionItem(name) for name in self._known if name.startswith(incomplete)]
+        names = self._known() if callable(self._known) else self._known
+        known = [CompletionItem(name) for name in names if name.startswith(incomplete)]
         return [CompletionItem(incomplete, type=self._completed), *known]
 
 
 FILE = PathName("file", "file")
 PAGE = PathName("file", "file", require=pages.require)
 FOLDER = PathName("folder", "dir")
+MODEL = PathName("folder", "file", known_models)
 
 
 def require_read_once(*paths: str | None) -> None:

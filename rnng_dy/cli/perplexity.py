@@ -17,7 +17,7 @@ from oracle.samples import format_likelihood
 from rnng_dy import registry
 from rnng_dy.cli.job import Job, open_model, sentences_job
 from rnng_dy.cli.options import json_option, kneser_ney_option, order_option, seed_option
-from rnng_dy.cli.paths import FILE, FOLDER, check_files, write_output
+from rnng_dy.cli.paths import FILE, MODEL, check_files, write_output
 from rnng_dy.cli.quiet import warn
 from rnng_dy.cli.rerank import print_likelihood
 from rnng_dy.cli.searching import grouped_for, search_options
@@ -33,7 +33,7 @@ from rnng_dy.text.sources import NumberedSentence
 @click.command()
 @click.argument("source", type=FILE, metavar="ORACLE")
 @click.option(
-    "--model", "folder", type=FOLDER, help="Folder of a generative or LSTM language model."
+    "--model", "folder", type=MODEL, help="Folder of a generative or LSTM language model."
 )
 @kneser_ney_option
 @order_option

@@ -13,8 +13,10 @@ from oracle.locks import locked
 from oracle.treebank import with_tags
 from rnng_dy.cli.job import Job, job_options
 from rnng_dy.cli.options import json_option, seed_option, trees_output_option
-from rnng_dy.cli.paths import FILE, FOLDER, check_files, write_output
+from rnng_dy.cli.paths import FILE, MODEL, check_files, write_output
 from rnng_dy.execution.outputs import write_json
+from rnng_dy.folders import require_folder
+from rnng_dy.known_models import located
 
 
 @click.command()
@@ -38,7 +40,7 @@ from rnng_dy.execution.outputs import write_json
 @click.option(
     "--into",
     "folder",
-    type=FOLDER,
+    type=MODEL,
     metavar="MODEL",
     help="Keep the tagger that --train makes in this folder of a parser, as its own; TREES are not needed then.",
 )
@@ -91,6 +93,8 @@ def _keep_tagger(train_path: str, folder: str, seed: int) -> None:
     from oracle.tagging import tagger_of_training, training_pairs
     from rnng_dy.training.tagger import give_tagger, keep_tagger, parser_without_tagger
 
+    folder = str(located(folder))
+    require_folder(folder)
     parser, training = parser_without_tagger(folder), training_pairs(train_path)
     click.get_current_context().with_resource(locked(folder))
     give_tagger(parser, tagger_of_training(training, seed))

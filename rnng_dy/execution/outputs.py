@@ -16,6 +16,7 @@ from typing import BinaryIO, Protocol, TypeVar
 
 import numpy as np
 
+from oracle.archives import Member
 from oracle.errors import RnngError
 from oracle.json_lines import finite
 from oracle.locks import locked
@@ -29,10 +30,10 @@ _SIZE = re.compile(rb"[0-9]{1,12}")
 
 
 def content_hash(*parts: object) -> str:
-    """Return a hash of everything that determines an output: options, input, arrays, and contents of files (Path)."""
+    """Return a hash of everything that determines an output: options, input, arrays, and contents of files."""
     digest = hashlib.sha256()
     for part in parts:
-        if isinstance(part, Path):
+        if isinstance(part, Path | Member):
             content = read_regular(part)
         elif isinstance(part, np.ndarray):
             content = np.ascontiguousarray(part).tobytes()

@@ -12,6 +12,7 @@ from rnng_dy import engine, plugins, registry
 from rnng_dy.checkpoint import model_files
 from rnng_dy.execution.batches import split_on_memory_error
 from rnng_dy.execution.executor import Executor
+from rnng_dy.known_models import Folder
 from rnng_dy.model_card import ABOUT
 
 Lines = list[str]
@@ -42,7 +43,7 @@ class ModelFolder(NamedTuple):
         """Load the model in this process. Raises RnngError if device or folder cannot be used."""
         return _open(self, os.path.abspath(self.folder))
 
-    def files(self) -> dict[str, Path]:
+    def files(self) -> dict[str, Folder]:
         """See `InputFile`."""
         return model_files(self.folder)
 

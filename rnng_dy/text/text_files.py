@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from oracle.archives import Member
 from oracle.errors import InputError
 from oracle.regular_files import read_regular
 from oracle.streams import from_json, replacing
@@ -19,7 +20,7 @@ def write_segmenter(segmenter: Segmenter, path: Path) -> None:
         json.dump(segmenter.to_json(), stream, ensure_ascii=False, indent=1)
 
 
-def read_segmenter(path: Path) -> Segmenter:
+def read_segmenter(path: Path | Member) -> Segmenter:
     """Return the segmenter of a file. Raises InputError for a damaged one."""
     try:
         text = read_regular(path).decode("utf-8", "surrogateescape")

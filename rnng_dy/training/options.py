@@ -17,6 +17,7 @@ from oracle.transitions import SYSTEMS
 from oracle.unknown import RULES
 from rnng_dy import checkpoint
 from rnng_dy.execution.outputs import content_hash
+from rnng_dy.known_models import located
 from rnng_dy.registry import KINDS, Kind
 from rnng_dy.settings import mistake, option_name
 from rnng_dy.training.presets import NAMES, Settings
@@ -116,8 +117,8 @@ class TrainingOptions:
         """
         if self.init is None:
             return {"--init": None}
-        files = [Path(self.init, name) for name in (checkpoint.CONFIG, checkpoint.VOCABULARY)]
-        return {"--init": content_hash(*files)} if all(map(Path.is_file, files)) else {}
+        files = [located(self.init) / name for name in (checkpoint.CONFIG, checkpoint.VOCABULARY)]
+        return {"--init": content_hash(*files)} if all(file.is_file() for file in files) else {}
 
     def _require_sense(self, kind: Kind) -> None:
         """Raise ContradictionError, which says how to fix the options, if they exclude each other."""

@@ -21,6 +21,7 @@ from oracle.streams import file_hash
 from rnng_dy import __version__, engine, model_card
 from rnng_dy.checkpoint import PARAMETERS, PLUGINS
 from rnng_dy.cpu_level import cpu_level
+from rnng_dy.known_models import located
 from rnng_dy.model import Model
 from rnng_dy.model_card import About, Value
 from rnng_dy.training.presets import Settings
@@ -67,7 +68,7 @@ def about_continued(base: Model, folder: str | Path) -> About:
     known = base.about or {}
     origin = {
         "model": str(folder),
-        "sha256": file_hash(Path(folder) / PARAMETERS),
+        "sha256": hashlib.sha256(read_regular(located(folder) / PARAMETERS)).hexdigest(),
         "trained_on": model_card.trained_on(known),
         "score": model_card.best_score(known),
         "made": known.get("made", {}).get("date"),

@@ -129,7 +129,11 @@ def test_a_model_that_begins_as_another_says_as_which(data):
 def test_about_prints_the_model_and_its_card(data):
     invoke(*TRAIN, *SMALL, "--model", "m")
     printed = invoke("about", "m")
-    assert printed.stdout == f"{load('m')!r}\n\n{(data / 'm' / 'README.md').read_text()}"
+    used = ("config.json", "vocabulary.json", "parameters.npz", "about.json", "text.json")
+    size = sum((data / "m" / name).stat().st_size for name in used)
+    more = f"size: {size / 1e6:.2f} MB\nlicence: not stated; `rnng-dy export --licence` states it"
+    card = (data / "m" / "README.md").read_text()
+    assert printed.stdout == f"{load('m')!r}\n{more}\n\n{card}"
 
 
 def test_about_a_model_without_a_card_says_so(data, sentences):

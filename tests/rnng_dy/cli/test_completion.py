@@ -75,7 +75,9 @@ def test_what_can_follow(line, completions):
 @pytest.mark.parametrize(
     ("line", "completion"),
     [
-        ("rnng-dy parse --model pa", ("dir", "pa")),
+        ("rnng-dy parse --model pa", ("file", "pa")),
+        ("rnng-dy train generative --model pa", ("dir", "pa")),
+        ("rnng-dy export pa", ("file", "pa")),
         ("rnng-dy parse --model m sen", ("file", "sen")),
         ("rnng-dy score --model m -o out", ("file", "out")),
         ("rnng-dy plot pa", ("dir", "pa")),

@@ -34,6 +34,7 @@ def all_commands(command, *names):
 def data(tmp_path, monkeypatch):
     """A folder of trees, an oracle and sentences, the current one."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)[:20]
     Path("some.trees").write_text("".join(lines), encoding="utf-8")
     Path("in.txt").write_text(SENTENCES)
@@ -62,6 +63,8 @@ surprisal --kneser-ney gen.oracle some.trees
 perplexity --model {MODELS}/generator --beam 9 --fast-track 1 few.oracle
 suite garden-path-npz --model {MODELS}/lm
 plot {MODELS}/parser -o -
+export {MODELS}/parser -o m.rnng.zip
+models
 reproduce trees --train some.trees --dev some.trees --test some.trees -o out --tags gold --stages data
 """.strip().splitlines()
 SAYS_NO_MORE = f"""

@@ -1,0 +1,51 @@
+"""`rnng-dy export`: put a model into an archive, one file to share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from oracle.archives import Archive
+from oracle.errors import RnngError
+from oracle.streams import is_replaced
+from rnng_dy import checkpoint, exports, load
+from rnng_dy.cli.paths import FILE, MODEL, check_files
+from rnng_dy.cli.quiet import say
+from rnng_dy.known_models import located
+
+
+@click.command()
+@click.argument("folder", type=MODEL, metavar="MODEL")
+@click.option(
+    "-o", "--output", type=FILE, required=True, metavar="MODEL.rnng.zip", help="Archive to write."
+)
+@click.option(
+    "--half",
+    is_flag=True,
+    help="Round the parameters to float16: half the size, and slightly other scores.",
+)
+@click.option("--licence", metavar="TEXT", help="Licence of the model, for the model card.")
+@click.option("--data", metavar="TEXT", help="Training data and their licence, for the model card.")
+def export(folder: str, output: str, half: bool, licence: str | None, data: str | None) -> None:
+    """Write an archive of MODEL with all that is needed to use it, and say what is left out.
+
+    All commands read the archive as they read a model folder. It has no trees, no oracles and no training state.
+
+    Example: rnng-dy export parser -o parser.rnng.zip --licence "CC BY 4.0"
+    """
+    place = located(folder)
+    inside = [str(path) for path in place.glob("**/*")] if isinstance(place, Path) else [folder]
+    check_files([output], inside)
+    if not is_replaced(output):
+        raise RnngError(f"{output} is no file: name one for the archive")
+    model = load(folder)
+    model.export(output, half, licence, data)
+    say(f"{output}: {checkpoint.size_of(output)}, {'float16' if half else 'float32'}")
+    if isinstance(place, Path):
+        for name, size in exports.left_out(place, Archive(output)).items():
+            say(f"left out: {name}, {checkpoint.megabytes(size)}")
+    for name in model.config().get(checkpoint.PLUGINS, ()):
+        say(f"left out: the plugin {name}, which users of the model need: send it along")
+    if half:
+        say("the scores on the model card are of float32: measure again, see docs/models.md")

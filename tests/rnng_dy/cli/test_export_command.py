@@ -1,0 +1,257 @@
+"""`rnng-dy export`, `models` and `about`, and every command with an archive as its model."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from oracle.archives import Archive, packed
+from rnng_dy import load, model_card
+from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
+from tests.commands import invoke
+from tests.plugin_state import no_plugins
+
+from ..conftest import make_generator, make_parser, write_untrained
+
+TRAIN = "train discriminative --trees some.trees --hold-out 0.2 --pos --hidden 8 --lstm-input 8 --epochs 1"
+
+
+@pytest.fixture(scope="module")
+def made(trees, generative_sentences, tmp_path_factory):
+    """Models as folders and as archives of the same name, with a few trees and sentences."""
+    folder = tmp_path_factory.mktemp("exported")
+    write_untrained(folder, trees)
+    words = make_generator(generative_sentences).vocabulary
+    LstmLanguageModel(words, LanguageModelSizes(layers=1, hidden=8, lstm_input=8)).save(
+        folder / "lm"
+    )
+    (folder / "in.txt").write_text("the_DT dog_NN ran_VBD ._.\n\nit_PRP works_VBZ\n")
+    (folder / "words.txt").write_text("the dog ran .\n")
+    for name in ("parser", "generator", "lm"):
+        load(folder / name).export(folder / f"{name}.rnng.zip")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def here(made, tmp_path, monkeypatch):
+    """A copy of it, the current folder, without models that have a name."""
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.delenv("RNNG_DY_MODELS", raising=False)
+
+
+COMMANDS = """
+parse --model parser in.txt
+parse --model parser in.txt --jobs 2
+parse --model generator words.txt --beam 5
+sample --model parser --samples 3 in.txt
+score --model generator some.trees
+surprisal --model generator words.txt --beam 5
+surprisal --model lm words.txt
+perplexity --model lm some.gen.oracle
+perplexity --model generator some.gen.oracle --beam 5 --fast-track 1
+suite --model lm garden-path-npz
+attention --model gated some.trees
+generate --model generator -n 2
+generate --model lm -n 2
+about parser
+""".strip().splitlines()
+
+SECONDS = re.compile(r"^seconds=.*", re.MULTILINE)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_prints_the_same_with_the_archive(command, sentences):
+    if "gated" in command:
+        make_parser(sentences, "gated-attention").save("gated")
+        invoke("export", "gated", "-o", "gated.rnng.zip")
+    words = command.split()
+    at = 1 if words[0] == "about" else words.index("--model") + 1
+    folder = SECONDS.sub("", invoke(*words).stdout)
+    words[at] += ".rnng.zip"
+    packed_ = SECONDS.sub("", invoke(*words).stdout)
+    assert folder
+    if words[0] == "about":
+        # the sizes differ, and the archive of a model without a card has one
+        assert packed_.splitlines()[0] == folder.splitlines()[0]
+    else:
+        assert packed_.replace(words[at], words[at].removesuffix(".rnng.zip")) == folder
+
+
+def test_workers_of_dask_read_it():
+    pytest.importorskip("distributed")
+    parsed = invoke("parse", "--model", "parser", "in.txt").stdout
+    local = invoke("parse", "--model", "parser.rnng.zip", "in.txt", "--scheduler", "local:1")
+    assert local.stdout == parsed
+
+
+def test_a_part_made_with_the_folder_is_resumed_with_the_archive(monkeypatch):
+    whole = invoke("parse", "--model", "parser", "in.txt").stdout
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", interrupted)
+        invoke("parse", "--model", "parser", "in.txt", "-o", "out.trees", code=130)
+    command = ["parse", "--model", "parser.rnng.zip", "in.txt", "-o", "out.trees", "--resume"]
+    assert "begun anew" not in invoke(*command).stderr
+    assert Path("out.trees").read_text() == whole
+
+
+def interrupted(*_):
+    raise KeyboardInterrupt
+
+
+def test_export_says_size_and_what_it_leaves_out():
+    invoke(*TRAIN.split(), "--model", "m")
+    done = invoke("export", "m", "-o", "m.rnng.zip")
+    size = Path("m.rnng.zip").stat().st_size
+    first, *left = done.stderr.splitlines()
+    assert done.stdout == ""
+    assert first == f"m.rnng.zip: {size / 1e6:.2f} MB, float32"
+    sizes = {
+        "data": sum(path.stat().st_size for path in Path("m/data").rglob("*") if path.is_file()),
+        **{name: Path("m", name).stat().st_size for name in ("log.jsonl", "training.npz")},
+    }
+    assert left == [f"left out: {name}, {size / 1e6:,.2f} MB" for name, size in sizes.items()]
+    half = invoke("export", "m.rnng.zip", "-o", "half.rnng.zip", "--half").stderr.splitlines()
+    assert half[0].endswith(" MB, float16") and "measure again" in half[1] and len(half) == 2
+    assert Path("half.rnng.zip").stat().st_size < 0.7 * size
+    assert model_card.read("half.rnng.zip")["corpus"] == model_card.read("m")["corpus"]
+
+
+def test_no_tree_of_the_treebank_is_in_the_archive():
+    invoke(*TRAIN.split(), "--model", "m")
+    invoke("export", "m", "-o", "m.rnng.zip")
+    words = [tree.split() for tree in Path("some.trees").read_text().splitlines()]
+    contents = dict(Archive("m.rnng.zip"))
+    text = b" ".join(contents.values()).decode("utf-8", "ignore")
+    assert "training.npz" not in contents and not any(name.startswith("data") for name in contents)
+    assert not any(" ".join(tree[:4]) in text for tree in words)
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ("export absent -o m.zip", "there is no folder absent"),
+        ("export in.txt -o m.zip", "in.txt is a file, and a model is a folder or an archive"),
+        ("export parser -o lm", "lm is a folder: name a file for the output"),
+        ("export parser -o parser/config.json", "parser/config.json is the input as well"),
+        ("export parser.rnng.zip -o parser.rnng.zip", "parser.rnng.zip is the input as well"),
+        ("export parser -o none/m.zip", "there is no folder"),
+        ("export parser -o -", "- is no file: name one for the archive"),
+        ("export parser -o /dev/null", "/dev/null is no file"),
+        ("tag --train some.trees --into parser.rnng.zip", "is an archive, which is only read"),
+        ("plot parser.rnng.zip", "parser.rnng.zip: an archive has no record of its training"),
+        (f"{TRAIN} --model parser.rnng.zip", "is an archive, which is only read: name a folder"),
+        (f"{TRAIN} --model parser.rnng.zip --resume", "`train --init parser.rnng.zip` starts"),
+        (
+            f"{TRAIN} --model new.zip",
+            "new.zip is the name of an archive, where a folder is written",
+        ),
+        ("import-clab discriminative x --train-oracle some.oracle --model m.zip", "the name of an"),
+        ("parse --model cut.zip in.txt", "cut.zip: damaged (File is not a zip file)"),
+        ("parse --model empty.zip in.txt", "empty.zip: damaged (File is not a zip file)"),
+        ("about parser/parameters.npz", "parameters.npz: it has no manifest.json"),
+        ("about other.zip", "other.zip/README.md: damaged (it is missing)"),
+        ("about future.zip", "future.zip: written by another version of rnng_dy"),
+    ],
+)
+def test_what_cannot_be_ends_with_2_and_says_what_to_do(command, says):
+    whole = Path("parser.rnng.zip").read_bytes()
+    Path("cut.zip").write_bytes(whole[:-30])
+    Path("empty.zip").write_bytes(b"")
+    manifest = zipfile.ZipFile("parser.rnng.zip").read("manifest.json")
+    for name, kept, content in (
+        ("other", {"config.json", "manifest.json"}, manifest),
+        ("future", {"manifest.json"}, manifest.replace(b'"version": 1', b'"version": 9')),
+    ):
+        with zipfile.ZipFile("parser.rnng.zip") as old, zipfile.ZipFile(f"{name}.zip", "w") as new:
+            for member in kept:
+                new.writestr(member, content if member == "manifest.json" else old.read(member))
+    before = sorted(os.listdir())
+    assert says in invoke(*command.split(), code=2).stderr
+    assert sorted(os.listdir()) == before
+    assert Path("parser.rnng.zip").read_bytes() == whole
+
+
+def test_a_new_training_starts_from_an_archive():
+    invoke(*TRAIN.split(), "--model", "m")
+    invoke("export", "m", "-o", "m.rnng.zip")
+    start = shlex.split("train discriminative --trees some.trees --hold-out 0.2 --pos --epochs 1")
+    for init, new in (("m", "a"), ("m.rnng.zip", "b")):
+        invoke(*start, "--init", init, "--model", new)
+    for name in ("config.json", "vocabulary.json", "parameters.npz"):
+        assert Path("a", name).read_bytes() == Path("b", name).read_bytes()
+    # the same initial model, as the hashes of the data say
+    invoke(*start, "--init", "m", "--model", "b", "--epochs", "2", "--resume")
+
+
+def test_a_model_that_needs_a_plugin_names_it():
+    Path("mine.py").write_text(PLUGIN)
+    with no_plugins():
+        invoke(*f"--plugin mine.py {TRAIN} --composition mine --model m".split())
+        said = invoke("export", "m", "-o", "m.rnng.zip").stderr
+        assert "left out: the plugin mine.py, which users of the model need: send it along" in said
+        parsed = invoke("parse", "--model", "m", "in.txt").stdout
+        assert invoke("parse", "--model", "m.rnng.zip", "in.txt").stdout == parsed
+    assert "mine.py" not in Archive("m.rnng.zip")
+    with no_plugins():
+        said = invoke("parse", "--model", "m.rnng.zip", "in.txt", code=2).stderr
+    assert "m.rnng.zip/config.json: this model needs the plugin mine.py (sha256 " in said
+
+
+PLUGIN = """
+from rnng_dy.models.composition import COMPOSITIONS, CorrectedComposition
+
+@COMPOSITIONS.register
+class Mine(CorrectedComposition):
+    name = "mine"
+"""
+
+
+# models and about
+
+
+def test_models_lists_what_has_a_name(monkeypatch, sentences):
+    done = invoke("models")
+    assert (
+        done.stdout == "" and "no models in" in done.stderr and "data/rnng_dy/models" in done.stderr
+    )
+    Path("one").mkdir()
+    parser = make_parser(sentences)
+    parser.about = {"model": {"kind": "discriminative"}, "scores": {"f1": 87.5128}}
+    parser.export("one/english.rnng.zip", half=True)
+    parser.save("one/folder")
+    Path("one/broken.rnng.zip").write_bytes(packed({})[:-3])
+    monkeypatch.setenv("RNNG_DY_MODELS", "one")
+    done = invoke("models")
+    english, folder = (line.split() for line in done.stdout.splitlines())
+    assert (english[0], folder[0]) == ("english", "folder")
+    size = Path("one/english.rnng.zip").stat().st_size
+    assert english[1:4] == ["discriminative", f"{size / 1e6:.2f}", "MB"]
+    assert " ".join(folder[4:7]) == "dev F1 87.51" and folder[-1] == "one/folder"
+    assert "broken is left out: one/broken.rnng.zip: damaged" in done.stderr
+
+
+def test_commands_take_a_model_by_name(monkeypatch):
+    parsed = invoke("parse", "--model", "parser", "in.txt").stdout
+    Path("data/rnng_dy/models").mkdir(parents=True)
+    Path("parser.rnng.zip").rename("data/rnng_dy/models/english.rnng.zip")
+    assert invoke("parse", "--model", "english", "in.txt").stdout == parsed
+    assert invoke("parse", "--model", "english", "in.txt", "--jobs", "2").stdout == parsed
+    unknown = invoke("parse", "--model", "englsh", "in.txt", code=2).stderr
+    assert unknown.strip().endswith("`rnng-dy models` lists: english")
+
+
+def test_about_shows_terms_and_size_of_an_archive():
+    invoke("export", "parser", "-o", "m.zip", "--licence", "CC BY 4.0", "--data", "my|trees")
+    size = Path("m.zip").stat().st_size
+    about = invoke("about", "m.zip").stdout
+    assert f"\nsize: {size / 1e6:.2f} MB\n" in about and "not stated" not in about
+    assert "| licence | CC BY 4.0 |\n| data | my\\|trees |" in about
+    assert "licence: not stated" in invoke("about", "parser.rnng.zip").stdout

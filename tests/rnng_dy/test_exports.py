@@ -1,0 +1,357 @@
+"""Archives of models give what their folders give, hold only what is needed, and are never written to."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import pickle
+import zipfile
+
+import nltk
+import numpy as np
+import pytest
+
+import rnng_dy
+from oracle.archives import Archive, Member, packed
+from oracle.errors import InputError, RnngError
+from oracle.tagging import tags_by
+from rnng_dy import DiscriminativeParser, checkpoint, known_models, model_card, registry
+from rnng_dy.checkpoint import read_arrays
+from rnng_dy.execution.outputs import content_hash
+from rnng_dy.execution.sent import pack, unpack
+from rnng_dy.execution.work import ModelFolder, opened
+from rnng_dy.runs import read_runs
+from rnng_dy.text.segmenter import Segmenter
+
+from .conftest import make_generator, make_parser
+
+TREE = nltk.Tree.fromstring("(S (NP (DT the) (NN dog)) (VP (VBD saw) (NP (DT a) (NN cat))))")
+VECTORS = np.array([[0.5, -1.0, 2.0], [1.5, 0.25, -3.0]], np.float32)
+NEEDED = {"config.json", "vocabulary.json", "parameters.npz", "about.json", "README.md"}
+
+
+@pytest.fixture
+def parser(sentences, tagger):
+    """A parser with everything that one can have."""
+    parser = make_parser(sentences, vectors=(["the", "a"], VECTORS))
+    parser.tagger, parser.segmenter, parser.updates = tagger, Segmenter(), 7
+    parser.about = {"model": {"kind": "discriminative"}, "scores": {"f1": 87.5128, "updates": 7}}
+    return parser
+
+
+@pytest.fixture
+def archive(parser, tmp_path):
+    parser.export(tmp_path / "m.rnng.zip")
+    return tmp_path / "m.rnng.zip"
+
+
+def changed(path, name, change):
+    """The archive with another content of one member, or without it for None, with right hashes."""
+    contents = dict(Archive(path))
+    contents[name] = change(contents[name])
+    path.write_bytes(packed({name: of for name, of in contents.items() if of is not None}))
+
+
+def test_an_archive_gives_what_the_folder_gives_to_the_bit(parser, archive, tmp_path):
+    parser.save(tmp_path / "folder")
+    for read in (rnng_dy.load, rnng_dy.Parser.load, DiscriminativeParser.load, registry.load):
+        folder, packed_ = read(tmp_path / "folder"), read(archive)
+        assert packed_.log_prob(TREE) == folder.log_prob(TREE)
+        assert packed_.parse_one(["the", "dog", "saw"]) == folder.parse_one(["the", "dog", "saw"])
+        assert (packed_.updates, packed_.config()) == (7, folder.config())
+        assert packed_.segmenter.to_json() == folder.segmenter.to_json()
+        assert packed_.tags_for(["a", "cat"]) == tags_by(parser.tagger, ["a", "cat"])
+        assert np.array_equal(packed_.vectors, VECTORS)
+        arrays = folder.store.arrays()
+        assert all(np.array_equal(a, arrays[n]) for n, a in packed_.store.arrays().items())
+
+
+def test_generative_models_are_read_too(generative_sentences, tmp_path):
+    generator = make_generator(generative_sentences)
+    generator.export(tmp_path / "g.rnng.zip")
+    assert rnng_dy.LanguageModel.load(tmp_path / "g.rnng.zip").log_prob(TREE) == generator.log_prob(
+        TREE
+    )
+
+
+def test_an_unpacked_archive_is_a_model_folder(parser, archive, tmp_path):
+    with zipfile.ZipFile(archive) as opened_:
+        opened_.extractall(tmp_path / "out")
+    again = rnng_dy.load(tmp_path / "out")
+    assert again.log_prob(TREE) == parser.log_prob(TREE)
+    again.save(tmp_path / "out")
+    assert rnng_dy.load(tmp_path / "out").log_prob(TREE) == parser.log_prob(TREE)
+
+
+def test_it_holds_what_use_needs_and_nothing_of_the_training(parser, tmp_path):
+    parser.save(tmp_path / "m")
+    for name in ("training.npz", "log.jsonl", "clusters.paths", "mine.json", "my.npz"):
+        (tmp_path / "m" / name).write_text("{}")
+    (tmp_path / "m" / "data").mkdir()
+    (tmp_path / "m" / "data" / "train.oracle").write_text("# (S)")
+    (tmp_path / "m" / "data" / "mine.json").write_text("{}")
+    rnng_dy.load(tmp_path / "m").export(tmp_path / "m.zip")
+    names = set(Archive(tmp_path / "m.zip"))
+    assert {name for name in names if not name.startswith("tagger/")} == {
+        *NEEDED,
+        "vectors.npz",
+        "text.json",
+    }
+    assert len(names) == len(NEEDED) + 2 + 3
+
+
+def test_the_same_model_gives_the_same_bytes(parser, archive, tmp_path):
+    rnng_dy.load(archive).export(tmp_path / "again.zip")
+    assert (tmp_path / "again.zip").read_bytes() == archive.read_bytes()
+
+
+def test_the_manifest_has_the_hash_of_each_file_of_the_folder(parser, archive, tmp_path):
+    parser.save(tmp_path / "m")
+    with zipfile.ZipFile(archive) as opened_:
+        members = json.loads(opened_.read("manifest.json"))["members"]
+    for path in (tmp_path / "m").rglob("*.*"):
+        listed = members[path.relative_to(tmp_path / "m").as_posix()]
+        content = path.read_bytes()
+        assert listed == {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+
+
+def test_half_rounds_all_arrays_to_float16(parser, archive, tmp_path):
+    parser.export(tmp_path / "half.zip", half=True)
+    whole, half = (Member(Archive(path), "") for path in (archive, tmp_path / "half.zip"))
+    for name in ("parameters.npz", "vectors.npz"):
+        expected, arrays = read_arrays(whole / name), read_arrays(half / name)
+        for key in expected.keys() - {"updates"}:
+            assert arrays[key].dtype == np.float16
+            assert np.array_equal(arrays[key], expected[key].astype(np.float16))
+        assert arrays.get("updates") == expected.get("updates")
+    again = rnng_dy.load(tmp_path / "half.zip")
+    assert again.log_prob(TREE) == pytest.approx(parser.log_prob(TREE), rel=1e-2)
+    assert again.about["model"]["arrays"] == "float16"
+    assert again.updates == 7
+    # the rounded numbers are exact in float32: a folder of them is the same model
+    again.save(tmp_path / "saved")
+    assert rnng_dy.load(tmp_path / "saved").log_prob(TREE) == again.log_prob(TREE)
+
+
+def test_numbers_that_float16_cannot_hold_are_refused_and_leave_no_file(parser, tmp_path):
+    name = next(iter(parser.store.dense))
+    values = parser.store.arrays()[name]
+    values.flat[0] = 70_000
+    parser.store.dense[name].set_value(values)
+    with pytest.raises(RnngError, match=rf"{name} holds numbers over 65504"):
+        parser.export(tmp_path / "half.zip", half=True)
+    assert list(tmp_path.iterdir()) == []
+    parser.export(tmp_path / "whole.zip")
+
+
+def test_terms_go_with_the_model_and_on_the_card(parser, tmp_path):
+    parser.export(tmp_path / "a.zip", licence="CC BY 4.0", data="my treebank")
+    again = rnng_dy.load(tmp_path / "a.zip")
+    assert again.about == {
+        **parser.about,
+        "terms": {"licence": "CC BY 4.0", "data": "my treebank"},
+    }
+    card = Archive(tmp_path / "a.zip")["README.md"].decode()
+    assert card == model_card.card(again.about)
+    assert "## Terms of use" in card and "| licence | CC BY 4.0 |" in card
+    again.export(tmp_path / "b.zip", licence="none")
+    terms = rnng_dy.load(tmp_path / "b.zip").about["terms"]
+    assert terms == {"licence": "none", "data": "my treebank"}
+
+
+def test_a_model_without_a_card_gets_one_that_says_its_kind(sentences, tmp_path):
+    make_parser(sentences).export(tmp_path / "m.zip")
+    assert rnng_dy.load(tmp_path / "m.zip").about == {"model": {"kind": "discriminative"}}
+
+
+def test_workers_on_other_machines_get_the_members_as_a_folder(parser, archive, tmp_path):
+    parser.save(tmp_path / "m")
+    work = opened, ModelFolder("discriminative", str(archive)), log_prob
+    pickled, contents = pack(Partial(*work))
+    [(key, files)] = contents.items()
+    for name, content in files.items():
+        (tmp_path / "there" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "there" / name).write_bytes(content)
+    function = unpack(pickled, {key: str(tmp_path / "there")})()
+    assert function(TREE) == parser.log_prob(TREE)
+
+
+class Partial:
+    """`opened` with its arguments, as work is sent."""
+
+    def __init__(self, function, place, of_model):
+        self.function, self.place, self.of_model = function, place, of_model
+
+    def __call__(self):
+        return self.function(self.place, self.of_model)
+
+
+def log_prob(model, tree):
+    return model.log_prob(tree)
+
+
+def test_a_part_of_an_output_is_of_the_same_job_from_folder_and_archive(parser, archive, tmp_path):
+    parser.save(tmp_path / "m")
+    with zipfile.ZipFile(archive) as opened_:
+        opened_.extractall(tmp_path / "out")
+    places = [ModelFolder("discriminative", str(path)) for path in (tmp_path / "m", archive)]
+    places.append(ModelFolder("discriminative", str(tmp_path / "out")))
+    assert len({content_hash(*place.content()) for place in places}) == 1
+    parser.export(tmp_path / "half.zip", half=True)
+    half = ModelFolder("discriminative", str(tmp_path / "half.zip"))
+    assert content_hash(*half.content()) != content_hash(*places[0].content())
+
+
+# what is wrong with a member
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("config.json", b"{", "m.rnng.zip/config.json: damaged"),
+        ("config.json", None, "m.rnng.zip is no model folder, since it has no config.json"),
+        ("vocabulary.json", b"{}", "m.rnng.zip/vocabulary.json: damaged"),
+        ("vocabulary.json", None, "m.rnng.zip/vocabulary.json"),
+        ("parameters.npz", b"PK", "m.rnng.zip/parameters.npz: damaged"),
+        ("parameters.npz", None, "m.rnng.zip/parameters.npz: missing"),
+        ("vectors.npz", None, "m.rnng.zip/vectors.npz: missing"),
+        ("about.json", b"[]", "m.rnng.zip/about.json: damaged"),
+        ("text.json", b"[]", "m.rnng.zip/text.json: damaged"),
+        ("tagger/averaged_perceptron_tagger_xxx.tagdict.json", None, "tagdict.json: missing"),
+    ],
+)
+def test_a_wrong_member_is_named(archive, name, content, says):
+    changed(archive, name, lambda _: content)
+    with pytest.raises((RnngError, OSError)) as error:
+        rnng_dy.load(archive)
+    assert says in f"{getattr(error.value, 'filename', '')} {error.value}"
+
+
+def test_arrays_are_never_unpickled(archive, tmp_path):
+    flag = tmp_path / "executed"
+    objects = np.array([Evil(str(flag))], dtype=object)
+    np.savez(tmp_path / "evil.npz", stack_guard=objects)
+    changed(archive, "parameters.npz", lambda _: (tmp_path / "evil.npz").read_bytes())
+    with pytest.raises(InputError, match=r"m.rnng.zip/parameters.npz: damaged"):
+        rnng_dy.load(archive)
+    assert not flag.exists()
+    with pytest.raises(FileExistsError):
+        # the object would have done it
+        flag.touch()
+        pickle.loads(pickle.dumps(objects))
+
+
+class Evil:
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return open, (self.path, "x")
+
+
+def test_a_model_of_another_kind_is_named_by_its_archive(archive):
+    with pytest.raises(InputError, match=r"m.rnng.zip: a discriminative model; a generative one"):
+        rnng_dy.LanguageModel.load(archive)
+
+
+def test_the_format_of_the_model_within_is_checked(archive):
+    changed(archive, "config.json", lambda c: c.replace(b'"version": 1', b'"version": 2'))
+    with pytest.raises(InputError, match=r"config.json: written by another version of rnng_dy"):
+        rnng_dy.load(archive)
+
+
+# writing
+
+
+def test_an_archive_is_not_written_to(parser, archive, tmp_path):
+    before = archive.read_bytes()
+    for path in (archive, tmp_path / "new.zip", tmp_path / "new.rnng.zip"):
+        with pytest.raises(RnngError, match=r"is (an archive|the name of an archive).*folder"):
+            parser.save(path)
+        with pytest.raises(RnngError, match=r"is (an archive|the name of an archive).*folder"):
+            rnng_dy.train("discriminative", [TREE] * 9, hold_out=0.2, folder=path, resume=True)
+    assert archive.read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["m.rnng.zip"]
+
+
+def test_a_folder_that_is_called_like_an_archive_stays_a_folder(parser, tmp_path):
+    parser.save(tmp_path / "m")
+    (tmp_path / "m").rename(tmp_path / "m.zip")
+    rnng_dy.load(tmp_path / "m.zip").save(tmp_path / "m.zip")
+
+
+def test_a_model_can_start_from_an_archive(archive, parser, tmp_path):
+    small = {"hold_out": 0.2, "epochs": 1, "init": archive, "folder": tmp_path / "new"}
+    trees = [nltk.Tree.fromstring(TREE.pformat())] * 9
+    trained = rnng_dy.train("discriminative", trees, pos=True, extend=True, **small)
+    digest = hashlib.sha256(Archive(archive)["parameters.npz"]).hexdigest()
+    assert trained.about["origin"]["sha256"] == digest
+    rnng_dy.train("discriminative", trees, pos=True, extend=True, resume=True, **small)
+
+
+def test_an_archive_has_no_curves(archive):
+    with pytest.raises(InputError, match=r"m.rnng.zip: an archive has no record of its training"):
+        read_runs([archive])
+
+
+# names
+
+
+@pytest.fixture
+def named(parser, tmp_path, monkeypatch):
+    """Folders of models: `one` and `two`, both with `english`, and an empty working directory."""
+    for name in ("one", "two", "data/rnng_dy/models", "work"):
+        (tmp_path / name).mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "work")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("RNNG_DY_MODELS", f"{tmp_path}/one::{tmp_path}/absent:{tmp_path}/two")
+    parser.export(tmp_path / "one" / "english.rnng.zip")
+    parser.save(tmp_path / "two" / "english")
+    parser.save(tmp_path / "two" / "folder")
+    parser.export(tmp_path / "data/rnng_dy/models" / "users.rnng.zip")
+    (tmp_path / "one" / "other.zip").write_bytes(b"")
+    (tmp_path / "one" / "notes").mkdir()
+    (tmp_path / "two" / ".hidden.rnng.zip").write_bytes(b"")
+    return tmp_path
+
+
+def test_known_models_are_those_of_the_variable_and_the_data_folder(named):
+    assert known_models.known_models() == {
+        "english": named / "one" / "english.rnng.zip",
+        "folder": named / "two" / "folder",
+        "users": named / "data" / "rnng_dy" / "models" / "users.rnng.zip",
+    }
+
+
+@pytest.mark.parametrize("given", ["", "relative"])
+def test_without_a_data_folder_that_of_the_home_folder_counts(given, monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_DATA_HOME", given)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("RNNG_DY_MODELS", raising=False)
+    assert tmp_path / ".local/share/rnng_dy/models" == known_models.places()[0]
+
+
+def test_a_model_is_loaded_by_name(named, parser):
+    for name in ("english", "folder", "users"):
+        assert rnng_dy.load(name).log_prob(TREE) == parser.log_prob(TREE)
+    assert str(known_models.located("english")) == str(named / "one" / "english.rnng.zip")
+
+
+def test_a_file_or_folder_of_the_working_directory_comes_before_a_name(named, sentences):
+    other = make_parser(sentences, seed=5)
+    other.save("english")
+    assert rnng_dy.load("english").log_prob(TREE) == other.log_prob(TREE)
+    (named / "work" / "users").write_text("no model")
+    with pytest.raises(RnngError, match="users is a file, and a model is a folder or an archive"):
+        rnng_dy.load("users")
+
+
+def test_a_path_is_no_name(named):
+    for path in ("./english", "x/english", "english/"):
+        with pytest.raises(RnngError, match=r"there is no folder [^:]*: name one that"):
+            checkpoint.read_config(path)
+
+
+def test_an_unknown_name_lists_the_known_ones(named):
+    with pytest.raises(RnngError, match=r"no folder englsh: .*lists: english, folder, users$"):
+        rnng_dy.load("englsh")
