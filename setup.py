@@ -14,7 +14,7 @@ HERE = Path(__file__).resolve().parent
 CLUSTER = ["distributed", "mpi4py"]
 DOCS = ["mkdocs"]
 PAGES = ["jinja2>=3.1"]
-TOOLS = ["pytest", "pytest-xdist", "hypothesis", "coverage", "ruff", "mpich"]
+TOOLS = ["pytest", "pytest-xdist", "hypothesis", "coverage", "ruff", "mypy", "mpich"]
 INSTALLED = "from importlib.metadata import version; print(version('dynet'))"
 
 
@@ -56,6 +56,7 @@ setup(
     python_requires=">=3.10,<3.14",
     packages=find_packages(include=["oracle*", "clusters*", "rnng_dy*"]),
     package_data={
+        "": ["py.typed"],
         "oracle": ["data/*"],
         "rnng_dy.drawing": ["templates/*"],
         "rnng_dy.evaluation": ["data/*"],

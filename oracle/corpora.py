@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from oracle.brackets import LocatedTree, read_tree_lines, read_trees
 from oracle.errors import InputError, PluginError, RnngError
@@ -40,6 +40,9 @@ def parse_sections(sections: str | None) -> list[range] | None:
     return ranges
 
 
+Paths = Iterable[str | os.PathLike[str]]
+
+
 class TreeReader(ABC):
     """Base class of the readers, one per treebank format. `READERS` has them by name."""
 
@@ -55,13 +58,13 @@ class TreeReader(ABC):
     @abstractmethod
     def read(
         self,
-        paths: Iterable[str | os.PathLike],
+        paths: Paths,
         sections: str | None = None,
         encoding: str | None = None,
     ) -> Iterable[LocatedTree]:
         """Return the trees of files and folders with their places. Raises InputError for malformed trees."""
 
-    def trees(self, *arguments: object) -> Iterator[LocatedTree]:
+    def trees(self, *arguments: Any) -> Iterator[LocatedTree]:
         """Yield the trees that `read` returns. Raises PluginError if it returns anything but LocatedTrees."""
         found = self.read(*arguments)
         if not isinstance(found, Iterable):
@@ -77,7 +80,9 @@ class TreeReader(ABC):
 class BracketedFiles(TreeReader):
     """Reader of files of bracketed trees. In a folder it reads all files that hold trees, sorted by name."""
 
-    def read(self, paths, sections=None, encoding=None) -> Iterator[LocatedTree]:
+    def read(
+        self, paths: Paths, sections: str | None = None, encoding: str | None = None
+    ) -> Iterator[LocatedTree]:
         """See `TreeReader`."""
         for path in _select(paths, sections, self.holds_trees, self.section):
             yield from read_trees(path, encoding=encoding or self.encoding(path))
@@ -175,7 +180,9 @@ class NltkSample(TreeReader):
     needs_source = False
     has_sections = True
 
-    def read(self, paths=(), sections=None, encoding=None) -> Iterator[LocatedTree]:
+    def read(
+        self, paths: Paths = (), sections: str | None = None, encoding: str | None = None
+    ) -> Iterator[LocatedTree]:
         """See `TreeReader`."""
         return read_nltk(sections)
 
@@ -185,7 +192,9 @@ class TreeFiles(TreeReader):
 
     name = "trees"
 
-    def read(self, paths, sections=None, encoding=None) -> Iterator[LocatedTree]:
+    def read(
+        self, paths: Paths, sections: str | None = None, encoding: str | None = None
+    ) -> Iterator[LocatedTree]:
         """See `TreeReader`."""
         return (tree for path in paths for tree in read_trees(path, encoding=encoding or "utf-8"))
 
@@ -228,7 +237,12 @@ def _in(ranges: list[range] | None, number: int | None) -> bool:
     return ranges is None or any(number in part for part in ranges)
 
 
-def _select(paths, sections, holds_trees, section_of) -> list[str]:
+def _select(
+    paths: Paths,
+    sections: str | None,
+    holds_trees: Callable[[Path], bool],
+    section_of: Callable[[Path], int | None],
+) -> list[str]:
     """Return the files of the sections. A folder stands for its files that hold trees, sorted by name."""
     ranges = parse_sections(sections)
     files = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 from oracle.brackets import LocatedTree, format_tree, parse_line, read_trees
 from oracle.corpora import read_ctb, read_icepahc, read_nltk, read_ptb
@@ -145,7 +146,7 @@ def clean(
     """
     if is_left_out(tree):
         return None
-    frames: list[tuple] = [(tree.label(), iter(tree), [])]
+    frames: list[tuple[Any, ...]] = [(tree.label(), iter(tree), [])]
     while frames:
         label, children, kept = frames[-1]
         child = next(children, None)
