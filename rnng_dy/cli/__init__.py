@@ -53,6 +53,7 @@ COMMANDS = {
     "import-clab": Place("import_clab", "Turn a checkpoint of the original into a model."),
     "about": Place("about", "Say what a model is and where it comes from."),
     "reproduce": Place("reproduce", "Go from a treebank to the paper's tables."),
+    "completion": Place("completion", "Let the shell complete commands and options."),
     "doctor": Place("doctor", "Say what is installed and check the numerics."),
 }
 FORMER = {"compare-composition": "compare"}
