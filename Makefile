@@ -22,7 +22,7 @@ help:
 	@echo 'make docs        build the pages of docs/ as a site in site/'
 	@echo 'make torture     damaged inputs, kills, full disks; ARGS="--minutes 60 --seed 2" goes to scripts.torture'
 	@echo 'make mutants     do the tests notice small changes of the code? ARGS="--number 50 --seed 2" goes to scripts.mutants'
-	@echo 'make lint        check the style of the code'
+	@echo 'make lint        check the style of the code and the types of the public interface'
 	@echo 'make cuda-build  compile DyNet with its CUDA backend for sm_80, sm_90 and later GPUs; installs nothing'
 	@echo 'make gpu-check   on a machine with a GPU: does it compute what the CPU does, and how fast; ARGS="--device cpu"'
 	@echo 'make gpu-bundle  one file for a machine with a GPU and without network; ARGS="--python python3.12"'
@@ -56,6 +56,7 @@ demo: setup
 lint: setup
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/python -m mypy
 
 docs: setup
 	$(VENV)/bin/python -m mkdocs build --strict -f scripts/mkdocs.yml
@@ -80,5 +81,5 @@ gpu-bundle: setup
 	$(VENV)/bin/python -m scripts.gpu bundle $(ARGS)
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	find oracle clusters rnng_dy scripts tests -name __pycache__ -prune -exec rm -rf {} +

@@ -14,7 +14,7 @@ HERE = Path(__file__).resolve().parent
 CLUSTER = ["distributed", "mpi4py"]
 DOCS = ["mkdocs"]
 PAGES = ["jinja2>=3.1"]
-TOOLS = ["pytest", "pytest-xdist", "hypothesis", "coverage", "ruff", "mpich"]
+TOOLS = ["pytest", "pytest-xdist", "hypothesis", "coverage", "ruff", "mypy", "mpich"]
 INSTALLED = "from importlib.metadata import version; print(version('dynet'))"
 
 
@@ -52,10 +52,31 @@ setup(
     name="rnng_dy",
     version=value_of("__version__", "__init__.py"),
     description="Recurrent Neural Network Grammars on DyNet",
+    long_description=(HERE / "README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    author="The rnng_dy authors",
     license="Apache-2.0",
+    license_files=["LICENSE", "LICENSES/*"],
+    keywords=["RNNG", "constituency parsing", "surprisal", "language model", "psycholinguistics"],
+    classifiers=[
+        "Development Status :: 4 - Beta",
+        "Environment :: Console",
+        "Intended Audience :: Science/Research",
+        "Operating System :: POSIX :: Linux",
+        "Programming Language :: C++",
+        *(f"Programming Language :: Python :: 3.{minor}" for minor in range(10, 14)),
+        "Topic :: Scientific/Engineering :: Artificial Intelligence",
+        "Topic :: Text Processing :: Linguistic",
+        "Typing :: Typed",
+    ],
+    project_urls={
+        "Paper": "https://arxiv.org/abs/1602.07776",
+        "Original program": "https://github.com/clab/rnng",
+    },
     python_requires=">=3.10,<3.14",
     packages=find_packages(include=["oracle*", "clusters*", "rnng_dy*"]),
     package_data={
+        "": ["py.typed"],
         "oracle": ["data/*"],
         "rnng_dy.drawing": ["templates/*"],
         "rnng_dy.evaluation": ["data/*"],

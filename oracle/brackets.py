@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from oracle.errors import InputError, RnngError
 from oracle.lazy import nltk
@@ -40,7 +40,7 @@ class LocatedTree(NamedTuple):
 
 
 def read_trees(
-    path: str | os.PathLike, *, encoding: str = "utf-8", bare: bool = False
+    path: str | os.PathLike[str], *, encoding: str = "utf-8", bare: bool = False
 ) -> Iterator[LocatedTree]:
     """Yield the trees of a bracketed file (PTB's, CTB's with its SGML, one per line); `-` is standard input.
 
@@ -128,7 +128,7 @@ class _Reader:
 
     def __init__(self, path: str | None, bare: bool):
         self._path, self._bare = path, bare
-        self._open: list[list] = []
+        self._open: list[list[Any]] = []
         self._begin: int | None = None
         self._in_skipped = False
 

@@ -7,7 +7,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from oracle.brackets import LocatedTree, read_tree_lines, read_trees
 from oracle.errors import InputError, PluginError, RnngError
@@ -38,6 +38,9 @@ def parse_sections(sections: str | None) -> list[range] | None:
     return ranges
 
 
+Paths = Iterable[str | os.PathLike[str]]
+
+
 class TreeReader(ABC):
     """Base class of the readers, one per treebank format. `READERS` has them by name."""
 
@@ -53,13 +56,13 @@ class TreeReader(ABC):
     @abstractmethod
     def read(
         self,
-        paths: Iterable[str | os.PathLike],
+        paths: Paths,
         sections: str | None = None,
         encoding: str | None = None,
     ) -> Iterable[LocatedTree]:
         """Return the trees of files and folders with their places. Raises InputError for malformed trees."""
 
-    def trees(self, *arguments: object) -> Iterator[LocatedTree]:
+    def trees(self, *arguments: Any) -> Iterator[LocatedTree]:
         """Yield the trees that `read` returns. Raises PluginError if it returns anything but LocatedTrees."""
         found = self.read(*arguments)
         if not isinstance(found, Iterable):
@@ -75,15 +78,17 @@ class TreeReader(ABC):
 class BracketedFiles(TreeReader):
     """Reader of files of bracketed trees. In a folder it reads all files that hold trees, sorted by name."""
 
-    files: ClassVar[re.Pattern]
+    files: ClassVar[re.Pattern[str]]
     """Matches the name of a file of trees, without the ending for packing."""
 
-    def read(self, paths, sections=None, encoding=None) -> Iterator[LocatedTree]:
+    def read(
+        self, paths: Paths, sections: str | None = None, encoding: str | None = None
+    ) -> Iterator[LocatedTree]:
         """See `TreeReader`."""
         for path in self._select(paths, sections):
             yield from read_trees(path, encoding=encoding or self.encoding(path))
 
-    def _select(self, paths: Iterable[str | os.PathLike], sections: str | None) -> list[str]:
+    def _select(self, paths: Paths, sections: str | None) -> list[str]:
         """Return the files of the sections. A folder stands for its files of trees, sorted by name."""
         ranges = parse_sections(sections)
         files = []
@@ -184,7 +189,9 @@ class NltkSample(TreeReader):
     needs_source = False
     has_sections = True
 
-    def read(self, paths=(), sections=None, encoding=None) -> Iterator[LocatedTree]:
+    def read(
+        self, paths: Paths = (), sections: str | None = None, encoding: str | None = None
+    ) -> Iterator[LocatedTree]:
         """See `TreeReader`."""
         ranges = parse_sections(sections)
         from nltk.corpus import treebank
@@ -212,7 +219,9 @@ class TreeFiles(TreeReader):
 
     name = "trees"
 
-    def read(self, paths, sections=None, encoding=None) -> Iterator[LocatedTree]:
+    def read(
+        self, paths: Paths, sections: str | None = None, encoding: str | None = None
+    ) -> Iterator[LocatedTree]:
         """See `TreeReader`."""
         return (tree for path in paths for tree in read_trees(path, encoding=encoding or "utf-8"))
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from types import FunctionType
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -33,7 +32,7 @@ class PluginError(Exception):
         return cls(_at(message, path, line))
 
     @classmethod
-    def of(cls, function: FunctionType, message: str) -> PluginError:
+    def of(cls, function: Callable[..., Any], message: str) -> PluginError:
         """Return the error for a mistake that shows only when the function is called, or after it has returned."""
         code = getattr(function, "__code__", None)
         if code is None:
@@ -58,7 +57,7 @@ class UnseenSymbolError(ImpossibleError):
         self.symbols = tuple(dict.fromkeys(symbols))
         super().__init__(f"unseen in training: {', '.join(self.symbols)}")
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         # pickle would pass the message, not the symbols, when a worker process sends the exception
         return type(self), (self.symbols,)
 

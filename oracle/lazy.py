@@ -7,7 +7,7 @@ import types
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import nltk
+    import nltk as nltk
 else:
 
     class _LazyModule(types.ModuleType):

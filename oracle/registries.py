@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from oracle.errors import PluginError, RnngError
 
@@ -62,7 +62,7 @@ class Registry(dict[str, T]):
             registered.append((self, name))
         return added
 
-    def make(self, name: str, *arguments: object, by: str = "__call__") -> object:
+    def make(self, name: str, *arguments: object, by: str = "__call__") -> Any:
         """Return an object of the class, made by calling the class or its method `by`, such as `open`.
 
         Raises PluginError if the call does not accept the arguments, RnngError for an unknown name.
@@ -86,11 +86,11 @@ class Registry(dict[str, T]):
         return next(iter(self))
 
 
-_registries: list[Registry] = []
-_loading: list[list[tuple[Registry, str]]] = []
+_registries: list[Registry[Any]] = []
+_loading: list[list[tuple[Registry[Any], str]]] = []
 
 
-def registered_by(module: str) -> Iterator[tuple[Registry, str]]:
+def registered_by(module: str) -> Iterator[tuple[Registry[Any], str]]:
     """Yield the registries and names of a module's classes."""
     for registry in _registries:
         for name, found in registry.items():
@@ -99,9 +99,9 @@ def registered_by(module: str) -> Iterator[tuple[Registry, str]]:
 
 
 @contextmanager
-def registering(origin: Origin) -> Iterator[list[tuple[Registry, str]]]:
+def registering(origin: Origin) -> Iterator[list[tuple[Registry[Any], str]]]:
     """Yield a list of the classes that `origin` registers in the block; an exception removes them again."""
-    registered: list[tuple[Registry, str]] = []
+    registered: list[tuple[Registry[Any], str]] = []
     _loading.append(registered)
     try:
         yield registered

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from nltk import Tree
 from nltk.tag import perceptron
@@ -110,7 +110,7 @@ def jackknife(
     sentences: Sequence[TaggedSentence],
     folds: int,
     seed: int,
-    run: Callable[[Callable, Iterable[int]], Iterable] = map,
+    run: Callable[[Callable[[int], Any], Iterable[int]], Iterable[Any]] = map,
 ) -> list[list[str]]:
     """Return tags per sentence, by taggers that have not seen it. `run` maps over the folds, in order."""
     if not 2 <= folds <= len(sentences):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from oracle.errors import RnngError
 from oracle.lazy import nltk
@@ -122,7 +123,7 @@ def clean(
     """
     if is_left_out(tree):
         return None
-    frames: list[tuple] = [(tree.label(), iter(tree), [])]
+    frames: list[tuple[Any, ...]] = [(tree.label(), iter(tree), [])]
     while frames:
         label, children, kept = frames[-1]
         child = next(children, None)

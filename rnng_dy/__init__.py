@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import importlib
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from oracle.errors import InputError, PluginError, RnngError
 
 if TYPE_CHECKING:
     from rnng_dy.baselines.lstm_lm import LstmLanguageModel
-    from rnng_dy.language_model import GenerativeModel
-    from rnng_dy.parser import DiscriminativeParser
+    from rnng_dy.language_model import GenerativeModel, LanguageModel
+    from rnng_dy.parser import DiscriminativeParser, Parser
+    from rnng_dy.training.run import Training, train
 
 __version__ = "0.2.0"
 __all__ = [
@@ -47,7 +48,7 @@ _MODULES = {
 }
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     for module, names in _MODULES.items():
         if name in names:
             return getattr(importlib.import_module(module), name)
@@ -55,7 +56,7 @@ def __getattr__(name: str):
 
 
 def load(
-    folder: str | os.PathLike, device: str | None = None
+    folder: str | os.PathLike[str], device: str | None = None
 ) -> DiscriminativeParser | GenerativeModel | LstmLanguageModel:
     """Load the model of a folder or an archive, whatever its kind; `folder` may be a name that `rnng-dy models` lists.
 
@@ -72,12 +73,12 @@ def load(
     from rnng_dy import engine, registry
 
     # before DyNet is loaded
-    kind = registry.kind_of(folder)
+    kind = registry.kind_of(os.fspath(folder))
     engine.start_on(device)
-    return kind.model_class.load(folder)
+    return kind.model_class.load(folder)  # type: ignore[no-any-return]
 
 
-def load_plugin(path: str | os.PathLike) -> None:
+def load_plugin(path: str | os.PathLike[str]) -> None:
     """Load a Python file whose classes join the project's registries: see docs/extending.md.
 
     Raises PluginError with file and line for a mistake in the file, OSError if it cannot be read.

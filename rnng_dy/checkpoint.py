@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -52,8 +52,8 @@ class Contents:
     """A model folder's configuration and vocabulary."""
 
     folder: Folder
-    config: Mapping[str, object]
-    vocabulary: Mapping[str, object]
+    config: Mapping[str, Any]
+    vocabulary: Mapping[str, Any]
 
     def constant(self, name: str) -> np.ndarray:
         """Read an array that is not trained. Raises InputError for a missing or damaged one."""

@@ -17,7 +17,7 @@ import types
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from oracle.errors import RnngError
 
@@ -211,7 +211,7 @@ def _gpu_number(device: str) -> int | None:
 class _LazyDynet(types.ModuleType):
     """A stand-in for the module `dynet`, which it imports (through `start`) at the first use."""
 
-    def __getattr__(self, name: str):
+    def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         if _started is None:
@@ -224,7 +224,7 @@ class _LazyDynet(types.ModuleType):
         self.__dict__.update({k: v for k, v in vars(module).items() if not k.startswith("__")})
 
 
-def _quietly_import(name: str):
+def _quietly_import(name: str) -> types.ModuleType:
     """Import a module whose C++ start-up writes to standard error; show this output only for unexpected errors."""
     sys.stderr.flush()
     saved = os.dup(2)
@@ -243,4 +243,9 @@ def _quietly_import(name: str):
             os.close(saved)
 
 
-dy = _LazyDynet("dynet")
+if TYPE_CHECKING:
+    import dynet
+
+    dy = dynet
+else:
+    dy = _LazyDynet("dynet")

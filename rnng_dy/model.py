@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, cast, overload
 
 import nltk
 from nltk.tag.perceptron import PerceptronTagger
@@ -19,6 +19,7 @@ from oracle.regular_files import is_there
 from oracle.tagger_files import load_tagger, save_tagger
 from oracle.tokens import Token, split_tokens
 from rnng_dy import checkpoint, exports, model_card, plugins
+from rnng_dy.arrays import read_arrays
 from rnng_dy.known_models import Folder, located
 from rnng_dy.model_card import About
 from rnng_dy.parameters import ParameterStore
@@ -26,6 +27,7 @@ from rnng_dy.search.parse_result import ParseResult
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.text_files import TEXT, read_segmenter, write_segmenter
 
+M = TypeVar("M", bound="Model")
 T = TypeVar("T")
 
 TAGGER = "tagger"
@@ -43,8 +45,10 @@ class Model:
     kind: ClassVar[str]
     config_defaults: ClassVar[Mapping[str, object]] = {}
     """Keys of config.json besides kind and sizes, with their values for older folders that lack them."""
-    sizes_type: ClassVar[type]
-    vocabulary_type: ClassVar[type]
+    sizes_type: ClassVar[type[Any]]
+    vocabulary_type: ClassVar[type[Any]]
+    sizes: Any
+    vocabulary: Any
     store: ParameterStore
     updates: int | None = 0
     """Number of updates that the parameters have had: 0 if they are random, None if it is unknown."""
@@ -84,9 +88,14 @@ class Model:
         if score and about["scores"].get("updates") == self.updates:
             yield score
 
-    def __call__(
-        self, text: str | Sequence[Token] | Sequence[list[Token]]
-    ) -> list[nltk.Tree | None] | nltk.Tree | None:
+    # Any stands for None, so that callers whose sentences fit into memory need no check
+    @overload
+    def __call__(self, text: str | Sequence[list[Token]]) -> list[nltk.Tree | Any]: ...
+
+    @overload
+    def __call__(self, text: Sequence[Token]) -> nltk.Tree | Any: ...
+
+    def __call__(self, text: Any) -> Any:
         """Return the trees of a text or of a list of sentences, or the tree of one sentence of tokens.
 
         Types distinguish them: a str is a text. Inside a sequence, a str is a word, a tuple a pair of word and tag, and
@@ -122,7 +131,7 @@ class Model:
             return text
         return [sentence.tokens for sentence in self.segmenter.sentences(text)]
 
-    def config(self) -> dict[str, object]:
+    def config(self) -> dict[str, Any]:
         """Return the content of config.json."""
         return {"kind": self.kind, "sizes": vars(self.sizes)}
 
@@ -154,11 +163,11 @@ class Model:
             paths = sorted(path for path in folder.rglob("*") if path.is_file())
             return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return _from_files, (type(self), self.files())
 
     @classmethod
-    def load(cls, folder: str | Folder) -> Model:
+    def load(cls: type[M], folder: str | Folder) -> M:
         """Read a model folder or an archive, given by path or name.
 
         Raises RnngError naming the file if it is damaged, missing or of another kind.
@@ -166,7 +175,7 @@ class Model:
         folder = located(folder)
         model = cls.build(folder)
         try:
-            arrays = checkpoint.read_arrays(folder / checkpoint.PARAMETERS)
+            arrays = read_arrays(folder / checkpoint.PARAMETERS)
             model.updates = checkpoint.take_updates(arrays)
             model.store.load(arrays)
         except InputError:
@@ -176,7 +185,7 @@ class Model:
         return model
 
     @classmethod
-    def build(cls, folder: str | Folder) -> Model:
+    def build(cls: type[M], folder: str | Folder) -> M:
         """Build the folder's model with its initial, untrained parameters.
 
         Raises RnngError if there is no model, if it is of another kind, or if its files do not fit together.
@@ -196,7 +205,8 @@ class Model:
         constants = {name: contents.constant(name) for name in cls.constants_of(vocabulary)}
         try:
             with plugins.blamed():
-                model = cls(vocabulary, cls.sizes_type(**config["sizes"]), **given, **constants)
+                sizes = cls.sizes_type(**config["sizes"])
+                model: M = cast(Any, cls)(vocabulary, sizes, **given, **constants)
         except (RnngError, TypeError) as error:
             raise InputError(f"no model can be made of it: {error}", place) from None
         model.read_companions(contents.folder)
@@ -229,7 +239,7 @@ class Model:
             self.segmenter = read_segmenter(folder / TEXT)
 
     @staticmethod
-    def constants_of(vocabulary) -> tuple[str, ...]:
+    def constants_of(vocabulary: Any) -> tuple[str, ...]:
         """Return the names of arrays that are not trained; they are arguments and attributes of the model."""
         return ()
 

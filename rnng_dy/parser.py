@@ -94,7 +94,9 @@ class DiscriminativeParser(ParserNetwork, ParserI):
 
     # use
 
-    def _read(self, tokens: Sequence[Token], max_length: int | None = None):
+    def _read(
+        self, tokens: Sequence[Token], max_length: int | None = None
+    ) -> tuple[list[str], Sequence[str] | None]:
         """Return the words, and the tags that the model reads with them."""
         words, tags = split_tokens(tokens, max_length)
         return words, self.tags_read(words, tags)
@@ -107,7 +109,7 @@ class DiscriminativeParser(ParserNetwork, ParserI):
         return next(self.parse_sents([tokens]))
 
     def parse_sents(
-        self, sents: Iterable[Sequence[Token]], *args, **kwargs
+        self, sents: Iterable[Sequence[Token]], *args: object, **kwargs: object
     ) -> Iterator[Iterator[nltk.Tree]]:
         """Yield the result of `parse` per sentence, while sentences are read in batches of BATCH_SIZE."""
         sents = iter(sents)

@@ -60,7 +60,7 @@ _is_told = False
 """Whether this process works for another one, which gives the warnings."""
 
 
-def load(path: str | os.PathLike) -> None:
+def load(path: str | os.PathLike[str]) -> None:
     """Load a plugin, unless its content is loaded already.
 
     Raises PluginError naming file and line for a mistake in the file, and if another content is loaded under its name.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from oracle.errors import InputError, named
 from rnng_dy import checkpoint
@@ -17,9 +18,9 @@ class Kind:
 
     name: str
     """Name in config.json and on the command line."""
-    model: str | type
+    model: str | type[Any]
     """The subclass of `Model`."""
-    training: str | type
+    training: str | type[Any]
     """The class of its part of a training, see `training.kinds`."""
     title: str
     """Title of the model card."""
@@ -40,22 +41,22 @@ class Kind:
     """The kind whose presets it uses; None means its own."""
 
     @property
-    def model_class(self) -> type:
+    def model_class(self) -> type[Any]:
         """Return the class of the models, imported if needed."""
         return _imported(self.model)
 
     @property
-    def training_class(self) -> type:
+    def training_class(self) -> type[Any]:
         """Return the class of the kind's part of a training, imported if needed."""
         return _imported(self.training)
 
 
-def _imported(given: str | type) -> type:
+def _imported(given: str | type[Any]) -> type[Any]:
     # imported when needed: not every command loads DyNet
     if isinstance(given, type):
         return given
     module, _, name = given.partition(":")
-    return getattr(importlib.import_module(module), name)
+    return getattr(importlib.import_module(module), name)  # type: ignore[no-any-return]
 
 
 _SURPRISALS = (
@@ -124,6 +125,6 @@ def kind_of(folder: str | Path) -> Kind:
     return KINDS[name]
 
 
-def load(folder: str | Path, name: str | None = None):
+def load(folder: str | Path, name: str | None = None) -> Any:
     """Load the model of a folder, of any kind or of the kind `name`. Raises RnngError as `Model.load` does."""
     return (kind(name) if name else kind_of(folder)).model_class.load(folder)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import MISSING, Field, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Range(NamedTuple):
@@ -45,7 +45,7 @@ def setting(
     numbers: Range = ANY,
     choices: Sequence[str] = (),
     option: str | None = None,
-) -> Field:
+) -> Any:
     """Return a field with a help text and the numbers or names that it accepts.
 
     `option` is the name that users see if it is not the name of the field.

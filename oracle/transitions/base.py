@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from typing import ClassVar, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -95,11 +95,11 @@ class TransitionSystem(ABC):
         """Return the state before the first action, with N words on the buffer (None: a generator, without buffer)."""
 
     @abstractmethod
-    def mask_number(self, state: State) -> int:
+    def mask_number(self, state: Any) -> int:
         """Return the row of `masks` that applies in a state."""
 
     @abstractmethod
-    def why_not(self, state: State, action: int | None) -> str:
+    def why_not(self, state: Any, action: int | None) -> str:
         """Return why an action is not valid, to follow its name in a message; None stands for ending here."""
 
     @property

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from oracle.lazy import nltk
 from oracle.transitions.base import MAX_OPEN, REDUCE, SHIFT, TransitionSystem
 
 FINISH = 2
@@ -84,7 +85,7 @@ class InOrder(TransitionSystem):
         # beyond the limit, a tree takes at least one action more: a word, max_unary + 1 constituents, FINISH
         return min(2 * self.max_open, 2 * self.max_unary + 3)
 
-    def actions_of(self, tree, preterminals=None) -> list[str]:
+    def actions_of(self, tree: nltk.Tree, preterminals: bool | None = None) -> list[str]:
         return [*super().actions_of(tree, preterminals), self.structural[FINISH]]
 
     def start(self, words: int | None) -> InOrderState:

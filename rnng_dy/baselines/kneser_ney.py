@@ -85,7 +85,7 @@ class KneserNey(WordScorer):
         model._unknown = infer_unknown_words((s.tokens, s.unkified) for s in sentences)
         return model
 
-    def _count(self, padded: list[list[str]]) -> list[Counter]:
+    def _count(self, padded: list[list[str]]) -> list[Counter[tuple[str, ...]]]:
         """Return the counts of the n-grams of each order, shortest first."""
         highest = Counter(
             tuple(words[i - self.order : i])
@@ -167,8 +167,8 @@ class KneserNey(WordScorer):
         return records
 
 
-def _followers(counts: Counter) -> dict[tuple[str, ...], Followers]:
-    totals: Counter = Counter()
+def _followers(counts: Counter[tuple[str, ...]]) -> dict[tuple[str, ...], Followers]:
+    totals: Counter[tuple[str, ...]] = Counter()
     of_count: dict[tuple[str, ...], list[int]] = {}
     for ngram, count in counts.items():
         history = ngram[:-1]

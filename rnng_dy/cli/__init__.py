@@ -55,6 +55,7 @@ COMMANDS = {
     "export": Place("export", "Put a model into one file, to share it."),
     "models": Place("models", "List the models that have a name."),
     "reproduce": Place("reproduce", "Go from a treebank to the paper's tables."),
+    "completion": Place("completion", "Let the shell complete commands and options."),
     "doctor": Place("doctor", "Say what is installed and check the numerics."),
 }
 FORMER = {"compare-composition": "compare"}

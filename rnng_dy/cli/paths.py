@@ -20,7 +20,8 @@ from rnng_dy.known_models import known_models
 class PathName(click.ParamType):
     """The name of a file or folder, which shells complete; errors are raised only when it is opened.
 
-    `known` are names of things that are no files here, such as test suites, or a function that returns them. `require` raises an RnngError if the file cannot be made.
+    `known` are names of things that are no files here, such as test suites, or a function that returns them.
+    `require` raises an RnngError if the file cannot be made.
     """
 
     def __init__(

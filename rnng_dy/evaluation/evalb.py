@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
+from typing import Any
 
 from oracle.errors import InputError
 from oracle.lazy import nltk
@@ -151,7 +152,7 @@ def percent(part: int, whole: int) -> float:
     return 100.0 * part / whole if whole else 0.0
 
 
-def _crossing(gold: list, system: list, words: int) -> int:
+def _crossing(gold: list[Any], system: list[Any], words: int) -> int:
     """Count system brackets that overlap some gold bracket without either containing the other."""
     spans = {(start, end) for _, start, end in gold}
     first_start = list(range(words + 1))

@@ -83,7 +83,7 @@ def one_word(text: str) -> str:
     return _BREAKS_A_LINE.sub(_escape, text)
 
 
-def _escape(match: re.Match) -> str:
+def _escape(match: re.Match[str]) -> str:
     return "\\x20" if match[0] == " " else match[0].encode("unicode_escape").decode("ascii")
 
 

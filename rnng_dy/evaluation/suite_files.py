@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from oracle.brackets import escape_brackets
 from oracle.errors import InputError, RnngError
@@ -165,7 +166,9 @@ class _SyntaxGym:
     def _error(self, message: str) -> InputError:
         return InputError(message, self._path)
 
-    def _field(self, content: object, key: str, kind: type, where: str, default=None):
+    def _field(
+        self, content: object, key: str, kind: type, where: str, default: object = None
+    ) -> Any:
         """Return a field of an object. Raises InputError if it is missing and has no default, or has another type."""
         if not isinstance(content, dict):
             raise self._error(f"{where} is no object")
@@ -177,7 +180,7 @@ class _SyntaxGym:
             raise self._error(f"{where}: {key!r} is not {_KINDS[kind]}")
         return found
 
-    def _listed(self, content: object, key: str, where: str) -> list:
+    def _listed(self, content: object, key: str, where: str) -> list[Any]:
         found = self._field(content, key, list, where)
         if not found:
             raise self._error(f"{where} has an empty list of {key}")
@@ -191,7 +194,7 @@ class _SyntaxGym:
                 raise self._error(f"region_meta: {key!r} is no number with a text as its name")
         return {int(key): name for key, name in named.items()}
 
-    def _predictions(self, content: object, meta: object) -> list:
+    def _predictions(self, content: object, meta: object) -> list[Any]:
         """Return the suite's predictions; files of Hu et al. have them as texts in `meta`, with an empty list here."""
         texts = self._field(meta, "string_predictions", list, "meta", [])
         if texts and not self._field(content, "predictions", list, "the suite", []):

@@ -84,7 +84,7 @@ class Suite:
     predictions: tuple[Prediction, ...]
     items: tuple[Item, ...]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for item, prediction in product(self.items, self.predictions):
             for reference in prediction.formula.references:
                 if missing := item.lacks(reference):

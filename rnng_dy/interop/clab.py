@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -281,7 +281,7 @@ def _lstm_sizes(arrays: dict[str, np.ndarray], path: str | Path) -> tuple[int, i
     return shape
 
 
-def _filled(model, arrays: dict[str, np.ndarray], path: str | Path):
+def _filled(model: Any, arrays: dict[str, np.ndarray], path: str | Path) -> Any:
     try:
         model.store.load(arrays)
         # the archive does not record it

@@ -83,7 +83,7 @@ class Configuration(Vector):
         stack: StackCell,
         history: LstmState,
         words: WordPrefix,
-        constituents: dict[tuple, Constituent],
+        constituents: dict[tuple[object, ...], Constituent],
     ):
         self.batch, self.state, self.stack = NOWHERE, state, stack
         self.history = history

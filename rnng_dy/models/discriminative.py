@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -76,7 +76,7 @@ class InputLayer:
             vectors = [self._blank if row is None else row for row in tokens.vectors]
         return [Embedding(self, row) for row in zip(words, tags, vectors, strict=True)]
 
-    def vectors(self, rows: Sequence[tuple]) -> dy.Expression:
+    def vectors(self, rows: Sequence[tuple[Any, ...]]) -> dy.Expression:
         """See `Source`: shape (lstm_input,)."""
         words, tags, vectors = zip(*rows, strict=True)
         terms = [self._bias, self._word_weights, value_of(words)]

@@ -7,7 +7,7 @@ some configurations, batched by kind and level. The network is independent of fi
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import nltk
 import numpy as np
@@ -107,7 +107,7 @@ class Rnng(Model):
         self._actions = LookupTable(store, "action", actions, sizes.action)
         self.compute = Computation(self._lstms, self.compose, self.state, inputs, hidden)
 
-    def config(self) -> dict[str, object]:
+    def config(self) -> dict[str, Any]:
         """See `Model`."""
         parts = {
             "composition": (self.compose.name, COMPOSITIONS),
@@ -237,17 +237,17 @@ class Rnng(Model):
         losses = dy.pickneglogsoftmax_batch(logits, [d.action for d in decisions])
         return [losses], np.arange(len(decisions))
 
-    def derived(self, example) -> Derived:
+    def derived(self, example: Any) -> Derived:
         """Return the tree of a training example."""
         raise NotImplementedError
 
     # training
 
-    def with_unknowns(self, example, probability: float, random: np.random.Generator):
+    def with_unknowns(self, example: Any, probability: float, random: np.random.Generator) -> Any:
         """Return the example with rare words as UNK classes: unchanged, since a generative oracle has them already."""
         return example
 
-    def training_loss(self, examples: Sequence, dropout: float) -> dy.Expression:
+    def training_loss(self, examples: Sequence[Any], dropout: float) -> dy.Expression:
         """Return the sum of the negative log probabilities in nats of a minibatch, as one graph."""
         losses = self.losses(map(self.derived, examples), dropout).losses
         return dy.esum([dy.sum_batches(loss) for loss in losses])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -52,6 +52,8 @@ class Vector:
     """A noted vector; once computed, it is batch element `index` of `batch`, and before that it has no `index`."""
 
     __slots__ = ("batch", "index")
+    batch: BatchedVectors
+    index: int
     level = 0
     """The length of the longest chain of compositions that makes the vector, its own included."""
 
@@ -59,7 +61,7 @@ class Vector:
 class Source(Protocol):
     """A table or layer that makes the vectors of embeddings."""
 
-    def vectors(self, rows: Sequence) -> dy.Expression:
+    def vectors(self, rows: Sequence[Any]) -> dy.Expression:
         """Return the vectors of some rows, shape (size,): one batch element each."""
 
 
@@ -107,7 +109,7 @@ class SingleVector:
     def __init__(self, make: Callable[[], dy.Expression]):
         self._make = make
 
-    def vectors(self, rows: Sequence) -> dy.Expression:
+    def vectors(self, rows: Sequence[Any]) -> dy.Expression:
         """See `Source`."""
         return self._make()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ Attended = tuple[str, np.ndarray]
 """A constituent's label, and the weights of its children from left to right, shape (children,); they sum to 1."""
 
 
-def attention_weights(model, examples: Sequence) -> list[list[Attended] | None]:
+def attention_weights(model: Any, examples: Sequence[Any]) -> list[list[Attended] | None]:
     """Return the constituents of each tree in order of completion; None for a tree too large for memory.
 
     Examples are training examples. Raises RnngError if the model has no attention weights.
@@ -37,7 +38,7 @@ def attention_weights(model, examples: Sequence) -> list[list[Attended] | None]:
 
 
 def attended_trees(
-    model, trees: Sequence[LocatedTree], is_tagged: bool, warn: Callable[[str], None]
+    model: Any, trees: Sequence[LocatedTree], is_tagged: bool, warn: Callable[[str], None]
 ) -> list[AttendedTree]:
     """Return the trees that the model can derive, with their weights; report the others to `warn`.
 
@@ -63,7 +64,7 @@ def attended_trees(
 
 
 @one_graph
-def _in_one_graph(model, examples: Sequence) -> list[list[Attended]]:
+def _in_one_graph(model: Any, examples: Sequence[Any]) -> list[list[Attended]]:
     dy.renew_cg()
     decisions, paths = model.walk(map(model.derived, examples))
     trees = [

@@ -82,7 +82,9 @@ class Sampled:
         return self.samples[self.estimate.best]
 
 
-def read_sampled(samples: str | os.PathLike, likelihoods: str | os.PathLike) -> list[Sampled]:
+def read_sampled(
+    samples: str | os.PathLike[str], likelihoods: str | os.PathLike[str]
+) -> list[Sampled]:
     """Return the sentences of a samples file with their likelihoods. Raises InputError if the two files do not fit."""
     found = []
     for group in read_scored_samples(samples, likelihoods):

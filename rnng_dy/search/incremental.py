@@ -10,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -40,7 +40,7 @@ class Hypothesis(NamedTuple):
     """log p(the last word | u), part of the score."""
     at_word: float
     """The score when the word before the last one had been generated."""
-    actions: tuple | None
+    actions: tuple[Any, ...] | None
     """All actions as a linked list, last action first."""
 
     def then(self, c: Configuration, action: int, word: int | None, score: float) -> Hypothesis:
@@ -89,7 +89,7 @@ class SearchState:
     """Number of requests to the model for this word."""
     actions: int = 0
     """Number of actions carried out for this word."""
-    weights: Sequence = field(default=())
+    weights: Sequence[Any] = field(default=())
     """The search's own data on each hypothesis."""
     entropy: float | None = None
     """An estimate of the entropy over all analyses, in nats; None if it is the entropy of `shares`."""
@@ -230,7 +230,7 @@ def read_sentence(
     return measured, before
 
 
-def _state_after(step: Callable[..., Search], *arguments: object) -> Search[SearchState]:
+def _state_after(step: Callable[..., Search[Any]], *arguments: object) -> Search[SearchState]:
     """Return the result of a search's step. Raises PluginError unless the step is a generator of a SearchState."""
     going = step(*arguments)
     if not isinstance(going, Generator):
@@ -238,7 +238,7 @@ def _state_after(step: Callable[..., Search], *arguments: object) -> Search[Sear
     return _checked(step, (yield from going))
 
 
-def _checked(step: Callable, found: SearchState) -> SearchState:
+def _checked(step: Callable[..., Any], found: SearchState) -> SearchState:
     """Return a state unchanged. Raises PluginError if it is no SearchState or its shapes do not agree."""
     if not isinstance(found, SearchState):
         raise PluginError.of(step, f"gives {found!r:.60}, and no SearchState")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -58,6 +58,7 @@ class Model(Protocol):
     """A model that searches can walk: `start`, then `step` and `advance` in turn until a state `is_finished`."""
 
     transitions: TransitionSystem
+    vocabulary: Any
 
     def start(self, sentence: object = None) -> Configuration:
         """Return the configuration before the first action; a parser needs the ids of a sentence."""
@@ -72,7 +73,7 @@ class Model(Protocol):
         """Let configurations outlive the current graph, with the states that their successors need."""
 
 
-def unlinked(actions: tuple | None) -> list[int]:
+def unlinked(actions: tuple[Any, ...] | None) -> list[int]:
     """Return the actions of a linked list, whose last action comes first, in order."""
     ids = []
     while actions is not None:

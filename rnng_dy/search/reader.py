@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -103,11 +104,11 @@ class Reader:
         return self._reading or self._search.start(self._model.start())
 
     def _go_on(
-        self, search: Callable[[SearchState], Search], token: str | None, unk: str | None
+        self, search: Callable[[SearchState], Search[Any]], token: str | None, unk: str | None
     ) -> WordRecord:
         before: list[SearchState] = []
 
-        def opened() -> Search:
+        def opened() -> Search[Any]:
             before.append(self._start())
             return search(before[0])
 

@@ -18,12 +18,12 @@ from rnng_dy.search.beam import BeamSearch
 from rnng_dy.search.incremental import (
     Hypothesis,
     Search,
-    SearchOptions,
     SearchState,
     WordSearch,
     read_sentence,
     run,
 )
+from rnng_dy.search.incremental import SearchOptions as SearchOptions
 from rnng_dy.search.model import Model
 from rnng_dy.search.parse_result import TOO_LONG, ParseResult
 from rnng_dy.search.particles import ParticleFilter, VariableBeam
@@ -113,7 +113,7 @@ def _read(
     search: WordSearch,
     words: Sequence[int | None],
     end: bool,
-    names: Sequence[tuple],
+    names: Sequence[tuple[str | None, str | None]],
 ) -> Search[tuple[list[WordRecord], SearchState]]:
     def measured(number: int, before: SearchState, after: SearchState | None) -> WordRecord:
         return record(model, *names[number], before, after)
@@ -122,7 +122,11 @@ def _read(
 
 
 def _measured(
-    model: Model, names: Sequence[tuple], records: list[WordRecord], last: SearchState, end: bool
+    model: Model,
+    names: Sequence[tuple[str | None, str | None]],
+    records: list[WordRecord],
+    last: SearchState,
+    end: bool,
 ) -> MeasuredSentence:
     problem = _problem(names, records, last)
     records += [WordRecord(token, unk, math.inf) for token, unk in names[len(records) :]]
@@ -133,7 +137,7 @@ def _measured(
 
 
 def _problem(
-    names: Sequence[tuple], records: Sequence[WordRecord], last: SearchState
+    names: Sequence[tuple[str | None, str | None]], records: Sequence[WordRecord], last: SearchState
 ) -> str | None:
     """Return why a sentence has p = 0 under the search."""
     # a word without rounds was not searched

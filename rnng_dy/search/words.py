@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import ClassVar, NamedTuple
 
-from rnng_dy.evaluation.records import Analysis, WordRecord
+from rnng_dy.evaluation.records import Analysis as Analysis
+from rnng_dy.evaluation.records import WordRecord as WordRecord
 from rnng_dy.text.segmenter import Segmenter
 
 
@@ -51,7 +52,7 @@ class WordScorer(ABC):
 class MeasuredSentence(NamedTuple):
     """The measures of a sentence."""
 
-    records: Sequence[WordRecord]
+    records: list[WordRecord]
     """Records of its words and, if asked for, of its end."""
     trees: Sequence[Analysis] = ()
     """Complete trees, best first; only if the end was asked for."""

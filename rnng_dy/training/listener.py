@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from typing import Any
 
 
 class Progress:
@@ -19,10 +20,10 @@ class Progress:
 class Listener:
     """Receiver of a training's messages: passes on warnings to Python and records to a function, ignores the rest."""
 
-    def __init__(self, on_record: Callable[[Mapping[str, object]], None] | None = None):
+    def __init__(self, on_record: Callable[[Mapping[str, Any]], None] | None = None):
         self._on_record = on_record
 
-    def record(self, record: Mapping[str, object]) -> None:
+    def record(self, record: Mapping[str, Any]) -> None:
         """Receive a new record of the log."""
         if self._on_record:
             self._on_record(record)

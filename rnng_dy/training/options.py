@@ -22,7 +22,7 @@ from rnng_dy.registry import KINDS, Kind
 from rnng_dy.settings import mistake, option_name
 from rnng_dy.training.presets import NAMES, Settings
 
-Trees = str | os.PathLike | Iterable["nltk.Tree"]
+Trees = str | os.PathLike[str] | Iterable["nltk.Tree"]
 
 
 class ContradictionError(RnngError):

@@ -9,6 +9,7 @@ from contextlib import ExitStack, closing
 from dataclasses import replace
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from oracle.errors import InputError, RnngError
 from oracle.training_data import PARTS, evenly_spaced
@@ -30,7 +31,7 @@ from rnng_dy.training.provenance import Provenance, about_continued
 
 LEARNT_FROM = 100_000
 """Maximum of training sentences, evenly spaced, from which the segmenter learns how the treebank writes text."""
-Record = Mapping[str, object]
+Record = Mapping[str, Any]
 
 
 class Training:
@@ -51,9 +52,9 @@ class Training:
         trees: Trees | None = None,
         dev_trees: Trees | None = None,
         *,
-        folder: str | os.PathLike,
+        folder: str | os.PathLike[str],
         listener: Listener | None = None,
-        **settings,
+        **settings: Any,
     ):
         """Check the options; `kind` is `discriminative`, `generative` or `lstm-lm`, `folder` the model folder.
 
@@ -85,7 +86,7 @@ class Training:
         return self.options.place
 
     @property
-    def model(self):
+    def model(self) -> Any:
         """Load the model that has scored best on the development data so far."""
         return registry.load(self.folder, self.kind.name)
 
@@ -174,7 +175,7 @@ class Training:
         check_jobs(self.options.settings.get("jobs", 1), device or engine.CPU)
         engine.start_on(device)
 
-    def _initial_model(self):
+    def _initial_model(self) -> Any:
         """Load the model of --init; return None without --init, or when resuming, since the folder has the model."""
         options = self.options
         if options.init is None or options.resumes:
@@ -199,7 +200,7 @@ class Training:
         check_jobs(settings.jobs, engine.device())
         return settings, sizes
 
-    def _model(self, base, data: TrainingData, part, sizes: object):
+    def _model(self, base: Any, data: TrainingData, part: Any, sizes: object) -> Any:
         """Return the model to train: a new one, that of the folder when resuming, or one made from that of --init."""
         names = ("composition", "transitions", "state")
         given = {n: value for n in names if (value := getattr(self.options, n)) is not None}
@@ -214,7 +215,7 @@ class Training:
         model.about = about_continued(base, self.options.init)
         return model
 
-    def _require_same(self, model, given: Mapping, place: object, verb: str) -> None:
+    def _require_same(self, model: Any, given: Mapping[str, str], place: object, verb: str) -> None:
         """Raise RnngError if the user's options differ from those of the model."""
         for name, value in given.items():
             if value != model.config()[name]:
@@ -222,7 +223,7 @@ class Training:
         if replace(model.sizes, **self.options.sizes) != model.sizes:
             raise RnngError(f"{place} has other dimensions, {model.sizes}: {verb} with those")
 
-    def _continued(self, base, data: TrainingData):
+    def _continued(self, base: Any, data: TrainingData) -> Any:
         """Return the model of --init, with the symbols that --extend adds."""
         init, extends = self.options.init, self.options.extend
         try:
@@ -236,7 +237,7 @@ class Training:
         except RnngError as error:
             raise InputError(str(error), data.source) from None
 
-    def _examples(self, model, data: TrainingData) -> Examples:
+    def _examples(self, model: Any, data: TrainingData) -> Examples:
         """Return the training examples. Raises InputError if there are none, or for another transition system."""
         world, jobs = self.options.world, self.settings.jobs
         prepare_process(world.here if world else jobs, engine.device())
@@ -265,7 +266,7 @@ class Training:
         path, lines = self._places
         return f"{path}:{lines[record['sentence']]}"
 
-    def _report(self, record: dict) -> None:
+    def _report(self, record: dict[str, Any]) -> None:
         self._about.report(record, self.folder)
         self._listener.record(record)
         self.records.append(record)
@@ -277,10 +278,10 @@ def train(
     trees: Trees | None = None,
     dev_trees: Trees | None = None,
     *,
-    folder: str | os.PathLike,
+    folder: str | os.PathLike[str],
     on_record: Callable[[Record], None] | None = None,
-    **settings,
-):
+    **settings: Any,
+) -> Any:
     """Train a model to the end and return the one that scored best on the development data.
 
     Arguments and errors are those of `Training`; `on_record` is called with each record of the log.

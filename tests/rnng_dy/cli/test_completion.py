@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 
 import pytest
 
+from tests import pages
 from tests.commands import PYTHON, run
 
 PROGRAM = """
@@ -97,3 +99,79 @@ def test_the_script_for_a_shell(shell, checks, tmp_path):
         script = tmp_path / "completion"
         script.write_text(done.stdout)
         run(None, script, command=checks.split())
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A home folder in which `rnng-dy` is on the path."""
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "ZDOTDIR"):
+        monkeypatch.delenv(name, raising=False)
+    program = tmp_path / "bin" / "rnng-dy"
+    program.parent.mkdir()
+    program.write_text(f"#!{sys.executable}\nfrom rnng_dy.__main__ import main\nmain()\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("PYTHONPATH", str(pages.CHECKOUT))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return tmp_path
+
+
+def install(*arguments, code=0):
+    return run(None, "completion", "--install", *arguments, command=("rnng-dy",), code=code)
+
+
+COMPLETED = {
+    "bash": "COMP_WORDS=(rnng-dy doc); COMP_CWORD=1; $(complete -p rnng-dy | sed 's/.*-F *//; s/ .*//') rnng-dy;"
+    " echo ${COMPREPLY[@]}",
+    "zsh": "echo $_comps[rnng-dy] $(COMP_WORDS='rnng-dy doc' COMP_CWORD=1 _RNNG_DY_COMPLETE=zsh_complete rnng-dy)",
+    "fish": "complete --do-complete 'rnng-dy doc'",
+}
+
+
+@pytest.mark.parametrize("shell", COMPLETED)
+def test_a_new_shell_completes_the_name_of_a_command(shell, home):
+    if not shutil.which(shell):
+        pytest.skip(f"{shell} is not installed")
+    install(shell)
+    done = run(None, "-i", "-c", COMPLETED[shell], command=(shell,))
+    assert "doctor" in done.stdout
+    assert "rnng_dy_completion" in done.stdout or shell != "zsh"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_installing_twice_changes_nothing_and_keeps_the_users_lines(shell, home):
+    rc = home / f".{shell}rc"
+    rc.write_bytes(b"alias ll='ls -l' # \xe9")
+    said = install(shell).stderr
+    first = {path: path.read_bytes() for path in home.rglob("*") if path.is_file()}
+    assert first[rc].startswith(b"alias ll='ls -l' # \xe9\n") and first[rc].count(b"\n") == 2
+    again = install(shell).stderr
+    assert {path: path.read_bytes() for path in home.rglob("*") if path.is_file()} == first
+    script = home / ".local" / "share" / "rnng_dy" / f"completion.{shell}"
+    assert str(script) in said and str(rc) in said and "undo" in said
+    assert "has the line already" in again
+    # the line that stays behind does no harm
+    script.unlink()
+    if shutil.which(shell):
+        assert run(None, "-c", f". {rc}", command=(shell,)).stderr == ""
+
+
+def test_fish_needs_no_line(home):
+    said = install("fish").stderr
+    written = [path for path in home.rglob("*") if path.is_file() and path.name != "rnng-dy"]
+    assert written == [home / ".config" / "fish" / "completions" / "rnng-dy.fish"]
+    assert str(written[0]) in said
+
+
+def test_the_shell_is_the_users_unless_named(home, monkeypatch):
+    monkeypatch.setenv("SHELL", "/usr/bin/fish")
+    install()
+    assert (home / ".config" / "fish").exists()
+    monkeypatch.setenv("SHELL", "/bin/tcsh")
+    assert "name one: rnng-dy completion --install bash|zsh|fish" in install(code=2).stderr
+
+
+def test_without_install_the_script_is_printed(home):
+    done = run(None, "completion", "bash", command=("rnng-dy",))
+    assert "_rnng_dy_completion()" in done.stdout
+    assert [path.name for path in home.rglob("*") if path.is_file()] == ["rnng-dy"]
