@@ -12,7 +12,7 @@ from setuptools import find_packages, setup
 
 HERE = Path(__file__).resolve().parent
 CLUSTER = ["distributed", "mpi4py"]
-DOCS = ["mkdocs"]
+DOCS = ["mkdocs", "mkdocstrings[python]"]
 PAGES = ["jinja2>=3.1"]
 TOOLS = ["pytest", "pytest-xdist", "hypothesis", "coverage", "ruff", "mypy", "mpich"]
 INSTALLED = "from importlib.metadata import version; print(version('dynet'))"

@@ -36,8 +36,7 @@ def test_the_first_example_runs(ran, monkeypatch):
 
 def test_the_python_example_runs(ran, monkeypatch, capsys):
     monkeypatch.chdir(ran[0])
-    [example] = pages.blocks(README, "python")
-    exec(example, {})
+    exec("".join(pages.blocks(README, "python")), {})
     printed = capsys.readouterr().out
     assert "'Smith'" in printed and "<DiscriminativeParser" in printed
     assert float(printed.split()[-1]) > 0

@@ -8,6 +8,9 @@ import sys
 
 import pytest
 
+import rnng_dy
+from rnng_dy.cli import COMMANDS
+
 from . import pages
 
 USERS_PAGES = [pages.CHECKOUT / "README.md", *(pages.CHECKOUT / "docs").glob("*.md")]
@@ -30,13 +33,34 @@ def test_the_pages_use_plain_words(page):
     assert not met, met
 
 
-def test_the_site_is_built_without_a_warning(tmp_path):
-    pytest.importorskip("mkdocs")
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The folder of the site."""
+    pytest.importorskip("mkdocstrings")
+    folder = tmp_path_factory.mktemp("site")
     command = (sys.executable, "-m", "mkdocs", "build", "--strict", "-f", "scripts/mkdocs.yml")
     done = subprocess.run(
-        [*command, "-d", tmp_path], cwd=pages.CHECKOUT, capture_output=True, text=True
+        [*command, "-d", folder], cwd=pages.CHECKOUT, capture_output=True, text=True
     )
     assert done.returncode == 0 and "WARNING" not in done.stderr, done.stderr
-    built = "".join(page.read_text(encoding="utf-8") for page in tmp_path.rglob("*.html"))
-    # read without network
+    return folder
+
+
+def test_the_site_needs_no_network(site):
+    built = "".join(page.read_text(encoding="utf-8") for page in site.rglob("*.html"))
     assert not re.search(r'(src|<link [^>]*href)="https?://', built)
+
+
+def test_the_reference_has_all_commands_and_options(site):
+    page = (site / "reference" / "cli" / "index.html").read_text(encoding="utf-8")
+    assert {f'id="{name}"' for name in COMMANDS} < set(re.findall(r'id="[^"]*"', page))
+    for option in ("--hold-out SHARE", "--unknown-probability", "--analysis", "--words"):
+        assert f"<code>{option}" in page
+    assert page.count("<code>-h, --help") == 1
+
+
+def test_the_reference_has_the_public_interface(site):
+    page = (site / "reference" / "python" / "index.html").read_text(encoding="utf-8")
+    for name in {*rnng_dy.__all__} - {"__version__"}:
+        assert re.search(rf"\b{name}\b", page), name
+    assert "Return log q(tree" in page

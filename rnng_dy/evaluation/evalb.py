@@ -11,7 +11,7 @@ parameter file. It does not print the listings of `DEBUG`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
@@ -223,3 +223,17 @@ def score(
             raise InputError(message)
         sentences.append(score_sentence(gold, system, params))
     return Scores(tuple(sentences), params)
+
+
+def summed(systems: Sequence[Scores]) -> Scores:
+    """Return scores with, per sentence, the sums of the bracket counts of several systems (or seeds).
+
+    Only sentences that all systems have scored may be given.
+    """
+    counts = ("matched", "gold", "system")
+    return Scores(
+        tuple(
+            replace(of[0], **{name: sum(getattr(s, name) for s in of) for name in counts})
+            for of in zip(*(system.per_sentence for system in systems), strict=True)
+        )
+    )

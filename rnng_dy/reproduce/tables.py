@@ -185,7 +185,8 @@ def _significance(results: dict) -> list[Table]:
             rows.append((less, str(compared["seed"]), name, value, interval, p, p_holm))
     header = ("", "seed", "", "difference", "95 % interval", "p", "p, Holm")
     note = (
-        "Models of the same seed; paired bootstrap over sentences. p is of each row for itself; the last column is "
+        "Models of the same seed; paired bootstrap over sentences. With seed `all`, the counts of each sentence are "
+        "summed over the seeds before sentences are resampled. p is of each row for itself; the last column is "
         "corrected by Holm's method for the pairs of the same seed and measure."
     )
     return [Table("Differences", header, rows, note)] if rows else []
