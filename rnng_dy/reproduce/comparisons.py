@@ -8,8 +8,6 @@ from itertools import combinations
 
 from oracle.brackets import format_tree
 from oracle.lazy import nltk
-from rnng_dy.evaluation import comparison, significance
-from oracle.treebank import format_tree
 from rnng_dy.evaluation import comparison, evalb, significance
 from rnng_dy.reproduce.plan import Experiment
 from rnng_dy.reproduce.systems import System
