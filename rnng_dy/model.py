@@ -86,13 +86,18 @@ class Model:
     ) -> list[nltk.Tree | None] | nltk.Tree | None:
         """Return the trees of a text or of a list of sentences, or the tree of one sentence of tokens.
 
-        Types distinguish them: a str is a text. Inside a sequence, a str is a word, a tuple a pair of word and tag, and
-        a list a sentence of words or pairs.
+        A parser returns greedy trees, a generative model the best trees of its beam.
 
-        A parser returns greedy trees, a generative model the best trees of its beam. The result is None for a sentence
-        that does not fit into memory or has p = 0; a warning names the sentence.
+        Args:
+            text: A str is running text. A list of lists is a list of sentences. Any other list is one sentence of
+                tokens, which are words or tuples of word and POS tag.
 
-        Raises RnngError for invalid tokens, and for a model that gives no trees.
+        Returns:
+            A list of trees, or one tree for one sentence of tokens. A sentence that does not fit into memory or has
+            p = 0 gives None; a warning names it.
+
+        Raises:
+            RnngError: A token is invalid, or the model gives no trees.
         """
         several = isinstance(text, str)
         if isinstance(text, Sequence) and not several:
@@ -124,7 +129,14 @@ class Model:
         return {"kind": self.kind, "sizes": vars(self.sizes)}
 
     def save(self, folder: str | Path) -> None:
-        """Write a model folder, or replace one; see `checkpoint.save`."""
+        """Write a model folder, or replace one.
+
+        Args:
+            folder: If it is a model folder, files that are not the model's stay in it.
+
+        Raises:
+            RnngError: The folder is no model folder, holds the training of another model, or is being written.
+        """
         checkpoint.save(self, folder)
 
     def __reduce__(self):
@@ -137,7 +149,14 @@ class Model:
 
     @classmethod
     def load(cls, folder: str | Path) -> Model:
-        """Read a model folder. Raises RnngError naming the file if it is damaged, missing or of another kind."""
+        """Read a model folder.
+
+        Args:
+            folder: A folder that `train` or `save` wrote.
+
+        Raises:
+            RnngError: A file is missing or damaged, or belongs to another kind of model; the message names it.
+        """
         model = cls.build(folder)
         try:
             arrays = checkpoint.read_arrays(Path(folder) / checkpoint.PARAMETERS)

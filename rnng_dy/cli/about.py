@@ -11,7 +11,7 @@ from rnng_dy.cli.paths import FOLDER
 @click.command()
 @click.argument("folder", type=FOLDER, metavar="MODEL")
 def about(folder: str) -> None:
-    """Print what MODEL, a model folder, holds, and its model card.
+    """Print the sizes of a model and its model card: data, settings and scores.
 
     Example: rnng-dy about parser
     """

@@ -28,7 +28,7 @@ plugin_option = click.Option(
     is_eager=True,
     expose_value=False,
     callback=_take,
-    help=f"Load classes of your own, such as a composition; also named by {plugins.VARIABLE}.",
+    help=f"Load classes of your own, such as a composition; {plugins.VARIABLE} names such files, too.",
 )
 
 

@@ -23,9 +23,10 @@ from rnng_dy.reproduce.runner import Runner
 
 @click.group(cls=Group)
 def reproduce() -> None:
-    """Everything from a treebank to the paper's tables, in a folder; a second run does what is missing or changed.
+    """Make the paper's tables from a treebank: data, models, samples, baselines, evaluation and a report.
 
-    Both models of each system, the baselines, and report.md, report.json and report.html.
+    A second run does only the stages that are missing or have changed. The report is report.md, report.json and
+    report.html.
     """
 
 
@@ -42,16 +43,20 @@ def _treebank_command(corpus: str, what: str, unk: str) -> None:
     command.help = f"{what}\n\nExample: rnng-dy reproduce {corpus} --treebank FOLDER -o results"
 
 
-_treebank_command("ptb", "The Penn Treebank: sections 02-21, 24, 23.", "berkeley")
 _treebank_command(
-    "ctb", "The Chinese Treebank: files 001-270 and 440-1151, 301-325, 271-300.", "single"
+    "ptb", "The Penn Treebank: sections 02-21 to train, 24 as dev part, 23 to test.", "berkeley"
+)
+_treebank_command(
+    "ctb",
+    "The Chinese Treebank: files 001-270 and 440-1151 to train, 301-325 as dev part, 271-300 to test.",
+    "single",
 )
 
 
 @reproduce.command("nltk")
 @common_options
 def reproduce_nltk(**options) -> None:
-    """NLTK's sample of the Penn Treebank: files 1-159, 160-179, 180-199.
+    """NLTK's sample of the Penn Treebank: files 1-159 to train, 160-179 as dev part, 180-199 to test.
 
     Example: rnng-dy reproduce nltk --preset fast --jobs 2 -o results
     """
@@ -67,7 +72,7 @@ def reproduce_nltk(**options) -> None:
 )
 @common_options
 def reproduce_trees(train, dev, test, unk, **options) -> None:
-    """Any treebank of three files of trees.
+    """Any treebank, as three files of trees.
 
     Example: rnng-dy reproduce trees --train a.trees --dev b.trees --test c.trees -o results
     """

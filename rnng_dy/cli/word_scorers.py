@@ -38,7 +38,7 @@ _SCORER = LiveChoice(SCORERS)
 scorer_option = click.option(
     "--scorer",
     type=ScorerName(),
-    help="Instead: what gives words surprisals without a model folder, made of a file where it needs one.",
+    help="Instead of --model: a scorer of words that needs no model folder; some scorers are made from a FILE.",
 )
 
 
