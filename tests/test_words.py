@@ -6,10 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-import click
 import pytest
-
-from rnng_dy.cli import main
 
 from . import pages
 
@@ -56,14 +53,6 @@ def strings(source: str) -> Iterator[str]:
             yield re.sub(r"\s+", " ", node.value)
 
 
-def commands(group: click.Group, context: click.Context) -> Iterator[tuple[str, click.Command]]:
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        yield f"{context.command_path} {name}", command
-        if isinstance(command, click.Group):
-            yield from commands(command, click.Context(command, context, name))
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_pages_use_plain_words(page):
     assert not met(re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.S | re.M))
@@ -76,17 +65,4 @@ def test_docstrings_and_messages_use_plain_words(room):
         for text in strings(path.read_text(encoding="utf-8")):
             if words := met(text):
                 found[str(path.relative_to(pages.CHECKOUT))] = words
-    assert not found
-
-
-def test_help_texts_are_sentences_in_plain_words():
-    found = {}
-    for path, command in commands(main, click.Context(main, info_name="rnng-dy")):
-        texts = {path: command.help, **{p.name: getattr(p, "help", None) for p in command.params}}
-        for name, text in texts.items():
-            sentence = (text or "").split("  [default")[0].strip()
-            if words := met(sentence):
-                found[path, name] = words
-            if sentence and not sentence.endswith((".", ")")) and "Example:" not in sentence:
-                found[path, name] = "a sentence ends with a full stop"
     assert not found
