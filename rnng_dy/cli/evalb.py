@@ -92,5 +92,5 @@ def hint_at_tags(errors: int, tags: str) -> None:
     """Print a hint at --tags gold if sentences differ from gold in their words after EVALB's deletions."""
     if errors and tags == OWN:
         warn(
-            f"{errors} with other words than gold: where only tags differ, --tags gold scores them"
+            f"{errors} with other words than gold: if only tags differ, --tags gold scores them"
         )
