@@ -54,10 +54,12 @@ class SavedState:
         except FileNotFoundError:
             return None
         except (ValueError, EOFError, zipfile.BadZipFile):
-            raise RnngError(f"{path} is broken: remove {self.folder}, or leave --resume") from None
+            raise RnngError(
+                f"{path} is broken: remove {self.folder}, or leave out --resume"
+            ) from None
         if str(arrays.get("fingerprint")) != self._fingerprint:
             raise RnngError(
                 f"{self.folder} belongs to another corpus or other options: give those, or leave "
-                "--resume to begin anew"
+                "out --resume to start again"
             )
         return arrays

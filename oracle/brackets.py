@@ -77,7 +77,7 @@ def parse_line(
     reader.finish()
     if len(trees) != 1:
         raise InputError(
-            f"{len(trees) or 'no'} trees in {_shorten(text)!r}: give one tree a line", path, line
+            f"{len(trees) or 'no'} trees in {_shorten(text)!r}: give one tree per line", path, line
         )
     return trees[0].tree
 

@@ -50,7 +50,7 @@ def read_encoded(
 ) -> EncodedOracle:
     """Return an oracle as arrays. Those of a large oracle are kept in the folder ORACLE.arrays for later runs.
 
-    The folder is made anew if it is damaged or the oracle's hash has changed, by one process at a time. If it cannot
+    The folder is made again if it is damaged or the oracle's hash has changed, by one process at a time. If it cannot
     be written, the arrays stay in memory. `on_sentence` is called per encoded sentence, `say` with messages about the
     folder. Raises InputError as `read_oracle`, and if something else has the folder's name.
     """
@@ -63,7 +63,7 @@ def read_encoded(
             return mapped(folder, file_hash(path), check=True)
         except InputError as error:
             if folder.exists():
-                say(f"{error}: made anew")
+                say(f"{error}: made again")
         try:
             return _make(path, folder, on_sentence)
         except OSError as error:

@@ -130,10 +130,10 @@ def read_scored_samples(
 
 
 def format_likelihood(length: int, negative_log_joint: float) -> str:
-    """Return the line of a likelihood.
+    r"""Return the line of a likelihood.
 
     >>> format_likelihood(2, float("inf"))
-    '2\\tinf'
+    '2\tinf'
     """
     return f"{length}\t{negative_log_joint:.9g}"
 

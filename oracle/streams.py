@@ -1,4 +1,4 @@
-"""Text input and output: UTF-8, lines end at "\\n" alone, `-` is standard input or output. See also `packing`."""
+r"""Text input and output: UTF-8, lines end at "\n" alone, `-` is standard input or output. See also `packing`."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _WORD = re.compile(rf"[^{WHITE_SPACE}]+")
 
 
 def split_words(line: str) -> list[str]:
-    """Return the words of a line, split at ASCII white space only.
+    r"""Return the words of a line, split at ASCII white space only.
 
-    >>> split_words(" a\\u3000b  c ") == ["a\\u3000b", "c"]
+    >>> split_words(" a\u3000b  c ") == ["a\u3000b", "c"]
     True
     """
     return _WORD.findall(line)

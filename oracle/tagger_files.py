@@ -24,7 +24,7 @@ FILES = {
 LARGEST = 1e9
 """The largest absolute value of a weight: sums of larger ones could be infinite."""
 REMEDY = (
-    "train the tagger anew (`rnng-dy tag --train TREES --into MODEL`, after removing its folder)"
+    "train the tagger again (`rnng-dy tag --train TREES --into MODEL`, after removing its folder)"
 )
 
 

@@ -58,17 +58,23 @@ def __getattr__(name: str) -> Any:
 def load(
     folder: str | os.PathLike[str], device: str | None = None
 ) -> DiscriminativeParser | GenerativeModel | LstmLanguageModel:
-    """Load the model of a folder or an archive, whatever its kind; `folder` may be a name that `rnng-dy models` lists.
+    """Load the model of a folder or an archive, whatever its kind.
 
-    `device` is `cpu`, `cuda` or `cuda:N`; all models of a process share it.  [default: the device that the process
-    uses already, else `cpu`]
+    Args:
+        folder: A model folder, as `train` writes it, an archive, or a name that `rnng-dy models` lists.
+        device: `cpu`, `cuda` or `cuda:N`; all models of a process share it. None means the device that the process uses
+            already, or else `cpu`.
 
-    Raises RnngError, which says what to do, if the folder holds no model or a damaged one, or if the device cannot be
-    used.
+    Returns:
+        The parser, generative model or LSTM language model.
 
-    >>> load("no/such/folder")
-    Traceback (most recent call last):
-    oracle.errors.RnngError: there is no folder no/such/folder: name one that `rnng-dy train` or `import-clab` wrote
+    Raises:
+        RnngError: The folder holds no model or a damaged one, or the device cannot be used.
+
+    Examples:
+        >>> load("no/such/folder")
+        Traceback (most recent call last):
+        oracle.errors.RnngError: there is no folder no/such/folder: name one that `rnng-dy train` or `import-clab` wrote
     """
     from rnng_dy import engine, registry
 
@@ -79,9 +85,14 @@ def load(
 
 
 def load_plugin(path: str | os.PathLike[str]) -> None:
-    """Load a Python file whose classes join the project's registries: see docs/extending.md.
+    """Load a Python file whose classes join the project's registries; see docs/extending.md.
 
-    Raises PluginError with file and line for a mistake in the file, OSError if it cannot be read.
+    Args:
+        path: The file; `rnng-dy --plugin` takes the same files.
+
+    Raises:
+        PluginError: There is a mistake in the file; the message has file and line.
+        OSError: The file cannot be read.
     """
     from rnng_dy import plugins
 

@@ -263,7 +263,7 @@ def read_config(folder: str | Folder) -> dict:
     if version != VERSION:
         raise InputError(
             f"written by another version of rnng_dy (format {version}, this one reads {VERSION}): install that "
-            "version, or make the model anew",
+            "version, or train the model again",
             path,
         )
     return config
@@ -289,7 +289,7 @@ def _no_model(folder: Folder) -> str:
 
 
 def _damaged(path: Folder, error: Exception) -> InputError:
-    return InputError(f"damaged ({type(error).__name__}: {error}): make the model anew", path)
+    return InputError(f"damaged ({type(error).__name__}: {error}): train the model again", path)
 
 
 def _write_json(path: Path, content: Mapping[str, object]) -> None:

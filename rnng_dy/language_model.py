@@ -21,9 +21,9 @@ from rnng_dy.search.words import WordRecord
 
 
 class GenerativeModel(GeneratorNetwork, ParserI):
-    """A language model over sentences and trees: `parse`, `sample`, `log_prob`, `surprisals`; the rest is for searches.
+    """A generative model p(x, y) of sentences and trees: surprisals, probabilities, samples, and trees.
 
-    Log probabilities are in nats.
+    Log probabilities are in nats, surprisals in bits.
     """
 
     # sentences as ids
@@ -50,7 +50,7 @@ class GenerativeModel(GeneratorNetwork, ParserI):
         return self.encode(sentence.unkified, sentence.actions)
 
     def example_of(self, tree: nltk.Tree, preterminals: bool | None = None) -> GeneratorExample:
-        """Encode a tree, with UNK classes for unknown words. Raises ImpossibleError if it has p = 0.
+        """Encode a tree, with classes of unknown words. Raises ImpossibleError if it has p = 0.
 
         `preterminals` says whether words have POS tags above them; None detects it.
         """
@@ -60,9 +60,14 @@ class GenerativeModel(GeneratorNetwork, ParserI):
     # use
 
     def log_prob(self, tree: nltk.Tree) -> float:
-        """Return log p(words, tree) in nats; unknown words are replaced by their UNK classes.
+        """Return log p(words, tree) in nats; unknown words count as their classes of unknown words.
 
-        Returns -inf for an unknown nonterminal or word class, and for a tree that cannot be derived.
+        Args:
+            tree: A tree; its POS tags do not matter.
+
+        Returns:
+            The log probability; -inf if the model lacks a nonterminal or a class of unknown words, or if the transition
+            system cannot derive the tree.
         """
         try:
             example = self.example_of(tree)
@@ -73,13 +78,29 @@ class GenerativeModel(GeneratorNetwork, ParserI):
     def generate(
         self, n: int, seed: int = 1, max_length: int = 200
     ) -> list[tuple[nltk.Tree, float]]:
-        """Draw n trees from the model, with tags XX, each with log p(x, y) in nats (see `search.generation`)."""
+        """Draw sentences with their trees from the model; `sample` is another name.
+
+        Args:
+            n: Number of trees.
+            seed: The same seed gives the same trees.
+            max_length: Most words of a sentence; a longer one is drawn again.
+
+        Returns:
+            n pairs of a tree, with XX for POS tags, and its log p(x, y) in nats.
+
+        Raises:
+            RnngError: Hundreds of sentences in a row are too long.
+        """
         return list(generate_trees(self, n, seed, max_length))
 
     sample = generate
 
     def parse(self, tokens: Sequence[Token]) -> Iterator[nltk.Tree]:
-        """Return an iterator over the best tree of the beam, or over nothing if the beam finds no tree."""
+        """Return an iterator over the best tree of the beam, or over nothing if the beam finds no tree.
+
+        Args:
+            tokens: Words, or tuples of word and POS tag; the tree gets the tags.
+        """
         return iter([tree for tree, _ in self.best_trees([tokens]) if tree is not None])
 
     def best_trees(self, sentences: Sequence[Sequence[Token]]) -> Iterator[ParseResult]:
@@ -89,18 +110,42 @@ class GenerativeModel(GeneratorNetwork, ParserI):
     def surprisals(
         self, tokens: Sequence[str], options: SearchOptions = DEFAULT_OPTIONS, end: bool = False
     ) -> list[WordRecord]:
-        """Return a record per word of a sentence and, with `end`, for the sentence end (see `search.surprisal`)."""
+        """Measure the surprisal of each word of a sentence, in bits.
+
+        Args:
+            tokens: The words.
+            options: The search; the default is the word-synchronous beam.
+            end: Whether to add a record for the end of the sentence.
+
+        Returns:
+            A `WordRecord` per word.
+
+        Raises:
+            RnngError: A token is invalid, or the options are impossible.
+        """
         [found] = measure(self, [tokens], options, end)
         return found.records
 
     def surprisals_of(
         self, sentences: Sequence[Sequence[str]] | str, options: SearchOptions = DEFAULT_OPTIONS
     ) -> list[list[WordRecord]]:
-        """Return `surprisals` per sentence of a list or of a text; several sentences are searched together."""
+        """Measure the surprisals of several sentences, which is faster than one at a time.
+
+        Args:
+            sentences: Running text, or a list of lists of words.
+            options: The search.
+
+        Returns:
+            A list of `WordRecord` per sentence.
+        """
         return [found.records for found in measure(self, self.tokens_of(sentences), options)]
 
     def reader(self, options: SearchOptions = DEFAULT_OPTIONS) -> Reader:
-        """Return a reader that takes one sentence word by word."""
+        """Return a reader that takes one sentence word by word.
+
+        Args:
+            options: The search.
+        """
         return Reader(self, options)
 
 

@@ -98,13 +98,18 @@ class Model:
     def __call__(self, text: Any) -> Any:
         """Return the trees of a text or of a list of sentences, or the tree of one sentence of tokens.
 
-        Types distinguish them: a str is a text. Inside a sequence, a str is a word, a tuple a pair of word and tag, and
-        a list a sentence of words or pairs.
+        A parser returns greedy trees, a generative model the best trees of its beam.
 
-        A parser returns greedy trees, a generative model the best trees of its beam. The result is None for a sentence
-        that does not fit into memory or has p = 0; a warning names the sentence.
+        Args:
+            text: A str is running text. A list of lists is a list of sentences. Any other list is one sentence of
+                tokens, which are words or tuples of word and POS tag.
 
-        Raises RnngError for invalid tokens, and for a model that gives no trees.
+        Returns:
+            A list of trees, or one tree for one sentence of tokens. A sentence that does not fit into memory or has
+            p = 0 gives None; a warning names it.
+
+        Raises:
+            RnngError: A token is invalid, or the model gives no trees.
         """
         several = isinstance(text, str)
         if isinstance(text, Sequence) and not several:
@@ -136,7 +141,14 @@ class Model:
         return {"kind": self.kind, "sizes": vars(self.sizes)}
 
     def save(self, folder: str | Path) -> None:
-        """Write a model folder, or replace one; see `checkpoint.save`."""
+        """Write a model folder, or replace one.
+
+        Args:
+            folder: If it is a model folder, files that are not the model's stay in it.
+
+        Raises:
+            RnngError: The folder is no model folder, holds the training of another model, or is being written.
+        """
         checkpoint.save(self, folder)
 
     def export(
@@ -148,10 +160,15 @@ class Model:
     ) -> None:
         """Write an archive of all that is needed to use the model, which `load` reads like a folder.
 
-        `half` rounds parameters to float16. `licence` and `data`, the origin of the training data and its terms, are
-        noted on the model card.
+        Args:
+            path: The archive.
+            half: Whether parameters are rounded to float16.
+            licence: The terms of use, for the model card.
+            data: The origin of the training data and its terms, for the model card.
 
-        Raises RnngError for parameters that are too large for float16, OSError if the file cannot be written.
+        Raises:
+            RnngError: Parameters are too large for float16.
+            OSError: The file cannot be written.
         """
         exports.write(self, path, half, {"licence": licence, "data": data})
 
@@ -168,9 +185,13 @@ class Model:
 
     @classmethod
     def load(cls: type[M], folder: str | Folder) -> M:
-        """Read a model folder or an archive, given by path or name.
+        """Read a model folder or an archive.
 
-        Raises RnngError naming the file if it is damaged, missing or of another kind.
+        Args:
+            folder: A folder that `train` or `save` wrote, an archive that `export` wrote, or a model's name.
+
+        Raises:
+            RnngError: A file is missing or damaged, or belongs to another kind of model; the message names it.
         """
         folder = located(folder)
         model = cls.build(folder)

@@ -26,10 +26,10 @@ from rnng_dy.search.scoring import log_probs
 
 
 class DiscriminativeParser(ParserNetwork, ParserI):
-    """A parser: `parse`, `sample` and `log_prob` for users, the rest for training and search.
+    """A parser q(y | x): greedy trees, the k best trees, samples, and probabilities of trees.
 
-    Tokens are words, or tuples of word and tag. If the model reads tags, its own tagger tags words that come alone.
-    Log probabilities are in nats.
+    Tokens are words, or tuples of word and POS tag. If the model reads tags, its own tagger tags words without a
+    tag. Log probabilities are in nats.
     """
 
     # sentences as ids
@@ -49,7 +49,14 @@ class DiscriminativeParser(ParserNetwork, ParserI):
         )
 
     def tags_for(self, words: Sequence[str]) -> list[str]:
-        """Tag words with the model's own tagger. Raises RnngError if it has none."""
+        """Tag words with the model's own tagger.
+
+        Args:
+            words: The words of a sentence.
+
+        Raises:
+            RnngError: The model has no tagger.
+        """
         if self.tagger is None:
             raise RnngError(
                 "this parser was trained with POS tags and has no tagger: give it word_TAG tokens or trees, "
@@ -104,7 +111,12 @@ class DiscriminativeParser(ParserNetwork, ParserI):
     def parse(self, tokens: Sequence[Token]) -> Iterator[nltk.Tree]:
         """Return an iterator over the greedy tree, or over nothing if the sentence does not fit into memory.
 
-        The tree has the tags that the model read, or XX if it read none.
+        Args:
+            tokens: Words, or tuples of word and POS tag.
+
+        Returns:
+            An iterator over at most one tree, as in NLTK. The tree has the POS tags that the model read, or XX if it
+            read none. `parse_one` returns the tree itself.
         """
         return next(self.parse_sents([tokens]))
 
@@ -138,9 +150,19 @@ class DiscriminativeParser(ParserNetwork, ParserI):
         beam: int | None = None,
         max_length: int | None = None,
     ) -> list[tuple[nltk.Tree, float]]:
-        """Return the k best trees of a beam, best first, with log q in nats; see `nbest_batch`.
+        """Return the k best trees that a beam over actions finds, best first.
 
-        `beam` is its width, by default the larger of 20 and 2k.
+        Args:
+            tokens: Words, or tuples of word and POS tag.
+            k: Number of trees.
+            beam: Number of partial trees kept after each action; None means the larger of 20 and 2k.
+            max_length: Largest number of tokens; None means any.
+
+        Returns:
+            Pairs of a tree and its log q(y | x) in nats, at most k.
+
+        Raises:
+            RnngError: The sentence has more than `max_length` tokens, or `k` or `beam` is below 1.
         """
         words, tags = self._read(tokens, max_length)
         [found] = nbest_batch(self, [self.encode(words, tags)], k, beam)
@@ -154,9 +176,20 @@ class DiscriminativeParser(ParserNetwork, ParserI):
         seed: int = 1,
         max_length: int | None = None,
     ) -> list[tuple[nltk.Tree, float]]:
-        """Draw n trees from q flattened by alpha, each with its log probability in nats under that distribution.
+        """Draw trees from q(y | x), flattened by alpha.
 
-        Raises RnngError for more than `max_length` tokens.
+        Args:
+            tokens: Words, or tuples of word and POS tag.
+            n: Number of trees.
+            alpha: Exponent of the probabilities of actions, which are then normalised; 1 does not flatten.
+            seed: The same seed gives the same trees.
+            max_length: Largest number of tokens; None means any.
+
+        Returns:
+            n pairs of a tree and its log probability in nats under the flattened distribution.
+
+        Raises:
+            RnngError: The sentence has more than `max_length` tokens.
         """
         words, tags = self._read(tokens, max_length)
         [drawn] = sample_batch(self, [self.encode(words, tags)], n, alpha, [[seed]])
@@ -164,7 +197,14 @@ class DiscriminativeParser(ParserNetwork, ParserI):
 
     @one_graph
     def log_prob(self, tree: nltk.Tree) -> float:
-        """Return log q(tree | its words) in nats; -inf if a nonterminal is unknown or the tree cannot be derived."""
+        """Return log q(tree | its words) in nats.
+
+        Args:
+            tree: A tree; the parser reads its POS tags if it reads tags.
+
+        Returns:
+            The log probability; -inf if a nonterminal is unknown or the transition system cannot derive the tree.
+        """
         try:
             example = self.example_of(tree)
         except ImpossibleError:

@@ -145,7 +145,7 @@ def _require_unchanged(plugin: Plugin) -> None:
     if other is not None:
         raise PluginError.at(
             f"another content of {plugin.name} is loaded, from {other.path} (sha256 {other.sha256:.12}): one process "
-            "cannot have both, so start it anew or give this file another name",
+            "cannot have both, so start it again or give this file another name",
             plugin.path,
         )
 
@@ -245,7 +245,7 @@ def require(needed: object, place: object) -> None:
     if needed is None:
         return
     if not (isinstance(needed, dict) and all(isinstance(value, str) for value in needed.values())):
-        raise InputError("damaged: `plugins` has no hashes by names: make the model anew", place)
+        raise InputError("damaged: `plugins` has no hashes by names: train the model again", place)
     known = hashes()
     for name, sha256 in needed.items():
         if name not in _loaded and sha256 not in known:

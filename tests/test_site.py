@@ -1,4 +1,4 @@
-"""docs/ as a site, and its words."""
+"""docs/ as a site."""
 
 from __future__ import annotations
 
@@ -12,25 +12,6 @@ import rnng_dy
 from rnng_dy.cli import COMMANDS
 
 from . import pages
-
-USERS_PAGES = [pages.CHECKOUT / "README.md", *(pages.CHECKOUT / "docs").glob("*.md")]
-AVOIDED = {
-    r"\bby heart\b": "overfit",
-    r"\bmend(s|ed|ing)?\b": "fix",
-    r"\b(go|goes|went|gone) on\b(?! (a|the|your) )": "resume, continue",
-    r"\bis told\b|\bare told\b": "is reported",
-    r"\bso many\b": "a number",
-    r"\bwhat there is not\b": "what is unavailable",
-    r"(?<!\w )\b(A|a) sentence a line\b": "one sentence per line",
-}
-"""Words that a reader stumbles over, with better ones."""
-
-
-@pytest.mark.parametrize("page", USERS_PAGES, ids=lambda page: page.name)
-def test_the_pages_use_plain_words(page):
-    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.S | re.M)
-    met = {word: better for word, better in AVOIDED.items() if re.search(word, text)}
-    assert not met, met
 
 
 @pytest.fixture(scope="module")

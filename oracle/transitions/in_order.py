@@ -82,10 +82,12 @@ class InOrder(TransitionSystem):
 
     @property
     def max_actions_within_limits(self) -> float:
+        """See `TransitionSystem`."""
         # beyond the limit, a tree takes at least one action more: a word, max_unary + 1 constituents, FINISH
         return min(2 * self.max_open, 2 * self.max_unary + 3)
 
     def actions_of(self, tree: nltk.Tree, preterminals: bool | None = None) -> list[str]:
+        """See `TransitionSystem`."""
         return [*super().actions_of(tree, preterminals), self.structural[FINISH]]
 
     def start(self, words: int | None) -> InOrderState:
@@ -109,6 +111,7 @@ class InOrder(TransitionSystem):
         return inside << REDUCE | (inside and can_shift) << SHIFT | finish << FINISH | project << 3
 
     def why_not(self, state: InOrderState, action: int | None) -> str:
+        """See `TransitionSystem`."""
         words, opened, top, unary = state
         if action is None:
             return f"with {opened} constituents open" if opened else "without FINISH"
@@ -137,4 +140,4 @@ class InOrder(TransitionSystem):
         return f"opens one constituent more than the {self.max_open + 1} that can be open"
 
     def _too_many_unaries(self) -> str:
-        return f"makes more than {self.max_unary} constituents with one child one upon the other"
+        return f"makes a unary chain of more than {self.max_unary} constituents"

@@ -78,7 +78,16 @@ class KneserNey(WordScorer):
 
     @classmethod
     def of_oracle(cls, path: str, order: int, vocabulary: Iterable[str] = ()) -> KneserNey:
-        """Build the n-gram model of a generative training oracle, with its UNK classes."""
+        """Make an n-gram model from a generative oracle.
+
+        Args:
+            path: The training oracle, whose classes of unknown words the model uses.
+            order: The n of n-grams.
+            vocabulary: Further words, with count 0.
+
+        Raises:
+            RnngError: The oracle is invalid, or the counts do not fit into memory.
+        """
         sentences = read_oracle(path)
         model = cls([s.unkified for s in sentences], vocabulary, order)
         model._path = os.path.abspath(path)
@@ -126,7 +135,14 @@ class KneserNey(WordScorer):
         return np.array(list(map(self.log_prob, sentences)), np.float64).reshape(-1, 2)
 
     def log_prob(self, words: Sequence[str]) -> tuple[float, float]:
-        """Return log p in nats of the words, and of the end after them. Raises UnseenSymbolError if p = 0."""
+        """Return log p in nats of the words, and of the end after them.
+
+        Args:
+            words: The words, with classes of unknown words.
+
+        Raises:
+            UnseenSymbolError: A word is not in the vocabulary, so p = 0.
+        """
         history = [START] * (self.order - 1) + list(self.encode(words))
         logs = [
             math.log(self.probability(word, history[i : i + self.order - 1]))
@@ -139,10 +155,15 @@ class KneserNey(WordScorer):
         sentences: Iterable[Sequence[str]],
         unkified: Sequence[Sequence[str] | None] | None = None,
     ) -> list[list[WordRecord]]:
-        """Return, per sentence, a record per token and for the end; surprisals are in bits.
+        """Measure the surprisals of several sentences, in bits.
 
-        `unkified` are the words with UNK classes that the model reads, if the caller has them. A word has infinite
-        surprisal if the model lacks its UNK class; the words after it are read without it.
+        Args:
+            sentences: Lists of words.
+            unkified: The words as the model shall read them, with classes of unknown words; None derives them.
+
+        Returns:
+            Per sentence, a `WordRecord` per word and one for the end. A word has infinite surprisal if the model
+            lacks its class of unknown words; the words after it are read without it.
         """
         sentences = [split_tokens(sentence)[0] for sentence in sentences]
         given = unkified or [None] * len(sentences)

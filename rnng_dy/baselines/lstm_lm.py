@@ -84,7 +84,7 @@ class LstmLanguageModel(Model):
     def with_unknowns(
         self, example: LanguageModelExample, probability: float, random: np.random.Generator
     ) -> LanguageModelExample:
-        """Return the example unchanged: the generative oracle has the UNK classes already."""
+        """Return the example unchanged: the generative oracle has the classes of unknown words already."""
         return example
 
     def training_loss(
@@ -114,7 +114,14 @@ class LstmLanguageModel(Model):
         return np.array(rows, np.float64).reshape(-1, 2)
 
     def log_prob(self, tokens: Sequence[str]) -> float:
-        """Return log p(words and end) in nats; -inf if the model lacks the UNK class of a word."""
+        """Return log p(words and end) in nats.
+
+        Args:
+            tokens: The words of a sentence.
+
+        Returns:
+            The log probability; -inf if the model lacks the class of an unknown word.
+        """
         try:
             example = self.encode(self.vocabulary.unkify(split_tokens(tokens)[0]))
         except UnseenSymbolError:
@@ -122,9 +129,17 @@ class LstmLanguageModel(Model):
         return float(self.log_probs([example]).sum())
 
     def surprisals(self, tokens: Sequence[str], end: bool = False) -> list[WordRecord]:
-        """Return a record per token of a sentence and, with `end`, for its end; surprisals are in bits.
+        """Measure the surprisal of each word of a sentence, in bits.
 
-        Raises RnngError for invalid tokens (see `split_tokens`).
+        Args:
+            tokens: The words.
+            end: Whether to add a record for the end of the sentence.
+
+        Returns:
+            A `WordRecord` per word.
+
+        Raises:
+            RnngError: A token is invalid.
         """
         [records] = self.surprisals_of([tokens])
         return records if end else records[:-1]
@@ -134,12 +149,16 @@ class LstmLanguageModel(Model):
         sentences: Iterable[Sequence[str]] | str,
         unkified: Sequence[Sequence[str] | None] | None = None,
     ) -> list[list[WordRecord]]:
-        """Return, per sentence of a list or text, a record per token and for the end; surprisals are in bits.
+        """Measure the surprisals of several sentences, in bits.
 
-        `unkified` are the words with UNK classes that the model reads, if the caller has them.
+        Args:
+            sentences: Running text, or a list of lists of words.
+            unkified: The words as the model shall read them, with classes of unknown words; None derives them.
 
-        A word has infinite surprisal if the model lacks its UNK class; the words after it are read without it.
-        Surprisals are NaN in a sentence that does not fit into memory.
+        Returns:
+            Per sentence, a `WordRecord` per word and one for the end. A word has infinite surprisal if the model
+            lacks its class of unknown words; the words after it are read without it. Surprisals are NaN in a
+            sentence that does not fit into memory.
         """
         tokens = [split_tokens(sentence)[0] for sentence in self.tokens_of(sentences)]
         given = unkified or [None] * len(tokens)
@@ -179,9 +198,15 @@ class LstmLanguageModel(Model):
         return -np.bincount(owners, values.astype(np.float64), ends[-1]), ends
 
     def generate(self, n: int, seed: int = 1, max_length: int = 200) -> list[list[str]]:
-        """Draw n sentences from the model; a sentence that exceeds `max_length` words is drawn anew.
+        """Draw sentences from the model; `sample` is another name.
 
-        Raises RnngError if hundreds in a row exceed it.
+        Args:
+            n: Number of sentences.
+            seed: The same seed gives the same sentences.
+            max_length: Most words of a sentence; a longer one is drawn again.
+
+        Raises:
+            RnngError: Hundreds of sentences in a row are too long.
         """
         return list(self.drawn(n, seed, max_length))
 

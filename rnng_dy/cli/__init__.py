@@ -27,36 +27,36 @@ class Place(NamedTuple):
     """A command's module and its summary, so that --help and shell completion need not load the modules."""
 
     module: str
-    """Module in `rnng_dy.cli`; it defines the command under its name with _ for -."""
+    """Module in `rnng_dy.cli`; it defines the command under its name, with _ instead of -."""
     summary: str
 
 
 COMMANDS = {
-    "prepare": Place("oracle", "Make a file of one tree a line from a treebank."),
-    "oracle": Place("oracle", "Make the actions that build each tree."),
-    "tag": Place("tag", "Give trees the POS tags of a tagger."),
-    "clusters": Place("clusters", "Make Brown clusters of words, or look at them."),
+    "prepare": Place("oracle", "Make a file with one tree per line from a treebank."),
+    "oracle": Place("oracle", "Make an oracle: the actions that build each tree."),
+    "tag": Place("tag", "Replace the POS tags of trees by a tagger's."),
+    "clusters": Place("clusters", "Make Brown clusters of words, or show them."),
     "train": Place("train", "Train a parser, a generative model or an LSTM."),
-    "plot": Place("plot", "Draw curves of trainings, also of running ones."),
+    "plot": Place("plot", "Draw the curves of finished and running trainings."),
     "parse": Place("parse", "Parse sentences."),
     "sample": Place("sample", "Draw trees from a parser."),
-    "score": Place("score", "Compute the joint likelihoods of trees."),
-    "rerank": Place("rerank", "Find MAP trees and perplexity from samples."),
+    "score": Place("score", "Compute joint likelihoods of sentences and trees."),
+    "rerank": Place("rerank", "Rerank samples, and estimate perplexity from them."),
     "surprisal": Place("surprisal", "Measure surprisal word by word."),
     "perplexity": Place("perplexity", "Measure the likelihood and perplexity of sentences."),
     "suite": Place("suite", "Measure accuracy on test suites and minimal pairs."),
     "evalb": Place("evalb", "Score trees by EVALB's rules."),
-    "show": Place("show", "Draw trees, also against gold ones."),
-    "attention": Place("attention", "Say what compositions attend to, and whether it is heads."),
-    "compare": Place("compare", "Compare the trees of any number of systems."),
-    "generate": Place("generate", "Draw sentences from a model."),
-    "import-clab": Place("import_clab", "Turn a checkpoint of the original into a model."),
-    "about": Place("about", "Say what a model is and where it comes from."),
+    "show": Place("show", "Draw trees, and mark errors against gold trees."),
+    "attention": Place("attention", "Print attention weights, and compare them with heads."),
+    "compare": Place("compare", "Compare the trees of several systems."),
+    "generate": Place("generate", "Generate sentences from a model."),
+    "import-clab": Place("import_clab", "Convert a checkpoint of the original program."),
+    "about": Place("about", "Print a model's sizes, terms, scores and data."),
     "export": Place("export", "Put a model into one file, to share it."),
     "models": Place("models", "List the models that have a name."),
-    "reproduce": Place("reproduce", "Go from a treebank to the paper's tables."),
+    "reproduce": Place("reproduce", "Make the paper's tables from a treebank."),
     "completion": Place("completion", "Let the shell complete commands and options."),
-    "doctor": Place("doctor", "Say what is installed and check the numerics."),
+    "doctor": Place("doctor", "Check the installation and the numerics."),
 }
 FORMER = {"compare-composition": "compare"}
 """Modules of former command names, which still work but are not listed."""
@@ -72,9 +72,11 @@ class LazyGroup(Group):
     """Imports a command's module only when it is called, so that `oracle` never loads DyNet."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
+        """See click."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """See click."""
         if name not in self.commands and (module := load_command(name)):
             self.add_command(getattr(module, name.replace("-", "_")), name)
         return super().get_command(ctx, name)
@@ -99,6 +101,7 @@ class LazyGroup(Group):
             return super().make_context(*arguments, **extra)
 
     def invoke(self, ctx: click.Context):
+        """See click."""
         if isinstance(sys.stdout, io.TextIOWrapper):
             # bytes of files and arguments that are not UTF-8 are printed unchanged
             sys.stdout.reconfigure(errors="surrogateescape")

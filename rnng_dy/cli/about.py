@@ -11,7 +11,9 @@ from rnng_dy.cli.paths import MODEL
 @click.command()
 @click.argument("folder", type=MODEL, metavar="MODEL")
 def about(folder: str) -> None:
-    """Print what MODEL, a model folder, archive or name, holds: its size, terms of use, scores and origin.
+    """Print the sizes of a model and its model card: terms of use, data, settings and scores.
+
+    MODEL is a folder, an archive or a name.
 
     Example: rnng-dy about parser
     """

@@ -35,25 +35,25 @@ from rnng_dy.search.attention import attended_trees
 @click.option(
     "--analysis",
     is_flag=True,
-    help="Print how sharp attention is for each label, and how often it is on the heads of head rules.",
+    help="Print per label how sharp attention is, and how often its maximum is on the head that head rules choose.",
 )
 @click.option(
     "--head-rules",
     "rules_path",
     type=FILE,
-    help="With --analysis: the rules.  [default: Collins' for the Penn Treebank]",
+    help="With --analysis: file of head rules.  [default: Collins' rules for the Penn Treebank]",
 )
 @json_option
 @click.option(
-    "--html", "page", type=PAGE, help="Write a page of the trees with the weights on their edges."
+    "--html", "page", type=PAGE, help="Write a page with the trees and the weights on their edges."
 )
 @device_option
 def attention(folder, trees, output, style, analysis, rules_path, numbers, page, device) -> None:
-    """Attention weights of a model with --composition gated-attention on given trees.
+    """Print the attention weights of a model with --composition gated-attention on TREES.
 
-    A line for each constituent, inner ones before outer ones: number of the tree from 0, label, and the weights of the
-    children from left to right with blanks between them; CSV begins with a line of names. A tree that the model cannot
-    derive is named and left out. --analysis needs trees with POS tags.
+    The output has a line per constituent, inner ones before outer ones: number of the tree from 0, label, and the
+    weights of the children from left to right, separated by blanks. CSV begins with a line of column names. A tree
+    that the model cannot derive is reported and left out. --analysis needs trees with POS tags.
 
     Example: rnng-dy attention --model generator test.trees --analysis --html attention.html
     """

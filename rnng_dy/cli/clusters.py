@@ -38,7 +38,7 @@ class _MakeOrShow(click.Command):
 
 @click.command(
     cls=_MakeOrShow,
-    epilog="`rnng-dy clusters show --help` tells how to look at clusters; a corpus called show is ./show.",
+    epilog="`rnng-dy clusters show CLUSTERS` shows clusters. Write ./show for a corpus that is called show.",
 )
 @click.argument("corpus", type=PathName("file", "file", ["show"]))
 @click.option(
@@ -54,36 +54,38 @@ class _MakeOrShow(click.Command):
     "--format",
     "corpus_format",
     type=click.Choice(FORMATS),
-    help="What CORPUS is.  [default: as its first line looks]",
+    help="Format of CORPUS.  [default: guessed from its first line]",
 )
 @click.option(
     "--min-count",
     type=AT_LEAST_1,
     default=1,
-    help="Rarer words only join the cluster that suits them best.",
+    help="Rarer words make no clusters; they join the cluster that suits them best.",
 )
 @click.option(
     "--within-sentences",
     is_flag=True,
-    help="Count no pair of a sentence's last word and the next one's first.",
+    help="Do not count the pair of a sentence's last word and the next sentence's first word.",
 )
 @click.option(
     "--unk",
     type=click.Choice([*RULES, "none"]),
-    help="Rules whose classes of unknown words all get a cluster.  [default: as the corpus has them]",
+    help="Rules for classes of unknown words; all classes of these rules get a cluster.  [default: the rules that the "
+    "corpus uses]",
 )
 @click.option(
     "--refine",
     is_flag=True,
-    help="Then move words between clusters where that makes them more informative.",
+    help="Afterwards move words between clusters as long as this raises their mutual information.",
 )
-@click.option("--resume", is_flag=True, help="Continue where an interrupted run stopped.")
+@click.option("--resume", is_flag=True, help="Continue an interrupted run.")
 def clusters(corpus: str, output: str, resume: bool, **options) -> None:
-    """Make Brown clusters of the words of CORPUS: a generative oracle, trees or one sentence a line.
+    """Make Brown clusters of the words of CORPUS.
 
-    The output has a line for each word: the path of its cluster in the merge tree, the word, its
-    count. Classes of unknown words that the corpus has not got come in with the class whose name is
-    nearest, counted 0, so that the generative model knows them all.
+    CORPUS is a generative oracle, a file of trees, or text with one sentence per line. The output has a line per
+    word: the path of its cluster in the merge tree, the word, and its count. A class of unknown words that does not
+    occur in CORPUS joins the cluster of the class with the most similar name, with count 0, so that the generative
+    model knows it.
 
     Example: rnng-dy clusters train.gen.oracle -c 140 -o clusters.paths
     """
@@ -153,10 +155,14 @@ def _say(report: Mapping[str, object]) -> None:
 # the command is in no group that would add --quiet
 @click.command(params=[quiet_option])
 @click.argument("clusters_file", type=FILE, metavar="CLUSTERS")
-@click.option("-n", "--words", type=AT_LEAST_1, default=10, help="Words of each cluster.")
-@click.option("--html", type=PAGE, help="Write a page with the merge tree instead; - is stdout.")
+@click.option(
+    "-n", "--words", type=AT_LEAST_1, default=10, help="Number of words to print per cluster."
+)
+@click.option(
+    "--html", type=PAGE, help="Write a page with the merge tree instead; - is standard output."
+)
 def show(clusters_file: str, words: int, html: str | None) -> None:
-    """Print each cluster of a clusters file: its path, how much it holds, its most frequent words.
+    """Print each cluster of a clusters file: its path, its size and its most frequent words.
 
     Example: rnng-dy clusters show clusters.paths --html clusters.html
     """

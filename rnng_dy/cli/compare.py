@@ -21,7 +21,7 @@ Samples = tuple[str, str]
 """Names of a file of samples and of the file of their likelihoods."""
 
 count_option = click.option(
-    "-n", "count", type=click.IntRange(min=0), default=5, help="Sentences to show."
+    "-n", "count", type=click.IntRange(min=0), default=5, help="Number of sentences to show."
 )
 
 
@@ -33,7 +33,7 @@ count_option = click.option(
     "names",
     multiple=True,
     metavar="NAME",
-    help="What to call a system, once for each of them in order.  [default: their files]",
+    help="Name of a system; give it once per system, in their order.  [default: the names of the files]",
 )
 @click.option(
     "--samples",
@@ -41,16 +41,17 @@ count_option = click.option(
     type=FILE,
     multiple=True,
     metavar="PROPS LIKELIHOODS",
-    help="Samples and likelihoods of a system, once for each of them in order, for perplexity.",
+    help="Samples and likelihoods of a system, for perplexity; give it once per system, in their order.",
 )
 @tags_option
 @count_option
 def compare(gold, systems, names, samples, tags, count) -> None:
-    """Compare the trees of two systems or more with the GOLD trees, each a file of one tree a line.
+    """Compare the trees of two or more systems on the same sentences.
 
-    Prints F1, perplexity where samples are given, a paired bootstrap for each pair of systems, F1 by length and label
-    of constituents, and the sentences that differ most. F1 is of the sentences that EVALB can score for every system.
-    Of more than two systems p is also given as corrected for the number of pairs, by Holm's method.
+    Each file has one tree per line. Prints F1, perplexity if there are --samples, a paired bootstrap for each pair
+    of systems, F1 by length and label of constituents, and the sentences that differ most. F1 is over the sentences
+    that EVALB can score for every system. For more than two systems, p is also corrected for the number of pairs by
+    Holm's method.
 
     Example: rnng-dy compare test.trees buggy.trees corrected.trees gated.trees
     """  # fmt: skip

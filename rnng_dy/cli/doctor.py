@@ -18,7 +18,7 @@ from rnng_dy.cpu_level import cpu_level, runs_here
 def doctor(device: str) -> None:
     """Print versions, backend, devices and memory, and check the numerics.
 
-    Ends with 0 where all is well, 1 where a number is wrong, 2 where DyNet cannot be used.
+    The exit code is 0 if all is well, 1 if a number is wrong, and 2 if DyNet cannot be used.
 
     Example: rnng-dy doctor --device cuda
     """
@@ -32,7 +32,7 @@ def doctor(device: str) -> None:
     engine.require_build()
     if not runs_here(march):
         raise RnngError(
-            f"DyNet was built for {march} and this processor is {cpu_level()}: build it anew with "
+            f"DyNet was built for {march} and this processor is {cpu_level()}: build it again with "
             f"`scripts/install_dynet --python {sys.executable}`"
         )
     if not _selfcheck(device):

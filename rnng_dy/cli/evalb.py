@@ -27,8 +27,8 @@ tags_option = click.option(
     "--tags",
     type=click.Choice([OWN, GOLD]),
     default=OWN,
-    help="POS tags by which EVALB deletes punctuation: those of each tree, as EVALB does, or the gold tree's in both. "
-    "With other tags than gold a tree keeps other words, and its sentence is not scored.",
+    help="POS tags by which EVALB recognises punctuation: each tree's own tags, or the gold tree's tags for both "
+    "trees. With own tags, a sentence is not scored if its two trees keep different words.",
 )
 FORMATS = {"table": format_table, "evalb": format_evalb, "json": format_json, "csv": format_csv}
 
@@ -41,25 +41,27 @@ FORMATS = {"table": format_table, "evalb": format_evalb, "json": format_json, "c
     type=PathName("file", "file", list(BUILT_IN)),
     default="collins",
     metavar="NAME|FILE",
-    help=f"Built in: {' or '.join(BUILT_IN)}; or a parameter file of EVALB.",
+    help=f"Built-in parameters, {' or '.join(BUILT_IN)}, or a parameter file of EVALB.",
 )
 @click.option(
     "--format",
     "style",
     type=click.Choice(list(FORMATS)),
     default="table",
-    help="A table, what EVALB prints, JSON, or CSV as in RFC 4180.",
+    help="A table, the format of EVALB, JSON, or CSV as in RFC 4180.",
 )
 @click.option(
-    "--unlabelled", is_flag=True, help="Compare only where brackets begin and end (LABELED 0)."
+    "--unlabelled",
+    is_flag=True,
+    help="Ignore labels: compare only the first and last words of brackets (LABELED 0).",
 )
 @tags_option
 def evalb(gold: str, system: str, params: str, style: str, unlabelled: bool, tags: str) -> None:
-    """Score the trees of SYS against GOLD by EVALB's rules; one tree a line, - is standard input.
+    """Score the trees of SYS against GOLD by EVALB's rules.
 
-    Sentences that cannot be scored are counted and named. --format evalb prints what EVALB prints,
-    and stops where MAX_ERROR stops EVALB. Trees of a parser that read other tags than gold need
-    --tags gold, with which the tagging accuracy says nothing.
+    Both files have one tree per line; - is standard input. Sentences that cannot be scored are reported and
+    counted. --format evalb prints the same lines as EVALB, and stops when EVALB stops because of MAX_ERROR. If the
+    parser read other POS tags than gold, give --tags gold; the tagging accuracy is then meaningless.
 
     Example: rnng-dy evalb dev.trees parsed.trees --tags gold
     """
@@ -89,6 +91,4 @@ def evalb(gold: str, system: str, params: str, style: str, unlabelled: bool, tag
 def hint_at_tags(errors: int, tags: str) -> None:
     """Print a hint at --tags gold if sentences differ from gold in their words after EVALB's deletions."""
     if errors and tags == OWN:
-        warn(
-            f"{errors} with other words than gold: where only tags differ, --tags gold scores them"
-        )
+        warn(f"{errors} with other words than gold: if only tags differ, --tags gold scores them")

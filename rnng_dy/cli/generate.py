@@ -21,26 +21,26 @@ from rnng_dy.search.generation import generate_trees
 
 @click.command()
 @model_option
-@click.option("-n", "n", type=click.IntRange(min=1), default=10, help="Sentences.")
+@click.option("-n", "n", type=click.IntRange(min=1), default=10, help="Number of sentences.")
 @seed_option
 @click.option(
     "--max-length",
     type=click.IntRange(min=1),
     default=200,
-    help="A sentence that grows longer is drawn anew.",
+    help="Most words of a sentence; a longer one is drawn again.",
 )
 @click.option("--words", "only_words", is_flag=True, help="Print the words, not the trees.")
 @click.option(
     "--or-none",
     is_flag=True,
-    help="Print no more, and end with 0, where the model makes only sentences that are too long.",
+    help="If the model generates only sentences that are too long, stop with exit code 0.",
 )
 @output_option
 @device_option
 def generate(folder, n, seed, max_length, only_words, or_none, output, device) -> None:
-    """Draw sentences with their trees from the generative model, or words from an LSTM language model.
+    """Generate sentences: with trees from a generative model, or words alone from an LSTM language model.
 
-    XX stands for the tags that trees do not have.
+    The models generate no POS tags; XX stands in their place.
 
     Example: rnng-dy generate --model generator -n 10 --seed 1
     """  # fmt: skip

@@ -38,7 +38,7 @@ _plugin_option = click.Option(
     is_eager=True,
     expose_value=False,
     callback=_take,
-    help=f"Load classes of your own, such as a composition; also named by {plugins.VARIABLE}.",
+    help=f"Load classes of your own, such as a composition; {plugins.VARIABLE} names such files, too.",
 )
 _EVERYWHERE = quiet_option, _plugin_option
 

@@ -28,37 +28,40 @@ from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES
     "--train-oracle",
     type=FILE,
     required=True,
-    help="The oracle that the model was trained on: it gives the ids.",
+    help="Oracle that the model was trained on; it determines the ids of words and actions.",
 )
 @click.option("--model", "folder", type=FOLDER, required=True, help="Model folder to write.")
-@click.option("--clusters", type=FILE, help="The clusters file of a generative model.")
+@click.option(
+    "--clusters", type=FILE, help="Clusters file that the generative model was trained with."
+)
 @click.option("--pos", is_flag=True, help="The parser was trained with POS tags.")
 @click.option(
-    "--pretrained", type=FILE, help="The embedding file that the parser was trained with."
+    "--pretrained", type=FILE, help="File of word vectors that the parser was trained with."
 )
 @click.option(
     "--tagger",
     "tagger_path",
     type=FILE,
     metavar="TREES",
-    help="With --pos: train a POS tagger on these trees and keep it, so that the parser tags words that have no tags.",
+    help="With --pos: train a POS tagger on these trees and keep it, so that the parser can tag words.",
 )
 @click.option(
     "--composition",
     type=COMPOSITION,
-    help="The composition of the program that trained it. The file of a generative model tells gated attention; "
-    f"corrected and buggy no file tells.  [default: gated-attention where it is told, else {DEFAULT}]",
+    help="Composition of the program that trained the model. The checkpoint of a generative model shows whether it is "
+    "gated attention; no checkpoint shows whether it is corrected or buggy.  "
+    f"[default: gated-attention if the checkpoint shows it, else {DEFAULT}]",
 )
 @click.option(
     "--state",
     type=Registered(GENERATOR_STATES | PARSER_STATES),
-    help="The parser state of the program that trained it. No file tells it: with a wrong one a model loads, and "
-    f"scores wrongly. Needed with gated attention.  [default: {DEFAULT_STATE}]",
+    help="Parser state of the program that trained the model. No checkpoint shows it; with a wrong one the model loads "
+    f"and scores wrongly. Required with gated attention.  [default: {DEFAULT_STATE}]",
 )
 def import_clab(
     kind, params, train_oracle, folder, clusters, pos, pretrained, tagger_path, composition, state
 ) -> None:
-    """Turn PARAMS, a checkpoint of the original program (Boost text archive), into a model folder.
+    """Convert PARAMS, a checkpoint of the original program (a Boost text archive), to a model folder.
 
     Example: rnng-dy import-clab generative gen.params --train-oracle train.gen.oracle --clusters c.paths --model gen
     """

@@ -119,7 +119,7 @@ def open_model(place: ModelFolder | OpenableScorer, executor: Executor | None = 
 
 
 def job_options(
-    *more: Callable, jobs: str = "Working processes; the output does not depend on their number."
+    *more: Callable, jobs: str = "Number of processes; the output does not depend on it."
 ):
     """Return a decorator that adds options on where to work and `more`, as `job`; `jobs` is the help of --jobs."""
     return together(
@@ -130,7 +130,7 @@ def job_options(
             "--scheduler",
             type=PathName("address", "file", ["local:", "tcp://"]),
             metavar="ADDRESS|FILE|local:N",
-            help="Instead of --jobs: the workers of this Dask scheduler, or N of them that are started here.",
+            help="Instead of --jobs: use the workers of this Dask scheduler, or start N workers on this machine.",
         ),
         *more,
     )

@@ -32,6 +32,7 @@ class FiniteRange(click.FloatRange):
     name = "number"
 
     def convert(self, value, param, ctx) -> float:
+        """See click."""
         number = super().convert(value, param, ctx)
         if not math.isfinite(number):
             self.fail(f"{value} is no finite number.", param, ctx)
@@ -54,6 +55,7 @@ class Registered(LiveChoice):
     """The name of a part of a model in a registry."""
 
     def convert(self, value, param, ctx) -> str:
+        """See click."""
         if value not in self._registry:
             self.fail(f"{value!r} is none of {', '.join(self._registry)}.", param, ctx)
         return value
@@ -68,12 +70,14 @@ class Names(click.ParamType):
         self._registry = registry
 
     def convert(self, value, param, ctx) -> tuple[str, ...]:
+        """See click."""
         names = tuple(value.split(",")) if isinstance(value, str) else value
         if not set(names) <= set(self._registry) or len(set(names)) < len(names):
             self.fail(f"{value!r}: some of {', '.join(self._registry)}, each once.", param, ctx)
         return names
 
     def get_metavar(self, *_, **__) -> str:
+        """See click."""
         return ",".join(self._registry)
 
     def shell_complete(self, ctx, param, incomplete: str) -> list[CompletionItem]:
@@ -142,32 +146,33 @@ def training_options(command: Callable) -> Callable:
         data_option(
             "--trees",
             type=FILE,
-            help="Bracketed trees to train on. Cleaned as `prepare` does, they stay in the model folder with their "
-            "oracles.",
+            help="Bracketed trees to train on. The command cleans them as `prepare` does, and keeps them in the model "
+            "folder with their oracles.",
         ),
         data_option(
             "--dev-trees",
             type=FILE,
-            help="Bracketed trees to judge the model by; for a parser those of the --dev oracle, too.",
+            help="Bracketed trees by which the best model is chosen. With --dev, a parser needs the trees of that "
+            "oracle here.",
         ),
         data_option(
             "--hold-out",
             type=FiniteRange(0, 1, min_open=True, max_open=True),
             metavar="SHARE",
-            help="Instead of --dev-trees: hold out a share of --trees, evenly spaced: 0.1 is every tenth.",
+            help="Instead of --dev-trees: set a share of --trees aside, evenly spaced; 0.1 takes every tenth tree.",
         ),
         data_option(
             "--unk",
             type=click.Choice(RULES),
-            help=f"With --trees: classes of unknown words, as `oracle` has them.  [default: {RULES[0]}]",
+            help=f"With --trees: rules for classes of unknown words, as of `oracle`.  [default: {RULES[0]}]",
         ),
         data_option(
             "--skip-preterminals",
             is_flag=True,
             help="With --trees: leave out trees that are only a preterminal.",
         ),
-        data_option("--train", type=FILE, help="Instead: training oracle."),
-        data_option("--dev", type=FILE, help="Development oracle."),
+        data_option("--train", type=FILE, help="Instead of --trees: training oracle."),
+        data_option("--dev", type=FILE, help="With --train: development oracle."),
         model_section_option(
             "--model", "folder", required=True, type=FOLDER, help="Model folder to write."
         ),
@@ -179,19 +184,20 @@ def training_options(command: Callable) -> Callable:
         model_section_option(
             "--init",
             type=MODEL,
-            help="Begin with this model's parameters, dimensions and vocabulary; words that it has not got are their "
-            "UNK classes.",
+            help="Begin with this model's parameters, dimensions and vocabulary. Words that it does not know are read "
+            "as their classes of unknown words.",
         ),
         model_section_option(
             "--extend",
             is_flag=True,
-            help="With --init: add the nonterminals, POS tags and, for a parser, unknown words that come twice.",
+            help="With --init: add new nonterminals and POS tags and, for a parser, new words that occur at least "
+            "twice.",
         ),
         model_section_option(
             "--composition",
             type=COMPOSITION,
-            help="The corrigendum's composition, that of the paper's first version, or gated attention over the "
-            f"children.  [default: {DEFAULT}]",
+            help="That of the corrigendum (corrected), that of the paper's first version (buggy), or gated "
+            f"attention over the children.  [default: {DEFAULT}]",
         ),
         model_section_option(
             "--transitions",
@@ -204,15 +210,16 @@ def training_options(command: Callable) -> Callable:
             type=click.Choice(NAMES),
             default="paper",
             show_default=True,
-            help="Settings that the options below change: the original's; minibatches with Adam, fitted to the number "
-            "of sentences; what two cores do in some two minutes; or large minibatches for a GPU.",
+            help="Set of settings, which the options below change. paper: the original's. fast: minibatches with "
+            "Adam, fitted to the number of sentences. quick: as fast, for about two minutes on two cores. gpu: "
+            "large minibatches.",
         ),
         setting_options(Settings, "Training"),
         run_option(
             "--mpi",
             is_flag=True,
-            help="Share each minibatch's gradient, as --jobs does, between the processes that "
-            "`mpirun -n 4 rnng-dy train ... --mpi` starts, also on other machines.",
+            help="Divide each minibatch between processes that MPI started, on one or several machines: `mpirun -n 4 "
+            "rnng-dy train ... --mpi`.",
         ),
         _device_option(run_option),
     ]
@@ -224,24 +231,24 @@ def state_option(states: Collection[str]) -> Callable:
     return model_section_option(
         "--state",
         type=Registered(states),
-        help="What the parser state is made of: leave a part out, or keep the stack alone.  "
+        help="Parser state: full, the stack alone, or without one of its parts.  "
         f"[default: {DEFAULT_STATE}]",
     )
 
 
 device_option = _device_option(click.option)
 resume_option = click.option(
-    "--resume", is_flag=True, help="Continue the part that a stopped run left."
+    "--resume", is_flag=True, help="Continue from the results that a stopped run kept."
 )
 json_option = click.option(
-    "--json", "numbers", type=FILE, help="Write the numbers that are printed as JSON, too."
+    "--json", "numbers", type=FILE, help="Also write the printed numbers as JSON."
 )
 table_format_option = click.option(
     "--format",
     "style",
     type=click.Choice([TSV, CSV]),
     default=TSV,
-    help="Tables with tabs and without quoting, or CSV as in RFC 4180, for spreadsheets.",
+    help="Columns separated by tabs, with no quoting, or CSV as in RFC 4180 for spreadsheets.",
 )
 model_option = click.option(
     "--model", "folder", type=MODEL, required=True, help="Model folder, archive or name."
@@ -262,6 +269,8 @@ kneser_ney_option = click.option(
     "train_path",
     type=FILE,
     metavar="TRAIN.oracle",
-    help="Instead: interpolated modified Kneser-Ney n-grams of this generative training oracle.",
+    help="Instead of --model: interpolated modified Kneser-Ney n-grams, made from this generative training oracle.",
 )
-order_option = click.option("--order", type=AT_LEAST_1, default=5, help="The n of n-grams.")
+order_option = click.option(
+    "--order", type=AT_LEAST_1, default=5, help="Order of n-gram models: the n."
+)

@@ -33,42 +33,44 @@ skip_preterminals_option = click.option(
     "kind",
     type=LiveChoice(READERS),
     required=True,
-    help="What SOURCE is: files or folders of the PTB (.mrg), the CTB or IcePaHC (.psd, with --strip-ids and "
-    "--strip-lemmas), tree files; nltk needs none.",
+    help="Kind of SOURCE: files or folders of the Penn Treebank (.mrg), the Chinese Treebank or IcePaHC (.psd; "
+    "implies --strip-ids and --strip-lemmas), or files of trees. nltk takes no SOURCE.",
 )
 @click.option(
     "--sections",
     metavar="2-21,24",
-    help="Sections of the PTB, or file numbers of the CTB (1-270) or of NLTK's sample (1-159).",
+    help="Sections of the Penn Treebank, or file numbers of the Chinese Treebank (1-270) or of NLTK's sample (1-159).",
 )
 @click.option(
-    "--encoding", metavar="NAME", help="Of the files.  [default: utf-8; ctb: utf-8, else gb18030]"
+    "--encoding",
+    metavar="NAME",
+    help="Encoding of the files.  [default: utf-8; ctb: utf-8, else gb18030]",
 )
 @click.option(
     "--strip-ids",
     is_flag=True,
-    help="Leave out what PPCHE's treebanks have beside the words: (ID ...), (CODE ...), (METADATA ...), comments, and "
-    "bare traces such as *T*-1, *con* and 0.",
+    help="Remove nodes that are no text, as in the Penn Parsed Corpora of Historical English and IcePaHC: (ID ...), "
+    "(CODE ...), (METADATA ...), comments, and bare traces such as *T*-1, *con* and 0.",
 )
 @click.option(
     "--strip-lemmas",
     is_flag=True,
-    help="Take words from word-lemma: what is before the last hyphen.",
+    help="Leaves are word-lemma: keep the part before the last hyphen.",
 )
 @click.option(
     "--unlabelled",
     "one_label",
     is_flag=True,
-    help="Give all constituents one label, X; POS tags stay.",
+    help="Give all constituents the label X; POS tags stay.",
 )
 @trees_output_option
 @skip_preterminals_option
 def prepare(
     source, kind, sections, encoding, strip_ids, strip_lemmas, one_label, output, skip_preterminals
 ) -> None:
-    """Make a file of one tree a line from a treebank.
+    """Make a file with one tree per line from a treebank.
 
-    Function tags, indices, traces, emptied constituents and the outer wrapper are taken out.
+    Removes function tags, indices, traces, constituents that this empties, and the outer pair of brackets.
 
     Example: rnng-dy prepare wsj --from ptb --sections 2-21 -o train.trees
     """
@@ -113,17 +115,22 @@ def _source_trees(
     type=FILE,
     required=True,
     metavar="TRAIN.trees",
-    help="The training trees; a word that occurs in them at least twice is known.",
+    help="The training trees; words that occur in them at least twice are known.",
 )
 @click.option(
     "-o", "--output", type=FILE, default="-", metavar="OUT.oracle", help="Oracle to write."
 )
-@click.option("--generative", is_flag=True, help="For the generative model: no tags.")
+@click.option(
+    "--generative",
+    is_flag=True,
+    help="Make an oracle for the generative model, which reads no POS tags.",
+)
 @click.option(
     "--unk",
     type=click.Choice(RULES),
     default=RULES[0],
-    help="Classes of unknown words: the original's (ASCII), with Unicode's letters, or one class.",
+    help="Classes of unknown words: those of the original (ASCII letters), the same with all Unicode letters, or a "
+    "single class.",
 )
 @click.option(
     "--transitions",
@@ -133,7 +140,9 @@ def _source_trees(
 )
 @skip_preterminals_option
 def oracle(trees, train, output, generative, unk, transitions, skip_preterminals) -> None:
-    """Make an oracle, the actions that build each tree, from a file of trees.
+    """Make an oracle from a file of trees.
+
+    An oracle lists, for each tree, its words, their classes of unknown words, and the actions that build the tree.
 
     Example: rnng-dy oracle --train train.trees dev.trees -o dev.oracle
     """

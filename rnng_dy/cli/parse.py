@@ -47,21 +47,21 @@ PARSED_WORDS, SEARCHED_WORDS, SAMPLED_WORDS = 600, 100, 10_000
 @click.option(
     "--line-buffered",
     is_flag=True,
-    help="Answer each line of standard input, a sentence of words, of word_TAG or of --text, with its tree before the "
-    "next one is read; one that cannot be parsed with an empty line, or with --format json with the error.",
+    help="Read sentences from standard input, one per line, and print the tree of each before reading the next line. "
+    "If a sentence cannot be parsed, print an empty line, or the error with --format json.",
 )
 @wanted_trees
 @search_options
 @sentences_job
 def parse(folder, source, output, line_buffered, wanted, options, job) -> None:
-    """Parse greedily with a parser, or with the generative model alone by word-synchronous search.
+    """Parse sentences: greedily with a parser, or by word-synchronous search with a generative model.
 
-    A parser's --nbest come of a search that keeps the --beam most probable partial trees after each action (20, or
-    twice K) and the greedy one. Its --samples are drawn from q as it is; --decode mbr makes one tree of them.
+    INPUT is an oracle, a file of trees, or tokenised text with one sentence per line, as words or word_TAG. With
+    --text it is running text. An empty line of INPUT gives an empty line of the output.
 
-    INPUT is an oracle, trees, or tokenised sentences, one a line, of words or word_TAG. An empty line among sentences
-    stays one among the trees. With --text it is running text. The other options of the search are for the generative
-    model.
+    With a parser, --nbest K searches for the K best trees: after each action it keeps the --beam most probable
+    partial trees (default: the larger of 20 and 2K) and the greedy one. --samples K draws trees from q(y | x)
+    without flattening, and --decode mbr makes one tree of them. The other search options are for generative models.
 
     Example: rnng-dy parse --model parser sentences.txt -o parsed.trees
     """  # fmt: skip
@@ -125,7 +125,7 @@ def _way_to_parse(folder: str, wanted: Wanted, options: SearchOptions) -> _Way:
         if wanted.samples:
             raise click.UsageError("--samples is for a parser: a generative model has --nbest")
         if k > options.word_beam and "word_beam" in SEARCHES[options.search].options:
-            raise click.UsageError(f"--nbest {k} needs --word-beam {k} at the least")
+            raise click.UsageError(f"--nbest {k} needs --word-beam {k} or more")
         trees = partial(search_trees, options, k)
         batches = partial(in_words, limit=SEARCHED_WORDS)
         return _Way(kind.name, "Generative model", trees, batches, options)
@@ -135,7 +135,7 @@ def _way_to_parse(folder: str, wanted: Wanted, options: SearchOptions) -> _Way:
     if wanted.nbest:
         beam = options.beam if flag_given("beam") else max(BEAM, 2 * k)
         if k > beam:
-            raise click.UsageError(f"--nbest {k} needs --beam {k} at the least")
+            raise click.UsageError(f"--nbest {k} needs --beam {k} or more")
         find = partial(best, k, beam)
         options = replace(options, beam=beam)
         batches = partial(grouped_for, options)

@@ -41,11 +41,14 @@ from rnng_dy.text.sources import NumberedSentence
     "--clusters",
     "clusters_path",
     type=FILE,
-    help="For n-grams: a clusters file with words that training has not.",
+    help="With --kneser-ney: add the words of this clusters file to the vocabulary.",
 )
 @click.option("--with-eos", is_flag=True, help="Count the end of each sentence as a word.")
 @click.option(
-    "-o", "--output", type=FILE, help="Write words and -log p of each sentence, as `score` does."
+    "-o",
+    "--output",
+    type=FILE,
+    help="Write the number of words and -log p of each sentence, in the format of `score`.",
 )
 @json_option
 @search_options
@@ -54,10 +57,10 @@ from rnng_dy.text.sources import NumberedSentence
     "--samples",
     type=FILE,
     metavar="PROPS",
-    help="Of the same sentences, to set importance sampling beside the search; with --likelihoods.",
+    help="Samples of the same sentences, to print importance sampling beside the search; needs --likelihoods.",
 )
-@click.option("--likelihoods", type=FILE, help="Of the samples, from `score`.")
-@click.option("--trees", type=FILE, help="Write the best tree that the search finds of each.")
+@click.option("--likelihoods", type=FILE, help="Likelihoods of the samples, from `score`.")
+@click.option("--trees", type=FILE, help="Write the best tree that the search finds per sentence.")
 @sentences_job
 def perplexity(
     source,
@@ -75,11 +78,12 @@ def perplexity(
     trees,
     job,
 ) -> None:
-    """Likelihood and perplexity of the sentences of a generative oracle under a model of words.
+    """Measure likelihood and perplexity of the sentences of a generative oracle.
 
-    As in the paper, the end of a sentence is part of its likelihood and not one of its words. The generative model's
-    probabilities are sums over the derivations that a search finds: with a beam, lower bounds. The options of searches
-    and samples, --trees, --jobs, --scheduler and --resume are for it.
+    As in the paper, the likelihood includes the end of each sentence, but the number of words does not. A
+    generative model's probability of a sentence is the sum over the derivations that a search finds; with a beam it
+    is a lower bound. The options of searches and samples, --trees, --jobs, --scheduler and --resume are for
+    generative models only.
 
     Example: rnng-dy perplexity test.gen.oracle --model generator --samples test.props --likelihoods test.likelihoods
     """  # fmt: skip

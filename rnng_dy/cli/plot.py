@@ -25,6 +25,7 @@ class Seconds(FiniteRange):
     name = "seconds"
 
     def convert(self, value, param, ctx) -> float:
+        """See click."""
         try:
             float(value)
         except ValueError:
@@ -47,18 +48,19 @@ class Seconds(FiniteRange):
     is_flag=False,
     flag_value=10,
     metavar="[SECONDS]",
-    help="Write the page anew every 10 seconds, or so many, until the trainings end; it refreshes itself.",
+    help="Write the page again every SECONDS (10 if no number follows) until the trainings end. The page reloads "
+    "itself in the browser.",
 )
 @click.option(
     "--tensorboard",
     type=FOLDER,
-    help="Write the curves for TensorBoard, too, each run in a folder of its own.",
+    help="Also write the curves for TensorBoard, with a subfolder per run.",
 )
 def plot(folders, output, watch, tensorboard) -> None:
-    """Draw loss, dev score, learning rate and clipped updates of trainings as one page.
+    """Draw loss, dev score, learning rate and clipped updates of trainings on one page.
 
-    MODEL is a model folder, of a finished training or of one that runs. Settings in which the runs differ stand in a
-    table.
+    MODEL is the model folder of a finished or a running training. A table lists the settings in which the trainings
+    differ.
 
     Example: rnng-dy plot parser generator -o training.html --watch 30
     """

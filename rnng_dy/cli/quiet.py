@@ -17,7 +17,7 @@ quiet_option = click.Option(
     is_flag=True,
     expose_value=False,
     callback=_set_quiet,
-    help="No progress on standard error: only warnings and errors.",
+    help="Print no progress on standard error, only warnings and errors.",
 )
 
 

@@ -34,6 +34,7 @@ class Seeds(click.ParamType):
     name = "seeds"
 
     def convert(self, value, param, ctx) -> tuple[int, ...]:
+        """See click."""
         try:
             seeds = tuple(int(part) for part in value.split(","))
         except ValueError:
@@ -52,6 +53,7 @@ class Systems(Names):
         super().__init__([system.name for system in every()])
 
     def convert(self, value, param, ctx) -> tuple[System, ...]:
+        """See click."""
         if not isinstance(value, str):
             return value
         try:
@@ -63,64 +65,87 @@ class Systems(Names):
         return systems
 
     def get_metavar(self, *_, **__) -> str:
+        """See click."""
         return "SYSTEM,SYSTEM,..."
 
 
 common_options = all_of(
-    click.option("-o", "--output", type=FOLDER, required=True, help="Folder for everything."),
-    click.option("--seeds", type=Seeds(), default="1", help="Seeds of the models."),
+    click.option(
+        "-o", "--output", type=FOLDER, required=True, help="Folder for data, models and report."
+    ),
+    click.option(
+        "--seeds", type=Seeds(), default="1", help="Seeds of the models, separated by commas."
+    ),
     click.option(
         "--systems",
         "--compositions",
         type=Systems(),
         default=",".join(system.name for system in Experiment.systems),
-        help="To train and compare: each a composition[/state][/transitions], such as gated-attention or "
+        help="Systems to train and compare. Each is composition[/state][/transitions], such as gated-attention or "
         "corrected/stack.",
     ),
     click.option(
         "--compare",
         type=click.Choice(["first", "pairs"]),
         default=Experiment.compare,
-        help="The first system with each other one, or each with each.",
+        help="Compare the first system with each other one, or all pairs.",
     ),
-    job_options(jobs="Stages at a time."),
+    job_options(jobs="Number of stages that run at the same time."),
     click.option(
         "--tags",
         type=PathName("tags", "file", SINGLE_TAGS),
         default="jackknife",
         metavar="jackknife|gold|none|TRAIN,DEV,TEST",
-        help="POS tags for the parser: of NLTK's perceptron trained here, gold, none, or files of word_TAG tokens.",
+        help="POS tags for the parser: those of NLTK's perceptron tagger, which is trained here; gold tags; none; or "
+        "three files of word_TAG tokens.",
     ),
     click.option(
-        "--preset", type=click.Choice(NAMES), default="paper", help="Settings of training."
+        "--preset", type=click.Choice(NAMES), default="paper", help="Set of training settings."
     ),
-    click.option("--samples", type=AT_LEAST_1, default=100, help="Trees drawn for each sentence."),
     click.option(
-        "--alpha", type=ALPHA, default=0.8, help="Exponent that flattens what they are drawn from."
+        "--samples", type=AT_LEAST_1, default=100, help="Number of trees drawn per sentence."
+    ),
+    click.option(
+        "--alpha",
+        type=ALPHA,
+        default=0.8,
+        help="Exponent that flattens the distribution from which trees are drawn.",
     ),
     click.option(
         "--beam",
         type=AT_LEAST_1,
         default=Experiment.beam,
-        help="Of the generative model's search; a 20th is its fast track, a 10th its word beam.",
+        help="Beam of the search with the generative model; the fast track is a 20th of it, the word beam a 10th.",
     ),
     click.option(
         "--particles",
         type=AT_LEAST_1,
         default=Experiment.particles,
-        help="Of its particle filter, in each of two runs.",
+        help="Particles in each of two runs of the particle filter.",
     ),
-    click.option("--epochs", type=AT_LEAST_1, help="For all models, instead of the preset's."),
-    click.option("--hidden", type=AT_LEAST_1, help="For all models, instead of the paper's sizes."),
-    click.option("--lstm-input", type=AT_LEAST_1, help="The same for what LSTMs read."),
+    click.option(
+        "--epochs", type=AT_LEAST_1, help="Epochs of all trainings, instead of the preset's."
+    ),
+    click.option(
+        "--hidden",
+        type=AT_LEAST_1,
+        help="Size of hidden layers in all models, instead of the paper's.",
+    ),
+    click.option(
+        "--lstm-input",
+        type=AT_LEAST_1,
+        help="Size of the inputs of LSTMs in all models, instead of the paper's.",
+    ),
     click.option(
         "--stages",
         "groups",
         type=Names(ALL_GROUPS),
-        help="Only these, where what they need is there; a report does without search and baselines.",
+        help="Run only these stages. Their inputs must exist; a report needs neither search nor baselines.",
     ),
     click.option(
-        "--dry-run", is_flag=True, help="Say what will run, and about how long it will take."
+        "--dry-run",
+        is_flag=True,
+        help="Print the stages to run and an estimate of their time, without running them.",
     ),
 )
 """The decorator that adds the options for every corpus."""
@@ -128,9 +153,10 @@ common_options = all_of(
 
 @click.group(cls=Group)
 def reproduce() -> None:
-    """Everything from a treebank to the paper's tables, in a folder; a second run does what is missing or changed.
+    """Make the paper's tables from a treebank: data, models, samples, baselines, evaluation and a report.
 
-    Both models of each system, the baselines, and report.md, report.json and report.html.
+    A second run does only the stages that are missing or have changed. The report is report.md, report.json and
+    report.html.
     """
 
 
@@ -146,16 +172,20 @@ def _treebank_command(corpus: str, what: str, unk: str) -> None:
     command.help = f"{what}\n\nExample: rnng-dy reproduce {corpus} --treebank FOLDER -o results"
 
 
-_treebank_command("ptb", "The Penn Treebank: sections 02-21, 24, 23.", "berkeley")
 _treebank_command(
-    "ctb", "The Chinese Treebank: files 001-270 and 440-1151, 301-325, 271-300.", "single"
+    "ptb", "The Penn Treebank: sections 02-21 to train, 24 as dev part, 23 to test.", "berkeley"
+)
+_treebank_command(
+    "ctb",
+    "The Chinese Treebank: files 001-270 and 440-1151 to train, 301-325 as dev part, 271-300 to test.",
+    "single",
 )
 
 
 @reproduce.command("nltk")
 @common_options
 def reproduce_nltk(**options) -> None:
-    """NLTK's sample of the Penn Treebank: files 1-159, 160-179, 180-199.
+    """NLTK's sample of the Penn Treebank: files 1-159 to train, 160-179 as dev part, 180-199 to test.
 
     Example: rnng-dy reproduce nltk --preset fast --jobs 2 -o results
     """
@@ -171,7 +201,7 @@ def reproduce_nltk(**options) -> None:
 )
 @common_options
 def reproduce_trees(train, dev, test, unk, **options) -> None:
-    """Any treebank of three files of trees.
+    """Any treebank, as three files of trees.
 
     Example: rnng-dy reproduce trees --train a.trees --dev b.trees --test c.trees -o results
     """

@@ -27,20 +27,24 @@ MOST_MISSING, NAMED = 1_000_000, 30
     "--oracle",
     "oracle_path",
     type=FILE,
-    help="Oracle whose words and tags the MAP trees get; without it, missing last sentences are not seen.",
+    help="Take the words and POS tags of the MAP trees from this oracle. Without it the command does not notice if "
+    "the last sentences have no samples.",
 )
 @decode_option("The MAP tree, the sample with the highest joint probability")
 @click.option(
     "--ess",
     is_flag=True,
-    help="Also give effective sample size and standard error of each sentence.",
+    help="Also print effective sample size and standard error per sentence.",
 )
-@click.option("--allow-missing", is_flag=True, help="End with 0 though sentences have no samples.")
+@click.option(
+    "--allow-missing", is_flag=True, help="Exit with code 0 even if sentences have no samples."
+)
 def rerank(props, likelihoods, output, oracle_path, decode, ess, allow_missing) -> None:
-    """The sampled tree with the highest joint probability, log marginals in nats, and perplexity.
+    """Choose each sentence's sample with the highest joint probability (the MAP tree), and estimate perplexity.
 
-    PROPS comes from `sample`, LIKELIHOODS from `score`. The last lines are LLH= and PPL=. A sentence without samples
-    is named, has an empty line among the MAP trees, and makes the exit code 1.
+    `sample` makes PROPS, `score` makes LIKELIHOODS. The output lists log p(x) in nats per sentence; its last lines
+    are the log likelihood LLH= and the perplexity PPL=. A sentence without samples is reported, gets an empty line
+    among the MAP trees, and makes the exit code 1.
 
     Example: rnng-dy rerank test.props test.likelihoods -o map.trees --oracle test.oracle
     """

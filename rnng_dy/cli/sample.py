@@ -29,18 +29,21 @@ SAMPLED_WORDS = 100
 @click.command()
 @model_option
 @output_option
-@click.option("--samples", "n", type=AT_LEAST_1, default=100, help="Trees a sentence.")
+@click.option("--samples", "n", type=AT_LEAST_1, default=100, help="Number of trees per sentence.")
 @click.option(
     "--alpha",
     type=ALPHA,
     default=0.8,
-    help="Exponent that flattens the distribution drawn from; 1 leaves it as it is.",
+    help="Exponent that flattens the parser's distribution; 1 does not flatten.",
 )
 @seed_option
 @parser_source
 @sentences_job
 def sample(folder, source, output, n, alpha, seed, job) -> None:
-    """Draw trees of every sentence of INPUT from the parser, flattened by alpha, with the log q they were drawn with.
+    """Draw trees per sentence of INPUT from the parser's distribution, flattened by alpha.
+
+    A line of the output has the number of the sentence from 0, the tree's log probability in nats under the
+    flattened distribution, and the tree.
 
     Example: rnng-dy sample --model parser --samples 100 --alpha 0.8 --seed 1 test.oracle -o test.props
     """  # fmt: skip

@@ -27,7 +27,9 @@ Group = list[ScoredTree]
 @output_option
 @sentences_job
 def score(folder, source, output, job) -> None:
-    """Joint likelihoods of the trees of a samples file, or of a file of trees: words, tab, -log p(x, y) in nats.
+    """Compute joint likelihoods of the trees in a file of samples or of trees.
+
+    A line of the output has the number of words, a tab, and -log p(x, y) in nats.
 
     Example: rnng-dy score --model generator test.props -o test.likelihoods
     """
@@ -45,7 +47,7 @@ def score(folder, source, output, job) -> None:
         warn(f"{len(reasons)} of {len(groups)} sentences have trees with p = 0")
     if left_out:
         numbers = ", ".join(str(group[0].sentence + 1) for group in left_out)
-        warn(f"p = 0 for want of memory: all trees of sentences {numbers}")
+        warn(f"p = 0 because memory ran out: all trees of sentences {numbers}")
 
 
 def _lines(model, groups: Sequence[Group]) -> list[Lines]:

@@ -24,7 +24,7 @@ def _options() -> Iterator[Callable]:
         "--search",
         type=LiveChoice(SEARCHES),
         default=SEARCHES.default,
-        help="Word-synchronous beam, particle filter (unbiased), or variable beam.",
+        help="Word-synchronous beam, particle filter, or variable beam.",
     )
     for of in fields(SearchOptions):
         flag = "--" + of.name.replace("_", "-")
@@ -34,7 +34,8 @@ def _options() -> Iterator[Callable]:
                 "sum_all",
                 type=click.Choice(["beam", "all"]),
                 default="beam",
-                help="Beam: probabilities are sums over the word beam, or over all analyses that reach a word.",
+                help="Beam: add up the probabilities of the partial trees in the word beam, or of all that reach a "
+                "word.",
             )
         elif of.type == "bool":
             yield click.option(flag, is_flag=True, help=of.metadata["help"])

@@ -27,6 +27,7 @@ class Numbers(click.ParamType):
     name = "1-10,12"
 
     def convert(self, value, param, ctx) -> Sequence[range]:
+        """See click."""
         if not _RANGES.fullmatch(value):
             self.fail(f"{value!r} is not like 3, 1-10 or 1-10,12.", param, ctx)
         ranges = []
@@ -48,19 +49,20 @@ class Numbers(click.ParamType):
     "style",
     type=click.Choice(["terminal", "html", "svg"]),
     default="terminal",
-    help="Drawn in characters, on a page with contents and search, or one above the other as SVG.",
+    help="Trees drawn in characters, a page with a list of sentences and a search field, or an SVG file.",
 )
-@click.option("--sentences", "ranges", type=Numbers(), help="Only these sentences.")
+@click.option("--sentences", "ranges", type=Numbers(), help="Draw only these sentences.")
 @click.option(
-    "--only-errors", is_flag=True, help="With --gold: only sentences where brackets differ."
+    "--only-errors", is_flag=True, help="With --gold: draw only sentences whose brackets differ."
 )
 @tags_option
 @output_option
 def show(trees, gold, style, ranges, only_errors, tags, output) -> None:
-    """Draw trees, or samples with their log probabilities; with --gold, wrong and missed constituents are marked.
+    """Draw trees, or samples with their log probabilities; with --gold, mark wrong and missed constituents.
 
-    A constituent that the other tree lacks is red on a terminal with colours, *NP* elsewhere, by EVALB's rules. Of a
-    sentence whose brackets are all right the tree is drawn once. TREES are what `parse`, `sample` and `rerank` write.
+    TREES is a file of trees, or the output of `parse`, `sample` or `rerank`. A constituent that the other tree
+    lacks, by EVALB's rules, is red on a terminal with colours and *NP* elsewhere. If all brackets of a sentence are
+    right, its tree is drawn once.
 
     Example: rnng-dy show greedy.trees --gold test.trees --only-errors
     """  # fmt: skip

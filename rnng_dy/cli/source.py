@@ -50,22 +50,25 @@ def source_options(*more: Callable) -> Callable:
             "--text",
             "is_text",
             is_flag=True,
-            help="INPUT is running text: it is split into sentences, a blank line ends one too, and into tokens as the "
-            "model's training data has them.",
+            help="INPUT is running text. It is segmented and tokenised as in the model's training data; a blank line "
+            "also ends a sentence.",
         ),
-        click.option("--one-per-line", is_flag=True, help="With --text: each line is a sentence."),
+        click.option(
+            "--one-per-line", is_flag=True, help="With --text: read each line as a sentence."
+        ),
         click.option(
             "--max-length",
             type=AT_LEAST_1,
             metavar="N",
-            help="With --text: a sentence of more tokens is named and left out.  "
+            help="With --text: report and leave out sentences of more tokens.  "
             f"[default: {MAX_LENGTH}]",
         ),
         click.option(
             "--tagged/--untagged",
             default=None,
-            help="Whether tokens are word_TAG.  [default: they are where each has an underscore with a tag in capitals "
-            "or marks after it; where that may be part of a word, as in snake_case, the text is refused]",
+            help="Whether tokens are word_TAG.  [default: tagged if each token ends in an underscore and capitals or "
+            "marks. If these may be part of a word, as in snake_case, the command stops and asks for one of the "
+            "options]",
         ),
         *more,
     )
@@ -77,8 +80,8 @@ parser_source = source_options(
         "tags_from",
         type=click.Choice([AUTO, GIVEN, OWN]),
         default=AUTO,
-        help="POS tags that the parser reads: those given in INPUT, those of the parser's own tagger whatever INPUT "
-        "has, or given ones where there are some and its own where not.",
+        help="POS tags that the parser reads: those in INPUT (given), those of its own tagger (own), or those in "
+        "INPUT if it has any and else those of its own tagger (auto).",
     )
 )
 

@@ -30,7 +30,9 @@ SENTENCES = 32
 
 
 @click.command(
-    epilog="\n".join(["\b", "Suites of the package; a file of such a name is ./NAME:", *shipped()])
+    epilog="\n".join(
+        ["\b", "Suites of the package (write ./NAME for a file of the same name):", *shipped()]
+    )
 )
 @click.argument(
     "sources", type=PathName("file", "file", shipped()), metavar="SUITE...", nargs=-1, required=True
@@ -41,18 +43,19 @@ SENTENCES = 32
 @click.option(
     "--plain",
     is_flag=True,
-    help="The sentences are plain text, to be split as the treebank is.  [default: blanks separate tokens]",
+    help="The sentences are plain text; tokenise them as in the treebank.  [default: blanks separate tokens]",
 )
-@click.option("--regions", type=FILE, help="Write the value of every region as a table.")
+@click.option("--regions", type=FILE, help="Write the surprisal of every region as a table.")
 @table_format_option
 @json_option
-@click.option("--html", "page", type=PAGE, help="Write the tables as a page of HTML.")
+@click.option("--html", "page", type=PAGE, help="Write the tables as a page.")
 @job_options(device_option)
 def suite(sources, folder, scorer, order, plain, regions, style, numbers, page, job) -> None:
-    """How often a model finds harder what it should: accuracy on test suites, in bits of surprisal.
+    """Measure a model's accuracy on test suites: on how many items each prediction about surprisals holds.
 
-    SUITE is a file in SyntaxGym's JSON, of minimal pairs (a good and a bad sentence with a tab between them, or JSON
-    lines with sentence_good and sentence_bad, as BLiMP has them), or the name of a suite of the package.
+    SUITE is a file in SyntaxGym's JSON, a file of minimal pairs, or the name of a suite of the package. Minimal
+    pairs are lines with a good sentence, a tab and a bad sentence, or JSON lines with sentence_good and
+    sentence_bad as in BLiMP.
 
     Example: rnng-dy suite agreement-pp --model generator --html agreement.html
     """

@@ -57,19 +57,24 @@ Message = tuple[Callable[[str], None], str]
 @table_format_option
 @search_options
 @seed_option
-@click.option("--end", is_flag=True, help="Also a row for the end of each sentence.")
+@click.option("--end", is_flag=True, help="Add a row for the end of each sentence.")
 @click.option("--trees", type=FILE, help="Write the best complete tree of each sentence.")
 @click.option(
-    "--beams", type=FILE, help="Write the analyses after each word, best first, with scores."
+    "--beams",
+    type=FILE,
+    help="Write the partial trees after each word, best first, with log probabilities.",
 )
-@click.option("--json", type=FILE, help="Write all as JSON, a sentence a line.")
-@click.option("--html", "page", type=PAGE, help="Write a page to look at.")
+@click.option("--json", type=FILE, help="Write all measures as JSON, one sentence per line.")
+@click.option(
+    "--html", "page", type=PAGE, help="Write a page with a bar per word and the partial trees."
+)
 @click.option(
     "--merge",
     "raw",
     type=FILE,
     metavar="RAW",
-    help="Add up the tokens of each written word of these lines, one for each sentence of INPUT.",
+    help="File with the sentences of INPUT as they were written, one per line: write a row per written word, with the "
+    "surprisals of its tokens added up.",
 )
 @together("outputs", Outputs)
 @source_options()
@@ -77,10 +82,11 @@ Message = tuple[Callable[[str], None], str]
 def surprisal(
     folder, train_path, scorer, order, source, outputs, style, options, seed, end, raw, job
 ) -> None:
-    """Word-by-word surprisal in bits, with the measures of the search, as a table with tabs or as CSV.
+    """Measure the surprisal of each word in bits, with further measures of the search, as a table.
 
-    INPUT is an oracle, trees, or tokenised sentences, one a line; with --text, running text. Words that the model does
-    not have are read as their UNK classes. Sentences are numbered as they stand in INPUT, empty lines counted.
+    INPUT is an oracle, a file of trees, or tokenised text with one sentence per line; with --text it is running
+    text. Words that the model does not know are read as their classes of unknown words. Sentences are numbered from
+    1; empty lines of INPUT count.
 
     Example: rnng-dy surprisal --model generator sentences.txt -o surprisals.tsv --html surprisals.html
     """  # fmt: skip

@@ -28,13 +28,13 @@ from rnng_dy.known_models import located
     "--jackknife",
     "folds",
     type=click.IntRange(min=2),
-    help="Tag TREES by taggers that each are trained on the other folds; 10 is usual.",
+    help="Divide TREES into this number of folds, and tag each fold by a tagger trained on the others; 10 is usual.",
 )
 @click.option(
     "--tags",
     "tags_path",
     type=FILE,
-    help="Take the tags of this file: word_TAG tokens, a sentence a line.",
+    help="Take the tags from this file: word_TAG tokens, one sentence per line.",
 )
 @trees_output_option
 @click.option(
@@ -42,13 +42,15 @@ from rnng_dy.known_models import located
     "folder",
     type=MODEL,
     metavar="MODEL",
-    help="Keep the tagger that --train makes in this folder of a parser, as its own; TREES are not needed then.",
+    help="Write the tagger that --train makes into the folder of a parser, as its own tagger. Takes no TREES.",
 )
 @json_option
-@job_options(jobs="Folds at a time.")
+@job_options(jobs="Number of folds that are tagged at the same time.")
 @seed_option
 def tag(trees_path, train_path, folds, tags_path, folder, output, numbers, job, seed) -> None:
-    """Replace the tags of TREES; says how many are as they were. Or give a parser a tagger.
+    """Replace the POS tags of TREES by those of a tagger, or give a parser a tagger.
+
+    Prints the number of tags that did not change.
 
     Example: rnng-dy tag train.trees --jackknife 10 -o train.tagged.trees
 

@@ -45,25 +45,29 @@ class RankedGroup(Group):
 
 @click.group(cls=RankedGroup)
 def train() -> None:
-    """Train a model. Ctrl-C stops it so that --resume can continue."""
+    """Train a model. Ctrl-C stops the training, and --resume continues it."""
 
 
 @train.command("discriminative", cls=Sectioned)
 @training_options
 @state_option(PARSER_STATES)
 @setting_options(ParserSizes, "Model", but=Sizes.__dataclass_fields__)
-@model_section_option("--pos", is_flag=True, help="Condition on the POS tags of the data.")
+@model_section_option("--pos", is_flag=True, help="Read the POS tags of the data.")
 @model_section_option(
     "--no-tagger",
     is_flag=True,
-    help="With --pos: keep no POS tagger, trained on the training oracle's tags, in a new model folder. Where those "
-    "are jackknifed, `rnng-dy tag --train GOLD.trees --into MODEL` makes a better one.",
+    help="With --pos: train no POS tagger for the model folder. If the training tags are jackknifed, `rnng-dy tag "
+    "--train GOLD.trees --into MODEL` makes a better tagger afterwards.",
 )
 @data_option(
-    "--pretrained", type=FILE, help="Word vectors in word2vec's text format, used as constants."
+    "--pretrained",
+    type=FILE,
+    help="Word vectors in word2vec's text format, which training does not change.",
 )
 def discriminative(no_tagger, **options) -> None:
-    """Train the parser q(y | x), selected by F1 on the development data, which is scored with gold tags.
+    """Train a parser q(y | x), and keep the model with the best F1 on the development data.
+
+    F1 is scored with the gold tags of punctuation (`evalb --tags gold`).
 
     Example: rnng-dy train discriminative --trees train.trees --dev-trees dev.trees --pos --model parser
     """
@@ -73,7 +77,7 @@ def discriminative(no_tagger, **options) -> None:
 clusters_option = data_option(
     "--clusters",
     type=FILE,
-    help="Clusters of the training words.  [default: Brown clusters, made now]",
+    help="Clusters of the training words.  [default: the command makes Brown clusters]",
 )
 
 
@@ -82,7 +86,7 @@ clusters_option = data_option(
 @state_option(GENERATOR_STATES)
 @clusters_option
 def generative(**options) -> None:
-    """Train the generative model p(x, y), selected by joint likelihood on the development data.
+    """Train a generative model p(x, y), and keep the model with the best joint likelihood on the development data.
 
     Example: rnng-dy train generative --trees train.trees --dev-trees dev.trees --model generator
     """
@@ -93,7 +97,7 @@ def generative(**options) -> None:
 @training_options
 @clusters_option
 def lstm_lm(action_size, **options) -> None:
-    """Train a sequential LSTM language model, the baseline of the paper, on the words of trees or generative oracles.
+    """Train an LSTM language model, a baseline without trees, on the words of trees or generative oracles.
 
     Example: rnng-dy train lstm-lm --trees train.trees --dev-trees dev.trees --model lm
     """
@@ -123,7 +127,7 @@ def _train(kind: str, mpi: bool, **options) -> None:
     except KeyboardInterrupt as stop:
         if options["trees"] is None or Path(folder).exists():
             raise
-        message = f"stopped before there was {folder}: the same command begins anew"
+        message = f"stopped before there was {folder}: the same command starts again"
         raise type(stop)(message) from None
     click.echo(f"{folder}: {one_line(training.best)}")
 

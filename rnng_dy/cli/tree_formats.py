@@ -75,22 +75,22 @@ wanted_trees = together(
         "style",
         type=click.Choice([*LINES, *MADE]),
         default="brackets",
-        help="Trees in brackets, a line each; drawn in characters; JSON, a line for each sentence; or all drawn in one "
-        "SVG file or one page.",
+        help="Trees in brackets, one per line; drawn in characters; JSON, one line per sentence; or all trees drawn "
+        "in one SVG file or on one page.",
     ),
     click.option(
         "--nbest",
         type=AT_LEAST_1,
         metavar="K",
-        help="The K best trees that a search finds, as lines `sentence ||| log probability in nats ||| tree`, "
-        "sentences from 0: log q(y | x) of a parser, log p(x, y) of a generative model.",
+        help="Write the K best trees that a search finds, as lines `sentence number from 0 ||| log probability in "
+        "nats ||| tree`. The log probability is log q(y | x) of a parser, log p(x, y) of a generative model.",
     ),
     click.option(
         "--samples",
         type=AT_LEAST_1,
         metavar="K",
-        help="K trees drawn from a parser, as lines like those of --nbest; `rnng-dy sample` draws "
-        "flattened, for reranking. With --decode mbr: how many it is decided from, 100 by default.",
+        help="Write K trees drawn from a parser, in the format of --nbest. For reranking use `rnng-dy sample`, which "
+        "flattens the distribution. With --decode mbr, one tree is made of K drawn ones (default: 100).",
     ),
     decode_option("The tree or trees that the other options ask for"),
     seed_option,

@@ -32,7 +32,7 @@ class ScorerName(LiveChoice):
 scorer_option = click.option(
     "--scorer",
     type=ScorerName(SCORERS),
-    help="Instead: what gives words surprisals without a model folder, made of a file where it needs one.",
+    help="Instead of --model: a scorer of words that needs no model folder; some scorers are made from a FILE.",
 )
 
 

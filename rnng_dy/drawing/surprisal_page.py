@@ -12,9 +12,9 @@ from rnng_dy.drawing.words import visible
 from rnng_dy.evaluation.records import END, WordRecord, tokens_so_far
 
 ANALYSES = 10
-"""The most analyses of a word on a page."""
+"""The most partial trees of a word on a page."""
 ANALYSES_IN_ALL = 20_000
-"""About the most analyses on a page; the best analysis of each word is always there."""
+"""About the most partial trees on a page; the best partial tree of each word is always there."""
 
 SHORT = 12
 """Sentences of at most this many words are initially shown in two columns."""
@@ -28,8 +28,8 @@ def surprisal_page(
 ) -> Iterator[str]:
     """Return the parts of a self-contained HTML file. All sentences have one scale of bits.
 
-    The page has the `ANALYSES` best analyses per word. From 2,000 words on it has fewer, so that there are at most
-    `ANALYSES_IN_ALL`. From 20,000 words on it has only the best analysis of each word. Shares are of the whole beam,
+    The page has the `ANALYSES` best partial trees per word. From 2,000 words on it has fewer, so that there are at most
+    `ANALYSES_IN_ALL`. From 20,000 words on it has only the best partial tree per word. Shares are of the whole beam,
     and the page says how much is not shown. `page.html#2.5` opens at the fifth word of the second sentence.
     """
     records = [record for of_sentence in sentences for record in of_sentence]
@@ -76,7 +76,7 @@ def _has_shares(record: WordRecord) -> bool:
 def _analyses(
     records: Sequence[WordRecord], kept: int, transitions: TransitionSystem
 ) -> list[dict]:
-    """Return per word the shares and brackets of its best analyses, as additions to those of the previous word."""
+    """Return per word the shares and brackets of its best partial trees, as additions to those of the previous word."""
     found, before = [], []
     for i, record in enumerate(records):
         words = tokens_so_far(records, i + 1)

@@ -129,9 +129,9 @@ def sections_against(
 ) -> Iterator[Section]:
     """Yield the sentences with these numbers, the system's trees compared with gold; other sentences are skipped.
 
-    Words of trees without tags may be UNK classes: they are shown as in gold, with its tags. With `gold_tags` trees
-    with tags of their own get the gold tags, too. Raises InputError, naming both places, for trees over different
-    words, and for files of different numbers of sentences.
+    Words of trees without tags may be classes of unknown words: they are shown as in gold, with its tags. With
+    `gold_tags` trees with tags of their own get the gold tags, too. Raises InputError, naming both places, for trees
+    over different words, and for files of different numbers of sentences.
     """
     # a samples file may end before the last sentences
     if system.count > gold.count or (system.count < gold.count and not _has_scores(system)):

@@ -34,9 +34,9 @@ def _shown(character: str) -> str:
 
 @lru_cache(maxsize=100_000)
 def cells(text: str) -> int:
-    """Return the columns of a terminal that a text takes: two for a wide character, none for a combining one.
+    r"""Return the columns of a terminal that a text takes: two for a wide character, none for a combining one.
 
-    >>> cells("cat"), cells("中文"), cells("e\\u0301")
+    >>> cells("cat"), cells("中文"), cells("e\u0301")
     (3, 4, 1)
     """
     return len(text) if text.isascii() else sum(map(_columns, text))

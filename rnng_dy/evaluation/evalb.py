@@ -211,9 +211,17 @@ def score_sentence(gold: nltk.Tree, system: nltk.Tree, params: Params = COLLINS)
 def score(
     golds: Iterable[nltk.Tree], systems: Iterable[nltk.Tree], params: Params = COLLINS
 ) -> Scores:
-    """Score a corpus. Any number of unscorable sentences is counted without stopping.
+    """Score the trees of a system against gold trees by EVALB's rules.
 
-    Raises InputError for different numbers of trees and for words without tags.
+    Sentences that cannot be scored are counted; EVALB stops after some of them.
+
+    Args:
+        golds: The gold trees, with POS tags.
+        systems: The system's trees of the same sentences, with POS tags.
+        params: EVALB's parameters; the default is COLLINS.prm.
+
+    Raises:
+        InputError: The numbers of trees differ, or a word has no tag.
     """
     sentences = []
     for number, (gold, system) in enumerate(zip_longest(golds, systems), 1):

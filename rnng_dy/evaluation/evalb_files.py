@@ -53,9 +53,7 @@ def scored_lines(
     for line, (gold, system) in enumerate(zip_longest(golds.trees, systems.trees), 1):
         if gold is None or system is None:
             few, many = (golds, systems) if gold is None else (systems, golds)
-            message = (
-                f"the file ends before this line, which {many.path} has; both need one tree a line"
-            )
+            message = f"the file ends before this line, which {many.path} has; both need one tree per line"
             raise InputError(message, few.path, line)
         expected = _read_off(gold, params, golds.path, line)
         if gold_tags:
@@ -91,7 +89,7 @@ def read_tree_lines(path: str) -> Iterator[nltk.Tree]:
         without_tree = text.strip(WHITE_SPACE) in NO_TREE
         yield nltk.Tree("", []) if without_tree else parse_line(text, path, line)
     if not line:
-        raise InputError("the file is empty; give one tree a line", path, 1)
+        raise InputError("the file is empty; give one tree per line", path, 1)
 
 
 def _read_off(tree: nltk.Tree, params: Params, path: str, line: int) -> Sentence:

@@ -63,9 +63,9 @@ class MergedWord(WordRecord):
 
 
 def merge(raw: str, records: Sequence[WordRecord], path: object, line: int) -> list[MergedWord]:
-    """Return the written words of a raw line with their tokens' measures; a record without a token stays alone.
+    r"""Return the written words of a raw line with their tokens' measures; a record without a token stays alone.
 
-    Characters are compared, ignoring white space. Tokens may have PTB's -LRB-, ``, '', \\/, ... and -- for brackets,
+    Characters are compared, ignoring white space. Tokens may have PTB's -LRB-, ``, '', \/, ... and -- for brackets,
     quotes, /, … and dashes. Raises InputError with the column, from 1, if tokens and text cannot be aligned.
     """
     tokens = [(i, r.token) for i, r in enumerate(records) if r.token is not None]

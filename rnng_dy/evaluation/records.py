@@ -19,12 +19,12 @@ _BREAKS_A_LINE = re.compile(r"[\0-\x20\x7f\x85\u2028\u2029]")
 
 
 class Analysis(NamedTuple):
-    """A derivation of the words so far."""
+    """A partial tree of the words so far, or a complete one at the end of a sentence."""
 
     log_prob: float
     """Joint log probability of its actions and words, in nats."""
     actions: Sequence[str]
-    """Actions as in an oracle."""
+    """Its actions, as in an oracle."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class WordRecord:
     token: str | None
     """The word as written."""
     unk: str | None
-    """The model's form of the word: a word of its vocabulary, or an UNK class."""
+    """The word as the model reads it: a word of its vocabulary, or a class of unknown words."""
     surprisal: float
     """-log2 p(word | the words before); infinite for a word that the model cannot generate."""
     standard_error: float | None = None
@@ -54,17 +54,17 @@ class WordRecord:
     actions: int | None = None
     """Actions taken until the word."""
     entropy: float | None = None
-    """Entropy of the analyses in the word beam; with particles, an estimate for all analyses."""
+    """Entropy of the partial trees in the word beam; with particles, an estimate for all partial trees."""
     entropy_delta: float | None = None
     """Change of the entropy; before the first word the entropy is 0."""
     open: int | None = None
-    """Number of open constituents in the best analysis."""
+    """Number of open constituents in the best partial tree."""
     beam: Sequence[Analysis] = ()
-    """The analyses after the word, best first."""
+    """The partial trees after the word, best first."""
 
     @property
     def known(self) -> bool | None:
-        """Whether the model saw the word itself and not an UNK class; None for the end of a sentence."""
+        """Whether the model knows the word itself; None for the end of a sentence."""
         return None if self.token is None else self.token == self.unk
 
 
@@ -97,7 +97,7 @@ def tokens_so_far(records: Sequence[WordRecord], end: int) -> list[str]:
 
 
 def unknown_words(unknown: Counter[str], words: int) -> str:
-    """Return a message: how many of the `words` a model saw as UNK classes, or could not generate at all."""
+    """Return a message: the number of words that the model does not know, of `words`, and the most frequent ones."""
     shown = shown_counts(unknown)
     return f"words outside the model's vocabulary: {unknown.total()} of {words}, {shown}"
 

@@ -80,9 +80,15 @@ def _paired_bootstrap(
 
 
 def f1_difference(first: Scores, second: Scores, seed: int = 1) -> Difference:
-    """Return the difference of labelled F1, in percent, of two systems scored on the same sentences.
+    """Compare the labelled F1, in percent, of two systems by paired bootstrap.
 
-    Raises ValueError for different numbers of scored sentences.
+    Args:
+        first: Scores of the first system.
+        second: Scores of the second system, on the same sentences.
+        seed: Seed of the resampling.
+
+    Raises:
+        ValueError: The numbers of scored sentences differ.
     """
 
     def f1(sums: np.ndarray) -> np.ndarray:
@@ -96,7 +102,14 @@ def f1_difference(first: Scores, second: Scores, seed: int = 1) -> Difference:
 def perplexity_difference(
     first: Sequence[float], second: Sequence[float], lengths: Sequence[int], seed: int = 1
 ) -> Difference:
-    """Return the difference of perplexities, from log p in nats per sentence, over sentences with p > 0 in both."""
+    """Compare the perplexities of two models by paired bootstrap, over sentences with p > 0 in both.
+
+    Args:
+        first: log p in nats per sentence, of the first model.
+        second: The same of the second model.
+        lengths: Number of words per sentence.
+        seed: Seed of the resampling.
+    """
     kept = [i for i in range(len(lengths)) if math.isfinite(first[i]) and math.isfinite(second[i])]
 
     def ppl(sums: np.ndarray) -> np.ndarray:

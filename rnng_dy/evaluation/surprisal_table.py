@@ -1,4 +1,4 @@
-"""Word-by-word measures as text: a table, JSON, and the analyses in the beam."""
+"""Word-by-word measures as text: a table, JSON, and the partial trees in the beam."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ PLACE = ("sentence_id", "token_id", "token", "unk", "known")
 
 
 def header(columns: Iterable[str] = MEASURES, style: str = TSV) -> str:
-    """Return the first line of a table; `columns` are the measures that the kind of model and search provides.
+    r"""Return the first line of a table; `columns` are the measures that the kind of model and search provides.
 
-    >>> header(["surprisal"]).split("\\t")
+    >>> header(["surprisal"]).split("\t")
     ['sentence_id', 'token_id', 'token', 'unk', 'known', 'surprisal']
     """
     return joined((*PLACE, *_in_order(columns)), style)
@@ -32,9 +32,9 @@ def line(
 ) -> str:
     """Return the line of a record, with as many columns as the header.
 
-    `known` is 1 for a word that the model saw unchanged, 0 for one that it saw as an UNK class. Bits have six digits
-    after the point, or are `inf`. Cells of unavailable measures are empty. The end of a sentence has the token
-    `</s>`. White space and control characters in a token are escaped by `one_word`.
+    `known` is 1 for a word that the model knows, else 0. Bits have six digits after the point, or are `inf`. Cells of
+    unavailable measures are empty. The end of a sentence has the token `</s>`. `one_word` escapes white space
+    and control characters in a token.
     """
     token = END if record.token is None else one_word(record.token)
     unk = "" if record.unk is None else one_word(record.unk)
@@ -62,9 +62,9 @@ def json_line(
 def beam_lines(
     records: Sequence[WordRecord], sentence_id: int, transitions: TransitionSystem = TOP_DOWN
 ) -> Iterator[str]:
-    """Yield for each word a line `word SENTENCE TOKEN word`, then its analyses, best first.
+    """Yield, for each word, the line `word SENTENCE TOKEN word` and its partial trees, best first.
 
-    An analysis has its rank, log probability in nats with nine digits, and tree in brackets. Open constituents have no
+    A partial tree has its rank, log probability in nats with nine digits, and brackets. Open constituents have no
     closing bracket.
     """
     for i, record in enumerate(records):

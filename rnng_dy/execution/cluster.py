@@ -54,9 +54,11 @@ class DaskWorkers(Executor):
         return max(1, len(self._scheduler.workers()))
 
     def prepare(self) -> None:
+        """See `Executor`."""
         prepare_process(max(1, self._scheduler.workers_here))
 
     def map(self, open_work: Callable[[], Callable[[T], R]], items: Sequence[T]) -> Iterator[R]:
+        """See `Executor`."""
         batches = _Batches(self._scheduler, open_work)
         left, waiting = iter(enumerate(items)), deque()
         while True:
@@ -127,7 +129,7 @@ class _Batches:
         except killed as error:
             raise RnngError(
                 f"all workers that were given batch {number + 1} were lost, the last one at "
-                f"{error.last_worker.address}, often for want of memory; it begins with {item!r:.{SHOWN}}"
+                f"{error.last_worker.address}, often because memory ran out; it begins with {item!r:.{SHOWN}}"
             ) from None
 
 
@@ -205,5 +207,5 @@ class _RunningCommand(Running):
         except self._scheduler.dask.KilledWorker as error:
             raise RnngError(
                 f"all workers that were given `{self._shown:.{SHOWN}}` were lost, the last one at "
-                f"{error.last_worker.address}, often for want of memory"
+                f"{error.last_worker.address}, often because memory ran out"
             ) from None

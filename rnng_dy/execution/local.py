@@ -98,9 +98,11 @@ class ThisProcess(_Local):
         self._device = device
 
     def prepare(self) -> None:
+        """See `Executor`."""
         prepare_process(1, self._device)
 
     def map(self, open_work: Callable[[], Callable[[T], R]], items: Sequence[T]) -> Iterator[R]:
+        """See `Executor`."""
         work = open_work()
         _keep_from_collection()
         yield from map(work, items)
@@ -113,9 +115,11 @@ class LocalProcesses(_Local):
         self.jobs = jobs
 
     def prepare(self) -> None:
+        """See `Executor`."""
         prepare_process(self.jobs)
 
     def map(self, open_work: Callable[[], Callable[[T], R]], items: Sequence[T]) -> Iterator[R]:
+        """See `Executor`."""
         context, open_work = _Spawning(), plugins.carried(open_work)
         workers = min(self.jobs, len(items)) or 1
         # otherwise the pool would start it with its first semaphore, and its warnings would be printed
@@ -155,7 +159,7 @@ class _Spawning(SpawnContext):
             process.join(ENDING)
         codes = {process.exitcode for process in self._processes} - {None, 0, -signal.SIGTERM}
         if codes <= {-signal.SIGKILL}:
-            return "a working process was killed, often for want of memory: continue with --resume and fewer --jobs"
+            return "a working process was killed, often because memory ran out: continue with --resume and fewer --jobs"
         code = max(codes - {-signal.SIGKILL})
         named = f" ({signal.strsignal(-code)})" if code < 0 else ""
         return (
@@ -308,4 +312,5 @@ class RunningProcess(Running):
         self.poll, self.wait = self._process.poll, self._process.wait
 
     def interrupt(self) -> None:
+        """Send SIGINT to the process."""
         self._process.send_signal(signal.SIGINT)

@@ -202,7 +202,9 @@ def _write_file(
     make: Callable[[Path], None] | None,
 ) -> None:
     if file.is_another:
-        shown.warn(f"{file.part} is not of this model, input and options, or damaged: begun anew")
+        shown.warn(
+            f"{file.part} is not of this model, input and options, or damaged: starting again"
+        )
     shown.skip(sum(len(batch) for batch in batches[: file.done]))
     left = batches[file.done :]
     try:

@@ -39,7 +39,7 @@ class EventFiles:
         folder.mkdir(parents=True, exist_ok=True)
 
     def write(self, runs: Sequence[Run]) -> None:
-        """Append new records; if a log has changed otherwise, write it anew."""
+        """Append new records; if a log has changed otherwise, write it again."""
         for run in runs:
             records, written = list(run.records), self._written.get(run.name)
             if written is None or records[: len(written)] != written:

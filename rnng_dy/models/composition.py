@@ -95,6 +95,7 @@ class CorrectedComposition(BidirectionalComposition):
         return [label, *reversed(children)], [label, *children]
 
     def __call__(self, constituents: Sequence[Constituent], dropout: float = 0.0) -> dy.Expression:
+        """See `Composition`."""
         outputs = []
         read = zip(*map(self.sequences, constituents), strict=True)
         for lstm, sequences in zip(self._lstms, read, strict=True):
@@ -113,6 +114,7 @@ class BuggyComposition(CorrectedComposition):
 
     @staticmethod
     def sequences(constituent: Constituent) -> tuple[list[Vector], list[Vector]]:
+        """See `Composition`."""
         [label], opened = constituent.embeddings, constituent.opened
         seen = constituent.children[:-1]
         return [label, *reversed(seen), opened], [label, opened, *seen]
@@ -137,12 +139,15 @@ class GatedAttention(BidirectionalComposition):
         self._queries = LookupTable(store, "query_nonterminal", labels, size)
 
     def add_labels(self, store: ParameterStore, labels: int, size: int) -> None:
+        """See `Composition`."""
         super().add_labels(store, labels, 2 * size)
 
     def embeddings(self, label: int) -> tuple[Embedding, ...]:
+        """See `Composition`."""
         return self._labels[label], self._queries[label]
 
     def __call__(self, constituents: Sequence[Constituent], dropout: float = 0.0) -> dy.Expression:
+        """See `Composition`."""
         summaries = [read * weights for read, weights in self._attended(constituents, dropout)]
         # one dropout mask each, shared by gate and mixture
         children = _dropped(join(summaries), dropout)

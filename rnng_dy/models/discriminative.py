@@ -142,7 +142,7 @@ class ParserNetwork(Rnng):
     def with_unknowns(
         self, example: ParserExample, probability: float, random: np.random.Generator
     ) -> ParserExample:
-        """Return the example with each word seen once replaced by its UNK class with this probability."""
+        """Return the example with each word seen once replaced by its class of unknown words with this probability."""
         draws = random.random(len(example.classes))
         words = [
             unk if word in self.vocabulary.singletons and draw < probability else word

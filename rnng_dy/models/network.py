@@ -244,7 +244,7 @@ class Rnng(Model):
     # training
 
     def with_unknowns(self, example: Any, probability: float, random: np.random.Generator) -> Any:
-        """Return the example with rare words as UNK classes: unchanged, since a generative oracle has them already."""
+        """Return the example unchanged, since a generative oracle has classes of unknown words already."""
         return example
 
     def training_loss(self, examples: Sequence[Any], dropout: float) -> dy.Expression:

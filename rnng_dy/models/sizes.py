@@ -6,7 +6,7 @@ from dataclasses import Field, dataclass
 
 from rnng_dy.settings import AT_LEAST_1, setting
 
-LAYERS, READ = "Layers of the LSTMs.", "Dimension of what the LSTMs read."
+LAYERS, READ = "Layers of the LSTMs.", "Dimension of the LSTMs' inputs."
 STATES = "Dimension of the LSTMs' states."
 
 

@@ -193,11 +193,11 @@ class GeneratorVocabulary:
 
     @cached_property
     def ids(self) -> Mapping[str, int]:
-        """The ids of the words and UNK classes that the model can generate."""
+        """The ids of the words and classes of unknown words that the model can generate."""
         return {self.words.symbols[i]: i for i in chain.from_iterable(self.clusters)}
 
     def unkify(self, tokens: Iterable[str]) -> list[str]:
-        """Return tokens with words that the model lacks replaced by UNK classes; UNK classes stay unchanged."""
+        """Return tokens with classes of unknown words instead of words that the model lacks; classes stay unchanged."""
         return [w if w in self.ids else self.unknown.word_class(w) for w in tokens]
 
     def word_ids(self, unkified: Iterable[str]) -> list[int]:

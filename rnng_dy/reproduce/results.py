@@ -80,7 +80,7 @@ def _trials(
 
 
 def corpus_statistics(oracle: Path) -> dict[str, int]:
-    """Return table 1 of the paper: sentences, tokens, types and UNK classes of a generative oracle."""
+    """Return table 1 of the paper: sentences, tokens, types and classes of unknown words of a generative oracle."""
     sentences = read_oracle(oracle)
     return {
         "sequences": len(sentences),

@@ -61,10 +61,10 @@ class BeamSearch(WordSearch):
         like_reference: bool = False,
         early_stop: bool = True,
     ):
-        """Set sizes and variants; `sum_all` sums probabilities over all analyses of a word, not the word beam alone.
+        """Set sizes and variants; `sum_all` adds up all partial trees of a word, not the word beam alone.
 
-        A round is the last one if as many analyses as the beam holds have then reached the word. With `early_stop` it
-        is also the last one if no open analysis can enter the word beam any more.
+        A round is the last one if as many partial trees as the beam holds have reached the word. With `early_stop` it
+        is also the last one if no open partial tree can enter the word beam any more.
         Raises RnngError for impossible sizes.
         """
         if min(sizes.beam, sizes.word_beam) < 1 or sizes.fast_track < 0:
@@ -83,12 +83,12 @@ class BeamSearch(WordSearch):
         return (yield from self._search(begun, word))
 
     def finish(self, reading: SearchState) -> Search[SearchState]:
-        """Return the state after the end of the sentence, whose analyses are complete trees."""
+        """Return the state after the end of the sentence, with complete trees."""
         begun = [h._replace(at_word=h.score, lexical=0.0) for h in reading.hypotheses]
         return (yield from self._search(begun, None))
 
     def ready(self, reading: SearchState) -> Search[SearchState]:
-        """Return the analyses that are about to generate a word, whichever it is."""
+        """Return the partial trees that are about to generate a word, whichever it is."""
         return (yield from self._search(reading.hypotheses, None, any_word=True))
 
     def _search(
@@ -139,7 +139,7 @@ class BeamSearch(WordSearch):
     def _select(self, scores: np.ndarray, goal: np.ndarray) -> np.ndarray:
         """Return the best actions, then the fast-tracked ones: indices in row-major order of scores.
 
-        Ties go to the better analysis, then to the lower action id.
+        Ties go to the better partial tree, then to the lower action id.
         """
         flat = scores.ravel()
         possible = np.flatnonzero(flat > -np.inf)
@@ -174,18 +174,18 @@ class BeamSearch(WordSearch):
 
 
 class _Reached:
-    """The analyses that have reached a word: the best ones, and the scores of all in nats."""
+    """The partial trees that have reached a word: the best ones, and the scores of all in nats."""
 
     def __init__(self, size: int):
         self._size = size
         self.best: list[Hypothesis] = []
-        """At most `size` analyses, best first."""
+        """At most `size` partial trees, best first."""
         self.scores: list[float] = []
         self.lexical: list[float] = []
-        """log p(word | u) of all analyses, in nats."""
+        """log p(word | u) of all partial trees, in nats."""
 
     def add(self, found: list[Hypothesis]) -> None:
-        """Add analyses."""
+        """Add partial trees."""
         self.scores += [h.score for h in found]
         self.lexical += [h.lexical for h in found]
         self.best = sorted(self.best + found, key=lambda h: -h.score)[: self._size]

@@ -39,12 +39,18 @@ class Estimate:
 
 
 def estimate(log_q: Sequence[float], log_p: Sequence[float]) -> Estimate:
-    """Return the estimate log (1/N) sum_i p_i / q_i from samples y_i ~ q; repeated samples count each time.
+    """Estimate log p(x) as log (1/N) sum_i p_i / q_i from samples y_i of q; repeated samples count each time.
 
-    Raises ValueError if there are no samples, or not as many log q as log p.
+    Args:
+        log_q: Log probability in nats of each sample under the distribution from which it was drawn.
+        log_p: Joint log probability in nats of each sample.
 
-    >>> round(estimate([math.log(0.5)] * 2, [math.log(0.1), math.log(0.3)]).log_marginal, 6)
-    -0.916291
+    Raises:
+        ValueError: There are no samples, or the numbers of log q and log p differ.
+
+    Examples:
+        >>> round(estimate([math.log(0.5)] * 2, [math.log(0.1), math.log(0.3)]).log_marginal, 6)
+        -0.916291
     """
     if not log_q or len(log_q) != len(log_p):
         raise ValueError(f"{len(log_q)} proposal and {len(log_p)} joint log probabilities")

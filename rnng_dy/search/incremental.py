@@ -78,13 +78,13 @@ class SearchState:
     """The state of a search after a word."""
 
     hypotheses: Sequence[Hypothesis]
-    """The analyses with which the search continues, best first; empty if the search could not reach the word."""
+    """The partial trees with which the search continues, best first; empty if the search could not reach the word."""
     log_mass: np.ndarray
     """Log of the estimated probability of the words so far in nats: shape (runs,)."""
     shares: np.ndarray
-    """Probability of each analysis given the words so far: shape (hypotheses,)."""
+    """Probability of each partial tree given the words so far: shape (hypotheses,)."""
     log_syntactic: float | None = None
-    """log_mass without the last word's own probability, for searches that sum over analyses."""
+    """log_mass without the last word's own probability, for searches that sum over partial trees."""
     rounds: int = 0
     """Number of requests to the model for this word."""
     actions: int = 0
@@ -92,7 +92,7 @@ class SearchState:
     weights: Sequence[Any] = field(default=())
     """The search's own data on each hypothesis."""
     entropy: float | None = None
-    """An estimate of the entropy over all analyses, in nats; None if it is the entropy of `shares`."""
+    """An estimate of the entropy over all partial trees, in nats; None if it is the entropy of `shares`."""
 
     @property
     def mean_log_mass(self) -> float:
@@ -105,26 +105,32 @@ Search = Generator[ExpansionRequest, Expansion, T]
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """Options of searches; each search reads some of them."""
+    """Options of searches; each search reads some of them.
+
+    The fields and their defaults are the search options of `rnng-dy surprisal`, with _ instead of -: `beam`,
+    `fast_track`, `word_beam`, `particles`, and so on.
+    """
 
     search: str = "beam"
-    """A name in `search.surprisal.SEARCHES`."""
-    beam: int = setting("Beam: actions in a round.", 100, AT_LEAST_1)
+    """Name of the search: `beam`, `particles`, `variable`, or that of a plugin."""
+    beam: int = setting("Beam: number of partial trees kept after each round.", 100, AT_LEAST_1)
     fast_track: int = setting(
-        "Beam: actions that generate the word, kept besides those.", 5, NOT_NEGATIVE
+        "Beam: number of partial trees that reach the word, kept besides those.", 5, NOT_NEGATIVE
     )
-    word_beam: int = setting("Beam: analyses that are kept for the next word.", 10, AT_LEAST_1)
+    word_beam: int = setting(
+        "Beam: number of partial trees kept for the next word.", 10, AT_LEAST_1
+    )
     sum_all: bool = False
-    """Whether probabilities are sums over all analyses that reach a word, not over the word beam alone."""
+    """Whether probabilities are sums over all partial trees that reach a word, not over the word beam alone."""
     like_reference: bool = setting(
-        "Beam: the numbers of the published program, its quirks included.", False
+        "Beam: compute the same numbers as the published program (cpllab/rnng-incremental).", False
     )
-    particles: int = setting("Particles, or variable: how many.", 1000, Range(1, 10**9))
+    particles: int = setting("Particles, or variable: number of particles.", 1000, Range(1, 10**9))
     runs: int = setting(
-        "Particles: independent runs; from 2 on there are standard errors.", 1, Range(1, 10**4)
+        "Particles: number of independent runs; 2 or more give standard errors.", 1, Range(1, 10**4)
     )
     threshold: float = setting(
-        "Particles: resampled where the effective sample size is below this share of them.",
+        "Particles: resample when the effective sample size is below this share of the particles.",
         0.5,
         Range(0, 1),
     )
@@ -141,7 +147,7 @@ class WordSearch(ABC):
     options: ClassVar[tuple[str, ...]] = ()
     """The fields of `SearchOptions` that the search reads, besides `seed`.
 
-    The first field is the approximate number of analyses of a sentence that are held at a time; without fields, one.
+    The first field is about the number of partial trees of a sentence that are held at a time; without fields, one.
     """
 
     @classmethod
@@ -164,7 +170,7 @@ class WordSearch(ABC):
 
     @abstractmethod
     def finish(self, reading: SearchState) -> Search[SearchState]:
-        """Return the state after the end of the sentence, whose analyses are complete trees."""
+        """Return the state after the end of the sentence, with complete trees."""
 
 
 def start_hypothesis(configuration: Configuration) -> Hypothesis:
@@ -213,7 +219,7 @@ def read_sentence(
 
     `measure` takes the number of the word, from 0, and the states before and after it. No other states are stored, so
     a long sentence needs no more memory than a short one. A word that the model cannot generate is None in `words`; the
-    state after it is None and the search skips it. The search stops after a word that no analysis reaches.
+    state after it is None and the search skips it. The search stops after a word that no partial tree reaches.
     """
     before, measured = _checked(search.start, search.start(root)), []
     for number, word in enumerate(words):

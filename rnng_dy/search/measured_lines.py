@@ -14,7 +14,7 @@ from rnng_dy.search.words import MeasuredSentence, WordRecord
 
 
 class Wanted(NamedTuple):
-    """What is wanted besides the words' numbers."""
+    """Outputs that are wanted besides the measures of words."""
 
     end: bool
     trees: bool
@@ -57,7 +57,7 @@ def _of_records(records: Sequence[WordRecord], end: bool) -> MeasuredSentence:
     unseen = [f"{r.token} ({r.unk})" for r in records if math.isinf(r.surprisal)]
     problem = None
     if unseen:
-        problem = f"not in the model's vocabulary, so passed over: {', '.join(unseen)}"
+        problem = f"not in the model's vocabulary, so skipped: {', '.join(unseen)}"
     if any(math.isnan(r.surprisal) for r in records):
         problem = "does not fit into memory"
     return MeasuredSentence(records if end else records[:-1], problem=problem)

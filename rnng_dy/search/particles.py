@@ -1,4 +1,4 @@
-"""Searches whose analyses do not compete within a word: the particle filter and the variable beam."""
+"""Searches whose partial trees do not compete within a word: the particle filter and the variable beam."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ class ParticleFilter(WordSearch):
             rounds,
             done,
             [weights[i] for i in left],
-            # probabilities of analyses estimate the entropy; their shares among few draws would make it too low
+            # probabilities of partial trees estimate the entropy; their shares among few draws would make it too low
             log_sum(log_mass)
             - math.log(self._runs)
             - float(shares @ [h.score for h in hypotheses]),

@@ -45,7 +45,7 @@ class Reader:
 
     @property
     def beam(self) -> list[Analysis]:
-        """The analyses of the words so far, best first."""
+        """The partial trees of the words so far, best first."""
         reading = self._reading
         return [] if reading is None else [analysis(self._model, h) for h in reading.hypotheses]
 
@@ -53,8 +53,12 @@ class Reader:
     def push(self, token: str) -> WordRecord:
         """Read a word and return its measures.
 
-        Raises UnseenSymbolError if the model has neither the word nor its UNK class, RnngError if the search cannot
-        reach the word. The reader then stays in place.
+        Args:
+            token: The word.
+
+        Raises:
+            UnseenSymbolError: The model knows neither the word nor its class of unknown words.
+            RnngError: The search cannot reach the word. After any error the reader stays in place.
         """
         [token], _ = split_tokens([token])
         [unk] = self._model.vocabulary.unkify([token])
@@ -70,6 +74,9 @@ class Reader:
         """Return the measures of the sentence's ending here, and its complete trees, best first.
 
         The reader itself does not move.
+
+        Raises:
+            RnngError: No word has been read, or the search cannot end the sentence here.
         """
         if not self.tokens:
             raise RnngError("no word has been read")
@@ -78,10 +85,16 @@ class Reader:
 
     @one_graph
     def next_words(self, k: int = 10) -> list[tuple[str, float]]:
-        """Return the k most probable next words with their probabilities; those of all words add up to 1.
+        """Return the k most probable next words with their probabilities.
 
-        Probabilities are means over the analyses that reach a word, weighted by their probabilities. UNK classes count
-        as words. Raises RnngError for k below 1, and if no analysis reaches a word.
+        Probabilities are means over the partial trees that reach a word, weighted by their probabilities.
+        Classes of unknown words count as words. The probabilities of all words add up to 1.
+
+        Args:
+            k: Number of words.
+
+        Raises:
+            RnngError: k is below 1, or no partial tree reaches a word.
         """
         if k < 1:
             raise RnngError(f"{k} next words: from 1 on")
@@ -90,7 +103,7 @@ class Reader:
         search = BeamSearch(model.transitions, sizes)
         [ready] = run(model, [lambda: search.ready(self._start())])
         if not ready.hypotheses:
-            raise RnngError("no analysis leads to a next word")
+            raise RnngError("no partial tree leads to a next word")
         step = model.step([h.configuration for h in ready.hypotheses])
         log_probs = step.every_word_log_prob(range(len(ready.hypotheses)))
         scores = np.array([h.score for h in ready.hypotheses])
@@ -115,7 +128,7 @@ class Reader:
         [after] = run(self._model, [opened])
         if not after.hypotheses:
             place = "the end" if token is None else repr(token)
-            raise RnngError(f"no analysis that the search kept leads to {place}")
+            raise RnngError(f"no partial tree that the search kept leads to {place}")
         keep(self._model, after.hypotheses)
         self._reading = after
         return record(self._model, token, unk, before[0], after)

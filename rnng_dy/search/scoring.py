@@ -83,7 +83,7 @@ class ScoredTree(NamedTuple):
 
 
 def trees_to_score(path: str, model) -> Iterator[ScoredTree]:
-    """Yield the trees of a samples file (words unchanged) or of a tree file (unknown words become UNK classes).
+    """Yield the trees of a samples file (words unchanged) or of a tree file (unknown words become classes).
 
     Raises InputError, with the line, for a tree that has no actions.
     """

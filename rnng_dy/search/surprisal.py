@@ -30,7 +30,7 @@ from rnng_dy.search.particles import ParticleFilter, VariableBeam
 from rnng_dy.search.words import Analysis, MeasuredSentence, WordRecord
 
 ANALYSES = 400
-"""Approximate number of analyses in a batch of sentences; larger batches need more memory and are no faster."""
+"""Approximate number of partial trees in a batch of sentences; larger batches need more memory and are no faster."""
 
 
 DEFAULT_OPTIONS = SearchOptions()
@@ -66,11 +66,11 @@ def measure(
     unkified: Sequence[Sequence[str] | None] | None = None,
     numbers: Sequence[int] | None = None,
 ) -> Iterator[MeasuredSentence]:
-    """Yield the measures of sentences, which are lists of tokens; unknown words are read as UNK classes.
+    """Yield the measures of sentences, which are lists of tokens; unknown words are read as classes of unknown words.
 
-    A word whose UNK class is also unknown has infinite surprisal and is skipped. `unkified` has the words as the model
-    should see them, None to derive them. `numbers` number the sentences, which decides the draws of a particle filter.
-    Raises RnngError for invalid tokens (see `split_tokens`).
+    A word whose class the model does not know either has infinite surprisal and is skipped. `unkified` has the words as
+    the model should see them, None to derive them. `numbers` number the sentences, which decides the draws of a
+    particle filter. Raises RnngError for invalid tokens (see `split_tokens`).
     """
     unkified = unkified or [None] * len(sentences)
     numbers = numbers or range(len(sentences))
@@ -145,11 +145,11 @@ def _problem(
         r.token if r.token == r.unk else f"{r.token} ({r.unk})" for r in records if r.rounds is None
     ]
     if unseen:
-        return f"not in the model's vocabulary, so passed over: {', '.join(unseen)}"
+        return f"not in the model's vocabulary, so skipped: {', '.join(unseen)}"
     if not last.hypotheses:
         token = names[len(records) - 1][0]
         place = "the end" if token is None else f"word {len(records)}, {token!r}"
-        return f"no analysis that the search kept leads to {place}: it needs to look further"
+        return f"no partial tree that the search kept leads to {place}: it needs to look further"
     return None
 
 
@@ -197,7 +197,7 @@ def _bits(nats: float) -> float:
 
 
 def _entropy(reading: SearchState) -> float:
-    """Return the entropy of the analyses, in bits."""
+    """Return the entropy of the partial trees, in bits."""
     if reading.entropy is not None:
         return _bits(reading.entropy)
     positive = reading.shares[reading.shares > 0]

@@ -30,7 +30,7 @@ class Outputs(NamedTuple):
 
     @property
     def has_beams(self) -> bool:
-        """Whether an output shows the analyses of words."""
+        """Whether an output shows the partial trees of words."""
         return bool(self.beams or self.json or self.page)
 
 

@@ -40,7 +40,7 @@ def tagged_tree(parser, sentence: SourceSentence, actions: Actions) -> nltk.Tree
 
 
 def unkified_tree(parser, sentence: SourceSentence, actions: Actions) -> nltk.Tree:
-    """Return the tree of actions as a generator reads it: without tags, unknown words as UNK classes."""
+    """Return the tree of actions as a generator reads it: without tags, unknown words as classes of unknown words."""
     unkify, transitions = parser.vocabulary.unknown.unkify, parser.transitions
     words = sentence.unkified or unkify(sentence.tokens)
     return transitions.tree_of(transitions.decode(actions), words)
@@ -113,6 +113,6 @@ def search_trees(
 def tree_line(
     system: TransitionSystem, sentence: SourceSentence | OracleSentence, tree: Analysis
 ) -> str:
-    """Return a complete analysis as a tree on one line, with the sentence's tags if it has them."""
+    """Return a complete tree of a search on one line, with the sentence's tags if it has them."""
     tags = sentence.tags or [NO_TAG] * len(sentence.tokens)
     return format_tree(system.tree_of(tree.actions, sentence.tokens, tags))

@@ -55,8 +55,9 @@ class CleanText(NamedTuple):
 
 
 def clean(text: str) -> CleanText:
-    """Return the text with blanks for white space, control characters and zero-width spaces, without soft hyphens and
-    direction marks.
+    """Return the text with blanks for white space and invisible characters, without soft hyphens and direction marks.
+
+    Invisible are control characters and zero-width spaces.
 
     Raises RnngError for a character that UTF-8 cannot encode.
     """
@@ -64,7 +65,7 @@ def clean(text: str) -> CleanText:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise RnngError(
-            f"character {error.start + 1} of the text is a lone surrogate, which no UTF-8 has: decode the text anew"
+            f"character {error.start + 1} of the text is a lone surrogate, which no UTF-8 has: decode the text again"
         ) from None
     cleaned = text.translate(_CLEANING)
     if len(cleaned) == len(text):

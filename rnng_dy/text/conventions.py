@@ -125,9 +125,9 @@ def _checked(name: str, value: object, like: object) -> object:
 
 
 def unspelled(word: str) -> str:
-    """Return a word as in running text, with the brackets and slashes that the Penn Treebank writes differently.
+    r"""Return a word as in running text, with the brackets and slashes that the Penn Treebank writes differently.
 
-    >>> unspelled("-LRB-a-RRB-"), unspelled("1\\\\/2")
+    >>> unspelled("-LRB-a-RRB-"), unspelled("1\\/2")
     ('(a)', '1/2')
     """
     if "B-" in word:

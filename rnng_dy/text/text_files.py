@@ -27,7 +27,7 @@ def read_segmenter(path: Path | Member) -> Segmenter:
         return Segmenter.from_json(from_json(text))
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(
-            f"damaged ({type(error).__name__}: {error}): make the model anew, or delete this file; text is then read "
+            f"damaged ({type(error).__name__}: {error}): train the model again, or delete this file; text is then read "
             "as the model's words let see",
             path,
         ) from None

@@ -35,7 +35,7 @@ class Unseen:
 
 
 def unseen(model: Model, sentences: Sequence[OracleSentence]) -> Unseen:
-    """Return the nonterminals and POS tags that the model lacks; lacking words have UNK classes and do not count.
+    """Return the nonterminals and POS tags that the model lacks; words do not count, since they have classes.
 
     Raises RnngError for sentences of another transition system.
     """
@@ -55,7 +55,8 @@ def extended(model: M, sentences: Sequence[OracleSentence], seed: int) -> M:
     """Return a larger model that also has the sentences' nonterminals, POS tags and, for a parser, repeated words.
 
     The model's own symbols keep their ids and parameters; the seed determines the new rows. But a new word begins with
-    the parameters of its UNK class, which stood for it so far. The model keeps its tagger unless there are new tags.
+    the parameters of its class of unknown words, which stood for it so far. The model keeps its tagger unless there
+    are new tags.
     Models that generate words get no new words, since those have no cluster.
 
     Raises RnngError for sentences of another transition system.
@@ -86,7 +87,7 @@ def extended(model: M, sentences: Sequence[OracleSentence], seed: int) -> M:
 
 
 def as_seen_by(model: Model, sentences: Sequence[OracleSentence]) -> EncodedOracle:
-    """Return the sentences with the UNK classes of the model's vocabulary instead of those of their oracle."""
+    """Return the sentences with classes of unknown words by the model's vocabulary instead of those of their oracle."""
     v = model.vocabulary
     unkify = v.unknown.unkify if isinstance(v, ParserVocabulary) else v.unkify
     return encoded(sentences).with_classes(unkify)
@@ -102,7 +103,7 @@ def _new_words(parser: DiscriminativeParser, oracle: EncodedOracle) -> list[str]
 def _grown(model: M, vocabulary: object, seed: int, words: Sequence[str]) -> M:
     """Return the model with a vocabulary that begins with its own; only first dimensions of arrays grow.
 
-    The `words` are new words of a parser, which begin with the parameters of their UNK classes.
+    The `words` are new words of a parser, which begin with the parameters of their classes of unknown words.
     """
     config = model.config()
     given = {name: config[name] for name in model.config_defaults if name in config}

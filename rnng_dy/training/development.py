@@ -130,6 +130,7 @@ class LanguageModelEvaluation(WordsEvaluation):
     figure = "dev perplexity"
 
     def log_probs(self, examples: Sequence) -> list[float]:
+        """See `WordsEvaluation`."""
         return self.model.log_probs(examples).sum(axis=1).tolist()
 
 
@@ -139,6 +140,7 @@ class GeneratorEvaluation(WordsEvaluation):
     figure = "dev perplexity of words and trees"
 
     def log_probs(self, examples: Sequence) -> list[float]:
+        """See `WordsEvaluation`."""
         return [
             math.nan if log_p is None else log_p
             for part in batches(examples, lambda e: len(e.actions), scoring.MAX_STATES)

@@ -16,25 +16,33 @@ class Settings:
 
     epochs: int = setting("Passes over the training data.", numbers=AT_LEAST_1)
     dropout: float = setting("Dropout rate.", numbers=RATE)
-    optimizer: str = setting("How gradients become updates.", "sgd", choices=("sgd", "adam"))
+    optimizer: str = setting(
+        "Rule that turns gradients into updates.", "sgd", choices=("sgd", "adam")
+    )
     learning_rate: float = setting("Learning rate at the beginning.", 0.1, POSITIVE)
     schedule: str = setting(
-        "How the learning rate falls: see --decay, or linearly to 0.",
+        "Decrease of the learning rate: inverse (see --decay), or linear to 0.",
         "inverse",
         choices=("inverse", "linear"),
     )
     decay: float = setting(
         "With inverse: epoch e (from 0) has learning rate / (1 + e * decay).", numbers=NOT_NEGATIVE
     )
-    clip: float = setting("Global norm that gradients are scaled down to.", 5.0, POSITIVE)
-    l2: float = setting("Share by which every update shrinks the parameters it uses.", 1e-6, RATE)
+    clip: float = setting(
+        "Largest global norm of gradients; larger ones are scaled down.", 5.0, POSITIVE
+    )
+    l2: float = setting(
+        "Share by which each update shrinks the parameters that it uses.", 1e-6, RATE
+    )
     """Applies to dense parameters and, with sgd, to the lookup rows of the minibatch."""
-    batch_size: int = setting("Sentences in one update.", 1, AT_LEAST_1)
+    batch_size: int = setting("Sentences per update.", 1, AT_LEAST_1)
     bucket: bool = setting(
-        "Sentences of like length in each update, or of any (the default).", False
+        "Put sentences of similar length into each update (not the default).", False
     )
     unknown_probability: float = setting(
-        "How often a word seen once is its UNK class.", 0.5, Range(0, 1)
+        "Probability that a word that occurs once in training is replaced by its class of unknown words.",
+        0.5,
+        Range(0, 1),
     )
     first_evaluation: int = setting(
         "Sentences before the first evaluation on the dev data.", numbers=AT_LEAST_1
@@ -42,16 +50,16 @@ class Settings:
     evaluate_every: int = setting("Sentences between evaluations.", numbers=AT_LEAST_1)
     evaluate_from_epoch: int = setting("Full epochs before any evaluation.", numbers=NOT_NEGATIVE)
     patience: int = setting(
-        "End after so many evaluations without a new best, whatever the learning rate is then; 0: never.",
+        "End after this number of evaluations without a new best; 0: never.",
         0,
         NOT_NEGATIVE,
     )
     checkpoint_every: int = setting("Sentences between saved training states.", 2500, AT_LEAST_1)
     """Every evaluation also saves a training state."""
     report_every: int = setting("Sentences between records in log.jsonl.", 500, AT_LEAST_1)
-    seed: int = setting("Seed of everything random.", 1, Range(0, 2**32 - 1))
+    seed: int = setting("Random seed of the training.", 1, Range(0, 2**32 - 1))
     jobs: int = setting(
-        "Processes that share each minibatch's gradient; results differ with their number.",
+        "Number of processes among which each minibatch is divided; models differ slightly with it.",
         1,
         AT_LEAST_1,
     )

@@ -167,7 +167,7 @@ class Replicas:
                 'its calls under `if __name__ == "__main__":`, because each process imports it'
             )
         raise RnngError(
-            f"training process {rank} ended with code {process.exitcode} (-9: killed, often for want of memory); "
+            f"training process {rank} ended with code {process.exitcode} (-9: killed, often because memory ran out); "
             "continue with --resume, or train with fewer --jobs"
         )
 

@@ -56,12 +56,18 @@ class Training:
         listener: Listener | None = None,
         **settings: Any,
     ):
-        """Check the options; `kind` is `discriminative`, `generative` or `lstm-lm`, `folder` the model folder.
+        """Check the options.
 
-        `trees` and `dev_trees` are files of bracketed trees, nltk.Trees or oracles. `settings` are the other options of
-        `rnng-dy train`, with _ for -: see `TrainingOptions` and `Settings`.
+        Args:
+            kind: `discriminative`, `generative` or `lstm-lm`.
+            trees: Training data: a file of bracketed trees, a list of `nltk.Tree`, or an oracle.
+            dev_trees: Development data, in the same forms.
+            folder: The model folder; it must not exist unless `resume=True`.
+            listener: Gets the messages and records of the training.
+            **settings: The other options of `rnng-dy train`, with _ instead of -; see `TrainingOptions` and `Settings`.
 
-        Raises RnngError for options that exclude each other, unknown settings, and values out of range.
+        Raises:
+            RnngError: Options exclude each other, or a setting is unknown or out of range.
         """
         # on the command line, the user names oracles by --train and --dev
         if "train" not in settings and is_oracle(trees):
@@ -99,8 +105,9 @@ class Training:
     def __iter__(self) -> Iterator[Record]:
         """Train, and yield the records of the log.
 
-        Raises RnngError for data, models and settings that cannot be used. Raises `Stopped`, a KeyboardInterrupt, after
-        a signal has stopped the training and its state is saved.
+        Raises:
+            RnngError: The data, the initial model or the settings cannot be used.
+            Stopped: A signal has stopped the training, and its state is saved; a KeyboardInterrupt.
         """
         with naming_arguments(self._is_python), ExitStack() as stack:
             self._begin(stack)
@@ -282,9 +289,18 @@ def train(
     on_record: Callable[[Record], None] | None = None,
     **settings: Any,
 ) -> Any:
-    """Train a model to the end and return the one that scored best on the development data.
+    """Train a model to the end, write its folder, and return the model that is best on the development data.
 
-    Arguments and errors are those of `Training`; `on_record` is called with each record of the log.
+    Args:
+        kind: `discriminative`, `generative` or `lstm-lm`.
+        trees: Training data: a file of bracketed trees, a list of `nltk.Tree`, or an oracle.
+        dev_trees: Development data, in the same forms; `hold_out=0.1` takes a share of `trees` instead.
+        folder: The model folder to write.
+        on_record: Function that is called with each record of the log.
+        **settings: The other options of `rnng-dy train`, with _ instead of -, such as `preset="fast"`.
+
+    Raises:
+        RnngError: Options exclude each other, a setting is unknown or out of range, or the data cannot be used.
     """
     training = Training(
         kind, trees, dev_trees, folder=folder, listener=Listener(on_record), **settings

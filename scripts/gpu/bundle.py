@@ -27,7 +27,7 @@ NAME = "rnng-dy-gpu"
 TREEBANK = "corpora/treebank"
 DESCRIPTION = (
     "Pack DyNet's wheel with the CUDA backend, the Python packages that it and the project need, the project, data, "
-    "references made on the CPU, and the object files with a ninja file, so that a changed source is linked anew in a "
+    "references made on the CPU, and the object files with a ninja file, so that a changed source is linked again in a "
     "minute. CUDA's libraries and its compiler are the other machine's. There, `sh run.sh` sets up and runs the check."
 )
 

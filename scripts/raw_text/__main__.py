@@ -18,15 +18,15 @@ from scripts.raw_text.figures import Gold, segmentation_figures, tree_figures
 @click.argument("trees")
 @click.option("--model", metavar="FOLDER", help="A parser, with a tagger if it reads tags.")
 @click.option("--train", metavar="TREES", help="Without a parser: learn tokens from these.")
-@click.option("--text", metavar="FILE", help="Write the text, one sentence a line.")
+@click.option("--text", metavar="FILE", help="Write the text, one sentence per line.")
 @click.option("--json", "as_json", metavar="FILE", help="Write the figures.")
 def main(
     trees: str, model: str | None, train: str | None, text: str | None, as_json: str | None
 ) -> None:
-    """What comes back from the text of TREES: gold trees, one a line, with POS tags.
+    """What comes back from the text of TREES: gold trees, one per line, with POS tags.
 
     Makes the trees text again, and measures how its sentences, tokens and, with a parser, trees come back from that:
-    from one sentence a line, and from running text, all sentences with a blank between them and no paragraphs. Tokens
+    from one sentence per line, and from running text, all sentences with a blank between them and no paragraphs. Tokens
     count where they are written as in the treebank and stand at the same characters. Trees are scored by EVALB's rules
     (COLLINS.prm) where sentence and tokens are gold's; and all of them by the characters from the first to the last
     word of a bracket, by the same rules for labels and punctuation.

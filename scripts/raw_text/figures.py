@@ -28,7 +28,7 @@ COMMAND = [sys.executable, "-m", "rnng_dy"]
 Span = tuple[int, int]
 Token = tuple[str, Span]
 """A token and its place in the text."""
-WAYS = {"one a line": True, "running text": False}
+WAYS = {"one per line": True, "running text": False}
 """Ways to write the text, and whether each sentence has a line."""
 
 
@@ -92,7 +92,7 @@ def tree_figures(gold: Gold, model: str) -> dict[str, float]:
             f"{way}: EVALB F1 of those": score(golds, those).f1,
             f"{way}: EVALB F1 of those, from gold tokens": score(golds, from_gold).f1,
             f"{way}: F1 by characters, all": _tree_f1(gold, from_text, found),
-            f"{way}: sentences a second, start included": len(found) / seconds,
+            f"{way}: sentences per second, start included": len(found) / seconds,
         }
     return figures
 

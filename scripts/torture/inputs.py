@@ -174,9 +174,9 @@ def write_smallest(
 def minimized(
     content: bytes, still_fails: Callable[[bytes], bool], seconds: float = SECONDS
 ) -> bytes:
-    """Leave out lines, then bytes, as long as `still_fails` is true of the rest; return the rest.
+    r"""Leave out lines, then bytes, as long as `still_fails` is true of the rest; return the rest.
 
-    >>> minimized(b"a\\nbcd\\ne\\n", lambda c: b"c" in c)
+    >>> minimized(b"a\nbcd\ne\n", lambda c: b"c" in c)
     b'c'
     """
     until = time.monotonic() + seconds

@@ -37,7 +37,7 @@ class Job(NamedTuple):
     program: str = RUN
 
     def words(self, data: Path, resume: bool = False) -> str:
-        """Return the words of the command, anew or to resume."""
+        """Return the words of the command, to start or to resume."""
         return f"{self.command} {self.resume if resume else ''}".format(data=data)
 
     def start(

@@ -202,7 +202,7 @@ def test_damaged_arrays_are_made_anew(path, name, damage, sentences):
     _, encoded_now, said = read(path)
     assert encoded_now == len(sentences)
     assert len(said) == 1
-    assert said[0].endswith("made anew")
+    assert said[0].endswith("made again")
     assert read(path)[1:] == (0, [])
 
 
@@ -319,7 +319,7 @@ def test_forged_arrays_are_made_anew_whatever_their_header_says(path, sentences,
     read(path)
     forged(path, name, content(sum(len(s.tokens) for s in sentences)))
     found, encoded_now, said = read(path)
-    assert encoded_now == len(sentences) and said[0].endswith("made anew")
+    assert encoded_now == len(sentences) and said[0].endswith("made again")
     assert list(found) == bare(sentences)
 
 
@@ -358,7 +358,7 @@ def test_forged_arrays_whose_actions_build_no_trees_are_made_anew(path, sentence
     forged(path, f"{name}.npy", column(changed))
     forged(path, "symbols.json", json.dumps(symbols).encode())
     found, encoded_now, said = read(path)
-    assert encoded_now == len(sentences) and said[0].endswith("made anew")
+    assert encoded_now == len(sentences) and said[0].endswith("made again")
     assert list(found) == bare(sentences)
 
 

@@ -72,7 +72,7 @@ def refused(folder, part):
     with pytest.raises(InputError) as error:
         load_tagger(folder)
     assert str(folder / FILES[part]) in str(error.value)
-    assert "train the tagger anew" in str(error.value)
+    assert "train the tagger again" in str(error.value)
     return str(error.value)
 
 

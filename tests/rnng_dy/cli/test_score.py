@@ -24,6 +24,6 @@ def test_what_does_not_fit_into_memory_has_p_0_and_is_named(generator, tmp_path,
     with TINY.open(encoding="utf-8") as stream:
         (tmp_path / "t.trees").write_text("".join(islice(stream, 2)))
     result = invoke("score", "--model", tmp_path / "m", tmp_path / "t.trees")
-    assert "p = 0 for want of memory: all trees of sentences 1\n" in result.stderr
+    assert "p = 0 because memory ran out: all trees of sentences 1\n" in result.stderr
     first, second = result.stdout.splitlines()
     assert first == f"{lengths[0]}\tinf" != second

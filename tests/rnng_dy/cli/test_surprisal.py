@@ -205,7 +205,7 @@ def test_a_word_that_the_model_cannot_give_is_infinite_and_the_run_goes_on(kind,
     rows = table(result.stdout)
     assert [r["surprisal"] == "inf" for r in rows] == [i == 1 for i in range(9)]
     assert (
-        "-:1: not in the model's vocabulary, so passed over: A1-S (UNK-CAPS-NUM-DASH-s)"
+        "-:1: not in the model's vocabulary, so skipped: A1-S (UNK-CAPS-NUM-DASH-s)"
         in result.stderr
     )
     first = json.loads((folder / "out.json").read_text(encoding="utf-8").splitlines()[0])
@@ -256,7 +256,7 @@ def test_a_search_that_finds_no_way_says_where():
         "--model", "generator", "--search", "variable", "--particles", "1", "--end", "s.txt"
     )
     assert (
-        "s.txt:1: no analysis that the search kept leads to word 1, 'the': it needs to look"
+        "s.txt:1: no partial tree that the search kept leads to word 1, 'the': it needs to look"
         in result.stderr
     )
     rows = table(result.stdout)

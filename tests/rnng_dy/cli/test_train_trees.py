@@ -256,7 +256,7 @@ def test_ctrl_c_while_the_data_is_made_leaves_nothing(monkeypatch, where):
 
     monkeypatch.setattr(where, stopped)
     result = train("generative", "--trees", "t.trees", "--hold-out", "0.1", code=130)
-    assert "stopped before there was m: the same command begins anew" in result.stderr
+    assert "stopped before there was m: the same command starts again" in result.stderr
     assert sorted(path.name for path in Path().iterdir()) == ["d.trees", "t.trees"]
 
 
@@ -327,7 +327,7 @@ def test_a_training_that_is_killed_while_it_encodes_begins_anew(monkeypatch):
     with monkeypatch.context() as stopping:
         stopping.setattr(encoding, "write_header", stop)
         result = train("lstm-lm", *data, code=130)
-    assert "begins anew" in result.stderr
+    assert "starts again" in result.stderr
     assert sorted(os.listdir()) == ["d.trees", "t.trees"]
     train("lstm-lm", *data)
 

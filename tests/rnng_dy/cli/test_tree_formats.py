@@ -206,7 +206,7 @@ def test_a_sentence_that_does_not_fit_into_memory_keeps_its_place(monkeypatch):
         ),
         (("--nbest", 0), "--nbest"),
         (("--samples", 0), "--samples"),
-        (("--nbest", 9, "--beam", 8), "--nbest 9 needs --beam 9 at the least"),
+        (("--nbest", 9, "--beam", 8), "--nbest 9 needs --beam 9 or more"),
     ],
 )
 def test_what_cannot_be_is_refused(options, message):

@@ -134,7 +134,7 @@ def test_what_a_reader_cannot_read_leaves_it_where_it_is(model):
 
 def test_a_search_that_finds_no_way_says_so(model):
     reader = model.reader(SearchOptions(search="variable", particles=1))
-    with pytest.raises(RnngError, match="no analysis that the search kept leads to 'she'"):
+    with pytest.raises(RnngError, match="no partial tree that the search kept leads to 'she'"):
         reader.push("she")
     assert reader.tokens == ()
 

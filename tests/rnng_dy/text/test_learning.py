@@ -181,7 +181,7 @@ def test_a_damaged_text_json_is_named(text_json, key, value):
     data = json.loads(text_json.read_text())
     text_json.write_text(json.dumps(data | {key: value}))
     with pytest.raises(
-        InputError, match=r"text.json: damaged .*: make the model anew, or delete this file"
+        InputError, match=r"text.json: damaged .*: train the model again, or delete this file"
     ):
         read_segmenter(text_json)
 

@@ -56,8 +56,8 @@ def test_segmentation_is_counted():
     assert set(right.values()) == {2, 100.0}
     other = Segmenter.of_training([["can't", "don't"]])
     wrong = segmentation_figures(gold, other)
-    assert wrong["one a line: sentences with all tokens right, %"] == 50
-    assert wrong["one a line: tokens, F1"] == pytest.approx(200 * 4 / (6 + 5))
+    assert wrong["one per line: sentences with all tokens right, %"] == 50
+    assert wrong["one per line: tokens, F1"] == pytest.approx(200 * 4 / (6 + 5))
     assert wrong["running text: sentences, F1"] == 100
 
 
@@ -81,10 +81,10 @@ def test_trees_from_text_are_scored_beside_those_from_gold_tokens(parser, trees)
     figures = tree_figures(gold, parser)
     of_gold = figures["gold tokens: EVALB F1"]
     assert figures["gold tokens: F1 by characters"] == pytest.approx(of_gold)
-    assert figures["one a line: sentences with gold's tokens"] == 6
-    assert figures["one a line: EVALB F1 of those"] == of_gold
-    assert figures["one a line: EVALB F1 of those, from gold tokens"] == of_gold
-    assert figures["one a line: F1 by characters, all"] == pytest.approx(of_gold)
+    assert figures["one per line: sentences with gold's tokens"] == 6
+    assert figures["one per line: EVALB F1 of those"] == of_gold
+    assert figures["one per line: EVALB F1 of those, from gold tokens"] == of_gold
+    assert figures["one per line: F1 by characters, all"] == pytest.approx(of_gold)
 
 
 def test_the_script_prints_and_writes_figures(tmp_path, trees, parser):
