@@ -90,7 +90,7 @@ def _may_name_plugins(folder: str) -> bool:
     if os.path.isfile(folder):
         # an archive, which may contain packages
         return True
-    for path in glob.iglob(os.path.join(glob.escape(folder), "*-info", "entry_points.txt")):
+    for path in glob.iglob(os.path.join(glob.escape(folder), "*", "entry_points.txt")):
         with suppress(OSError), open(path, "rb") as text:
             if GROUP.encode() in text.read():
                 return True

@@ -35,14 +35,10 @@ def parse_line_by_line(
                 [answer] = lines
             except RnngError as error:
                 warn(str(error))
-                answer = _error(error, number) if as_json else ""
+                message = error.message if isinstance(error, InputError) else str(error)
+                answer = {"sentence": number, "line": number, "error": message}
+                answer = one_line(answer) if as_json else ""
             answers.write(f"{answer}\n")
             answers.flush()
     reader.report_tags()
     reader.report()
-
-
-def _error(error: RnngError, number: int) -> str:
-    """Return the JSON answer to a line that cannot be parsed: its number from 1 and the error."""
-    message = error.message if isinstance(error, InputError) else str(error)
-    return one_line({"sentence": number, "line": number, "error": message})

@@ -19,8 +19,8 @@ from rnng_dy.cli.options import model_option, output_option
 from rnng_dy.cli.paths import check_files, write_output
 from rnng_dy.cli.searching import given_search_option, grouped_for, search_options
 from rnng_dy.cli.source import in_words, parser_source, reader_of
-from rnng_dy.cli.tree_formats import MBR, Wanted, wanted_trees
-from rnng_dy.drawing.parsed_trees import TreeWriter
+from rnng_dy.cli.tree_formats import MBR, Wanted, paper_of, wanted_trees
+from rnng_dy.drawing.parsed_trees import MADE, TreeWriter
 from rnng_dy.execution.work import Lines
 from rnng_dy.search.nbest import BEAM
 from rnng_dy.search.surprisal import SEARCHES, SearchOptions
@@ -70,7 +70,7 @@ def parse(folder, source, output, line_buffered, wanted, options, job) -> None:
         _require_line_by_line(source.path, output, wanted, job)
     way = _way_to_parse(folder, wanted, SearchOptions(**options, seed=wanted.seed))
     reader = reader_of(job.open(way.kind, folder), source)
-    writer = wanted.writer(output)
+    writer = TreeWriter(wanted.style, wanted.several, paper_of(output))
     lines = job.with_model(partial(_lines, writer, way.trees))
     if line_buffered:
         parse_line_by_line(reader, lines(), wanted.style == "json")
@@ -88,7 +88,7 @@ def parse(folder, source, output, line_buffered, wanted, options, job) -> None:
         lines,
         partial(_none, writer),
         *decides,
-        make=make if wanted.is_made else None,
+        make=make if wanted.style in MADE else None,
     )
     reader.report(left_out)
 

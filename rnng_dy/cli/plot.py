@@ -12,7 +12,7 @@ from oracle.errors import RnngError
 from oracle.streams import is_replaced
 from rnng_dy.cli.options import FiniteRange
 from rnng_dy.cli.paths import FOLDER, PAGE, check_files, write_output
-from rnng_dy.cli.quiet import say
+from rnng_dy.cli.quiet import say, warn
 from rnng_dy.drawing.training_page import training_page
 from rnng_dy.folders import writing
 from rnng_dy.interop.tensorboard import EventFiles
@@ -99,7 +99,7 @@ class _Pages:
             raise RnngError(f"{names}: no {LOG} of a training, so nothing to draw")
         for problem in (problem for run in runs for problem in run.problems):
             if problem not in self._reported:
-                click.echo(problem, err=True)
+                warn(problem)
                 self._reported.add(problem)
         write_output(self._output, training_page(runs, time.time(), refresh))
         if self._events:

@@ -10,7 +10,7 @@ from typing import TextIO
 import click
 
 from oracle.packing import is_packed
-from rnng_dy.cli.quiet import escaped, is_quiet, say
+from rnng_dy.cli.quiet import escaped, is_quiet, say, warn
 
 
 def clock(seconds: float) -> str:
@@ -32,6 +32,8 @@ def takes_escapes(stream: TextIO) -> bool:
 
 class Progress:
     """A display of finished items with rate and time left, unless the command is quiet."""
+
+    warn = staticmethod(warn)
 
     def __init__(self, what: str, total: int | None, unit: str = "sentences"):
         """Begin the display; a total of None is unknown, and then no time left is shown."""
@@ -65,10 +67,6 @@ class Progress:
             click.echo(f"\r\033[K{line}", nl=False, err=True)
         else:
             say(line)
-
-    def warn(self, message: str) -> None:
-        """Print a warning, even if the command is quiet."""
-        click.echo(message, err=True)
 
     def finish(self) -> None:
         """Print the number of items, the time and the rate."""

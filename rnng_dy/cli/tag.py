@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from functools import partial
 
 import click
@@ -11,7 +11,7 @@ from oracle.brackets import format_tree, read_trees
 from oracle.errors import InputError
 from oracle.locks import locked
 from oracle.treebank import with_tags
-from rnng_dy.cli.job import Job, job_options
+from rnng_dy.cli.job import job_options
 from rnng_dy.cli.options import json_option, seed_option, trees_output_option
 from rnng_dy.cli.paths import FILE, MODEL, check_files, write_output
 from rnng_dy.execution.outputs import write_json
@@ -80,7 +80,9 @@ def tag(trees_path, train_path, folds, tags_path, folder, output, numbers, job, 
     else:
         if folds > len(gold):
             raise InputError(f"{len(gold)} trees cannot make {folds} folds", trees_path)
-        found = tagging.jackknife(gold, folds, seed, partial(_over_folds, job))
+        found = tagging.jackknife(
+            gold, folds, seed, lambda work, of: job.executor.map(partial(_as_it_is, work), of)
+        )
     pairs = zip(trees, found, strict=True)
     write_output(output, (f"{format_tree(with_tags(tree.tree, new))}\n" for tree, new in pairs))
     agreement = tagging.same_tags(gold, found)
@@ -102,11 +104,6 @@ def _keep_tagger(train_path: str, folder: str, seed: int) -> None:
     give_tagger(parser, tagger_of_training(training, seed))
     keep_tagger(parser.tagger, folder)
     click.echo(f"{folder}: a tagger with {len(parser.tagger.classes)} POS tags")
-
-
-def _over_folds(job: Job, work: Callable, folds: Iterable[int]) -> Iterator:
-    """Yield the results of `work` per fold."""
-    return job.executor.map(partial(_as_it_is, work), list(folds))
 
 
 def _as_it_is(work: Callable) -> Callable:

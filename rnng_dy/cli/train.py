@@ -19,7 +19,7 @@ from rnng_dy.cli.options import (
 )
 from rnng_dy.cli.paths import FILE, require_read_once
 from rnng_dy.cli.progress import ByteProgress, Progress, clock
-from rnng_dy.cli.quiet import say
+from rnng_dy.cli.quiet import say, warn
 from rnng_dy.cli.stopping import tidy
 from rnng_dy.execution.stopping import Stopped
 from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES
@@ -135,15 +135,11 @@ def _train(kind: str, mpi: bool, **options) -> None:
 class _Console:
     """Prints the messages of a training; see `training.listener`."""
 
-    say, progress = staticmethod(say), Progress
+    say, warn, progress = staticmethod(say), staticmethod(warn), Progress
 
     def __init__(self, folder: str):
         self._name = Path(folder).name
         self.training = None
-
-    def warn(self, line: str) -> None:
-        """See `Listener`."""
-        click.echo(line, err=True)
 
     def reading(self, path: str):
         """See `Listener`."""

@@ -13,7 +13,7 @@ from rnng_dy.cli.option_groups import together
 from rnng_dy.cli.options import AT_LEAST_1, seed_option
 from rnng_dy.cli.progress import takes_escapes
 from rnng_dy.drawing import pages
-from rnng_dy.drawing.parsed_trees import LINES, MADE, Paper, TreeWriter
+from rnng_dy.drawing.parsed_trees import LINES, MADE, Paper
 
 BEST, MBR = "best", "mbr"
 DRAWN = 100
@@ -35,15 +35,6 @@ class Wanted(NamedTuple):
     def several(self) -> bool:
         """Return whether a sentence may have several trees, which are written with their log probabilities."""
         return self.nbest is not None or (self.samples is not None and self.decode == BEST)
-
-    @property
-    def is_made(self) -> bool:
-        """Return whether the output is one drawing of all sentences."""
-        return self.style in MADE
-
-    def writer(self, output: str) -> TreeWriter:
-        """Return the writer of the trees for an output."""
-        return TreeWriter(self.style, self.several, paper_of(output))
 
 
 def _wanted(style: str, nbest: int | None, samples: int | None, decode: str, seed: int) -> Wanted:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -120,12 +121,10 @@ def _compared(name: str, gold: nltk.Tree, system: nltk.Tree, said: str) -> Secti
 
 def _captioned(trees: Sequence[ScoredTree]) -> list[tuple[str, str]]:
     """Return the distinct trees with captions: how many are the same, and their log probability."""
-    counts: dict[str, int] = {}
-    for tree, _ in trees:
-        counts[tree] = counts.get(tree, 0) + 1
+    counts = Counter(tree for tree, _ in trees)
     log_probs = {tree: log_prob for tree, log_prob in reversed(trees)}
     found = []
-    for tree, count in sorted(counts.items(), key=lambda item: -item[1]):
+    for tree, count in counts.most_common():
         said = [f"{count} of {len(trees)}"] if len(counts) < len(trees) else []
         if log_probs[tree] is not None:
             said.append(f"log probability {log_probs[tree]:.2f}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -92,17 +92,25 @@ def chosen_sections(
 ) -> Iterator[Section]:
     """Return the sentences with numbers in the ranges (without ranges: all), compared with `gold` if there is one.
 
-    With `only_errors` only sentences whose brackets differ are returned. Raises RnngError for a number beyond the last.
+    With `only_errors` only sentences whose brackets differ are returned. Words of trees without tags may be UNK
+    classes: they are shown as in gold, with its tags. With `gold_tags` trees with tags of their own get the gold tags,
+    too. Raises RnngError for a number beyond the last. Raises InputError, naming both places, for trees over different
+    words, and for files of different numbers of sentences.
     """
     count = system.count if gold is None else gold.count
     last = max((numbers[-1] for numbers in ranges), default=0)
     if last > count:
         raise RnngError(f"--sentences: no sentence {last}, {system.path} has {count}")
-    numbers = {n for found in ranges or [range(1, count + 1)] for n in found}
+    numbers = sorted({n for found in ranges or [range(1, count + 1)] for n in found})
     if gold is None:
-        return sections_of(system, numbers)
-    found = sections_against(gold, system, numbers, gold_tags)
-    return (section for section in found if section.errors != 0 or not only_errors)
+        return (section(n, _scored(system.trees.get(n, ()))) for n in numbers)
+    # a samples file may end before the last sentences
+    if system.count > gold.count or (system.count < gold.count and not _has_scores(system)):
+        few, many = (gold, system) if gold.count < system.count else (system, gold)
+        message = f"{few.count} sentences, but {many.path} has {many.count}: give one tree for each"
+        raise InputError(message, few.path)
+    found = (each for n in numbers for each in _against(gold, system, n, gold_tags))
+    return (each for each in found if each.errors != 0 or not only_errors)
 
 
 def described(sections: Sequence[Section], system: TreeFile, gold: TreeFile | None) -> str:
@@ -115,32 +123,6 @@ def described(sections: Sequence[Section], system: TreeFile, gold: TreeFile | No
         f"{system.name} against {gold.name}: F1 {scores.f1:.2f} of {some}the {len(sections):,} sentences "
         "on this page"
     )
-
-
-def sections_of(file: TreeFile, numbers: Collection[int]) -> Iterator[Section]:
-    """Yield the sentences with these numbers, in the order of the file."""
-    for number in range(1, file.count + 1):
-        if number in numbers:
-            yield section(number, _scored(file.trees.get(number, ())))
-
-
-def sections_against(
-    gold: TreeFile, system: TreeFile, numbers: Collection[int], gold_tags: bool = False
-) -> Iterator[Section]:
-    """Yield the sentences with these numbers, the system's trees compared with gold; other sentences are skipped.
-
-    Words of trees without tags may be classes of unknown words: they are shown as in gold, with its tags. With
-    `gold_tags` trees with tags of their own get the gold tags, too. Raises InputError, naming both places, for trees
-    over different words, and for files of different numbers of sentences.
-    """
-    # a samples file may end before the last sentences
-    if system.count > gold.count or (system.count < gold.count and not _has_scores(system)):
-        few, many = (gold, system) if gold.count < system.count else (system, gold)
-        message = f"{few.count} sentences, but {many.path} has {many.count}: give one tree for each"
-        raise InputError(message, few.path)
-    for number in range(1, gold.count + 1):
-        if number in numbers:
-            yield from _against(gold, system, number, gold_tags)
 
 
 def _against(gold: TreeFile, system: TreeFile, number: int, gold_tags: bool) -> Iterator[Section]:

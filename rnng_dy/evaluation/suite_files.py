@@ -76,13 +76,10 @@ def read_suite(source: str, tokenize: Tokenize = tokens_of) -> Suite:
         return suite_of_pairs(name, path, [_row(tokenize, path, *line) for line in lines])
     if _is_a_pair(lines[0][1]):
         return suite_of_pairs(name, path, [_json_pair(tokenize, path, *line) for line in lines])
-    return _SyntaxGym(path, tokenize).suite(_read_json("".join(_every_line(lines)), path))
-
-
-def _every_line(lines: Sequence[tuple[int, str]]) -> list[str]:
-    """Return the lines and the empty lines between them, so that line numbers in messages are right."""
+    # with the empty lines between them, so that line numbers in messages are right
     texts = dict(lines)
-    return [texts.get(number, "\n") for number in range(1, lines[-1][0] + 1)]
+    whole = "".join(texts.get(number, "\n") for number in range(1, lines[-1][0] + 1))
+    return _SyntaxGym(path, tokenize).suite(_read_json(whole, path))
 
 
 # minimal pairs

@@ -98,8 +98,8 @@ def _details(names: Sequence[str], common: comparison.CommonSentences) -> dict:
 
 
 def _rows(rows: Sequence[comparison.Row]) -> list[dict]:
-    found = []
-    for row in rows:
-        first, second = row.systems
-        found.append({"kind": row.kind, "gold": first.gold, "first": first.f1, "second": second.f1})
-    return found
+    return [
+        {"kind": row.kind, "gold": first.gold, "first": first.f1, "second": second.f1}
+        for row in rows
+        for first, second in [row.systems]
+    ]

@@ -27,16 +27,10 @@ class Table(NamedTuple):
 
 
 def short_tables(results: dict) -> list[Table]:
-    """Return the tables of results and of corpus statistics."""
-    return [
-        _systems(results),
-        _f1(results),
-        _perplexity(results),
-        *_ablations(results),
-        *_several_ways(results),
-        *_significance(results),
-        _statistics(results),
-    ]
+    """Return the tables of results and of corpus statistics; a table without rows is left out."""
+    first = (_systems, _f1, _perplexity, _ablations)
+    tables = [make(results) for make in (*first, _several_ways, _significance, _statistics)]
+    return [table for table in tables if table.rows]
 
 
 def long_tables(results: dict) -> list[Table]:
@@ -62,12 +56,11 @@ def _systems(results: dict) -> Table:
     return Table("Systems", header, rows, note)
 
 
-def _ablations(results: dict) -> list[Table]:
-    """Return the table of Kuncoro et al. (2017) with the systems that were run; empty without any ablation."""
+def _ablations(results: dict) -> Table:
+    """Return the table of Kuncoro et al. (2017) with the systems that were run; without rows if none is an ablation."""
     full, *ablations = paper.KUNCORO
-    if not set(ablations) & set(results["systems"]):
-        return []
-    names = [name for name in paper.KUNCORO if name in results["systems"]]
+    is_any = set(ablations) & set(results["systems"])
+    names = [name for name in paper.KUNCORO if is_any and name in results["systems"]]
     measures = (
         ("F1", {name: results["f1"][f"generative {name}"] for name in names}, "{:.2f}"),
         ("perplexity", {name: results["perplexity"][name] for name in names}, "{:.1f}"),
@@ -87,7 +80,7 @@ def _ablations(results: dict) -> list[Table]:
         "hurts, leaving out the history or the buffer does not; the stack alone and gated attention are as good as the "
         "full model or better."
     )
-    return [Table("Ablations (Kuncoro et al. 2017)", header, [tuple(row) for row in rows], note)]
+    return Table("Ablations (Kuncoro et al. 2017)", header, [tuple(row) for row in rows], note)
 
 
 def _statistics(results: dict) -> Table:
@@ -138,8 +131,8 @@ def _perplexity(results: dict) -> Table:
     return Table("Perplexity on the test part", header, rows, note)
 
 
-def _several_ways(results: dict) -> list[Table]:
-    """Return means over seeds, and counts summed over them; empty if no generative model was searched."""
+def _several_ways(results: dict) -> Table:
+    """Return means over seeds, and counts summed over them; without rows if no generative model was searched."""
     measures = (("perplexity", "{:.1f}"), ("a_sentence", "{:.2f}"), ("a_word", "{:.3f}"))
     rows = []
     for system in dict.fromkeys(run["system"] for run in results["several_ways"]):
@@ -160,7 +153,7 @@ def _several_ways(results: dict) -> list[Table]:
         "processes."
     )
     header = ("", "perplexity", "gap a sentence", "gap a word", "above samples", "seconds")
-    return [Table("Perplexity several ways", header, rows, note)] if rows else []
+    return Table("Perplexity several ways", header, rows, note)
 
 
 def _mean(found: Sequence[Mapping], name: str) -> float | None:
@@ -169,8 +162,8 @@ def _mean(found: Sequence[Mapping], name: str) -> float | None:
     return None if None in values else sum(values) / len(values)
 
 
-def _significance(results: dict) -> list[Table]:
-    """Return the differences between systems; empty if only one was trained."""
+def _significance(results: dict) -> Table:
+    """Return the differences between systems; without rows if only one was trained."""
     rows = []
     for compared in results["comparisons"]:
         measured = [
@@ -189,7 +182,7 @@ def _significance(results: dict) -> list[Table]:
         "summed over the seeds before sentences are resampled. p is of each row for itself; the last column is "
         "corrected by Holm's method for the pairs of the same seed and measure."
     )
-    return [Table("Differences", header, rows, note)] if rows else []
+    return Table("Differences", header, rows, note)
 
 
 def _by_length_and_label(results: dict) -> list[Table]:

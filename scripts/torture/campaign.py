@@ -78,7 +78,9 @@ class Campaign:
                 # each case once, in an order that depends on the seed
                 yield share, Random(options.seed).sample(cases, len(cases))
         if LOCKS in options.only:
-            yield 0.05, islice(self._locks(), options.kills)
+            randoms = (Random(f"{options.seed} lock {n}") for n in count())
+            works = (partial(run_two, self._straight_run(r.choice(JOBS)), r) for r in randoms)
+            yield 0.05, islice(works, options.kills)
         if kinds := [kind for kind in KINDS if kind in options.only]:
             yield 0.35, self._disturbances(kinds)
 
@@ -96,11 +98,6 @@ class Campaign:
             )
 
         return Trial(target.format, cause, target.command, how, write=write)
-
-    def _locks(self) -> Iterator[Work]:
-        for n in count():
-            random = Random(f"{self.options.seed} lock {n}")
-            yield partial(run_two, self._straight_run(random.choice(JOBS)), random)
 
     def _disturbances(self, kinds: Sequence[str]) -> Iterator[Work]:
         """Yield disturbances until enough of them have met a command before its end."""

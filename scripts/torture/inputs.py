@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import time
@@ -92,7 +93,7 @@ def set_up(damaged: DamagedInput, data: Path, folder: Path) -> list[str]:
     folder.mkdir(parents=True)
     for name in dict.fromkeys([*arguments, *target.also, target.file.split("/")[0]]):
         source = data / name
-        if name.startswith(("/", "-", ".", "~")) or not name or not _exists(source):
+        if name.startswith(("/", "-", ".", "~")) or not name or not os.path.exists(source):
             continue
         if source.is_dir():
             shutil.copytree(source, folder / name)
@@ -103,13 +104,6 @@ def set_up(damaged: DamagedInput, data: Path, folder: Path) -> list[str]:
         place.unlink(missing_ok=True)
         damaged.put.make(place, damaged.content)
     return arguments
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except (OSError, ValueError):
-        return False
 
 
 def try_input(

@@ -29,7 +29,8 @@ LEFT_ALONE = {"resume", "help", "version", "source", "corpus"}
 def change_option(random: Random, command: str) -> tuple[str, str]:
     """Return the command with one more option, and the option's name."""
     words = command.split()
-    options = [p for p in _command(words).params if _can_change(p)]
+    parameters = [p for p in _command(words).params if p.name not in LEFT_ALONE]
+    options = [p for p in parameters if isinstance(p, click.Option)]
     option = random.choice(options)
     flag = max(option.opts, key=len)
     if option.is_flag:
@@ -46,10 +47,6 @@ def _command(words: list[str]) -> click.Command:
             break
         command = command.get_command(context, word)
     return command
-
-
-def _can_change(parameter: click.Parameter) -> bool:
-    return isinstance(parameter, click.Option) and parameter.name not in LEFT_ALONE
 
 
 def _values(option: click.Option) -> list[str]:

@@ -8,6 +8,7 @@ import os
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from random import Random
 
 import numpy as np
@@ -20,31 +21,6 @@ VALUES: list[object] = [
     *(None, True, False, 0, -1, 1, 1.5, 1e308, float("nan"), float("inf"), -float("inf"), 10**400, 2**63),
     *("", "nan", "a", "\ud800", "\0", "a" * 10_000, [], {}, [[]], {"a": 1}, [None], [1, "a"], {"": {}}),
 ]  # fmt: skip
-ARRAYS: list[Callable[[np.ndarray], np.ndarray]] = [
-    lambda a: a.astype(np.float64),
-    lambda a: a.astype(np.float16),
-    lambda a: np.zeros(a.shape, np.int64),
-    lambda a: np.zeros(a.shape, np.complex64),
-    lambda a: np.zeros(a.shape, bool),
-    lambda a: np.full(a.shape, "nan"),
-    lambda a: np.full(a.shape, b"1"),
-    lambda a: np.full(a.shape, None),
-    lambda a: np.full(a.shape, Pickled()),
-    lambda a: np.zeros(a.shape, "datetime64[s]"),
-    lambda a: np.zeros(a.shape, [("a", "f4"), ("b", "i4")]),
-    lambda a: np.zeros(a.shape, ">f4"),
-    lambda a: a.T,
-    lambda a: a.reshape(-1),
-    lambda a: a[..., None],
-    lambda a: a[:0] if a.ndim else a,
-    lambda a: a[:-1] if a.ndim else a,
-    lambda a: np.concatenate([a, a]) if a.ndim else a,
-    lambda a: np.array(0.0, np.float32),
-    lambda a: np.full(a.shape, np.nan, np.float32),
-    lambda a: np.full(a.shape, np.inf, np.float32),
-    lambda a: np.full(a.shape, 3e38, np.float32),
-    lambda a: np.full(a.shape, 1e-45, np.float32),
-]
 
 
 class Pickled:
@@ -52,6 +28,24 @@ class Pickled:
 
     def __reduce__(self):
         return os.mkdir, (PWNED,)
+
+
+_TYPES = (np.int64, np.complex64, bool, "datetime64[s]", [("a", "f4"), ("b", "i4")], ">f4")
+_VALUES = ("nan", b"1", None, Pickled(), *np.float32(["nan", "inf", 3e38, 1e-45]))
+ARRAYS: list[Callable[[np.ndarray], np.ndarray]] = [
+    *(partial(lambda dtype, a: np.zeros(a.shape, dtype), dtype) for dtype in _TYPES),
+    *(partial(lambda value, a: np.full(a.shape, value), value) for value in _VALUES),
+    lambda a: a.astype(np.float64),
+    lambda a: a.astype(np.float16),
+    lambda a: a.T,
+    lambda a: a.reshape(-1),
+    lambda a: a[..., None],
+    lambda a: a[:0] if a.ndim else a,
+    lambda a: a[:-1] if a.ndim else a,
+    lambda a: np.concatenate([a, a]) if a.ndim else a,
+    lambda a: np.array(0.0, np.float32),
+]
+"""Ways to change an array's type, numbers and shape."""
 
 
 def change_json(random: Random, content: bytes) -> bytes:
