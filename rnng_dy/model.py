@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import ClassVar, TypeVar
 
 import nltk
+import numpy as np
 from nltk.tag.perceptron import PerceptronTagger
 
 from oracle.errors import InputError, RnngError
@@ -118,6 +119,10 @@ class Model:
         if not isinstance(text, str):
             return text
         return [sentence.tokens for sentence in self.segmenter.sentences(text)]
+
+    def with_unknowns(self, example: T, probability: float, random: np.random.Generator) -> T:
+        """Return the example with rare words as UNK classes: unchanged, since a generative oracle has them already."""
+        return example
 
     def config(self) -> dict[str, object]:
         """Return the content of config.json."""

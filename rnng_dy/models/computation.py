@@ -12,7 +12,7 @@ from rnng_dy.models.composition import Composition
 from rnng_dy.models.configuration import Configuration, Constituent, StackCell
 from rnng_dy.models.lstm import Lstm, LstmState
 from rnng_dy.models.parser_state import HISTORY, STACK, WORDS, ParserState
-from rnng_dy.models.vectors import Vector, keep, mark_computed, pending, usable_graphs
+from rnng_dy.models.vectors import Vector, dropped, keep, mark_computed, pending, usable_graphs
 
 STATES_OF = {
     STACK: attrgetter("stack"),
@@ -62,7 +62,7 @@ class Computation:
             summaries = {}
             for part in self._state.parts:
                 h = self._lstms[part].outputs(list(map(STATES_OF[part], waiting)))
-                summaries[part] = dy.dropout(h, dropout) if dropout else h
+                summaries[part] = dropped(h, dropout)
             u = self._state(summaries)
             _require_shape(self._state, u, self._hidden, len(waiting))
             mark_computed(waiting, [u])
@@ -110,13 +110,13 @@ class Computation:
 
 def _require_shape(part: Callable, vectors: object, size: int, count: int) -> None:
     """Raise PluginError if a part of the network does not return `count` vectors of `size` values."""
-    found = vectors.dim() if isinstance(vectors, dy.Expression) else None
-    if found != ((size,), count):
-        gives = (
-            repr(vectors)[:60] if found is None else f"shape {found[0]} in a batch of {found[1]}"
-        )
-        needed = f"shape {(size,)} in a batch of {count} is needed"
-        raise PluginError.of(type(part).__call__, f"gives {gives}, and {needed}")
+    needed = f"shape {(size,)} in a batch of {count}"
+    gives = repr(vectors)[:60]
+    if isinstance(vectors, dy.Expression):
+        shape, batch = vectors.dim()
+        gives = f"shape {shape} in a batch of {batch}"
+    if gives != needed:
+        raise PluginError.of(type(part).__call__, f"gives {gives}, and {needed} is needed")
 
 
 def _below(stacks: Sequence[StackCell]) -> Iterator[Vector]:

@@ -14,7 +14,7 @@ from rnng_dy.models.lstm import Lstm, LstmState
 from rnng_dy.models.network import Rnng
 from rnng_dy.models.parser_state import PARSER_STATES, WORDS
 from rnng_dy.models.sizes import ParserSizes
-from rnng_dy.models.vectors import Embedding, LookupTable, SingleVector, value_of
+from rnng_dy.models.vectors import Embedding, LookupTable, value_of
 from rnng_dy.models.vocabulary import ParserVocabulary
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.search.model import Derived
@@ -54,7 +54,7 @@ class InputLayer:
         if vocabulary.tags is not None:
             self._tags = LookupTable(store, "tag", len(vocabulary.tags), sizes.tag)
             self._tag_weights = store.matrix("input_tag", size, sizes.tag)
-            self._unknown_tag = Embedding(SingleVector(self._mean_tag))
+            self._unknown_tag = Embedding(lambda _: self._mean_tag())
         if vectors is not None:
             # the blank row after the others, all zeros, is for words without a pretrained vector
             self._vectors = store.constant(vectors, len(vocabulary.pretrained), blank=True)
@@ -76,8 +76,8 @@ class InputLayer:
             vectors = [self._blank if row is None else row for row in tokens.vectors]
         return [Embedding(self, row) for row in zip(words, tags, vectors, strict=True)]
 
-    def vectors(self, rows: Sequence[tuple]) -> dy.Expression:
-        """See `Source`: shape (lstm_input,)."""
+    def __call__(self, rows: Sequence[tuple]) -> dy.Expression:
+        """Return the vectors of some words, shape (lstm_input,): one batch element each."""
         words, tags, vectors = zip(*rows, strict=True)
         terms = [self._bias, self._word_weights, value_of(words)]
         if self._tags is not None:
@@ -107,14 +107,11 @@ class ParserNetwork(Rnng):
         state: str = "full",
     ):
         """Create the network; `vectors` are constants, shape (words of `vocabulary.pretrained`, dimension)."""
-        store = ParameterStore(seed)
-        super().__init__(
-            store, sizes, vocabulary.nonterminals, composition, sizes.layers, transitions, state
-        )
-        self.vocabulary = vocabulary
+        super().__init__(vocabulary, sizes, composition, sizes.layers, transitions, state, seed)
         self.vectors = vectors
-        self._lstms[WORDS] = Lstm(store, "buffer", sizes.layers, sizes.lstm_input, sizes.hidden)
-        self._buffer_guard = Embedding.of_parameter(store.vector("buffer_guard", sizes.lstm_input))
+        store, inputs = self.store, sizes.lstm_input
+        self._lstms[WORDS] = Lstm(store, "buffer", sizes.layers, inputs, sizes.hidden)
+        self._buffer_guard = Embedding.of_parameter(store.vector("buffer_guard", inputs))
         self._input = InputLayer(store, sizes, vocabulary, vectors)
 
     @staticmethod

@@ -26,17 +26,12 @@ from rnng_dy.models.configuration import (
     Walk,
     WordPrefix,
 )
-from rnng_dy.models.distributions import log_softmax
 from rnng_dy.models.lstm import Lstm, LstmState
 from rnng_dy.models.parser_state import HISTORY, STACK, States
 from rnng_dy.models.sizes import Sizes
-from rnng_dy.models.vectors import (
-    Embedding,
-    LookupTable,
-    Vector,
-    as_rows,
-    value_of,
-)
+from rnng_dy.models.softmax import log_softmax
+from rnng_dy.models.vectors import Embedding, LookupTable, Vector, as_rows, value_of
+from rnng_dy.models.vocabulary import GeneratorVocabulary, ParserVocabulary
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.search.attention import Attended, attention_weights
 from rnng_dy.search.model import Derived, Losses
@@ -72,23 +67,23 @@ class Rnng(Model):
 
     def __init__(
         self,
-        store: ParameterStore,
+        vocabulary: ParserVocabulary | GeneratorVocabulary,
         sizes: Sizes,
-        nonterminals: Sequence[str],
         composition: str,
         composition_layers: int,
         transitions: str,
         state: str,
+        seed: int,
     ):
         """Create the parameters, in an order that must not change because it decides their random values for a seed.
 
         Raises RnngError for an unknown composition, transition system or state.
         """
-        self.store = store
-        self.sizes = sizes
-        self.transitions = SYSTEMS.make(transitions, nonterminals)
-        actions, inputs, hidden = len(self.transitions), sizes.lstm_input, sizes.hidden
-        labels = len(nonterminals)
+        self.store = store = ParameterStore(seed)
+        self.vocabulary, self.sizes = vocabulary, sizes
+        self.transitions = SYSTEMS.make(transitions, vocabulary.nonterminals)
+        actions, labels = len(self.transitions), len(vocabulary.nonterminals)
+        inputs, hidden = sizes.lstm_input, sizes.hidden
         self._penalties = store.constant(np.where(self.transitions.masks, np.float32(0), INVALID))
         self._lstms = {
             STACK: Lstm(store, "stack", sizes.layers, inputs, hidden),
@@ -242,10 +237,6 @@ class Rnng(Model):
         raise NotImplementedError
 
     # training
-
-    def with_unknowns(self, example, probability: float, random: np.random.Generator):
-        """Return the example with rare words as UNK classes: unchanged, since a generative oracle has them already."""
-        return example
 
     def training_loss(self, examples: Sequence, dropout: float) -> dy.Expression:
         """Return the sum of the negative log probabilities in nats of a minibatch, as one graph."""

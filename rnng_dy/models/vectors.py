@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Protocol
 
 import numpy as np
 
@@ -56,25 +55,19 @@ class Vector:
     """The length of the longest chain of compositions that makes the vector, its own included."""
 
 
-class Source(Protocol):
-    """A table or layer that makes the vectors of embeddings."""
-
-    def vectors(self, rows: Sequence) -> dy.Expression:
-        """Return the vectors of some rows, shape (size,): one batch element each."""
-
-
 class Embedding(Vector):
-    """A row of a source."""
+    """A row of a source: of a table, or of a layer over tables."""
 
     __slots__ = ("row", "source")
 
-    def __init__(self, source: Source, row: object = None):
+    def __init__(self, source: Callable[[Sequence], dy.Expression], row: object = None):
+        """`source` returns the vectors of some rows, shape (size,): one batch element each."""
         self.batch, self.source, self.row = NOWHERE, source, row
 
     @classmethod
     def of_parameter(cls, parameter: dy.Parameters) -> Embedding:
         """Return the embedding of a trainable vector."""
-        return cls(SingleVector(lambda: parameter))
+        return cls(lambda _: parameter)
 
 
 class LookupTable:
@@ -96,20 +89,9 @@ class LookupTable:
         found = self._noted[row] = Embedding(self, row)
         return found
 
-    def vectors(self, rows: Sequence[int]) -> dy.Expression:
-        """See `Source`."""
+    def __call__(self, rows: Sequence[int]) -> dy.Expression:
+        """Return the vectors of some rows (see `Embedding`)."""
         return dy.lookup_batch(self.parameters, rows)
-
-
-class SingleVector:
-    """A source with a single embedding, such as a parameter."""
-
-    def __init__(self, make: Callable[[], dy.Expression]):
-        self._make = make
-
-    def vectors(self, rows: Sequence) -> dy.Expression:
-        """See `Source`."""
-        return self._make()
 
 
 def usable_graphs() -> tuple[int, int]:
@@ -144,26 +126,22 @@ def gather(
     """
     if not vectors:
         raise ValueError("no vectors to gather")
-    usable = usable_graphs()
-    batches = [v.batch for v in vectors]
-    if any(batch.graph not in usable for batch in dict.fromkeys(batches)):
-        _look_up(pending(vectors))
-        batches = [v.batch for v in vectors]
+    _look_up(pending(vectors))
     elements = [v.index for v in vectors]
-    numbers = {batch: number for number, batch in enumerate(dict.fromkeys(batches))}
+    numbers: dict[BatchedVectors, int] = {}
+    arguments = [numbers.setdefault(v.batch, len(numbers)) for v in vectors]
     # only these elements of kept vectors enter the graph
     kept: dict[BatchedVectors, list[int]] = {b: [] for b in numbers if b.graph == KEPT}
     if kept:
-        for k, batch in enumerate(batches):
-            if batch in kept:
-                kept[batch].append(elements[k])
-                elements[k] = len(kept[batch]) - 1
+        for k, vector in enumerate(vectors):
+            if vector.batch in kept:
+                kept[vector.batch].append(vector.index)
+                elements[k] = len(kept[vector.batch]) - 1
     found = [batch.expressions(kept.get(batch, ()), which) for batch in numbers]
     if len(found) == 1 and not rows:
-        size = len(vectors) if kept else batches[0].size
+        size = len(vectors) if kept else vectors[0].batch.size
         if elements == list(range(size)):
             return found[0]
-    arguments = list(map(numbers.__getitem__, batches))
     columns = zip(*found, strict=True)
     return [dy.gather_batch_elems(list(xs), arguments, elements, rows) for xs in columns]
 
@@ -173,12 +151,25 @@ def _look_up(embeddings: Iterable[Embedding]) -> None:
     for embedding in embeddings:
         by_source[embedding.source].append(embedding)
     for source, of_source in by_source.items():
-        mark_computed(of_source, [source.vectors([e.row for e in of_source])])
+        mark_computed(of_source, [source([e.row for e in of_source])])
 
 
 def value_of(vectors: Sequence[Vector]) -> dy.Expression:
     """Return vectors of one expression each, such as embeddings: shape (size,), one batch element each."""
     return gather(vectors)[0]
+
+
+def pick(vectors: dy.Expression, elements: Sequence[int]) -> dy.Expression:
+    """Return some batch elements; makes no node if these are all of them, in order."""
+    elements, size = list(elements), vectors.dim()[1]
+    if len(elements) == size and elements == list(range(size)):
+        return vectors
+    return dy.pick_batch_elems(vectors, elements)
+
+
+def dropped(vectors: dy.Expression, dropout: float) -> dy.Expression:
+    """Return vectors of which each number is dropped with probability `dropout`; makes no node for 0."""
+    return dy.dropout(vectors, dropout) if dropout else vectors
 
 
 def join(parts: Sequence[dy.Expression]) -> dy.Expression:
