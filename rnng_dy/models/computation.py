@@ -96,9 +96,7 @@ class Computation:
         kept: list[Vector] = list(configurations)
         for part in self._state.parts:
             states = list(map(STATES_OF[part], configurations))
-            kept += states
-            if part == STACK:
-                kept += _below(states)
+            kept += _below(states) if part == STACK else states
         keep(kept)
         for vector in kept:
             # stack cells keep their link to the state before, because they are still popped
@@ -120,7 +118,7 @@ def _require_shape(part: Callable, vectors: object, size: int, count: int) -> No
 
 
 def _below(stacks: Sequence[StackCell]) -> Iterator[Vector]:
-    """Yield all cells of stacks and the constituents in them."""
+    """Yield the cells of stacks from the top down, each once, and the constituents in them."""
     seen: set[StackCell] = set()
     for cell in stacks:
         while isinstance(cell, StackCell) and cell not in seen:

@@ -9,7 +9,6 @@ import numpy as np
 
 from rnng_dy.engine import dy
 from rnng_dy.models.vectors import (
-    LAST,
     NOWHERE,
     BatchedVectors,
     Vector,
@@ -116,4 +115,4 @@ class Lstm:
         `dropout` applies to the LSTM's inputs, not to h.
         """
         self.compute(self.schedule(states), dropout)
-        return gather(states, LAST, self._hidden)[0]
+        return gather(states, -1, self._hidden)[0]

@@ -104,13 +104,10 @@ class Rnng(Model):
 
     def config(self) -> dict[str, object]:
         """See `Model`."""
-        parts = {
-            "composition": (self.compose.name, COMPOSITIONS),
-            "transitions": (self.transitions.name, SYSTEMS),
-            "state": (self.state.name, self.states),
-        }
-        config = super().config() | {key: name for key, (name, _) in parts.items()}
-        origins = [of.origins[name] for name, of in parts.values() if name in of.origins]
+        parts = {"composition": self.compose, "transitions": self.transitions, "state": self.state}
+        config = super().config() | {key: part.name for key, part in parts.items()}
+        registries = zip((COMPOSITIONS, SYSTEMS, self.states), parts.values(), strict=True)
+        origins = [of.origins[part.name] for of, part in registries if part.name in of.origins]
         return config | ({PLUGINS: dict(sorted(origins))} if origins else {})
 
     # configurations

@@ -17,8 +17,6 @@ from rnng_dy.parameters import ParameterStore
 
 NEVER, KEPT = -1, -2
 """Stand-ins for the number of a graph: NEVER marks vectors in no graph, KEPT vectors in every graph."""
-EVERY, LAST = slice(None), slice(-1, None)
-"""Slices: EVERY gathers all expressions of batched vectors, such as the layers of an LSTM, LAST the top layer."""
 
 
 class BatchedVectors:
@@ -33,11 +31,11 @@ class BatchedVectors:
         self._expressions, self._values, self.size = expressions, values, size
         self.graph = KEPT if values else dy.cg_version() if expressions else NEVER
 
-    def expressions(self, elements: Sequence[int], which: slice) -> Sequence[dy.Expression]:
-        """Return expressions in the current graph; if the vectors are kept, only with these elements."""
+    def expressions(self, elements: Sequence[int], first: int) -> Sequence[dy.Expression]:
+        """Return the expressions from number `first` in the current graph; kept vectors only with these elements."""
         if not self._values:
-            return self._expressions[which]
-        return [dy.inputTensor(x[:, elements], batched=True) for x in self._values[which]]
+            return self._expressions[first:]
+        return [dy.inputTensor(x[:, elements], batched=True) for x in self._values[first:]]
 
     def values(self, elements: Sequence[int]) -> list[np.ndarray]:
         """Return the values of some elements, shape (dimension, elements) per expression; runs the graph."""
@@ -116,13 +114,11 @@ def mark_computed(
         vector.batch, vector.index = batch, index
 
 
-def gather(
-    vectors: Sequence[Vector], which: slice = EVERY, rows: int = 0
-) -> Sequence[dy.Expression]:
+def gather(vectors: Sequence[Vector], first: int = 0, rows: int = 0) -> Sequence[dy.Expression]:
     """Return the expressions of vectors, one batch element each; embeddings are looked up first.
 
-    All batches have the same number of expressions. `rows` limits each vector to its first numbers. Raises ValueError
-    if there are no vectors.
+    All batches have the same number of expressions, of which those from number `first` are returned, -1 for the last
+    one. `rows` limits each vector to its first numbers. Raises ValueError if there are no vectors.
     """
     if not vectors:
         raise ValueError("no vectors to gather")
@@ -137,7 +133,7 @@ def gather(
             if vector.batch in kept:
                 kept[vector.batch].append(vector.index)
                 elements[k] = len(kept[vector.batch]) - 1
-    found = [batch.expressions(kept.get(batch, ()), which) for batch in numbers]
+    found = [batch.expressions(kept.get(batch, ()), first) for batch in numbers]
     if len(found) == 1 and not rows:
         size = len(vectors) if kept else vectors[0].batch.size
         if elements == list(range(size)):
