@@ -15,13 +15,13 @@ from rnng_dy.engine import dy, one_graph
 from rnng_dy.execution.batches import batches, split_on_memory_error
 from rnng_dy.model import Model
 from rnng_dy.models.lstm import Lstm, LstmState
-from rnng_dy.models.sizes import LanguageModelSizes
 from rnng_dy.models.softmax import ClassFactoredSoftmax
 from rnng_dy.models.vectors import LookupTable, dropped, keep
-from rnng_dy.models.vocabulary import GeneratorVocabulary
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.search.generation import draw, until_drawn
 from rnng_dy.search.words import WordRecord
+from rnng_dy.sizes import LanguageModelSizes
+from rnng_dy.vocabulary import GeneratorVocabulary
 
 MAX_WORDS = 2000
 """Maximal number of words in one graph."""

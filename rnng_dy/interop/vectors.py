@@ -9,7 +9,7 @@ import numpy as np
 from oracle.encoding import encoded
 from oracle.errors import InputError
 from oracle.files import OracleSentence, open_input
-from rnng_dy.models.vocabulary import ParserVocabulary
+from rnng_dy.vocabulary import ParserVocabulary
 
 
 def read_vectors(path: str) -> tuple[list[str], np.ndarray]:

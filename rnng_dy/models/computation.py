@@ -13,6 +13,7 @@ from rnng_dy.models.configuration import Configuration, Constituent, StackCell
 from rnng_dy.models.lstm import Lstm, LstmState
 from rnng_dy.models.parser_state import HISTORY, STACK, WORDS, ParserState
 from rnng_dy.models.vectors import Vector, dropped, keep, mark_computed, pending, usable_graphs
+from rnng_dy.sizes import Sizes
 
 STATES_OF = {
     STACK: attrgetter("stack"),
@@ -26,19 +27,10 @@ class Computation:
     """A function that computes parser states, and all their missing inputs, in a few large batches."""
 
     def __init__(
-        self,
-        lstms: Mapping[str, Lstm],
-        compose: Composition,
-        state: ParserState,
-        size: int,
-        hidden: int,
+        self, lstms: Mapping[str, Lstm], compose: Composition, state: ParserState, sizes: Sizes
     ):
-        """Store the parts: `lstms` are the LSTMs that u reads, by part of u.
-
-        Vectors of constituents have `size` values, u has `hidden`.
-        """
-        self._lstms, self._composition, self._state = lstms, compose, state
-        self._size, self._hidden = size, hidden
+        """Store the parts: `lstms` are the LSTMs that u reads, by part of u."""
+        self._lstms, self._composition, self._state, self._sizes = lstms, compose, state, sizes
 
     def __call__(self, configurations: Iterable[Configuration], dropout: float = 0.0) -> None:
         """Compute u of configurations, and the inputs of u that the current graph lacks.
@@ -64,7 +56,7 @@ class Computation:
                 h = self._lstms[part].outputs(list(map(STATES_OF[part], waiting)))
                 summaries[part] = dropped(h, dropout)
             u = self._state(summaries)
-            _require_shape(self._state, u, self._hidden, len(waiting))
+            _require_shape(self._state, u, self._sizes.hidden, len(waiting))
             mark_computed(waiting, [u])
 
     def _compose(self, vectors: Iterable[Vector], dropout: float) -> None:
@@ -86,7 +78,7 @@ class Computation:
             if self._composition.reads_state:
                 self([c.configuration for c in constituents], dropout)
             composed = self._composition(constituents, dropout)
-            _require_shape(self._composition, composed, self._size, len(constituents))
+            _require_shape(self._composition, composed, self._sizes.lstm_input, len(constituents))
             mark_computed(constituents, [composed])
 
     def keep(self, configurations: Iterable[Configuration]) -> None:

@@ -14,11 +14,11 @@ from rnng_dy.models.configuration import Configuration, WordPrefix
 from rnng_dy.models.lstm import Lstm
 from rnng_dy.models.network import Rnng
 from rnng_dy.models.parser_state import PARSER_STATES, WORDS
-from rnng_dy.models.sizes import ParserSizes
 from rnng_dy.models.vectors import Embedding, LookupTable, value_of
-from rnng_dy.models.vocabulary import ParserVocabulary
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.search.model import Derived
+from rnng_dy.sizes import ParserSizes
+from rnng_dy.vocabulary import ParserVocabulary
 
 
 class Tokens(NamedTuple):

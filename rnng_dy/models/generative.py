@@ -13,11 +13,11 @@ from rnng_dy.models.configuration import Configuration, Decision, WordPrefix
 from rnng_dy.models.lstm import Lstm, LstmState
 from rnng_dy.models.network import Rnng, Step
 from rnng_dy.models.parser_state import GENERATOR_STATES, WORDS
-from rnng_dy.models.sizes import GeneratorSizes
 from rnng_dy.models.softmax import ClassFactoredSoftmax
 from rnng_dy.models.vectors import LookupTable, pick
-from rnng_dy.models.vocabulary import GeneratorVocabulary
 from rnng_dy.search.model import Derived
+from rnng_dy.sizes import GeneratorSizes
+from rnng_dy.vocabulary import GeneratorVocabulary
 
 
 class GeneratorExample(NamedTuple):
@@ -74,8 +74,8 @@ class GeneratorNetwork(Rnng):
 
     def start(self, sentence: object = None) -> Configuration:
         """Return the configuration before the first action, which is the same for all sentences."""
-        start_of_sentence = self._word_table[0]
-        context = LstmState(self._lstms[WORDS].start, start_of_sentence)
+        # `<s>` has id 0
+        context = LstmState(self._lstms[WORDS].start, self._word_table[0])
         return self._root(WordPrefix(0, context, None), None)
 
     def _next_word(self, words: WordPrefix, word: int | None) -> WordPrefix:

@@ -28,13 +28,13 @@ from rnng_dy.models.configuration import (
 )
 from rnng_dy.models.lstm import Lstm, LstmState
 from rnng_dy.models.parser_state import HISTORY, STACK, States
-from rnng_dy.models.sizes import Sizes
 from rnng_dy.models.softmax import log_softmax
 from rnng_dy.models.vectors import Embedding, LookupTable, Vector, as_rows, value_of
-from rnng_dy.models.vocabulary import GeneratorVocabulary, ParserVocabulary
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.search.attention import Attended, attention_weights
 from rnng_dy.search.model import Derived, Losses
+from rnng_dy.sizes import Sizes
+from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary
 
 INVALID = np.float32(-1e30)
 """Added to the logit of an invalid action: exp gives exactly 0, and no NaN as -inf can."""
@@ -100,7 +100,7 @@ class Rnng(Model):
         self._opened = LookupTable(store, "open_nonterminal", labels, inputs)
         self.compose.add_labels(store, labels, inputs)
         self._actions = LookupTable(store, "action", actions, sizes.action)
-        self.compute = Computation(self._lstms, self.compose, self.state, inputs, hidden)
+        self.compute = Computation(self._lstms, self.compose, self.state, sizes)
 
     def config(self) -> dict[str, object]:
         """See `Model`."""
@@ -144,13 +144,12 @@ class Rnng(Model):
     def _constituent(
         self, c: Configuration, opened: StackCell, children: Sequence[Vector]
     ) -> Constituent:
-        label, embeddings = opened.label, self.compose.embeddings(opened.label)
-        if self.compose.reads_state:
-            return Constituent(label, embeddings, opened.reads, children, c)
-        key = (label, *children)
-        if key not in c.constituents:
-            c.constituents[key] = Constituent(label, embeddings, opened.reads, children, None)
-        return c.constituents[key]
+        label, reader = opened.label, c if self.compose.reads_state else None
+        embeddings = self.compose.embeddings(label)
+        constituent = Constituent(label, embeddings, opened.reads, children, reader)
+        if reader is not None:
+            return constituent
+        return c.constituents.setdefault((label, *children), constituent)
 
     def walk(self, trees: Iterable[Derived]) -> Walk:
         """Advance along the action sequences of some sentences.
@@ -241,11 +240,6 @@ class Rnng(Model):
         return dy.esum([dy.sum_batches(loss) for loss in losses])
 
     # use
-
-    @property
-    def has_attention(self) -> bool:
-        """Whether constituents are composed by attention to their children and influence u."""
-        return self.compose.has_weights and STACK in self.state.parts
 
     def attention(self, tree: nltk.Tree, preterminals: bool | None = None) -> list[Attended]:
         """Return the constituents of a tree, inner ones before outer ones: label and weights of the children.

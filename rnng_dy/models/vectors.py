@@ -8,7 +8,7 @@ its note, unless `keep` has carried its values over.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -22,13 +22,11 @@ NEVER, KEPT = -1, -2
 class BatchedVectors:
     """Vectors side by side: expressions, such as the layers of an LSTM, with one batch element per vector."""
 
-    __slots__ = ("_expressions", "_values", "graph", "size")
+    __slots__ = ("_expressions", "_values", "graph")
 
-    def __init__(
-        self, expressions: Sequence[dy.Expression], size: int, values: Sequence[np.ndarray] = ()
-    ):
-        """Hold expressions, or `values`, shape (dimension, size) each, which replace them in any graph."""
-        self._expressions, self._values, self.size = expressions, values, size
+    def __init__(self, expressions: Sequence[dy.Expression], values: Sequence[np.ndarray] = ()):
+        """Hold expressions, or `values`, shape (dimension, vectors) each, which replace them in any graph."""
+        self._expressions, self._values = expressions, values
         self.graph = KEPT if values else dy.cg_version() if expressions else NEVER
 
     def expressions(self, elements: Sequence[int], first: int) -> Sequence[dy.Expression]:
@@ -37,12 +35,8 @@ class BatchedVectors:
             return self._expressions[first:]
         return [dy.inputTensor(x[:, elements], batched=True) for x in self._values[first:]]
 
-    def values(self, elements: Sequence[int]) -> list[np.ndarray]:
-        """Return the values of some elements, shape (dimension, elements) per expression; runs the graph."""
-        return [as_rows(x).T[:, elements] for x in self._expressions]
 
-
-NOWHERE = BatchedVectors((), 0)
+NOWHERE = BatchedVectors(())
 
 
 class Vector:
@@ -104,12 +98,12 @@ def pending(vectors: Iterable[Vector]) -> list[Vector]:
 
 
 def mark_computed(
-    vectors: Collection[Vector],
+    vectors: Iterable[Vector],
     expressions: Sequence[dy.Expression],
     values: Sequence[np.ndarray] = (),
 ) -> None:
     """Mark vectors as computed: they are the batch elements of the expressions, or of kept values, in order."""
-    batch = BatchedVectors(expressions, len(vectors), values)
+    batch = BatchedVectors(expressions, values)
     for index, vector in enumerate(vectors):
         vector.batch, vector.index = batch, index
 
@@ -134,10 +128,8 @@ def gather(vectors: Sequence[Vector], first: int = 0, rows: int = 0) -> Sequence
                 kept[vector.batch].append(vector.index)
                 elements[k] = len(kept[vector.batch]) - 1
     found = [batch.expressions(kept.get(batch, ()), first) for batch in numbers]
-    if len(found) == 1 and not rows:
-        size = len(vectors) if kept else vectors[0].batch.size
-        if elements == list(range(size)):
-            return found[0]
+    if len(found) == 1 and not rows and _are_all(elements, found[0][0]):
+        return found[0]
     columns = zip(*found, strict=True)
     return [dy.gather_batch_elems(list(xs), arguments, elements, rows) for xs in columns]
 
@@ -157,10 +149,13 @@ def value_of(vectors: Sequence[Vector]) -> dy.Expression:
 
 def pick(vectors: dy.Expression, elements: Sequence[int]) -> dy.Expression:
     """Return some batch elements; makes no node if these are all of them, in order."""
-    elements, size = list(elements), vectors.dim()[1]
-    if len(elements) == size and elements == list(range(size)):
-        return vectors
-    return dy.pick_batch_elems(vectors, elements)
+    elements = list(elements)
+    return vectors if _are_all(elements, vectors) else dy.pick_batch_elems(vectors, elements)
+
+
+def _are_all(elements: list[int], vectors: dy.Expression) -> bool:
+    size = vectors.dim()[1]
+    return len(elements) == size and elements == list(range(size))
 
 
 def dropped(vectors: dy.Expression, dropout: float) -> dy.Expression:
@@ -180,7 +175,8 @@ def keep(vectors: Iterable[Vector]) -> None:
         if vector.batch.graph != KEPT:
             of_batch[vector.batch][vector] = None
     for batch, kept in of_batch.items():
-        mark_computed(kept, (), batch.values([v.index for v in kept]))
+        elements = [v.index for v in kept]
+        mark_computed(kept, (), [as_rows(x).T[:, elements] for x in batch.expressions((), 0)])
 
 
 def as_rows(vectors: dy.Expression) -> np.ndarray:

@@ -15,10 +15,10 @@ from oracle.files import make_oracle, open_output, write_oracle
 from oracle.treebank import LocatedTree, parse_line
 from oracle.unknown import UnknownWords
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
-from rnng_dy.models.vocabulary import GeneratorVocabulary
 from rnng_dy.training.examples import examples_of, sizes_of
 from rnng_dy.training.loop import TrainingLoop
 from rnng_dy.training.presets import PRESETS
+from rnng_dy.vocabulary import GeneratorVocabulary
 
 from ..conftest import make_generator, make_parser, sentences_of, simple_clusters
 
