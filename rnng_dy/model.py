@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar, cast, overload
 
 import nltk
+import numpy as np
 from nltk.tag.perceptron import PerceptronTagger
 
 from oracle.archives import Member
@@ -135,6 +136,10 @@ class Model:
         if not isinstance(text, str):
             return text
         return [sentence.tokens for sentence in self.segmenter.sentences(text)]
+
+    def with_unknowns(self, example: T, probability: float, random: np.random.Generator) -> T:
+        """Return the example unchanged, since a generative oracle has classes of unknown words already."""
+        return example
 
     def config(self) -> dict[str, Any]:
         """Return the content of config.json."""

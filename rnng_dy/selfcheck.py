@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
 from rnng_dy.engine import Start, dy
 from rnng_dy.models.lstm import Lstm, LstmState
-from rnng_dy.models.vectors import Embedding, SingleVector
+from rnng_dy.models.vectors import Embedding
 from rnng_dy.parameters import LSTM_PARTS, ParameterStore
 
 TOLERANCE = 1e-4
@@ -100,7 +99,7 @@ def cell_differences(seed: int = 1) -> tuple[float, float]:
     dy.renew_cg()
     state, outputs = lstm.start, []
     for x in xs:
-        state = LstmState(state, Embedding(SingleVector(partial(dy.inputTensor, x))))
+        state = LstmState(state, Embedding(lambda _, x=x: dy.inputTensor(x)))
         outputs.append(lstm.outputs([state]))
     loss = dy.esum(
         [dy.dot_product(h, dy.inputTensor(w)) for h, w in zip(outputs, weights, strict=True)]

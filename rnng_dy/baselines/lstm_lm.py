@@ -15,13 +15,13 @@ from rnng_dy.engine import dy, one_graph
 from rnng_dy.execution.batches import batches, split_on_memory_error
 from rnng_dy.model import Model
 from rnng_dy.models.lstm import Lstm, LstmState
-from rnng_dy.models.sizes import LanguageModelSizes
-from rnng_dy.models.vectors import LookupTable, keep
-from rnng_dy.models.vocabulary import GeneratorVocabulary
-from rnng_dy.models.word_softmax import ClassFactoredSoftmax
+from rnng_dy.models.softmax import ClassFactoredSoftmax
+from rnng_dy.models.vectors import LookupTable, dropped, keep
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.search.generation import draw, until_drawn
 from rnng_dy.search.words import WordRecord
+from rnng_dy.sizes import LanguageModelSizes
+from rnng_dy.vocabulary import GeneratorVocabulary
 
 MAX_WORDS = 2000
 """Maximal number of words in one graph."""
@@ -77,15 +77,9 @@ class LstmLanguageModel(Model):
             states += self._lstm.read(map(self._words.__getitem__, (0, *example.words)))
             targets += (*example.words, self._end)
         u = self._lstm.outputs(states, dropout)
-        return self._softmax.negative_log_probs(dy.dropout(u, dropout) if dropout else u, targets)
+        return self._softmax.negative_log_probs(dropped(u, dropout), targets)
 
     # training
-
-    def with_unknowns(
-        self, example: LanguageModelExample, probability: float, random: np.random.Generator
-    ) -> LanguageModelExample:
-        """Return the example unchanged: the generative oracle has the classes of unknown words already."""
-        return example
 
     def training_loss(
         self, examples: Sequence[LanguageModelExample], dropout: float

@@ -19,8 +19,8 @@ from rnng_dy.cli.paths import FILE, FOLDER, MODEL
 from rnng_dy.evaluation.tables import CSV, TSV
 from rnng_dy.models.composition import COMPOSITIONS, DEFAULT
 from rnng_dy.models.parser_state import DEFAULT as DEFAULT_STATE
-from rnng_dy.models.sizes import Sizes
 from rnng_dy.settings import option_name
+from rnng_dy.sizes import Sizes
 from rnng_dy.training.presets import NAMES, Settings
 
 AT_LEAST_1 = click.IntRange(min=1)

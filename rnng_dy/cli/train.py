@@ -23,7 +23,7 @@ from rnng_dy.cli.quiet import say, warn
 from rnng_dy.cli.stopping import tidy
 from rnng_dy.execution.stopping import Stopped
 from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES
-from rnng_dy.models.sizes import ParserSizes, Sizes
+from rnng_dy.sizes import ParserSizes, Sizes
 
 
 class RankedGroup(Group):

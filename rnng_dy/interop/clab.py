@@ -23,9 +23,9 @@ from rnng_dy.models.composition import GatedAttention
 from rnng_dy.models.discriminative import ParserSizes
 from rnng_dy.models.generative import GeneratorSizes
 from rnng_dy.models.parser_state import DEFAULT as STATE
-from rnng_dy.models.vocabulary import GeneratorVocabulary, ParserVocabulary
 from rnng_dy.parameters import LSTM_PARTS
 from rnng_dy.parser import DiscriminativeParser
+from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary
 
 DIGITS = 18
 """Maximal number of digits of a count or dimension; longer numbers mean a damaged file."""

@@ -10,7 +10,7 @@ from oracle.blocks import OracleSentence
 from oracle.encoding import encoded
 from oracle.errors import InputError
 from oracle.streams import open_input
-from rnng_dy.models.vocabulary import ParserVocabulary
+from rnng_dy.vocabulary import ParserVocabulary
 
 
 def read_vectors(path: str) -> tuple[list[str], np.ndarray]:

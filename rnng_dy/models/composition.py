@@ -15,7 +15,16 @@ from oracle.registries import Registry
 from rnng_dy.engine import dy
 from rnng_dy.models.configuration import Constituent
 from rnng_dy.models.lstm import Lstm
-from rnng_dy.models.vectors import Embedding, LookupTable, Vector, as_rows, join, value_of
+from rnng_dy.models.vectors import (
+    Embedding,
+    LookupTable,
+    Vector,
+    as_rows,
+    dropped,
+    join,
+    pick,
+    value_of,
+)
 from rnng_dy.parameters import ParameterStore
 
 
@@ -66,8 +75,7 @@ def by_children(
         members = list(group)
         children = range(first, first + count * len(members))
         first = children.stop
-        picked = dy.pick_batch_elems(vectors, list(children))
-        yield members, dy.reshape(picked, (size, count), batch_size=len(members))
+        yield members, dy.reshape(pick(vectors, children), (size, count), batch_size=len(members))
 
 
 class BidirectionalComposition(Composition):
@@ -100,7 +108,7 @@ class CorrectedComposition(BidirectionalComposition):
         read = zip(*map(self.sequences, constituents), strict=True)
         for lstm, sequences in zip(self._lstms, read, strict=True):
             ends = [lstm.read(sequence)[-1] for sequence in sequences]
-            outputs.append(_dropped(lstm.outputs(ends, dropout), dropout))
+            outputs.append(dropped(lstm.outputs(ends, dropout), dropout))
         return self._composed(dy.concatenate(outputs))
 
 
@@ -150,8 +158,8 @@ class GatedAttention(BidirectionalComposition):
         """See `Composition`."""
         summaries = [read * weights for read, weights in self._attended(constituents, dropout)]
         # one dropout mask each, shared by gate and mixture
-        children = _dropped(join(summaries), dropout)
-        label = _dropped(value_of([c.embeddings[0] for c in constituents]), dropout)
+        children = dropped(join(summaries), dropout)
+        label = dropped(value_of([c.embeddings[0] for c in constituents]), dropout)
         terms = [self._gate_bias, self._gate_label, label, self._gate_children, children]
         gate = dy.logistic(dy.affine_transform(terms))
         return self._composed(dy.cmult(gate, label) + dy.cmult(1 - gate, children))
@@ -164,23 +172,16 @@ class GatedAttention(BidirectionalComposition):
         self, constituents: Sequence[Constituent], dropout: float
     ) -> Iterator[tuple[dy.Expression, dy.Expression]]:
         """Yield contexts, shape (2 size, children), and weights, shape (children,), per number of children."""
-        query = [
-            value_of([c.embeddings[1] for c in constituents]),
-            value_of([c.configuration for c in constituents]),
-        ]
-        terms = [self._query_bias, self._query_weights, dy.concatenate(query)]
-        query = dy.affine_transform(terms)
-        forward, backward = self._lstms
-        rightward = [forward.read(c.children) for c in constituents]
-        leftward = [backward.read(reversed(c.children))[::-1] for c in constituents]
-        directions = ((forward, rightward), (backward, leftward))
+        label = value_of([c.embeddings[1] for c in constituents])
+        both = dy.concatenate([label, value_of([c.configuration for c in constituents])])
+        query = dy.affine_transform([self._query_bias, self._query_weights, both])
+        right, left = self._lstms
+        rightward = [right.read(c.children) for c in constituents]
+        leftward = [left.read(reversed(c.children))[::-1] for c in constituents]
+        directions = ((right, rightward), (left, leftward))
         contexts = [lstm.outputs(list(chain(*states)), dropout) for lstm, states in directions]
         for members, read in by_children(dy.concatenate(contexts), constituents):
-            yield read, dy.softmax(dy.transpose(read) * dy.pick_batch_elems(query, members))
-
-
-def _dropped(vectors: dy.Expression, dropout: float) -> dy.Expression:
-    return dy.dropout(vectors, dropout) if dropout else vectors
+            yield read, dy.softmax(dy.transpose(read) * pick(query, members))
 
 
 COMPOSITIONS: Registry[type[Composition]] = Registry(

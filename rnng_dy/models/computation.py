@@ -12,7 +12,8 @@ from rnng_dy.models.composition import Composition
 from rnng_dy.models.configuration import Configuration, Constituent, StackCell
 from rnng_dy.models.lstm import Lstm, LstmState
 from rnng_dy.models.parser_state import HISTORY, STACK, WORDS, ParserState
-from rnng_dy.models.vectors import Vector, keep, mark_computed, pending, usable_graphs
+from rnng_dy.models.vectors import Vector, dropped, keep, mark_computed, pending, usable_graphs
+from rnng_dy.sizes import Sizes
 
 STATES_OF = {
     STACK: attrgetter("stack"),
@@ -26,19 +27,10 @@ class Computation:
     """A function that computes parser states, and all their missing inputs, in a few large batches."""
 
     def __init__(
-        self,
-        lstms: Mapping[str, Lstm],
-        compose: Composition,
-        state: ParserState,
-        size: int,
-        hidden: int,
+        self, lstms: Mapping[str, Lstm], compose: Composition, state: ParserState, sizes: Sizes
     ):
-        """Store the parts: `lstms` are the LSTMs that u reads, by part of u.
-
-        Vectors of constituents have `size` values, u has `hidden`.
-        """
-        self._lstms, self._composition, self._state = lstms, compose, state
-        self._size, self._hidden = size, hidden
+        """Store the parts: `lstms` are the LSTMs that u reads, by part of u."""
+        self._lstms, self._composition, self._state, self._sizes = lstms, compose, state, sizes
 
     def __call__(self, configurations: Iterable[Configuration], dropout: float = 0.0) -> None:
         """Compute u of configurations, and the inputs of u that the current graph lacks.
@@ -62,9 +54,9 @@ class Computation:
             summaries = {}
             for part in self._state.parts:
                 h = self._lstms[part].outputs(list(map(STATES_OF[part], waiting)))
-                summaries[part] = dy.dropout(h, dropout) if dropout else h
+                summaries[part] = dropped(h, dropout)
             u = self._state(summaries)
-            _require_shape(self._state, u, self._hidden, len(waiting))
+            _require_shape(self._state, u, self._sizes.hidden, len(waiting))
             mark_computed(waiting, [u])
 
     def _compose(self, vectors: Iterable[Vector], dropout: float) -> None:
@@ -86,7 +78,7 @@ class Computation:
             if self._composition.reads_state:
                 self([c.configuration for c in constituents], dropout)
             composed = self._composition(constituents, dropout)
-            _require_shape(self._composition, composed, self._size, len(constituents))
+            _require_shape(self._composition, composed, self._sizes.lstm_input, len(constituents))
             mark_computed(constituents, [composed])
 
     def keep(self, configurations: Iterable[Configuration]) -> None:
@@ -96,9 +88,7 @@ class Computation:
         kept: list[Vector] = list(configurations)
         for part in self._state.parts:
             states = list(map(STATES_OF[part], configurations))
-            kept += states
-            if part == STACK:
-                kept += _below(states)
+            kept += _below(states) if part == STACK else states
         keep(kept)
         for vector in kept:
             # stack cells keep their link to the state before, because they are still popped
@@ -110,17 +100,17 @@ class Computation:
 
 def _require_shape(part: Callable, vectors: object, size: int, count: int) -> None:
     """Raise PluginError if a part of the network does not return `count` vectors of `size` values."""
-    found = vectors.dim() if isinstance(vectors, dy.Expression) else None
-    if found != ((size,), count):
-        gives = (
-            repr(vectors)[:60] if found is None else f"shape {found[0]} in a batch of {found[1]}"
-        )
-        needed = f"shape {(size,)} in a batch of {count} is needed"
-        raise PluginError.of(type(part).__call__, f"gives {gives}, and {needed}")
+    needed = f"shape {(size,)} in a batch of {count}"
+    gives = repr(vectors)[:60]
+    if isinstance(vectors, dy.Expression):
+        shape, batch = vectors.dim()
+        gives = f"shape {shape} in a batch of {batch}"
+    if gives != needed:
+        raise PluginError.of(type(part).__call__, f"gives {gives}, and {needed} is needed")
 
 
 def _below(stacks: Sequence[StackCell]) -> Iterator[Vector]:
-    """Yield all cells of stacks and the constituents in them."""
+    """Yield the cells of stacks from the top down, each once, and the constituents in them."""
     seen: set[StackCell] = set()
     for cell in stacks:
         while isinstance(cell, StackCell) and cell not in seen:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from oracle.transitions import DEFAULT
 from rnng_dy.engine import dy
 from rnng_dy.models.configuration import Configuration, WordPrefix
-from rnng_dy.models.lstm import Lstm, LstmState
+from rnng_dy.models.lstm import Lstm
 from rnng_dy.models.network import Rnng
 from rnng_dy.models.parser_state import PARSER_STATES, WORDS
-from rnng_dy.models.sizes import ParserSizes
-from rnng_dy.models.vectors import Embedding, LookupTable, SingleVector, value_of
-from rnng_dy.models.vocabulary import ParserVocabulary
+from rnng_dy.models.vectors import Embedding, LookupTable, value_of
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.search.model import Derived
+from rnng_dy.sizes import ParserSizes
+from rnng_dy.vocabulary import ParserVocabulary
 
 
 class Tokens(NamedTuple):
@@ -49,17 +50,18 @@ class InputLayer:
         size, self._counts = sizes.lstm_input, vocabulary.tag_counts
         self._words = LookupTable(store, "word", len(vocabulary.words), sizes.word)
         self._bias = store.vector("input_bias", size)
-        self._word_weights = store.matrix("input_word", size, sizes.word)
+        self._weights = [store.matrix("input_word", size, sizes.word)]
         self._tags = self._vectors = None
         if vocabulary.tags is not None:
             self._tags = LookupTable(store, "tag", len(vocabulary.tags), sizes.tag)
-            self._tag_weights = store.matrix("input_tag", size, sizes.tag)
-            self._unknown_tag = Embedding(SingleVector(self._mean_tag))
+            self._weights.append(store.matrix("input_tag", size, sizes.tag))
+            self._unknown_tag = Embedding(lambda _: self._mean_tag())
         if vectors is not None:
             # the blank row after the others, all zeros, is for words without a pretrained vector
-            self._vectors = store.constant(vectors, len(vocabulary.pretrained), blank=True)
+            table = store.constant(vectors, len(vocabulary.pretrained), blank=True)
+            self._vectors = partial(dy.lookup_batch, table, update=False)
             self._blank = len(vectors)
-            self._vector_weights = store.matrix("input_vector", size, vectors.shape[1])
+            self._weights.append(store.matrix("input_vector", size, vectors.shape[1]))
 
     def _mean_tag(self) -> dy.Expression:
         """Return the embedding of an unseen tag: the mean of the tags' embeddings, weighted by training counts."""
@@ -68,23 +70,21 @@ class InputLayer:
 
     def read(self, tokens: Tokens) -> list[Embedding]:
         """Note the vectors of a sentence's words."""
-        words = [self._words[word] for word in tokens.words]
-        tags = vectors = [None] * len(words)
+        columns: list[list[Embedding]] = [[self._words[word] for word in tokens.words]]
         if self._tags is not None:
-            tags = [self._unknown_tag if tag is None else self._tags[tag] for tag in tokens.tags]
+            columns.append(
+                [self._unknown_tag if tag is None else self._tags[tag] for tag in tokens.tags]
+            )
         if self._vectors is not None:
-            vectors = [self._blank if row is None else row for row in tokens.vectors]
-        return [Embedding(self, row) for row in zip(words, tags, vectors, strict=True)]
+            rows = (self._blank if row is None else row for row in tokens.vectors)
+            columns.append([Embedding(self._vectors, row) for row in rows])
+        return [Embedding(self, parts) for parts in zip(*columns, strict=True)]
 
-    def vectors(self, rows: Sequence[tuple[Any, ...]]) -> dy.Expression:
-        """See `Source`: shape (lstm_input,)."""
-        words, tags, vectors = zip(*rows, strict=True)
-        terms = [self._bias, self._word_weights, value_of(words)]
-        if self._tags is not None:
-            terms += [self._tag_weights, value_of(tags)]
-        if self._vectors is not None:
-            looked_up = dy.lookup_batch(self._vectors, vectors, update=False)
-            terms += [self._vector_weights, looked_up]
+    def __call__(self, words: Sequence[tuple[Embedding, ...]]) -> dy.Expression:
+        """Return the vectors of words from their embeddings, shape (lstm_input,): one batch element each."""
+        terms = [self._bias]
+        for weights, column in zip(self._weights, zip(*words, strict=True), strict=True):
+            terms += [weights, value_of(column)]
         return dy.rectify(dy.affine_transform(terms))
 
 
@@ -107,14 +107,11 @@ class ParserNetwork(Rnng):
         state: str = "full",
     ):
         """Create the network; `vectors` are constants, shape (words of `vocabulary.pretrained`, dimension)."""
-        store = ParameterStore(seed)
-        super().__init__(
-            store, sizes, vocabulary.nonterminals, composition, sizes.layers, transitions, state
-        )
-        self.vocabulary = vocabulary
+        super().__init__(vocabulary, sizes, composition, sizes.layers, transitions, state, seed)
         self.vectors = vectors
-        self._lstms[WORDS] = Lstm(store, "buffer", sizes.layers, sizes.lstm_input, sizes.hidden)
-        self._buffer_guard = Embedding.of_parameter(store.vector("buffer_guard", sizes.lstm_input))
+        store, inputs = self.store, sizes.lstm_input
+        self._lstms[WORDS] = Lstm(store, "buffer", sizes.layers, inputs, sizes.hidden)
+        self._buffer_guard = Embedding.of_parameter(store.vector("buffer_guard", inputs))
         self._input = InputLayer(store, sizes, vocabulary, vectors)
 
     @staticmethod
@@ -127,14 +124,11 @@ class ParserNetwork(Rnng):
     def start(self, tokens: Tokens) -> Configuration:
         """Return the configuration before the first action over a sentence."""
         read = self._input.read(tokens)
-        states = [LstmState(self._lstms[WORDS].start, self._buffer_guard)]
-        for vector in reversed(read):
-            states.append(LstmState(states[-1], vector))
-        root = last = WordPrefix(0, states.pop(), None)
+        contexts = self._lstms[WORDS].read([self._buffer_guard, *reversed(read)])
+        root = last = WordPrefix(0, contexts.pop(), None)
         for position, vector in enumerate(read, 1):
-            following = WordPrefix(position, states.pop(), vector)
-            last.following[None] = following
-            last = following
+            following = WordPrefix(position, contexts.pop(), vector)
+            last.following[None] = last = following
         return self._root(root, len(read))
 
     # training

@@ -13,12 +13,11 @@ from rnng_dy.models.configuration import Configuration, Decision, WordPrefix
 from rnng_dy.models.lstm import Lstm, LstmState
 from rnng_dy.models.network import Rnng, Step
 from rnng_dy.models.parser_state import GENERATOR_STATES, WORDS
-from rnng_dy.models.sizes import GeneratorSizes
-from rnng_dy.models.vectors import LookupTable
-from rnng_dy.models.vocabulary import GeneratorVocabulary
-from rnng_dy.models.word_softmax import ClassFactoredSoftmax
-from rnng_dy.parameters import ParameterStore
+from rnng_dy.models.softmax import ClassFactoredSoftmax
+from rnng_dy.models.vectors import LookupTable, pick
 from rnng_dy.search.model import Derived
+from rnng_dy.sizes import GeneratorSizes
+from rnng_dy.vocabulary import GeneratorVocabulary
 
 
 class GeneratorExample(NamedTuple):
@@ -33,7 +32,7 @@ class GeneratorStep(Step):
 
     def word_log_probs(self, members: Sequence[int], words: Sequence[int]) -> np.ndarray:
         """Return log p(words[i] | SHIFT, configuration members[i]) in nats, float64: shape (members,)."""
-        u = dy.pick_batch_elems(self._u, list(members))
+        u = pick(self._u, members)
         losses, owners = self._model.softmax.negative_log_probs(u, words)
         values = dy.concatenate_to_batch(losses).npvalue().ravel().astype(np.float64)
         return -np.bincount(owners, values, len(words))
@@ -43,7 +42,7 @@ class GeneratorStep(Step):
 
         `<s>`, which is never generated, has -inf.
         """
-        return self._model.softmax.every_log_prob(dy.pick_batch_elems(self._u, list(members)))
+        return self._model.softmax.every_log_prob(pick(self._u, members))
 
 
 class GeneratorNetwork(Rnng):
@@ -64,20 +63,19 @@ class GeneratorNetwork(Rnng):
         transitions: str = DEFAULT,
         state: str = "full",
     ):
-        store = ParameterStore(seed)
         # the original's composition has one layer here, however many the other LSTMs have
-        super().__init__(store, sizes, vocabulary.nonterminals, composition, 1, transitions, state)
-        self.vocabulary = vocabulary
-        self._lstms[WORDS] = Lstm(store, "terms", sizes.layers, sizes.lstm_input, sizes.hidden)
-        self._word_table = LookupTable(store, "word", len(vocabulary.words), sizes.lstm_input)
+        super().__init__(vocabulary, sizes, composition, 1, transitions, state, seed)
+        store, inputs = self.store, sizes.lstm_input
+        self._lstms[WORDS] = Lstm(store, "terms", sizes.layers, inputs, sizes.hidden)
+        self._word_table = LookupTable(store, "word", len(vocabulary.words), inputs)
         self.softmax = ClassFactoredSoftmax(store, sizes.hidden, vocabulary.clusters)
 
     # graphs
 
     def start(self, sentence: object = None) -> Configuration:
         """Return the configuration before the first action, which is the same for all sentences."""
-        start_of_sentence = self._word_table[0]
-        context = LstmState(self._lstms[WORDS].start, start_of_sentence)
+        # `<s>` has id 0
+        context = LstmState(self._lstms[WORDS].start, self._word_table[0])
         return self._root(WordPrefix(0, context, None), None)
 
     def _next_word(self, words: WordPrefix, word: int | None) -> WordPrefix:
@@ -96,9 +94,7 @@ class GeneratorNetwork(Rnng):
         shifts = [i for i, decision in enumerate(decisions) if decision.action == SHIFT]
         if shifts:
             words = [decisions[i].word for i in shifts]
-            word_losses, of_shift = self.softmax.negative_log_probs(
-                dy.pick_batch_elems(u, shifts), words
-            )
+            word_losses, of_shift = self.softmax.negative_log_probs(pick(u, shifts), words)
             losses += word_losses
             owners = np.concatenate([owners, np.array(shifts)[of_shift]])
         return losses, owners

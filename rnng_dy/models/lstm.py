@@ -8,15 +8,7 @@ from itertools import accumulate
 import numpy as np
 
 from rnng_dy.engine import dy
-from rnng_dy.models.vectors import (
-    LAST,
-    NOWHERE,
-    BatchedVectors,
-    Vector,
-    gather,
-    mark_computed,
-    usable_graphs,
-)
+from rnng_dy.models.vectors import NOWHERE, Vector, gather, mark_computed, usable_graphs
 from rnng_dy.parameters import ParameterStore
 
 
@@ -48,8 +40,7 @@ class Lstm:
         ]
         self.start = LstmState(None, None)
         """The state before the first input: h = c = 0."""
-        zeros = np.zeros((2 * hidden, 1), np.float32)
-        self.start.batch, self.start.index = BatchedVectors((), 1, [zeros] * layers), 0
+        mark_computed([self.start], (), [np.zeros((2 * hidden, 1), np.float32)] * layers)
 
     def read(self, vectors: Iterable[Vector]) -> list[LstmState]:
         """Note the states after each vector of a sequence that begins at `start`."""
@@ -97,17 +88,13 @@ class Lstm:
         parents = [-1] * len(first) + [state.before.index for state in states[len(first) :]]
         ends = list(accumulate(map(len, schedule)))
 
-        def layer(cell: dy.CoupledLSTMCell, x: dy.Expression, given: dy.Expression | None):
-            if len(schedule) == 1:
-                # a step needs less memory than a forest
-                return cell.step(x, given, dropout)
-            return cell.forest(x, parents, ends, dropout, given)
-
         layers = []
         for cell, given in zip(self._cells, before, strict=True):
-            # a layer reads the h of the state below it
-            x = layer(cell, x, given)
-            layers.append(x)
+            # a layer reads the h of the state below it; one step needs less memory than a forest
+            if len(schedule) == 1:
+                layers.append(x := cell.step(x, given, dropout))
+            else:
+                layers.append(x := cell.forest(x, parents, ends, dropout, given))
         mark_computed(states, layers)
 
     def outputs(self, states: Sequence[LstmState], dropout: float = 0.0) -> dy.Expression:
@@ -116,4 +103,4 @@ class Lstm:
         `dropout` applies to the LSTM's inputs, not to h.
         """
         self.compute(self.schedule(states), dropout)
-        return gather(states, LAST, self._hidden)[0]
+        return gather(states, -1, self._hidden)[0]

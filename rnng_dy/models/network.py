@@ -26,20 +26,15 @@ from rnng_dy.models.configuration import (
     Walk,
     WordPrefix,
 )
-from rnng_dy.models.distributions import log_softmax
 from rnng_dy.models.lstm import Lstm, LstmState
 from rnng_dy.models.parser_state import HISTORY, STACK, States
-from rnng_dy.models.sizes import Sizes
-from rnng_dy.models.vectors import (
-    Embedding,
-    LookupTable,
-    Vector,
-    as_rows,
-    value_of,
-)
+from rnng_dy.models.softmax import log_softmax
+from rnng_dy.models.vectors import Embedding, LookupTable, Vector, as_rows, value_of
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.search.attention import Attended, attention_weights
 from rnng_dy.search.model import Derived, Losses
+from rnng_dy.sizes import Sizes
+from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary
 
 INVALID = np.float32(-1e30)
 """Added to the logit of an invalid action: exp gives exactly 0, and no NaN as -inf can."""
@@ -72,23 +67,23 @@ class Rnng(Model):
 
     def __init__(
         self,
-        store: ParameterStore,
+        vocabulary: ParserVocabulary | GeneratorVocabulary,
         sizes: Sizes,
-        nonterminals: Sequence[str],
         composition: str,
         composition_layers: int,
         transitions: str,
         state: str,
+        seed: int,
     ):
         """Create the parameters, in an order that must not change because it decides their random values for a seed.
 
         Raises RnngError for an unknown composition, transition system or state.
         """
-        self.store = store
-        self.sizes = sizes
-        self.transitions = SYSTEMS.make(transitions, nonterminals)
-        actions, inputs, hidden = len(self.transitions), sizes.lstm_input, sizes.hidden
-        labels = len(nonterminals)
+        self.store = store = ParameterStore(seed)
+        self.vocabulary, self.sizes = vocabulary, sizes
+        self.transitions = SYSTEMS.make(transitions, vocabulary.nonterminals)
+        actions, labels = len(self.transitions), len(vocabulary.nonterminals)
+        inputs, hidden = sizes.lstm_input, sizes.hidden
         self._penalties = store.constant(np.where(self.transitions.masks, np.float32(0), INVALID))
         self._lstms = {
             STACK: Lstm(store, "stack", sizes.layers, inputs, hidden),
@@ -105,17 +100,14 @@ class Rnng(Model):
         self._opened = LookupTable(store, "open_nonterminal", labels, inputs)
         self.compose.add_labels(store, labels, inputs)
         self._actions = LookupTable(store, "action", actions, sizes.action)
-        self.compute = Computation(self._lstms, self.compose, self.state, inputs, hidden)
+        self.compute = Computation(self._lstms, self.compose, self.state, sizes)
 
     def config(self) -> dict[str, Any]:
         """See `Model`."""
-        parts = {
-            "composition": (self.compose.name, COMPOSITIONS),
-            "transitions": (self.transitions.name, SYSTEMS),
-            "state": (self.state.name, self.states),
-        }
-        config = super().config() | {key: name for key, (name, _) in parts.items()}
-        origins = [of.origins[name] for name, of in parts.values() if name in of.origins]
+        parts = {"composition": self.compose, "transitions": self.transitions, "state": self.state}
+        config = super().config() | {key: part.name for key, part in parts.items()}
+        registries = zip((COMPOSITIONS, SYSTEMS, self.states), parts.values(), strict=True)
+        origins = [of.origins[part.name] for of, part in registries if part.name in of.origins]
         return config | ({PLUGINS: dict(sorted(origins))} if origins else {})
 
     # configurations
@@ -152,13 +144,12 @@ class Rnng(Model):
     def _constituent(
         self, c: Configuration, opened: StackCell, children: Sequence[Vector]
     ) -> Constituent:
-        label, embeddings = opened.label, self.compose.embeddings(opened.label)
-        if self.compose.reads_state:
-            return Constituent(label, embeddings, opened.reads, children, c)
-        key = (label, *children)
-        if key not in c.constituents:
-            c.constituents[key] = Constituent(label, embeddings, opened.reads, children, None)
-        return c.constituents[key]
+        label, reader = opened.label, c if self.compose.reads_state else None
+        embeddings = self.compose.embeddings(label)
+        constituent = Constituent(label, embeddings, opened.reads, children, reader)
+        if reader is not None:
+            return constituent
+        return c.constituents.setdefault((label, *children), constituent)
 
     def walk(self, trees: Iterable[Derived]) -> Walk:
         """Advance along the action sequences of some sentences.
@@ -243,21 +234,12 @@ class Rnng(Model):
 
     # training
 
-    def with_unknowns(self, example: Any, probability: float, random: np.random.Generator) -> Any:
-        """Return the example unchanged, since a generative oracle has classes of unknown words already."""
-        return example
-
     def training_loss(self, examples: Sequence[Any], dropout: float) -> dy.Expression:
         """Return the sum of the negative log probabilities in nats of a minibatch, as one graph."""
         losses = self.losses(map(self.derived, examples), dropout).losses
         return dy.esum([dy.sum_batches(loss) for loss in losses])
 
     # use
-
-    @property
-    def has_attention(self) -> bool:
-        """Whether constituents are composed by attention to their children and influence u."""
-        return self.compose.has_weights and STACK in self.state.parts
 
     def attention(self, tree: nltk.Tree, preterminals: bool | None = None) -> list[Attended]:
         """Return the constituents of a tree, inner ones before outer ones: label and weights of the children.

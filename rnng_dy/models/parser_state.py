@@ -67,12 +67,10 @@ class NoBuffer(ParserState):
     parts = (STACK, HISTORY)
 
 
-class NoTerms(ParserState):
+class NoTerms(NoBuffer):
     """A generative model's state without the words so far."""
 
-    name = "no-terms"
-    other_name = "no-buffer"
-    parts = (STACK, HISTORY)
+    name, other_name = NoBuffer.other_name, NoBuffer.name
 
 
 _OF_BOTH = ParserState, StackAlone, NoStack, NoHistory

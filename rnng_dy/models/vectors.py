@@ -8,8 +8,7 @@ its note, unless `keep` has carried its values over.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -18,34 +17,26 @@ from rnng_dy.parameters import ParameterStore
 
 NEVER, KEPT = -1, -2
 """Stand-ins for the number of a graph: NEVER marks vectors in no graph, KEPT vectors in every graph."""
-EVERY, LAST = slice(None), slice(-1, None)
-"""Slices: EVERY gathers all expressions of batched vectors, such as the layers of an LSTM, LAST the top layer."""
 
 
 class BatchedVectors:
     """Vectors side by side: expressions, such as the layers of an LSTM, with one batch element per vector."""
 
-    __slots__ = ("_expressions", "_values", "graph", "size")
+    __slots__ = ("_expressions", "_values", "graph")
 
-    def __init__(
-        self, expressions: Sequence[dy.Expression], size: int, values: Sequence[np.ndarray] = ()
-    ):
-        """Hold expressions, or `values`, shape (dimension, size) each, which replace them in any graph."""
-        self._expressions, self._values, self.size = expressions, values, size
+    def __init__(self, expressions: Sequence[dy.Expression], values: Sequence[np.ndarray] = ()):
+        """Hold expressions, or `values`, shape (dimension, vectors) each, which replace them in any graph."""
+        self._expressions, self._values = expressions, values
         self.graph = KEPT if values else dy.cg_version() if expressions else NEVER
 
-    def expressions(self, elements: Sequence[int], which: slice) -> Sequence[dy.Expression]:
-        """Return expressions in the current graph; if the vectors are kept, only with these elements."""
+    def expressions(self, elements: Sequence[int], first: int) -> Sequence[dy.Expression]:
+        """Return the expressions from number `first` in the current graph; kept vectors only with these elements."""
         if not self._values:
-            return self._expressions[which]
-        return [dy.inputTensor(x[:, elements], batched=True) for x in self._values[which]]
-
-    def values(self, elements: Sequence[int]) -> list[np.ndarray]:
-        """Return the values of some elements, shape (dimension, elements) per expression; runs the graph."""
-        return [as_rows(x).T[:, elements] for x in self._expressions]
+            return self._expressions[first:]
+        return [dy.inputTensor(x[:, elements], batched=True) for x in self._values[first:]]
 
 
-NOWHERE = BatchedVectors((), 0)
+NOWHERE = BatchedVectors(())
 
 
 class Vector:
@@ -58,25 +49,19 @@ class Vector:
     """The length of the longest chain of compositions that makes the vector, its own included."""
 
 
-class Source(Protocol):
-    """A table or layer that makes the vectors of embeddings."""
-
-    def vectors(self, rows: Sequence[Any]) -> dy.Expression:
-        """Return the vectors of some rows, shape (size,): one batch element each."""
-
-
 class Embedding(Vector):
-    """A row of a source."""
+    """A row of a source: of a table, or of a layer over tables."""
 
     __slots__ = ("row", "source")
 
-    def __init__(self, source: Source, row: object = None):
+    def __init__(self, source: Callable[[Sequence], dy.Expression], row: object = None):
+        """`source` returns the vectors of some rows, shape (size,): one batch element each."""
         self.batch, self.source, self.row = NOWHERE, source, row
 
     @classmethod
     def of_parameter(cls, parameter: dy.Parameters) -> Embedding:
         """Return the embedding of a trainable vector."""
-        return cls(SingleVector(lambda: parameter))
+        return cls(lambda _: parameter)
 
 
 class LookupTable:
@@ -98,20 +83,9 @@ class LookupTable:
         found = self._noted[row] = Embedding(self, row)
         return found
 
-    def vectors(self, rows: Sequence[int]) -> dy.Expression:
-        """See `Source`."""
+    def __call__(self, rows: Sequence[int]) -> dy.Expression:
+        """Return the vectors of some rows (see `Embedding`)."""
         return dy.lookup_batch(self.parameters, rows)
-
-
-class SingleVector:
-    """A source with a single embedding, such as a parameter."""
-
-    def __init__(self, make: Callable[[], dy.Expression]):
-        self._make = make
-
-    def vectors(self, rows: Sequence[Any]) -> dy.Expression:
-        """See `Source`."""
-        return self._make()
 
 
 def usable_graphs() -> tuple[int, int]:
@@ -126,46 +100,38 @@ def pending(vectors: Iterable[Vector]) -> list[Vector]:
 
 
 def mark_computed(
-    vectors: Collection[Vector],
+    vectors: Iterable[Vector],
     expressions: Sequence[dy.Expression],
     values: Sequence[np.ndarray] = (),
 ) -> None:
     """Mark vectors as computed: they are the batch elements of the expressions, or of kept values, in order."""
-    batch = BatchedVectors(expressions, len(vectors), values)
+    batch = BatchedVectors(expressions, values)
     for index, vector in enumerate(vectors):
         vector.batch, vector.index = batch, index
 
 
-def gather(
-    vectors: Sequence[Vector], which: slice = EVERY, rows: int = 0
-) -> Sequence[dy.Expression]:
+def gather(vectors: Sequence[Vector], first: int = 0, rows: int = 0) -> Sequence[dy.Expression]:
     """Return the expressions of vectors, one batch element each; embeddings are looked up first.
 
-    All batches have the same number of expressions. `rows` limits each vector to its first numbers. Raises ValueError
-    if there are no vectors.
+    All batches have the same number of expressions, of which those from number `first` are returned, -1 for the last
+    one. `rows` limits each vector to its first numbers. Raises ValueError if there are no vectors.
     """
     if not vectors:
         raise ValueError("no vectors to gather")
-    usable = usable_graphs()
-    batches = [v.batch for v in vectors]
-    if any(batch.graph not in usable for batch in dict.fromkeys(batches)):
-        _look_up(pending(vectors))
-        batches = [v.batch for v in vectors]
+    _look_up(pending(vectors))
     elements = [v.index for v in vectors]
-    numbers = {batch: number for number, batch in enumerate(dict.fromkeys(batches))}
+    numbers: dict[BatchedVectors, int] = {}
+    arguments = [numbers.setdefault(v.batch, len(numbers)) for v in vectors]
     # only these elements of kept vectors enter the graph
     kept: dict[BatchedVectors, list[int]] = {b: [] for b in numbers if b.graph == KEPT}
     if kept:
-        for k, batch in enumerate(batches):
-            if batch in kept:
-                kept[batch].append(elements[k])
-                elements[k] = len(kept[batch]) - 1
-    found = [batch.expressions(kept.get(batch, ()), which) for batch in numbers]
-    if len(found) == 1 and not rows:
-        size = len(vectors) if kept else batches[0].size
-        if elements == list(range(size)):
-            return found[0]
-    arguments = list(map(numbers.__getitem__, batches))
+        for k, vector in enumerate(vectors):
+            if vector.batch in kept:
+                kept[vector.batch].append(vector.index)
+                elements[k] = len(kept[vector.batch]) - 1
+    found = [batch.expressions(kept.get(batch, ()), first) for batch in numbers]
+    if len(found) == 1 and not rows and _are_all(elements, found[0][0]):
+        return found[0]
     columns = zip(*found, strict=True)
     return [dy.gather_batch_elems(list(xs), arguments, elements, rows) for xs in columns]
 
@@ -175,12 +141,28 @@ def _look_up(embeddings: Iterable[Embedding]) -> None:
     for embedding in embeddings:
         by_source[embedding.source].append(embedding)
     for source, of_source in by_source.items():
-        mark_computed(of_source, [source.vectors([e.row for e in of_source])])
+        mark_computed(of_source, [source([e.row for e in of_source])])
 
 
 def value_of(vectors: Sequence[Vector]) -> dy.Expression:
     """Return vectors of one expression each, such as embeddings: shape (size,), one batch element each."""
     return gather(vectors)[0]
+
+
+def pick(vectors: dy.Expression, elements: Sequence[int]) -> dy.Expression:
+    """Return some batch elements; makes no node if these are all of them, in order."""
+    elements = list(elements)
+    return vectors if _are_all(elements, vectors) else dy.pick_batch_elems(vectors, elements)
+
+
+def _are_all(elements: list[int], vectors: dy.Expression) -> bool:
+    size = vectors.dim()[1]
+    return len(elements) == size and elements == list(range(size))
+
+
+def dropped(vectors: dy.Expression, dropout: float) -> dy.Expression:
+    """Return vectors of which each number is dropped with probability `dropout`; makes no node for 0."""
+    return dy.dropout(vectors, dropout) if dropout else vectors
 
 
 def join(parts: Sequence[dy.Expression]) -> dy.Expression:
@@ -195,7 +177,8 @@ def keep(vectors: Iterable[Vector]) -> None:
         if vector.batch.graph != KEPT:
             of_batch[vector.batch][vector] = None
     for batch, kept in of_batch.items():
-        mark_computed(kept, (), batch.values([v.index for v in kept]))
+        elements = [v.index for v in kept]
+        mark_computed(kept, (), [as_rows(x).T[:, elements] for x in batch.expressions((), 0)])
 
 
 def as_rows(vectors: dy.Expression) -> np.ndarray:

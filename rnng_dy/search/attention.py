@@ -25,7 +25,8 @@ def attention_weights(model: Any, examples: Sequence[Any]) -> list[list[Attended
 
     Examples are training examples. Raises RnngError if the model has no attention weights.
     """
-    if not model.has_attention:
+    # without the stack in u, constituents influence nothing
+    if not (model.compose.has_weights and "stack" in model.state.parts):
         config = model.config()
         raise RnngError(
             f"a model with composition {config['composition']} and state {config['state']} has no attention weights: "

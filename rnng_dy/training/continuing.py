@@ -12,9 +12,9 @@ from oracle.encoding import encoded
 from oracle.unknown import UnknownWords
 from rnng_dy.model import Model
 from rnng_dy.models.network import Rnng
-from rnng_dy.models.vocabulary import ParserVocabulary, Vocabulary
 from rnng_dy.parser import DiscriminativeParser
 from rnng_dy.training.examples import require_transitions
+from rnng_dy.vocabulary import ParserVocabulary, Vocabulary
 
 M = TypeVar("M", bound=Model)
 

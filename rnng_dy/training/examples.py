@@ -14,8 +14,8 @@ from rnng_dy.model import Model
 from rnng_dy.models.discriminative import ParserExample, Tokens
 from rnng_dy.models.generative import GeneratorExample
 from rnng_dy.models.network import Rnng
-from rnng_dy.models.vocabulary import UNK
 from rnng_dy.parser import DiscriminativeParser
+from rnng_dy.vocabulary import UNK
 
 NONE = -1
 """The id, in a table, of a symbol that the model does not have."""

@@ -16,7 +16,6 @@ from oracle.errors import InputError, RnngError
 from oracle.streams import open_output
 from rnng_dy.execution.outputs import content_hash
 from rnng_dy.interop.vectors import covered_share, read_vectors
-from rnng_dy.models.vocabulary import GeneratorVocabulary, ParserVocabulary
 from rnng_dy.registry import Kind
 from rnng_dy.training.data import Counted, TrainingData
 from rnng_dy.training.development import (
@@ -30,6 +29,7 @@ from rnng_dy.training.listener import Listener
 from rnng_dy.training.loop import append_record
 from rnng_dy.training.options import TrainingOptions
 from rnng_dy.training.tagger import train_own_tagger
+from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary
 
 CLUSTERS = "clusters.paths"
 Add = Callable[[Path], None]

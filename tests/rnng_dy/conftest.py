@@ -20,9 +20,9 @@ from rnng_dy.engine import dy
 from rnng_dy.language_model import GenerativeModel
 from rnng_dy.models.discriminative import ParserSizes
 from rnng_dy.models.generative import GeneratorSizes
-from rnng_dy.models.vocabulary import GeneratorVocabulary, ParserVocabulary
 from rnng_dy.parser import DiscriminativeParser
 from rnng_dy.search.model import Derived
+from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary
 
 TINY = Path(oracle.__file__).parent / "data" / "tiny.trees"
 

@@ -11,7 +11,7 @@ import pytest
 from oracle.errors import RnngError
 from rnng_dy.baselines.kneser_ney import END, START, KneserNey, discounts
 from rnng_dy.execution import memory
-from rnng_dy.models.vocabulary import UnseenSymbolError
+from rnng_dy.vocabulary import UnseenSymbolError
 
 SENTENCES = [["a", "b"], ["a", "b"], ["a", "c"], ["b", "d"]]
 

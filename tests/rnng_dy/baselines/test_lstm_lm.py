@@ -12,9 +12,9 @@ import pytest
 from rnng_dy import checkpoint
 from rnng_dy.baselines.lstm_lm import LanguageModelExample, LanguageModelSizes, LstmLanguageModel
 from rnng_dy.engine import dy
-from rnng_dy.models.vocabulary import GeneratorVocabulary, UnseenSymbolError
 from rnng_dy.training.loop import TrainingLoop
 from rnng_dy.training.presets import PRESETS
+from rnng_dy.vocabulary import GeneratorVocabulary, UnseenSymbolError
 
 from ..conftest import simple_clusters
 

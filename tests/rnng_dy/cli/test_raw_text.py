@@ -17,9 +17,9 @@ from oracle.streams import open_output
 from oracle.tagging import train_tagger
 from oracle.treebank import words
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
-from rnng_dy.models.vocabulary import GeneratorVocabulary
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.text_files import read_segmenter
+from rnng_dy.vocabulary import GeneratorVocabulary
 from tests.commands import invoke
 from tests.rnng_dy.conftest import make_generator, make_parser, simple_clusters
 

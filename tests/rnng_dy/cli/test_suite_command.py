@@ -10,7 +10,7 @@ from functools import partial
 import pytest
 
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
-from rnng_dy.models.vocabulary import GeneratorVocabulary
+from rnng_dy.vocabulary import GeneratorVocabulary
 from tests.commands import invoke
 
 from ..conftest import make_parser, simple_clusters

@@ -15,9 +15,9 @@ import pytest
 from oracle.blocks import write_oracle
 from oracle.streams import open_output
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
-from rnng_dy.models.vocabulary import GeneratorVocabulary
 from rnng_dy.search import measured_lines
 from rnng_dy.search.surprisal import SearchOptions
+from rnng_dy.vocabulary import GeneratorVocabulary
 from tests import commands
 
 from ..conftest import make_generator, make_parser, simple_clusters

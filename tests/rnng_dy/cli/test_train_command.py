@@ -18,8 +18,8 @@ from oracle.streams import open_output
 from oracle.transitions import SYSTEMS, TopDown
 from rnng_dy import DiscriminativeParser, GenerativeModel, checkpoint, engine, registry
 from rnng_dy.models.generative import GeneratorSizes
-from rnng_dy.models.sizes import ParserSizes
 from rnng_dy.settings import option_name
+from rnng_dy.sizes import ParserSizes
 from rnng_dy.training.presets import FITS, NAMES, Fit, Settings, saved_settings, settings_for
 from tests.commands import invoke
 

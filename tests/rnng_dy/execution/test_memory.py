@@ -36,11 +36,11 @@ sentences = list(make_oracle([*trees, long_tree(trees, 300)], unknown, generativ
 assert len(sentences[-1].tokens) >= 290
 if generative:
     from rnng_dy.language_model import GenerativeModel
-    from rnng_dy.models.vocabulary import GeneratorVocabulary
+    from rnng_dy.vocabulary import GeneratorVocabulary
     model = GenerativeModel(GeneratorVocabulary.build(simple_clusters(sentences, 40), sentences))
 else:
     from rnng_dy.parser import DiscriminativeParser
-    from rnng_dy.models.vocabulary import ParserVocabulary
+    from rnng_dy.vocabulary import ParserVocabulary
     model = DiscriminativeParser(ParserVocabulary.from_oracle(sentences, True))
 examples = [model.encode_training(s) for s in sentences]
 updater = Updater(model, examples, PRESETS["fast", model.kind])

@@ -10,10 +10,10 @@ from oracle.blocks import OracleSentence
 from oracle.brackets import parse_line
 from oracle.transitions import DEFAULT, SHIFT, SYSTEMS, unlimited
 from rnng_dy.engine import dy
-from rnng_dy.models.vocabulary import GeneratorVocabulary, ParserVocabulary
 from rnng_dy.search.importance import estimate
 from rnng_dy.search.sampling import sample_batch
 from rnng_dy.search.scoring import joint_log_probs
+from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary
 
 from ..conftest import (
     GENERATOR_SIZES,

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from oracle.errors import UnseenSymbolError
-from rnng_dy.models.vocabulary import UNK
+from rnng_dy.vocabulary import UNK
 
 
 def test_an_unseen_word_is_unk(parser):

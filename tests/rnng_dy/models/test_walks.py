@@ -12,7 +12,7 @@ from oracle.transitions import SYSTEMS as TRANSITIONS
 from rnng_dy.engine import dy
 from rnng_dy.models.composition import COMPOSITIONS
 from rnng_dy.models.lstm import Lstm, LstmState
-from rnng_dy.models.vectors import Embedding, SingleVector
+from rnng_dy.models.vectors import Embedding
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.search.model import Derived
 
@@ -108,7 +108,7 @@ def test_states_come_after_those_that_they_depend_on():
 
     def read(before):
         x = next(inputs)
-        return LstmState(before, Embedding(SingleVector(lambda: dy.inputTensor(x))))
+        return LstmState(before, Embedding(lambda _: dy.inputTensor(x)))
 
     first = read(lstm.start)
     second = read(first)

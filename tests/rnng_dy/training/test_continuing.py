@@ -11,9 +11,9 @@ from oracle.brackets import LocatedTree, parse_line
 from oracle.errors import RnngError
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.engine import dy
-from rnng_dy.models.vocabulary import GeneratorVocabulary
 from rnng_dy.search.model import Derived
 from rnng_dy.training.continuing import as_seen_by, extended, unseen
+from rnng_dy.vocabulary import GeneratorVocabulary
 
 from ..conftest import make_generator, make_parser, sentences_of, simple_clusters
 

@@ -16,10 +16,10 @@ from oracle.errors import ImpossibleError
 from oracle.streams import open_output
 from oracle.unknown import UnknownWords
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
-from rnng_dy.models.vocabulary import GeneratorVocabulary
 from rnng_dy.training.examples import examples_of, sizes_of
 from rnng_dy.training.loop import TrainingLoop
 from rnng_dy.training.presets import PRESETS
+from rnng_dy.vocabulary import GeneratorVocabulary
 
 from ..conftest import make_generator, make_parser, sentences_of, simple_clusters
 

@@ -60,7 +60,7 @@ def new_model(kind, sentences, generative):
     if kind == "generative":
         return make_generator(generative)
     from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
-    from rnng_dy.models.vocabulary import GeneratorVocabulary
+    from rnng_dy.vocabulary import GeneratorVocabulary
 
     vocabulary = GeneratorVocabulary.build(simple_clusters(generative), generative)
     return LstmLanguageModel(vocabulary, LanguageModelSizes(layers=1, lstm_input=8, hidden=8))

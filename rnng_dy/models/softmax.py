@@ -1,4 +1,4 @@
-"""The class-factored softmax over words: log p(w | u) = log p(cluster | u) + log p(w | cluster, u)."""
+"""Softmax: of arrays, and the class-factored one, log p(w | u) = log p(cluster | u) + log p(w | cluster, u)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from rnng_dy.engine import dy
-from rnng_dy.models.distributions import log_softmax
-from rnng_dy.models.vectors import as_rows
+from rnng_dy.models.vectors import as_rows, pick
 from rnng_dy.parameters import ParameterStore
+
+
+def log_softmax(logits: np.ndarray) -> np.ndarray:
+    """Return the log softmax over the last axis in float64; logits near -1e30 stay near -1e30, never NaN."""
+    logits = logits.astype(np.float64)
+    logits -= logits.max(axis=-1, keepdims=True)
+    return logits - np.log(np.exp(logits).sum(axis=-1, keepdims=True))
 
 
 class ClassFactoredSoftmax:
@@ -40,10 +46,8 @@ class ClassFactoredSoftmax:
         """Return unnormalised log p(cluster | u): shape (clusters,), batched as u is."""
         return dy.affine_transform([self._class_bias, self._class_weights, u])
 
-    def word_logits(self, cluster: int, u: dy.Expression) -> dy.Expression | None:
-        """Return unnormalised log p(word | cluster, u), batched as u is; None for a cluster of one word."""
-        if cluster not in self._word_parameters:
-            return None
+    def word_logits(self, cluster: int, u: dy.Expression) -> dy.Expression:
+        """Return unnormalised log p(word | cluster, u) for a cluster of several words, batched as u is."""
         weights, bias = self._word_parameters[cluster]
         return dy.affine_transform([bias, weights, u])
 
@@ -78,11 +82,10 @@ class ClassFactoredSoftmax:
         owners = list(range(len(words)))
         members = defaultdict(list)
         for b, (k, _) in enumerate(positions):
-            members[k].append(b)
+            if k in self._word_parameters:
+                members[k].append(b)
         for k, group in members.items():
-            if k not in self._word_parameters:
-                continue
-            logits = self.word_logits(k, dy.pick_batch_elems(u, group))
+            logits = self.word_logits(k, pick(u, group))
             losses.append(dy.pickneglogsoftmax_batch(logits, [positions[b][1] for b in group]))
             owners += group
         return losses, np.array(owners)
