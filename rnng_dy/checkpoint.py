@@ -235,7 +235,7 @@ def remove_half_written(folder: str | Path) -> None:
         half_written.unlink(missing_ok=True)
 
 
-def training_state(folder: str | Path) -> dict[str, object]:
+def training_state(folder: str | Path) -> dict[str, Any]:
     """Return the JSON object of a training state. Raises InputError if the folder has none."""
     path = Path(folder) / TRAINING
     arrays = read_arrays(path, ["state"])
@@ -245,7 +245,7 @@ def training_state(folder: str | Path) -> dict[str, object]:
         raise InputError(f"not a training state: {error}", path) from None
 
 
-def read_config(folder: str | Folder) -> dict:
+def read_config(folder: str | Folder) -> dict[str, Any]:
     """Return the content of a model's config.json. Raises RnngError if there is no model that can be read."""
     folder = located(folder)
     path = folder / CONFIG

@@ -115,9 +115,11 @@ class Run:
                 state["progress"]["epoch"]
             except (InputError, KeyError, TypeError) as error:
                 state, problems = {}, [f"{files[1]}: damaged ({error}): its settings are not shown"]
-        for number, why in (log.damaged if log else {}).items():
-            if number != log.half_line:
-                problems.append(f"{log.path}:{number}: no record of a training, left out: {why}")
+        if log:
+            for number, why in log.damaged.items():
+                if number != log.half_line:
+                    place = f"{log.path}:{number}"
+                    problems.append(f"{place}: no record of a training, left out: {why}")
         heard = max(path.stat().st_mtime for path in there)
         return cls(name, kind, log, settings, state.get("progress", {}), heard, problems)
 

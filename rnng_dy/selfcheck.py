@@ -123,7 +123,8 @@ def cell_differences(seed: int = 1) -> tuple[float, float]:
 def _lstm_outputs(arrays: dict[str, np.ndarray], xs: np.ndarray) -> np.ndarray:
     """Return h of the second layer after each input, in float64: coupled gates, full peepholes (`cnn::LSTMBuilder`)."""
     layers = [[arrays[f"x.{i}.{part}"] for part in LSTM_PARTS] for i in range(2)]
-    states, outputs = [None, None], []
+    states: list[tuple[np.ndarray, np.ndarray] | None] = [None, None]
+    outputs = []
     for x in xs:
         for layer, (xi, hi, ci, bi, xo, ho, co, bo, xc, hc, bc) in enumerate(layers):
             h, c = states[layer] or (np.zeros(len(bi)), np.zeros(len(bi)))

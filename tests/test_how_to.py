@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+
 import pytest
 
 from . import pages
@@ -17,6 +20,7 @@ PAGES = [
         "systems",
         "reproduce",
         "scale",
+        "deployment",
     )
 ]
 
@@ -40,6 +44,39 @@ def test_the_commands_print_what_the_pages_say(ran):
     assert [line.partition("=")[0] for line in rerank.splitlines()[-2:]] == ["LLH", "PPL"]
     generate = next(text for line, text in output.items() if " generate " in line)
     assert len(generate.splitlines()) == 10
+
+
+DEPLOYMENT = pages.CHECKOUT / "docs" / "deployment.md"
+NOT_RUN = {
+    "python3": "makes an environment",
+    ".": "enters an environment",
+    "pip": "changes the environment, and needs the network",
+    "python": "downloads NLTK's sample",
+    "export": "is for the shell that the user has",
+    "docker": "needs a daemon",
+    "dask": "runs until it is stopped; `--scheduler local:2` is run instead (scale.md)",
+    "rnng-dy completion": "writes into the home folder; tests/rnng_dy/cli/test_completion.py runs it",
+    "rnng-dy sample": "needs the scheduler of the lines before it",
+}
+"""Commands of docs/deployment.md that do not run here, and why."""
+
+
+def test_every_line_of_deployment_runs_or_is_known_not_to():
+    text = re.sub(r"^```.*?^```", "", DEPLOYMENT.read_text(encoding="utf-8"), flags=re.S | re.M)
+    lines = re.findall(r"^    (\S.*)$", text, re.MULTILINE)
+    met = {name: [line for line in lines if line.startswith(f"{name} ")] for name in NOT_RUN}
+    assert all(met.values()), met
+    assert sorted(lines) == sorted(line for of_name in met.values() for line in of_name)
+
+
+def test_the_script_for_slurm_trains(ran, monkeypatch):
+    [script] = pages.blocks(DEPLOYMENT, "bash")
+    subprocess.run(["bash", "-n"], input=script, text=True, check=True)
+    assert script.startswith("#!/bin/bash\n#SBATCH ")
+    [command] = [line for line in script.splitlines() if "rnng-dy" in line]
+    monkeypatch.chdir(ran[0])
+    pages.result_of(command.removeprefix("exec ").replace('"$SLURM_NTASKS"', "2"))
+    assert (ran[0] / "slurm" / "parameters.npz").exists()
 
 
 def test_the_reader_reads_word_by_word(ran, monkeypatch):

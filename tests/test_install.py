@@ -341,5 +341,15 @@ def test_pip_goes_on_where_the_build_is_there(monkeypatch, with_dynet, more):
 
 def test_make_alone_tells_what_there_is_to_make():
     done = run(None, command=("make", "-C", CHECKOUT))
-    for goal in ("setup", "test", "demo", "cuda-build", "gpu-check", "gpu-bundle", "lint", "clean"):
+    for goal in (
+        "setup",
+        "test",
+        "demo",
+        "cuda-build",
+        "gpu-check",
+        "gpu-bundle",
+        "lint",
+        "release",
+        "clean",
+    ):
         assert f"make {goal} " in done.stdout

@@ -71,7 +71,8 @@ class LstmLanguageModel(Model):
         self, examples: Sequence[LanguageModelExample], dropout: float
     ) -> tuple[list[dy.Expression], np.ndarray]:
         """See `ClassFactoredSoftmax.negative_log_probs`, for the words and ends of all examples in order."""
-        states, targets = [], []
+        states: list[LstmState] = []
+        targets: list[int] = []
         for example in examples:
             # <s> has id 0
             states += self._lstm.read(map(self._words.__getitem__, (0, *example.words)))
