@@ -1,6 +1,6 @@
 # `make demo` and `make test` are all a newcomer needs: each does first what is missing of the set-up.
 PYTHON = python3
-# for the first set-up only, for example DYNET_FLAGS=--cuda
+# for the first set-up only, for example DYNET_FLAGS=--cuda; RNNG_DY_WHEELS names a folder of ready wheels besides dist/
 DYNET_FLAGS =
 ARGS =
 # for the demo: a text of your own, parsed and drawn at its end
@@ -8,16 +8,18 @@ TEXT =
 export TEXT
 VENV = .venv
 PYTEST = $(VENV)/bin/python -m pytest --numprocesses 2 --dist loadfile
-RECIPE = scripts/install_dynet $(wildcard scripts/dynet/*.* scripts/dynet/patches/*.diff scripts/dynet/sources/*)
-DYNET_MODULE = $(wildcard $(VENV)/lib/python*/site-packages/_dynet.*)
+RECIPE = $(wildcard scripts/dynet/*.* scripts/dynet/patches/*.diff scripts/dynet/sources/*)
+BUILDS = $(wildcard $(VENV)/lib/python*/site-packages/rnng_dy.dynet)
 
-.PHONY: help setup parts test test-all demo cuda-build gpu-check gpu-bundle faithfulness torture mutants docs lint release clean again
+.PHONY: help setup parts test test-all demo wheels test-wheels cuda-build gpu-check gpu-bundle faithfulness torture mutants docs lint release clean again
 
 help:
 	@echo 'make demo        train and evaluate both models on a small treebank; TEXT="…" is parsed and drawn at the end'
 	@echo 'make test        run the tests but the slow ones; ARGS="-k oracle" goes to pytest'
 	@echo 'make test-all    run all tests'
 	@echo 'make setup       make $(VENV) with DyNet, this package and its test tools'
+	@echo 'make wheels      write to dist/ a wheel for all processors and Pythons that needs no compiler; MACHINE=aarch64'
+	@echo 'make test-wheels  install the wheel of dist/ in a new environment and try it, also on emulated processors'
 	@echo 'make faithfulness  write docs/faithfulness.md (needs the reference data)'
 	@echo 'make docs        build the pages of docs/ as a site in site/'
 	@echo 'make torture     damaged inputs, kills, full disks; ARGS="--minutes 60 --seed 2" goes to scripts.torture'
@@ -34,15 +36,11 @@ setup:
 	@$(PYTHON) scripts/make_venv $(VENV)
 	@$(MAKE) --no-print-directory parts
 
-parts: $(VENV)/.dynet $(VENV)/.package
+parts: $(VENV)/.package
 	@:
 
-$(VENV)/.dynet: $(RECIPE) $(if $(DYNET_MODULE),,again)
-	$(PYTHON) scripts/install_dynet --python $(VENV)/bin/python $(DYNET_FLAGS)
-	@touch $@
-
-$(VENV)/.package: setup.py pyproject.toml rnng_dy/__init__.py $(VENV)/.dynet
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+$(VENV)/.package: setup.py pyproject.toml rnng_dy/__init__.py $(RECIPE) $(if $(BUILDS),,again)
+	$(PYTHON) scripts/install_dynet --python $(VENV)/bin/python --editable $(DYNET_FLAGS)
 	@touch $@
 
 test: setup
@@ -72,6 +70,13 @@ torture: setup
 
 mutants: setup
 	$(VENV)/bin/python -m scripts.mutants $(ARGS)
+
+wheels:
+	$(PYTHON) scripts/install_dynet --portable$(if $(MACHINE),=$(MACHINE)) --wheel-only
+	DYNET_FLAGS=--portable$(if $(MACHINE),=$(MACHINE)) $(PYTHON) -m pip wheel --quiet --no-deps -w dist .
+
+test-wheels:
+	$(PYTHON) -m scripts.wheels $(ARGS)
 
 cuda-build:
 	$(PYTHON) scripts/install_dynet --cuda --cuda-arch 80,90 --wheel-only

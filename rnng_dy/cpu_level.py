@@ -6,17 +6,20 @@ import platform
 from pathlib import Path
 
 CPUINFO = Path("/proc/cpuinfo")
+LEVEL = "RNNG_DY_CPU"
+"""The environment variable that names a lower level than the processor's."""
 # levels of the x86-64 psABI, highest first, with the flags of /proc/cpuinfo that each adds (abm includes lzcnt)
 _ADDS = {
     "x86-64-v4": ["avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"],
     "x86-64-v3": ["avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave"],
+    "x86-64-v2": ["cx16", "lahf_lm", "pni", "popcnt", "sse4_1", "sse4_2", "ssse3"],
     "x86-64": [],
 }
 _X86 = list(_ADDS)
 
 
 def cpu_level(machine: str | None = None, cpuinfo: Path = CPUINFO) -> str:
-    """Return `x86-64-v4`, `x86-64-v3`, `x86-64` or `armv8-a`; the empty string for any other machine.
+    """Return `x86-64-v4`, `-v3`, `-v2`, `x86-64` or `armv8-a`; the empty string for any other machine.
 
     >>> cpu_level("aarch64")
     'armv8-a'
@@ -27,25 +30,20 @@ def cpu_level(machine: str | None = None, cpuinfo: Path = CPUINFO) -> str:
     if machine not in ("x86_64", "AMD64"):
         return ""
     flags = _cpu_flags(cpuinfo)
-    return next(level for level in _X86 if flags >= _needs(level))
+    return next(level for level in _X86 if flags >= required_flags(level))
 
 
 def lower_levels(level: str) -> list[str]:
     """Return a level and all lower levels, for compilers that do not support the level.
 
     >>> lower_levels("x86-64-v3")
-    ['x86-64-v3', 'x86-64']
+    ['x86-64-v3', 'x86-64-v2', 'x86-64']
     """
     return _X86[_X86.index(level) :] if level in _X86 else [level]
 
 
-def runs_here(march: str) -> bool:
-    """Return whether code compiled for `march`, one of this module's names, runs on this processor."""
-    return march not in _X86 or march in lower_levels(cpu_level())
-
-
-def _needs(level: str) -> frozenset[str]:
-    """Return all flags that a level requires."""
+def required_flags(level: str) -> frozenset[str]:
+    """Return the flags of /proc/cpuinfo that a level requires."""
     return frozenset(flag for below in lower_levels(level) for flag in _ADDS[below])
 
 

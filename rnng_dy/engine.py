@@ -7,7 +7,6 @@ at import. So the first use of `dy` (or an explicit `start`) fixes the configura
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import os
 import subprocess
 import sys
@@ -20,19 +19,18 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from oracle.errors import RnngError
+from rnng_dy import dynet_builds
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 CPU = "cpu"
 VISIBLE = "CUDA_VISIBLE_DEVICES"
-NEEDED = "2.1.2+rnng.3"
+NEEDED = "2.1.2+rnng.4"
 """The required version of DyNet with our patches: the last one in scripts/dynet/versions.txt."""
 CUDA_BUILD = ".cu13"
 """The suffix that the version of a build with the CUDA backend has."""
-INSTALL_HINT = (
-    "run `make setup`, or `scripts/install_dynet --python PYTHON` for a Python of your own"
-)
+INSTALL_HINT = "run `make setup` in a checkout, or install rnng_dy again with pip"
 
 
 @dataclass(frozen=True)
@@ -49,16 +47,12 @@ _started: Start | None = None
 
 
 def installed_version() -> str | None:
-    """Return the version of the installed DyNet (see NEEDED and CUDA_BUILD), or None if it is not installed."""
-    if importlib.util.find_spec("_dynet") is None:
-        return None
-    # imported here since it loads slowly and few commands need it
-    from importlib import metadata
+    """Return the version of our build of DyNet (see NEEDED and CUDA_BUILD), or None if it is not installed.
 
-    try:
-        return metadata.version("dynet")
-    except metadata.PackageNotFoundError:
-        return "unknown"
+    Raises RnngError as `dynet_builds.build` does.
+    """
+    folder = dynet_builds.build()
+    return dynet_builds.details(folder).VERSION if folder else None
 
 
 def has_cuda_build() -> bool:
@@ -139,6 +133,7 @@ def start(
             raise RnngError(f"DyNet already runs with {_started}; it cannot change to {settings}")
         return
     require_build()
+    dynet_builds.require_own()
     gpu = _gpu_number(settings.device)
     import dynet_config
 
@@ -200,7 +195,7 @@ def _gpu_number(device: str) -> int | None:
         raise RnngError(f"no device {device!r}: say cpu, cuda or cuda:N")
     if not has_cuda_build():
         raise RnngError(
-            "this DyNet has no CUDA backend: build it with `scripts/install_dynet --cuda`, or use --device cpu"
+            "this DyNet has no CUDA backend: install rnng_dy with DYNET_FLAGS=--cuda (docs/gpu.md), or use --device cpu"
         )
     found = cuda_device_count()
     if int(number) >= found:

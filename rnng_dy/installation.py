@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
 import importlib.metadata
+import importlib.util
 import os
 import platform
 import re
 import sys
 from collections.abc import Iterator
-from types import ModuleType
+from pathlib import Path
 
-from rnng_dy import __version__, engine
-from rnng_dy.cpu_level import CPUINFO, cpu_level, runs_here
+from rnng_dy import __version__, dynet_builds, engine
+from rnng_dy.cpu_level import CPUINFO, cpu_level
 from rnng_dy.execution.memory import GIGABYTE, available_memory, total_memory
 
 NOT_THERE = "not installed"
@@ -22,12 +22,11 @@ def versions() -> Iterator[tuple[str, str]]:
     """Yield each package with its version; the entry of DyNet also says how it was built."""
     yield "rnng_dy", __version__
     yield "Python", f"{platform.python_version()} ({sys.executable})"
-    version = engine.installed_version()
-    if version is None:
-        yield "dynet", NOT_THERE
-    else:
-        backend = "CUDA build" if engine.has_cuda_build() else "CPU build"
-        yield "dynet", ", ".join([f"{version} ({backend}", *_build_details()]) + ")"
+    folder = dynet_builds.build()
+    yield "dynet", _described(folder) if folder else NOT_THERE
+    for other in dynet_builds.unused():
+        yield "", f"not used: {other}"
+    yield from _shadowed()
     for package in ("numpy", "nltk", "click"):
         try:
             yield package, importlib.metadata.version(package)
@@ -35,42 +34,42 @@ def versions() -> Iterator[tuple[str, str]]:
             yield package, NOT_THERE
 
 
-def machine(march: str) -> Iterator[tuple[str, str]]:
-    """Yield processor, GPUs and memory; `march` is the processor that DyNet was built for."""
-    if not march:
-        fit = ""
-    elif not runs_here(march):
-        fit = f", too old for the installed DyNet ({march})"
-    elif march != cpu_level():
-        fit = f", the installed DyNet uses {march} only"
-    else:
-        fit = ", as the installed DyNet uses it"
-    level = cpu_level() or platform.machine()
+def _shadowed() -> Iterator[tuple[str, str]]:
+    """Yield the packages of this project that another of the same name hides."""
+    home = Path(__file__).parents[1]
+    for package in ("oracle", "clusters"):
+        spec = importlib.util.find_spec(package)
+        origin = spec and (spec.origin or next(iter(spec.submodule_search_locations)))
+        if origin not in (str(home / package / "__init__.py"), None):
+            yield (
+                "shadowed",
+                f"{package} of rnng_dy is hidden by {origin}: rename or uninstall that",
+            )
+
+
+def machine() -> Iterator[tuple[str, str]]:
+    """Yield processor, GPUs and memory. Raises RnngError as `dynet_builds.build` does."""
+    level, folder = cpu_level() or platform.machine(), dynet_builds.build()
+    fit = ""
+    if folder and folder.name == level:
+        fit = ", as DyNet uses it"
+    elif folder:
+        fit = f", of which DyNet uses {folder.name}"
     yield "CPU", f"{_cpu_name()}, {len(os.sched_getaffinity(0))} cores, {level}{fit}"
     yield "GPUs", str(engine.cuda_device_count())
     total, available = (size / GIGABYTE for size in (total_memory(), available_memory()))
     yield "memory", f"{total:.1f} GB, {available:.1f} GB available"
 
 
-def march() -> str:
-    """Return the processor that the installed DyNet was built for; empty if that is not recorded."""
-    build = _build()
-    return build.MARCH if build else ""
-
-
-def _build() -> ModuleType | None:
-    try:
-        return importlib.import_module("dynet_build")
-    except ImportError:
-        return None
-
-
-def _build_details() -> list[str]:
-    build = _build()
-    if build is None:
-        return []
-    cards = [f"sm_{number}" for number in build.CUDA_ARCH.split(",") if number]
-    return [*cards, f"-march={build.MARCH or 'default'}", build.COMPILER]
+def _described(folder: Path) -> str:
+    """Return a build's version, backend, processor, compiler and folder."""
+    build = dynet_builds.details(folder)
+    parts = ["CUDA build" if build.CUDA_ARCH else "CPU build"]
+    parts += [f"sm_{number}" for number in build.CUDA_ARCH.split(",") if number]
+    parts += [f"-march={build.MARCH or 'default'}", build.COMPILER]
+    others = [name for name in dynet_builds.builds() if name != folder.name]
+    also = f"; also there: {', '.join(others)}" if others else ""
+    return f"{build.VERSION} ({', '.join(parts)}) in {folder}{also}"
 
 
 def _cpu_name() -> str:

@@ -5,6 +5,6 @@ import sys
 
 if not (3, 10) <= sys.version_info[:2] <= (3, 13):
     version = ".".join(map(str, sys.version_info[:2]))
-    sys.exit(" ".join([sys.argv[0], "needs Python 3.10 to 3.13, this is", version]))
+    sys.exit("rnng_dy needs Python 3.10 to 3.13, this is " + version)
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))

@@ -37,11 +37,15 @@ def installed() -> dict[str, str | None]:
     def with_hash(found: str | None, of: str | None, what: str) -> str | None:
         return None if of is None else f"{found} ({what} {of})"
 
-    sources, build = hash_of(("oracle", "clusters", "rnng_dy")), hash_of(("_dynet",))
+    sources = hash_of(("oracle", "clusters", "rnng_dy"))
+    # this import makes our build of DyNet the one that is found
     own = importlib.import_module("rnng_dy").__version__ if sources else None
+    build = hash_of(("_dynet",))
+    described = importlib.util.find_spec("dynet_build")
+    dynet = importlib.import_module("dynet_build") if described else None
     return {
         "rnng_dy": with_hash(own, sources, "sources"),
-        "DyNet": with_hash(version("dynet"), build, "build"),
+        "DyNet": with_hash(getattr(dynet, "VERSION", None), build, "build"),
         "numpy": version("numpy"),
         "nltk": version("nltk"),
         "Python": ".".join(platform.python_version_tuple()[:2]),

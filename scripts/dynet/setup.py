@@ -1,11 +1,13 @@
 """Builds DyNet as one self-contained extension module; takes the place of the sdist's own setup.py.
 
 All of libdynet goes into `_dynet`, so the wheel needs no CMake to build and no library beside it to
-run. scripts/install_dynet copies this file into the patched source tree and sets the environment:
+run. The module uses Python's stable ABI: one build serves every Python from 3.10 on. The installer
+copies this file into the patched source tree and sets the environment:
 
     DYNET_MARCH      value of -march, empty for the compiler's default
     DYNET_JOBS       compiles at a time
     DYNET_CUDA_ARCH  GPU architectures such as `80,90`; empty builds the CPU backend alone
+    DYNET_ZIG        not empty where the compiler is zig's, which names processors with underscores
     NVCC, CUDA_HOME  the CUDA compiler and its toolkit
 """
 
@@ -18,13 +20,13 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import Cython
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 # the last line of versions.txt
 VERSION = Path("versions.txt").read_text().split()[-2]
+STABLE_ABI = "cp310", "0x030A0000"
 MARCH = os.environ.get("DYNET_MARCH", "")
 JOBS = int(os.environ.get("DYNET_JOBS") or 1)
 CUDA_ARCH = os.environ.get("DYNET_CUDA_ARCH", "")
@@ -100,8 +102,14 @@ def write_modules() -> None:
     Path("python/dynet.py").write_text(template.replace("${GIT_DESCRIBE}", VERSION))
     compiler = subprocess.check_output([os.environ.get("CXX", "c++"), "--version"], text=True)
     Path("python/dynet_build.py").write_text(
-        f"MARCH = {MARCH!r}\nCOMPILER = {compiler.splitlines()[0]!r}\nCUDA_ARCH = {CUDA_ARCH!r}\n"
+        f"VERSION = {full_version()!r}\nMARCH = {MARCH!r}\n"
+        f"COMPILER = {compiler.splitlines()[0]!r}\nCUDA_ARCH = {CUDA_ARCH!r}\n"
     )
+
+
+def full_version() -> str:
+    """The version with the backend."""
+    return VERSION + (".cu13" if CUDA_ARCH else "")
 
 
 def gencode(architectures: str) -> list[str]:
@@ -129,14 +137,16 @@ class ParallelBuild(build_ext):
         self.compiler.spawn = spawn_and_tell
         # The module itself takes longest but is linked last: of equal functions the linker takes the
         # first, which is one compiled for speed wherever there is one.
-        order = [*ext.cuda_sources, ext.sources[-1], *ext.sources[:-1]]
+        (module,) = (source for source in ext.sources if source.endswith(".cpp"))
+        units = [*ext.cuda_sources, *(source for source in ext.sources if source != module)]
+        order = [module, *units]
         with ThreadPoolExecutor(JOBS) as pool:
             jobs = {source: pool.submit(self.compile, ext, source) for source in order}
             for number, job in enumerate(jobs.values(), 1):
                 job.result()
                 print(f"compiled {number} of {len(order)}", flush=True)
         self.compiler.link_shared_object(
-            [jobs[source].result() for source in (*ext.cuda_sources, *ext.sources)],
+            [jobs[source].result() for source in (*units, module)],
             self.get_ext_fullpath(ext.name),
             extra_postargs=ext.extra_link_args,
             build_temp=self.build_temp,
@@ -178,7 +188,8 @@ def cuda_parts(nodes: list[str]) -> tuple[list[str], list[str], list[str]]:
         if not found:
             raise SystemExit(f"no lib{name}.so in {root / 'lib'}")
         link.append(str(found[0]))
-    link.append("-Wl,-rpath,$ORIGIN/nvidia/cu13/lib")
+    # the module lies two folders below site-packages
+    link.append("-Wl,-rpath,$ORIGIN/../../nvidia/cu13/lib")
     merged = write_units(shares(nodes + ALSO_CUDA, 8), "merged", ".cu")
     sources = [*merged, "dynet/gpu-ops.cu", "dynet/gpu-pieces.cu"]
     return sources, [str(Path(os.environ["CUDA_HOME"]) / "include"), str(root / "include")], link
@@ -189,11 +200,11 @@ def extension() -> tuple[Extension, list[str], list[str]]:
     left_out = LEFT_OUT if CUDA_ARCH else LEFT_OUT.union(ONLY_CUDA)
     paths = [path for path in sorted(Path("dynet").glob("*.cc")) if path.stem not in left_out]
     fast, light = cpu_units({path.stem: str(path) for path in paths})
-    macros = [("EIGEN_FAST_MATH", "1"), ("NDEBUG", None)]
+    macros = [("EIGEN_FAST_MATH", "1"), ("NDEBUG", None), ("Py_LIMITED_API", STABLE_ABI[1])]
     include = [".", "gen", "python", str(in_packages("cmeel.prefix/include/eigen3"))]
     flags = ["-std=c++17", "-fPIC", "-g0", "-w"]
     if MARCH:
-        flags.append(f"-march={MARCH}")
+        flags.append(f"-march={MARCH.replace('-', '_') if os.environ.get('DYNET_ZIG') else MARCH}")
     cuda_sources, link = [], []
     if CUDA_ARCH:
         macros += [("HAVE_CUDA", "1"), ("EIGEN_USE_GPU", None)]
@@ -209,25 +220,15 @@ def extension() -> tuple[Extension, list[str], list[str]]:
         define_macros=macros,
         extra_compile_args=flags,
         extra_link_args=link,
+        py_limited_api=True,
     )
     return module, fast, cuda_sources
 
 
-def requirements() -> list[str]:
-    """What the wheel needs at run time."""
-    needed = ["numpy"]
-    if CUDA_ARCH:
-        lines = Path("cuda-requirements.txt").read_text().splitlines()
-        # cccl has headers only
-        needed += [line for line in lines if line.startswith("nvidia") and "cccl" not in line]
-    return needed
-
-
 def main() -> None:
-    directives = {"language_level": 2}
-    if int(Cython.__version__.split(".")[0]) >= 3:
-        # the .pyx relies on Cython 0.29's rules for operators (2 * x) and exceptions
-        directives.update(c_api_binop_methods=True, legacy_implicit_noexcept=True)
+    # the .pyx relies on Cython 0.29's rules for operators (2 * x) and exceptions
+    directives = {"c_api_binop_methods": True, "legacy_implicit_noexcept": True}
+    directives["language_level"] = 2
     write_modules()
     module, fast_sources, cuda_sources = extension()
     modules = cythonize(
@@ -237,14 +238,14 @@ def main() -> None:
     modules[0].fast_sources, modules[0].cuda_sources = fast_sources, cuda_sources
     setup(
         name="dyNET",
-        version=VERSION + (".cu13" if CUDA_ARCH else ""),
+        version=full_version(),
         description="The Dynamic Neural Network Toolkit",
         license="Apache 2.0",
         package_dir={"": "python"},
         py_modules=["dynet", "dynet_viz", "dynet_config", "dynet_build"],
-        install_requires=requirements(),
         ext_modules=modules,
         cmdclass={"build_ext": ParallelBuild},
+        options={"bdist_wheel": {"py_limited_api": STABLE_ABI[0]}},
     )
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from oracle.errors import RnngError
 from scripts.checkout import CHECKOUT, copy_tracked
 from scripts.dynet.installer.build import build_wheel
+from scripts.dynet.installer.builds import modules_of
 from scripts.dynet.installer.cache import cache_folder, inputs, key, locked, wheel_in
 from scripts.dynet.installer.target import Compiler, Cuda, Python, Toolchain
 from scripts.gpu.relinking import write_relinking
@@ -69,9 +70,11 @@ def bundle(options: argparse.Namespace) -> int:
         top = Path(folder) / NAME
         write_relinking(tree, chain, top / "build")
         (top / "wheels").mkdir()
-        shutil.copy(wheel, top / "wheels")
         download(python, top / "wheels")
         copy_tracked(CHECKOUT, top / "project")
+        for name, data in modules_of(wheel, options.march).items():
+            (top / "project" / name).parent.mkdir(parents=True, exist_ok=True)
+            (top / "project" / name).write_bytes(data)
         copy_data(top / "nltk_data")
         check = [sys.executable, "-m", "scripts.gpu", "check", "--device", "cpu"]
         references = str(top / "references.npz")

@@ -9,7 +9,6 @@ libraries=$cuda/lib64
 [ -d "$libraries" ] || libraries=$cuda/lib
 if [ ! -e "$here/venv/ready" ]; then
     "$python" -m venv "$here/venv"
-    # --no-deps: the machine has CUDA's libraries, and the bundle all other dependencies of DyNet's wheel
     "$here/venv/bin/pip" install --quiet --no-index --no-deps "$here"/wheels/*.whl
     touch "$here/venv/ready"
 fi
@@ -24,7 +23,7 @@ PATHS
 # after changing a source in build/: venv/bin/ninja -C build, then this script again
 module=$(find "$here/build/build" -name '_dynet*.so' -newer "$here/venv/ready" | head -n 1)
 if [ -n "$module" ]; then
-    cp "$module" "$("$here/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("platlib"))')"
+    cp "$module" "$here"/project/rnng_dy.dynet/*/
 fi
 export LD_LIBRARY_PATH="$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 export NLTK_DATA="$here/nltk_data" PYTHONPATH="$here/project"

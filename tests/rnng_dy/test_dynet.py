@@ -410,10 +410,12 @@ def test_a_table_knows_which_rows_graphs_with_a_gradient_have_looked_up():
 
 
 OUT_OF_MEMORY = """
-import resource, dynet_config
+import resource, rnng_dy, dynet_config
 dynet_config.set(mem="40,40,40,40", autobatch=1, random_seed=1)
 import dynet as dy
-p = dy.ParameterCollection().add_parameters((1000, 1000))
+# parameters do not keep their collection
+collection = dy.ParameterCollection()
+p = collection.add_parameters((1000, 1000))
 resource.setrlimit(resource.RLIMIT_DATA, (1 << 30, resource.RLIM_INFINITY))
 for length in (5, 500, 5, 100, 5):
     dy.renew_cg()
@@ -438,7 +440,7 @@ def test_a_graph_that_does_not_fit_raises_and_leaves_room_for_the_next():
 
 
 START = """
-import dynet_config
+import rnng_dy, dynet_config
 dynet_config.set(mem="2000000000,1,1,1", random_seed=1)
 try:
     import dynet

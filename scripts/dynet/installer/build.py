@@ -10,6 +10,7 @@ import subprocess
 import tarfile
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from oracle.errors import RnngError
@@ -18,7 +19,7 @@ from rnng_dy.execution.memory import GIGABYTE, available_memory
 from . import environment
 from .cache import BUILD_FILES, RECIPE, locked, patches, sources
 from .patching import apply_patch
-from .target import Toolchain, report
+from .target import Compiler, Toolchain, report
 
 # at the peak of the largest source file
 MEMORY_PER_COMPILE = 1.2 * GIGABYTE
@@ -80,6 +81,9 @@ def build_wheel(chain: Toolchain, jobs: int | None, cache: Path, work: Path, out
     report(f"log: {log}")
     tools = environment.create(chain.python.executable, work / "environment")
     pip(tools, log, "install", "-r", str(RECIPE / "build-requirements.txt"))
+    if chain.compiler.target:
+        pip(tools, log, "install", "-r", str(RECIPE / "zig-requirements.txt"))
+        chain = replace(chain, compiler=_zig(tools, chain.compiler))
     if chain.cuda:
         pip(tools, log, "install", "--no-deps", "-r", str(RECIPE / "cuda-requirements.txt"))
     tree = unpack(fetch_sdist(cache, tools, log), work)
@@ -89,11 +93,19 @@ def build_wheel(chain: Toolchain, jobs: int | None, cache: Path, work: Path, out
     log.unlink()
 
 
+def _zig(tools: Path, compiler: Compiler) -> Compiler:
+    """The compiler with its program: setuptools wants one word, and zig is a package of Python."""
+    program = tools.with_name("zig-c++")
+    program.write_text(f'#!/bin/sh\nexec {tools} -m ziglang c++ {compiler.version} "$@"\n')
+    program.chmod(0o755)
+    return replace(compiler, program=str(program))
+
+
 def _settings(chain: Toolchain, jobs: int) -> dict[str, str]:
     """The environment variables that the recipe's setup.py reads."""
     compiler, cuda = chain.compiler, chain.cuda
     settings = {"CC": compiler.program, "CXX": compiler.program, "DYNET_MARCH": compiler.march}
-    settings["DYNET_JOBS"] = str(jobs)
+    settings |= {"DYNET_JOBS": str(jobs), "DYNET_ZIG": compiler.target}
     if cuda:
         settings["DYNET_CUDA_ARCH"] = cuda.architectures
         settings |= {"NVCC": cuda.nvcc, "CUDA_HOME": cuda.home}

@@ -25,6 +25,7 @@ BUILD_FILES = (
     "versions.txt",
     "build-requirements.txt",
     "cuda-requirements.txt",
+    "zig-requirements.txt",
 )
 
 
@@ -51,7 +52,7 @@ def inputs(chain: Toolchain, recipe: Path = RECIPE) -> dict[str, object]:
     python, compiler, cuda = chain.python, chain.compiler, chain.cuda
     return {
         "files": {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files},
-        "python": [list(python.version), python.abi, python.platform, python.libc],
+        "system": compiler.target or [python.platform, python.libc],
         "compiler": [compiler.version, compiler.march],
         "cuda": [cuda.version, cuda.architectures] if cuda else None,
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -15,12 +16,12 @@ from oracle.errors import RnngError
 from rnng_dy.cpu_level import cpu_level, lower_levels
 
 PYTHONS = ((3, 10), (3, 13))
+OLDEST_GLIBC = "2.17"
 DESCRIBE = """
 import json, platform, sys, sysconfig
 print(json.dumps({
     "version": list(sys.version_info[:2]),
-    "implementation": sys.implementation.name,
-    "abi": sysconfig.get_config_var("SOABI"),
+    "implementation": sys.implementation.name + sys.abiflags,
     "platform": sysconfig.get_platform(),
     "libc": " ".join(platform.libc_ver()),
     "headers": sysconfig.get_path("include"),
@@ -36,7 +37,6 @@ class Python:
 
     executable: str
     version: tuple[int, int]
-    abi: str
     platform: str
     libc: str
     headers: str
@@ -79,11 +79,21 @@ class Python:
 
 @dataclass(frozen=True)
 class Compiler:
-    """A C++ compiler that was tried, and the -march value it gets."""
+    """A C++ compiler and the -march value it gets.
+
+    With a `target`, such as `x86_64-linux-gnu.2.17`, it is zig's, and `version` has its other arguments.
+    """
 
     program: str
     version: str
     march: str
+    target: str = ""
+
+    @classmethod
+    def zig(cls, march: str, machine: str) -> Compiler:
+        """The C++ compiler of zig, which the build installs for itself, for another machine's glibc."""
+        flags = ["-target", f"{machine}-linux-gnu.{OLDEST_GLIBC}", "-fno-sanitize=undefined"]
+        return cls("", shlex.join(flags), march, flags[1])
 
     @classmethod
     def find(cls) -> Compiler:

@@ -6,7 +6,8 @@ from libc.string cimport memcpy
 
 cdef extern from "Python.h":
     object PyMemoryView_FromMemory(char *memory, Py_ssize_t size, int flags)
-    int PyBUF_WRITE
+    # by its value: the stable ABI of Python 3.10 lacks the name
+    int PyBUF_WRITE "0x200"
 
 cdef c_tensor_view(CTensor &t):
     # the memory of the tensor itself: writing to the array writes to the tensor

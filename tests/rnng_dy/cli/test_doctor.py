@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rnng_dy import cpu_level, engine, installation, selfcheck
+from rnng_dy import cpu_level, dynet_builds, engine, selfcheck
 from tests.commands import invoke, run
 
 needs_dynet = pytest.mark.skipif(engine.installed_version() is None, reason="DyNet is missing")
-V3 = "flags : fpu sse2 avx avx2 bmi1 bmi2 f16c fma abm movbe xsave\n"
+V2 = "flags : fpu sse2 cx16 lahf_lm pni popcnt sse4_1 sse4_2 ssse3\n"
+V3 = V2.replace("\n", " avx avx2 bmi1 bmi2 f16c fma abm movbe xsave\n")
 V4 = V3.replace("\n", " avx512f avx512bw avx512cd avx512dq avx512vl\n")
 
 
@@ -30,27 +31,44 @@ def test_a_wrong_number_ends_with_one(monkeypatch):
     assert "FAILED  largest relative difference 1.0e-03" in done.output
 
 
-def test_a_missing_dynet_is_told_with_how_to_install_it(monkeypatch):
-    monkeypatch.setattr(engine, "installed_version", lambda: None)
+@pytest.fixture
+def build(monkeypatch, tmp_path):
+    """Puts a build in place of the installed one."""
+
+    def install(version, level):
+        (tmp_path / level).mkdir()
+        (tmp_path / level / "dynet_build.py").write_text(
+            f"VERSION, MARCH, COMPILER, CUDA_ARCH = {version!r}, {level!r}, 'g++ 12', ''\n"
+        )
+
+    def found():
+        return {path.name: path for path in tmp_path.iterdir()}
+
+    monkeypatch.setattr(dynet_builds, "builds", found)
+    dynet_builds.build.cache_clear()
+    yield install
+    dynet_builds.build.cache_clear()
+
+
+def test_a_missing_dynet_is_told_with_how_to_install_it(build):
     done = invoke("doctor", code=2)
     assert "not installed" in done.output
-    assert "scripts/install_dynet" in done.output
+    assert engine.INSTALL_HINT in done.output
 
 
-def test_another_build_of_dynet_is_named_with_the_one_that_is_needed(monkeypatch):
-    monkeypatch.setattr(engine, "installed_version", lambda: "2.1.2+rnng.0")
+def test_another_build_of_dynet_is_named_with_the_one_that_is_needed(build):
+    build("2.1.2+rnng.0", cpu_level.cpu_level())
     done = invoke("doctor", code=2)
     assert "2.1.2+rnng.0 (CPU build" in done.output
     assert f"this rnng_dy needs {engine.NEEDED}" in done.output
-    assert "scripts/install_dynet" in done.output
+    assert engine.INSTALL_HINT in done.output
 
 
-def test_a_dynet_built_for_a_newer_processor_is_not_started(monkeypatch):
-    monkeypatch.setattr(engine, "installed_version", lambda: engine.NEEDED)
-    monkeypatch.setattr(installation, "march", lambda: "x86-64-v3")
-    monkeypatch.setattr(cpu_level, "cpu_level", lambda: "x86-64")
+def test_a_dynet_built_for_a_newer_processor_is_not_started(build, monkeypatch):
+    build(engine.NEEDED, "x86-64-v3")
+    monkeypatch.setattr(dynet_builds, "cpu_level", lambda: "x86-64")
     done = invoke("doctor", code=2)
-    assert "DyNet was built for x86-64-v3" in done.output
+    assert "DyNet was built for x86-64-v3 and this process uses x86-64: install" in done.output
 
 
 @needs_dynet
@@ -135,9 +153,10 @@ def test_a_check_that_dynet_cannot_compute_fails():
     ("machine", "flags", "level"),
     [
         ("x86_64", V4, "x86-64-v4"),
-        ("x86_64", V4.replace(" fma", ""), "x86-64"),
+        ("x86_64", V4.replace(" fma", ""), "x86-64-v2"),
         ("x86_64", V3, "x86-64-v3"),
-        ("x86_64", V3.replace(" movbe", ""), "x86-64"),
+        ("x86_64", V3.replace(" movbe", ""), "x86-64-v2"),
+        ("x86_64", V3.replace(" popcnt", ""), "x86-64"),
         ("x86_64", "", "x86-64"),
         ("aarch64", "", "armv8-a"),
         ("riscv64", "", ""),

@@ -18,6 +18,7 @@ import pytest
 from oracle.blocks import write_oracle
 from oracle.errors import RnngError
 from oracle.streams import open_output
+from rnng_dy import dynet_builds, engine
 from rnng_dy.execution.work import ModelFolder
 from tests.commands import COMMAND, PYTHON, invoke, run, started, until
 
@@ -224,10 +225,12 @@ rnng_dy.__version__ = "0.0.1"
 
 
 def test_a_worker_with_another_version_is_refused_by_name(tmp_path):
-    preload, build = tmp_path / "other.py", tmp_path / "build"
+    preload, place = tmp_path / "other.py", tmp_path / "place"
     preload.write_text(OTHER_VERSION)
-    build.mkdir()
+    build = place / dynet_builds.FOLDER / dynet_builds.build().name
+    build.mkdir(parents=True)
     (build / "_dynet.py").write_text("")
+    (build / "dynet_build.py").write_text(f"VERSION = {engine.NEEDED!r}\n")
     with cluster(tmp_path / "dask", workers=1) as made:
         connected = DaskWorkers(made.address)
         made.add_worker("--no-nanny", "--preload", str(preload))
@@ -238,7 +241,7 @@ def test_a_worker_with_another_version_is_refused_by_name(tmp_path):
         assert " there, " in str(e.value) and "install the same" in str(e.value)
         connected.close()
         made.processes[-1].kill()
-        path = os.pathsep.join([str(build), str(CHECKOUT)])
+        path = os.pathsep.join([str(place), str(CHECKOUT)])
         made.add_worker("--no-nanny", environment={"PYTHONPATH": path})
         with pytest.raises(RnngError, match=r"refused: DyNet \S+ \(build \w+\) there, \S+ \(build"):
             until(lambda: DaskWorkers(made.address).jobs == 3)

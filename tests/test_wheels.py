@@ -1,0 +1,287 @@
+"""The wheel of rnng_dy: builds of DyNet go into it, are taken from a ready one, and one is chosen when loaded."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import hashlib
+import os
+import sys
+import zipfile
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from oracle.errors import RnngError
+from rnng_dy import cpu_level, dynet_builds, engine, installation
+from scripts.dynet.installer import backend, builds, command, target
+from scripts.dynet.installer.repacking import repack
+
+from .commands import PYTHON, run
+from .test_install import PYTHON as TARGET
+from .test_install import write_wheel
+
+MANYLINUX = "rnng_dy-0.2.0-cp310-abi3-manylinux_2_17_x86_64.whl"
+LEVELS = ("x86-64-v2", "x86-64-v3", "x86-64-v4")
+
+
+def pure_wheel(folder: Path) -> Path:
+    """A wheel as setuptools writes it."""
+    wheel = folder / "rnng_dy-0.2.0-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("rnng_dy/__init__.py", "")
+        info = "rnng_dy-0.2.0.dist-info"
+        archive.writestr(
+            f"{info}/WHEEL",
+            "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        )
+        archive.writestr(f"{info}/RECORD", "rnng_dy/__init__.py,,\n")
+    return wheel
+
+
+def portable_wheel(folder: Path, version: str = engine.NEEDED, name: str = MANYLINUX) -> Path:
+    """A wheel as `make wheels` writes it, with modules that only say which they are."""
+    modules = {}
+    for level in LEVELS:
+        modules[f"rnng_dy.dynet/{level}/_dynet.abi3.so"] = level.encode()
+        modules[f"rnng_dy.dynet/{level}/dynet_build.py"] = f"VERSION = {version!r}\n".encode()
+    return repack(pure_wheel(folder), modules, name.partition("0.2.0-")[2].removesuffix(".whl"))
+
+
+def test_files_are_added_to_a_wheel_whose_record_stays_true(tmp_path):
+    files = {"rnng_dy.dynet/any/_dynet.abi3.so": b"code", "rnng_dy.dynet/LICENCES.txt": b"text"}
+    wheel = repack(pure_wheel(tmp_path), files, "cp310-abi3-linux_x86_64")
+    assert [path.name for path in tmp_path.iterdir()] == [wheel.name]
+    assert wheel.name == "rnng_dy-0.2.0-cp310-abi3-linux_x86_64.whl"
+    with zipfile.ZipFile(wheel) as archive:
+        record = archive.read("rnng_dy-0.2.0.dist-info/RECORD").decode()
+        rows = {name: (digest, size) for name, digest, size in csv.reader(record.splitlines())}
+        assert rows.keys() == set(archive.namelist())
+        assert rows.pop("rnng_dy-0.2.0.dist-info/RECORD") == ("", "")
+        for name, (digest, size) in rows.items():
+            data = archive.read(name)
+            urlsafe = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode()
+            assert (digest, size) == (f"sha256={urlsafe.rstrip('=')}", str(len(data)))
+        about = archive.read("rnng_dy-0.2.0.dist-info/WHEEL").decode()
+        mode = archive.getinfo("rnng_dy.dynet/any/_dynet.abi3.so").external_attr >> 16
+    assert "Root-Is-Purelib: false\nTag: cp310-abi3-linux_x86_64\n" in about
+    assert mode == 0o755
+
+
+@pytest.fixture
+def no_compiler(monkeypatch, tmp_path):
+    monkeypatch.setenv("CXX", "/bin/false")
+    monkeypatch.setenv("RNNG_DY_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("RNNG_DY_WHEELS", str(tmp_path / "wheels"))
+    (tmp_path / "wheels").mkdir()
+    monkeypatch.setattr(target.Python, "ask", lambda python: TARGET)
+    return tmp_path / "wheels"
+
+
+@pytest.fixture
+def pure_build(monkeypatch):
+    """Setuptools' part of a build."""
+
+    def build(folder, settings=None, metadata=None):
+        return pure_wheel(Path(folder)).name
+
+    monkeypatch.setattr(backend.build_meta, "build_wheel", build)
+    monkeypatch.setattr(backend.build_meta, "build_editable", build)
+
+
+@pytest.mark.parametrize("hook", [backend.build_wheel, backend.build_editable])
+def test_a_ready_wheel_spares_the_compiler(hook, no_compiler, pure_build, monkeypatch, tmp_path):
+    ready = portable_wheel(no_compiler)
+    monkeypatch.setattr(builds, "cpu_level", lambda: "x86-64-v3")
+    name = hook(str(tmp_path))
+    assert name == "rnng_dy-0.2.0-cp310-abi3-linux_x86_64.whl"
+    with zipfile.ZipFile(tmp_path / name) as made, zipfile.ZipFile(ready) as given:
+        inside = [entry for entry in given.namelist() if entry.startswith("rnng_dy.dynet/")]
+        assert len(inside) == 2 * len(LEVELS)
+        assert all(made.read(entry) == given.read(entry) for entry in inside)
+        assert b"Eigen" in made.read("rnng_dy.dynet/LICENCES.txt")
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "level", "flags"),
+    [
+        (MANYLINUX, "2.1.2+rnng.0", "x86-64-v3", ""),
+        (MANYLINUX.replace("2_17", "2_99"), engine.NEEDED, "x86-64-v3", ""),
+        (MANYLINUX.replace("x86_64", "aarch64"), engine.NEEDED, "x86-64-v3", ""),
+        (MANYLINUX.replace("manylinux_2_17", "linux"), engine.NEEDED, "x86-64-v3", ""),
+        (MANYLINUX, engine.NEEDED, "x86-64", ""),
+        (MANYLINUX, engine.NEEDED, "x86-64-v3", "--cuda --cuda-arch 90"),
+    ],
+)
+def test_a_ready_wheel_that_does_not_fit_is_left(
+    no_compiler, pure_build, monkeypatch, tmp_path, name, version, level, flags
+):
+    portable_wheel(no_compiler, version, name)
+    monkeypatch.setattr(builds, "cpu_level", lambda: level)
+    with pytest.raises(SystemExit, match=r"error: .*(does not compile C\+\+17|CUDA)"):
+        backend.build_wheel(str(tmp_path), {"dynet": flags})
+
+
+def test_flags_come_from_pip_or_from_the_environment(
+    no_compiler, pure_build, monkeypatch, tmp_path
+):
+    asked = []
+
+    def builds_for(chosen):
+        asked.append((chosen.cuda, chosen.cuda_arch))
+        raise RnngError("no")
+
+    monkeypatch.setattr(backend, "builds_for", builds_for)
+    monkeypatch.setenv("DYNET_FLAGS", "--cuda --cuda-arch 80,90")
+    for settings in (None, {"dynet": "--jobs 1"}, {"dynet": "--cuda"}):
+        with pytest.raises(SystemExit, match="error: no"):
+            backend.build_wheel(str(tmp_path), settings)
+    assert asked == [(True, "80,90"), (False, None), (True, None)]
+
+
+def test_a_portable_wheel_has_a_build_for_each_level(no_compiler, monkeypatch):
+    monkeypatch.setattr(
+        builds, "build_wheel", lambda chain, jobs, cache, work, out: write_wheel(work, out)
+    )
+    made = builds.builds_for(command.options(["--portable"]))
+    assert made.platform == "manylinux_2_17_x86_64"
+    assert set(made.files()) == {
+        "rnng_dy.dynet/LICENCES.txt",
+        *(
+            f"rnng_dy.dynet/{level}/{name}"
+            for level in LEVELS
+            for name in ("_dynet.abi3.so", "dynet_build.py")
+        ),
+    }
+
+
+@pytest.fixture
+def installed(monkeypatch, tmp_path):
+    """Builds for all levels, and a processor of level 3."""
+    for level in LEVELS:
+        folder = tmp_path / "site" / "rnng_dy.dynet" / level
+        folder.mkdir(parents=True)
+        (folder / "dynet_build.py").write_text(
+            f"VERSION, MARCH, COMPILER, CUDA_ARCH = {engine.NEEDED!r}, {level!r}, 'g++', ''\n"
+        )
+    (tmp_path / "site" / "rnng_dy.dynet" / "LICENCES.txt").touch()
+    monkeypatch.setattr(dynet_builds, "cpu_level", lambda: "x86-64-v3")
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "site"), *sys.path])
+    monkeypatch.setattr(dynet_builds, "__file__", str(tmp_path / "rnng_dy" / "dynet_builds.py"))
+    monkeypatch.delenv("RNNG_DY_CPU", raising=False)
+    dynet_builds.build.cache_clear()
+    yield tmp_path / "site" / "rnng_dy.dynet"
+    dynet_builds.build.cache_clear()
+
+
+def test_the_highest_level_of_the_processor_is_chosen(installed):
+    assert dynet_builds.build() == installed / "x86-64-v3"
+    assert engine.installed_version() == engine.NEEDED
+    rows = dict(installation.versions())
+    assert "-march=x86-64-v3" in rows["dynet"]
+    assert rows["dynet"].endswith("also there: x86-64-v2, x86-64-v4")
+
+
+@pytest.mark.parametrize("name", ["v2", "x86-64-v2"])
+def test_a_lower_level_can_be_asked_for(installed, monkeypatch, name):
+    monkeypatch.setenv("RNNG_DY_CPU", name)
+    assert dynet_builds.build() == installed / "x86-64-v2"
+
+
+@pytest.mark.parametrize("name", ["v4", "V2", "3", "haswell"])
+def test_a_level_above_the_processors_is_refused(installed, monkeypatch, name):
+    monkeypatch.setenv("RNNG_DY_CPU", name)
+    with pytest.raises(RnngError, match=rf"RNNG_DY_CPU is {name}, .* x86-64-v3, x86-64-v2, x86-64"):
+        dynet_builds.build()
+
+
+def test_builds_above_the_processor_are_named(installed, monkeypatch):
+    monkeypatch.setattr(dynet_builds, "cpu_level", lambda: "x86-64")
+    with pytest.raises(RnngError, match=r"built for x86-64-v2, .* uses x86-64: install rnng_dy"):
+        dynet_builds.build()
+
+
+def test_another_installed_dynet_is_named_and_not_used(installed, monkeypatch, tmp_path):
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "dynet.py").touch()
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "other"), *sys.path])
+    assert dynet_builds.build() == installed / "x86-64-v3"
+    assert str(tmp_path / "other" / "dynet.py") in dynet_builds.unused()
+
+
+def test_packages_that_others_hide_are_named(monkeypatch, tmp_path):
+    (tmp_path / "clusters.py").touch()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "clusters", raising=False)
+    [(_, said)] = installation._shadowed()
+    assert said.startswith(f"clusters of rnng_dy is hidden by {tmp_path / 'clusters.py'}")
+
+
+HIDDEN = """
+try:
+    import rnng_dy
+except ImportError as error:
+    print(error)
+"""
+
+
+def test_an_oracle_that_hides_ours_is_named(tmp_path):
+    (tmp_path / "oracle").mkdir()
+    (tmp_path / "oracle" / "__init__.py").touch()
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    # an editable install would still find our modules in the other's package
+    plain = (sys.executable, "-S", "-c")
+    done = run(tmp_path, HIDDEN, command=plain, env={**os.environ, "PYTHONPATH": path})
+    assert (
+        f"another `oracle` hides the package that rnng_dy needs: <module 'oracle' from '{tmp_path}"
+        in done.stdout
+    )
+
+
+OURS = "import rnng_dy, dynet_config; print(dynet_config.__file__)"
+OTHER_FIRST = """
+import dynet_config
+import rnng_dy
+from rnng_dy import engine
+try:
+    engine.start()
+except rnng_dy.RnngError as error:
+    print(error)
+"""
+
+
+@pytest.fixture
+def other_first(tmp_path):
+    """The environment of a Python that would find another DyNet first."""
+    (tmp_path / "dynet_config.py").touch()
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    return {**os.environ, "PYTHONPATH": path}
+
+
+def test_dynet_is_ours_once_rnng_dy_has_been_imported(other_first):
+    done = run(None, OURS, command=PYTHON, env=other_first)
+    assert Path(done.stdout.strip()) == dynet_builds.build() / "dynet_config.py"
+
+
+def test_a_dynet_that_was_imported_before_is_named_with_what_to_do(other_first, tmp_path):
+    said = run(None, OTHER_FIRST, command=PYTHON, env=other_first).stdout
+    assert said == (
+        f"another DyNet has been imported: {tmp_path / 'dynet_config.py'}; "
+        "`import rnng_dy` before anything that imports dynet\n"
+    )
+
+
+def test_every_flag_of_the_kernel_counts_for_a_level(tmp_path):
+    for level in LEVELS:
+        needed = cpu_level.required_flags(level)
+        for left_out in needed:
+            cpuinfo = tmp_path / "cpuinfo"
+            cpuinfo.write_text(f"flags : {' '.join(needed - {left_out})}\n")
+            assert cpu_level.cpu_level("x86_64", cpuinfo) != level
+        cpuinfo.write_text(f"flags : {' '.join(needed)}\n")
+        assert cpu_level.cpu_level("x86_64", cpuinfo) == level
+
+
+def test_no_other_distribution_is_required():
+    assert not any("dynet" in line.lower() for line in metadata.requires("rnng_dy"))
