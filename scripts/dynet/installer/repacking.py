@@ -44,7 +44,7 @@ def repack(wheel: Path, files: Mapping[str, bytes], tag: str) -> Path:
 
 
 def _retagged(text: str, tag: str) -> str:
-    """Return the file WHEEL of a wheel that has compiled modules.
+    r"""Return the file WHEEL of a wheel that has compiled modules.
 
     >>> _retagged("Root-Is-Purelib: true\\nTag: py3-none-any\\n", "cp310-abi3-linux_x86_64")
     'Root-Is-Purelib: false\\nTag: cp310-abi3-linux_x86_64\\n'
