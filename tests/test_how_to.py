@@ -15,6 +15,7 @@ PAGES = [
         "surprisal",
         "suites",
         "systems",
+        "models",
         "reproduce",
         "scale",
     )
