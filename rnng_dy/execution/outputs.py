@@ -16,13 +16,12 @@ from typing import BinaryIO, Protocol, TypeVar
 
 import numpy as np
 
-from oracle.archives import Member
 from oracle.errors import RnngError
 from oracle.files import open_input, open_output
 from oracle.json_lines import finite
 from oracle.locks import locked
 from oracle.packing import is_packed
-from oracle.regular_files import read_regular
+from oracle.regular_files import Member, read_regular
 from oracle.streams import is_replaced
 
 T = TypeVar("T")
