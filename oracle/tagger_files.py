@@ -11,9 +11,8 @@ from pathlib import Path
 
 from nltk.tag.perceptron import PerceptronTagger
 
-from oracle.archives import Member
 from oracle.errors import InputError
-from oracle.regular_files import read_regular
+from oracle.regular_files import Member, read_regular
 from oracle.streams import from_json, replacing, split_words
 
 FILES = {

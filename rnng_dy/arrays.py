@@ -7,9 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from oracle.archives import Member
 from oracle.errors import InputError, RnngError
-from oracle.regular_files import open_regular
+from oracle.regular_files import Member, open_regular
 from oracle.streams import replacing
 
 LARGEST = 1e9

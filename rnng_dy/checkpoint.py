@@ -18,9 +18,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from oracle.archives import MANIFEST, Member
+from oracle.archives import MANIFEST
 from oracle.errors import InputError, RnngError
-from oracle.regular_files import read_regular
+from oracle.regular_files import Member, read_regular
 from oracle.streams import from_json, replacing
 from rnng_dy.arrays import LARGEST, are_usable, number_of_updates, read_arrays, write_arrays
 from rnng_dy.folders import add_missing, new_folder, replace_folder, writing

@@ -40,15 +40,10 @@ def writing(folder: str | Path) -> Iterator[None]:
 
 def require_folder(folder: str | Path) -> None:
     """Raise RnngError if a folder that is to be written is an archive, or has the name of one."""
-    if is_archive(folder):
+    if is_archive(folder) or (is_archive_name(folder) and not os.path.isdir(folder)):
         raise RnngError(
-            f"{folder} is an archive, which is only read: name a folder to write (`train --init {folder}` starts from "
-            "its parameters), or unpack it and name that folder"
-        )
-    if is_archive_name(folder) and not os.path.isdir(folder):
-        raise RnngError(
-            f"{folder} is the name of an archive, where a folder is written: name a folder, and make the archive from "
-            "it by `rnng-dy export`"
+            f"{folder} is an archive or the name of one, and a folder is written here: name a new one, from which "
+            "`rnng-dy export` makes an archive; `train --init ARCHIVE` starts from an archive, which is only read"
         )
 
 

@@ -6,7 +6,8 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from oracle.archives import Archive, Member, is_archive
+from oracle.archives import Archive, is_archive
+from oracle.regular_files import Member
 from rnng_dy.folders import put_back
 
 VARIABLE = "RNNG_DY_MODELS"

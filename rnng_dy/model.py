@@ -14,9 +14,8 @@ import nltk
 import numpy as np
 from nltk.tag.perceptron import PerceptronTagger
 
-from oracle.archives import Member
 from oracle.errors import InputError, RnngError
-from oracle.regular_files import is_there
+from oracle.regular_files import Member, is_there
 from oracle.tagger_files import load_tagger, save_tagger
 from oracle.tokens import Token, split_tokens
 from rnng_dy import checkpoint, exports, model_card, plugins

@@ -121,6 +121,8 @@ CASES = [
     ("about a folder without a model", TREE, "about .", "is no model folder, since it has no config.json"),
     ("an output that is named like a folder", None, "clusters good.oracle -c 4 -o new/", "new/ is a folder"),
     ("about a file", TREE, "about bad", "is a file, and a model is a folder"),
+    ("an export of a model cut short", "CUT vocabulary.json", "export broken -o new.zip", "vocabulary.json"),
+    ("an archive that is none", "PK", "export bad -o new.zip", "bad: damaged (File is not a zip file)"),
     ("about a model cut short", "CUT vocabulary.json", "about broken", "vocabulary.json"),
     ("an option that does not exist", None, "parse --modle x bad", "modle"),
     ("a dropout of 1", None, TRAIN.format("good.oracle") + " --dropout 1", "dropout"),
@@ -245,7 +247,7 @@ def commands(command: click.Command, *names: str) -> Iterator[tuple[str, ...]]:
 
 
 # doctor reads nothing but the machine
-WITHOUT_INPUT = {("doctor",)}
+WITHOUT_INPUT = {("doctor",), ("models",)}
 
 
 @pytest.mark.parametrize("names", sorted(set(commands(main)) - WITHOUT_INPUT), ids=" ".join)

@@ -18,6 +18,7 @@ PAGES = [
         "surprisal",
         "suites",
         "systems",
+        "models",
         "reproduce",
         "scale",
         "deployment",

@@ -89,7 +89,7 @@ def test_a_campaign_from_the_command_line(tmp_path):
 def test_every_file_of_a_model_and_every_command_that_reads_files_is_a_target():
     verbs = {target.command.split()[0] for target in TARGETS}
     reading = "prepare oracle tag clusters train parse sample score rerank perplexity surprisal suite evalb"
-    others = "attention compare generate import-clab reproduce about show plot"
+    others = "attention compare generate import-clab reproduce about export show plot"
     assert verbs == {*reading.split(), *others.split()}
     assert len(FORMATS) >= 15
 

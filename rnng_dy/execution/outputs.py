@@ -16,12 +16,11 @@ from typing import BinaryIO, Protocol, TypeVar
 
 import numpy as np
 
-from oracle.archives import Member
 from oracle.errors import RnngError
 from oracle.json_lines import finite
 from oracle.locks import locked
 from oracle.packing import is_packed
-from oracle.regular_files import read_regular
+from oracle.regular_files import Member, read_regular
 from oracle.streams import is_replaced, open_input, open_output
 
 T = TypeVar("T")

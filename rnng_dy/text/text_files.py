@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from oracle.archives import Member
 from oracle.errors import InputError
-from oracle.regular_files import read_regular
+from oracle.regular_files import Member, read_regular
 from oracle.streams import from_json, replacing
 from rnng_dy.text.segmenter import Segmenter
 

@@ -64,6 +64,8 @@ REPRODUCE_ANEW = (
     "--stages data --dry-run -o out"
 )
 
+EXPORT = "export parser -o out"
+PARSE_BY_ARCHIVE = "parse --model parser.rnng.zip test.oracle -o out"
 PREPARE = "prepare --from {} treebank.mrg -o out"
 COMMANDS = [
     "prepare --from trees test.trees -o out",
@@ -114,6 +116,7 @@ COMMANDS = [
     COMPARE,
     "show system.trees --gold test.trees --format html -o out",
     "show test.trees --only-errors --gold system.trees",
+    *(EXPORT, PARSE_BY_ARCHIVE),
     *(ATTENTION, f"{ATTENTION} --head-rules rules.heads", REPRODUCE_ANEW),
 ]  # fmt: skip
 """Every command that reads files, in all ways in which it reads them."""
@@ -130,6 +133,7 @@ SET_UP = [
     f"train lstm-lm {GENERATIVE} {SIZES} {ADAM} {OFTEN} --evaluate-from-epoch 0 --epochs 1 --model lm",
     f"train generative {GENERATIVE} {RNNG_SIZES} {OFTEN} --evaluate-from-epoch 0 --epochs 1 --model gated "
     "--composition gated-attention --state stack",
+    "export parser -o parser.rnng.zip",
     "parse --model parser test.oracle -o system.trees",
     "sample --model parser --samples 4 test.oracle -o test.props",
     "score --model generator test.props -o test.likelihoods",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from scripts.torture import arrays, commands
-from scripts.torture.mutations import TEXT, Mutation
+from scripts.torture.mutations import ANY, TEXT, Mutation
 from scripts.torture.packed import ENDINGS, PACKED
 from scripts.torture.places import CONTENT, KEPT, READ, READ_AS_A_WHOLE, READ_TWICE, WRITTEN, Put
 from scripts.torture.structures import JSON, NPZ, TRAINING
@@ -82,6 +82,7 @@ def _files_of_models() -> Iterator[Target]:
                 yield Target(name, f"{model}/{name}", command, mutations)
     for part in ("weights", "tagdict", "classes"):
         yield Target("tagger", f"parser/{TAGGER}.{part}.json", commands.PARSE_TEXT, JSON)
+    yield Target("archive", "parser.rnng.zip", commands.PARSE_BY_ARCHIVE, ANY)
 
 
 def _kept() -> Iterator[Target]:
