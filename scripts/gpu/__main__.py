@@ -3,6 +3,7 @@
 import argparse
 
 from scripts.gpu import bundle, check
+from scripts.gpu.emulator import build as emulator
 
 
 def main() -> None:
@@ -12,6 +13,7 @@ def main() -> None:
     for module, name, says in (
         (check, "check", "whether the CUDA backend computes what the CPU does, and how fast"),
         (bundle, "bundle", "one file for a machine with a GPU and without network"),
+        (emulator, "emulate", "run a command on an emulated GPU"),
     ):
         command = commands.add_parser(name, help=says, description=module.DESCRIPTION)
         module.add_options(command)

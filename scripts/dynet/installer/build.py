@@ -84,7 +84,10 @@ def build_wheel(chain: Toolchain, jobs: int | None, cache: Path, work: Path, out
     if chain.compiler.target:
         pip(tools, log, "install", "-r", str(RECIPE / "zig-requirements.txt"))
         chain = replace(chain, compiler=_zig(tools, chain.compiler))
-    if chain.cuda:
+    if chain.cuda and chain.cuda.libraries:
+        site = next((work / "environment" / "lib").glob("python*/site-packages"))
+        shutil.copytree(chain.cuda.libraries, site, symlinks=True, dirs_exist_ok=True)
+    elif chain.cuda:
         pip(tools, log, "install", "--no-deps", "-r", str(RECIPE / "cuda-requirements.txt"))
     tree = unpack(fetch_sdist(cache, tools, log), work)
     command = ("wheel", "-v", "--no-deps", "--no-build-isolation", "-w", str(out), str(tree))

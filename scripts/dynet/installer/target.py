@@ -119,6 +119,8 @@ class Cuda:
     home: str
     version: str
     architectures: str
+    libraries: str | None = None
+    """A folder for site-packages that has CUDA's libraries; NVIDIA's packages if None."""
 
     @classmethod
     def find(cls, architectures: str | None) -> Cuda:

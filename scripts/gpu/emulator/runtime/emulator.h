@@ -1,0 +1,70 @@
+// The emulator inside: what its parts know of each other.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "../include/cuda_runtime.h"
+#include "../include/kernel.h"
+
+namespace emulator {
+
+// For each stream the last operation that is known to come before.
+using Clock = std::vector<std::uint32_t>;
+void join(Clock& clock, const Clock& other);
+
+// What runs now on the emulated GPU. Thread 0 of operation 0 is nobody.
+struct Now {
+  std::uint32_t operation = 0, thread = 0, block_threads = 1;
+  std::uint32_t barrier = 0, warp_barrier = 0;
+  bool in_kernel = false;
+  const Clock* before = nullptr;
+  std::string name;
+  std::uint64_t read = 0, written = 0, flops = 0, threads = 0;  // the bytes are counted once each
+};
+extern Now now;
+
+// report.cc
+long setting(const char* name, long otherwise);
+std::mutex& gate();  // of all entries
+cudaError_t entered();  // what a call returns at once: the error that sticks, or an error of a forked process
+cudaError_t failed(cudaError_t error, const char* what);  // sets the last error
+void found(const char* kind, cudaError_t error, const std::string& says, const void* place = nullptr);
+bool has_failed();
+void forget_errors();
+void trace(const char* kind, const std::string& name, std::uint64_t bytes = 0);  // with what `now` counted
+std::uint64_t launches();
+int device();
+
+// memory.cc
+bool in_arena(const void* address);
+char* allocate(std::size_t bytes);  // null where the GPU's memory is used up
+bool release(void* memory);
+void release_all();
+std::size_t bytes_in_use();
+std::size_t total_bytes();
+void unlock();
+void lock();
+// Whether the bytes are the GPU's and initialised; looks for races. Says what it found otherwise.
+bool touch(const void* address, std::size_t bytes, bool writes, bool is_atomic = false, const void* place = nullptr);
+bool wrong(const char* kind, cudaError_t error, const std::string& says, const void* place);  // false, or the kernel's end
+char* block_memory(std::size_t bytes);  // shared memory, uninitialised
+
+// threads.cc
+void run_kernel(const Configuration& configuration, Kernel& kernel);
+bool is_thread_memory(const void* address);  // stacks and parameters
+[[noreturn]] void abandon();  // the kernel that runs
+
+// streams.cc
+void enqueue(cudaStream_t stream, const std::string& name, std::function<void()> run);
+void synchronize(cudaStream_t stream);
+void synchronize_all();
+bool is_before(std::uint32_t operation);  // whether what runs now is known to come after it
+std::uint32_t random_number();
+
+}  // namespace emulator

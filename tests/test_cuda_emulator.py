@@ -1,0 +1,83 @@
+"""The emulator of CUDA finds planted bugs, which a GPU would show as wrong numbers, errors or nothing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from scripts.gpu.emulator import build
+
+PROGRAMS = Path(__file__).with_name("cuda_emulator")
+ERROR_700, ERROR_719 = "error 700\n", "error 719\n"
+FOUND = {
+    "missing_barrier": ("shared memory of the block (reverse)", ERROR_719),
+    "grid_cap": ("uninitialised: byte 262140 of an allocation of 262160 bytes", ERROR_719),
+    "host_pointer": ("host pointer: a kernel touches memory of the host (scale)", ERROR_700),
+    "forgotten_copy": ("host access: the host touches memory of the GPU, byte 124 ", ""),
+    "late_copy": ("", ""),
+    "stale_error": ("stale error: error 9 is of one_more, 1 launches ago", ""),
+    "wrong_stream": ("race of streams: ", ERROR_719),
+    "overlap": ("overlap: the source and the target of a copy overlap", "error 1\n"),
+    "out_of_bounds": (
+        "out of bounds: reads byte 400 of an allocation of 400 bytes (one_more)",
+        ERROR_700,
+    ),
+    "reduction_race": ("race: byte 0 of an allocation of 4 bytes: thread ", ERROR_719),
+    "leak": ("leak: 44 bytes were not freed", ""),
+    "after_free": ("not allocated: ", ""),
+    "warp_sum": ("divergence: the lanes of a warp do not agree on the mask (sum)", ERROR_719),
+}
+"""For each program the message and the output if it has its bug."""
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory):
+    """All programs, compiled by the stand-in for nvcc."""
+    folder = tmp_path_factory.mktemp("emulator")
+    compiler = shutil.which(os.environ.get("CXX") or "g++")
+    build.compile_runtime(folder, compiler)
+    for name in FOUND:
+        source, target = str(PROGRAMS / f"{name}.cu"), str(folder / f"{name}.o")
+        command = [str(build.HERE / "nvcc"), "-x", "cu", "-std=c++17", "-c", source, "-o", target]
+        subprocess.run(command, check=True)
+        command = [compiler, target, str(folder / build.RUNTIME), f"-Wl,-rpath,{folder}"]
+        subprocess.run([*command, "-o", str(folder / name)], check=True)
+    return folder
+
+
+def run(program: Path, *arguments: str, seed: int = 1) -> subprocess.CompletedProcess[str]:
+    settings = {"PATH": os.environ["PATH"], "CUDA_EMULATOR_LEAKS": str(int(program.name == "leak"))}
+    settings["CUDA_EMULATOR_SEED"] = str(seed)
+    return subprocess.run([program, *arguments], capture_output=True, text=True, env=settings)
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_a_planted_bug_is_found_and_the_program_without_it_is_right(compiled, name):
+    for seed in (1, 2, 3):
+        right = run(compiled / name, seed=seed)
+        assert (right.returncode, right.stdout, right.stderr) == (0, "", ""), seed
+    message, output = FOUND[name]
+    for seed in (1, 2, 3):
+        wrong = run(compiled / name, "bug", seed=seed)
+        assert message in wrong.stderr and wrong.stdout == output, wrong.stderr
+        assert wrong.returncode != 0 or name == "leak"
+
+
+def test_a_finding_names_the_line_of_the_source(compiled):
+    if shutil.which("addr2line"):
+        assert "reduction_race.cu:5" in run(compiled / "reduction_race", "bug").stderr
+
+
+def test_what_the_gpu_did_is_listed(compiled, tmp_path):
+    trace = tmp_path / "trace"
+    settings = {"CUDA_EMULATOR_TRACE": str(trace)}
+    subprocess.run([compiled / "reduction_race"], check=True, env=settings)
+    kinds = [line.split("\t")[0] for line in trace.read_text().splitlines()]
+    assert kinds == ["copy", "wait", "copy", "wait", "kernel", "copy", "wait"]
+    (kernel,) = [line for line in trace.read_text().splitlines() if line.startswith("kernel")]
+    # 512 threads read 512 numbers and the sum
+    assert kernel.split("\t") == ["kernel", "add", "0", "512", "2052", "4", "0"]
