@@ -241,8 +241,7 @@ def test_gold_tags_decide_what_is_deleted_of_both_trees(tmp_path):
     # of nine brackets two of the second tree are wrong: NP and VP
     assert by_gold["f1"] == pytest.approx(100 * 7 / 9)
     assert (
-        "2 with other words than gold: if only tags differ, --tags gold"
-        in run(gold, system).stderr
+        "2 with other words than gold: if only tags differ, --tags gold" in run(gold, system).stderr
     )
     for quiet in (run(gold, system, "--tags", "gold"), run(gold, gold)):
         assert quiet.stderr == ""
