@@ -65,6 +65,7 @@ def test_the_figures_of_a_page_are_those_of_the_table(page):
     of_page = [row for row in rows() if page.name in row["pages"].split()]
     table = {value: row["name"] for row in of_page for value in row["values"].split("; ")}
     found = set(figures(page.read_text(encoding="utf-8")))
-    assert not found - table.keys(), "figures without a row in docs/dev/figures.tsv"
+    unsourced = sorted(found - table.keys())
+    assert not unsourced, "figures without a row in docs/dev/figures.tsv"
     missing = {value: name for value, name in table.items() if value not in found}
     assert not missing, "rows of docs/dev/figures.tsv whose figures the page lacks"
