@@ -19,11 +19,10 @@ from typing import IO
 import numpy as np
 
 from oracle.blocks import OracleSentence, read_oracle_lines
-from oracle.byte_streams import hashed
 from oracle.columns import COLUMNS, FILES, HEADER, OF_SENTENCES, OF_WORDS, SYMBOLS, Symbols
 from oracle.encoded import FORMAT, PART, VERSION, EncodedOracle, mapped
 from oracle.errors import InputError
-from oracle.streams import as_text, file_hash, open_lines, replacing
+from oracle.streams import file_hash, open_lines, replacing
 
 KEPT_FROM = 1 << 24
 """The least size of an oracle, in bytes, whose arrays are kept: encoding a smaller one takes a second or two."""
@@ -121,14 +120,18 @@ def _reading(
     """Open an oracle; yield its sentences and the digest of the bytes read so far."""
     digest = hashlib.sha256()
 
-    def counted() -> Iterator[OracleSentence]:
-        for sentence in read_oracle_lines(text, path):
+    def lines() -> Iterator[str]:
+        for line in stream:
+            digest.update(line)
+            yield line.decode("utf-8", "surrogateescape")
+
+    def sentences() -> Iterator[OracleSentence]:
+        for sentence in read_oracle_lines(lines(), path):
             on_sentence()
             yield sentence
 
     with open_lines(path) as stream:
-        text = as_text(hashed(stream, digest))
-        yield counted(), digest
+        yield sentences(), digest
 
 
 def _require_ours(folder: Path) -> None:

@@ -20,7 +20,7 @@ from rnng_dy import checkpoint
 from rnng_dy.folders import writing
 from rnng_dy.runs import ENDED_EARLY, EVALUATION, LEFT_OUT, LOG, PROGRESS
 from rnng_dy.training.all_reduce import ReplicaGroup, Update
-from rnng_dy.training.order import order_of_epoch
+from rnng_dy.training.examples import order_of_epoch
 from rnng_dy.training.presets import Settings
 from rnng_dy.training.updates import Updater
 
