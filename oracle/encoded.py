@@ -153,12 +153,12 @@ class EncodedOracle(Sequence[OracleSentence]):
     def sentences_with(self, name: str, symbols: np.ndarray) -> np.ndarray:
         """Return a mask of the sentences that have at least one of the symbols, which are a mask, too."""
         ends = self._columns["action_ends" if name == "actions" else "word_ends"]
-        found, begin = np.zeros(len(self), bool), 0
+        has_one, begin = np.zeros(len(self), bool), 0
         for part in self.parts(name):
             positions = begin + np.flatnonzero(symbols[part])
-            found[np.searchsorted(ends, positions, side="right")] = True
+            has_one[np.searchsorted(ends, positions, side="right")] = True
             begin += len(part)
-        return found
+        return has_one
 
     def tokens_by_appearance(self) -> np.ndarray:
         """Return the ids of raw words in order of first appearance, without the lower-cased words among `symbols`."""

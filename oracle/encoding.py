@@ -209,8 +209,8 @@ class _Encoder:
         ids, columns = self._ids, self._columns
         for name in OF_WORDS:
             if (symbols := getattr(sentence, name)) is not None:
-                known = ids.tags if name == "tags" else ids.words
-                columns[name].extend(map(known.__getitem__, symbols))
+                ids_of = ids.tags if name == "tags" else ids.words
+                columns[name].extend(map(ids_of.__getitem__, symbols))
         columns["actions"].extend(map(ids.actions.__getitem__, sentence.actions))
         columns["word_ends"].add(len(columns["tokens"]))
         columns["action_ends"].add(len(columns["actions"]))

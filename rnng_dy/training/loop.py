@@ -135,8 +135,8 @@ class TrainingLoop:
         self._cut_log()
 
     def _require_same(self, state: Mapping) -> None:
-        known = state.get("inputs", {})
-        changed = [name for name, value in self.inputs.items() if known.get(name, value) != value]
+        before = state.get("inputs", {})
+        changed = [name for name, value in self.inputs.items() if before.get(name, value) != value]
         if not changed and state["examples"] != len(self.examples):
             changed = [f"{len(self.examples)} sentences instead of {state['examples']}"]
         if changed:
