@@ -82,10 +82,8 @@ class MergeTables:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return the state for saving."""
-        names = ("contexts", "_f", "_shared", "_own", "_rest", "_log_size", "_size", "_ends")
-        return {name.strip("_"): getattr(self, name) for name in (*names, "_active")} | {
-            "ends_log_size": self._ends_log_size
-        }
+        # the losses follow from the others
+        return {n.lstrip("_"): a for n, a in vars(self).items() if n not in ("slots", "_loss")}
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
         """Set a saved state."""

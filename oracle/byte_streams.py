@@ -1,8 +1,7 @@
-"""Binary streams that hash the bytes read, or limit the length of lines."""
+"""Binary streams made of functions, and a limit on the length of lines."""
 
 from __future__ import annotations
 
-import hashlib
 import io
 import os
 from collections.abc import Callable
@@ -31,17 +30,6 @@ class _Read(io.RawIOBase):
 def stream_of(read: Callable[[int], bytes]) -> io.BufferedReader:
     """Return a stream of the bytes that `read` returns: at most as many as asked for, and none at the end."""
     return io.BufferedReader(_Read(read), 1 << 17)
-
-
-def hashed(stream: io.BufferedIOBase, digest: hashlib._Hash) -> io.BufferedReader:
-    """Return a stream of the same bytes, which adds them to the digest as they are read."""
-
-    def read(size: int) -> bytes:
-        content = stream.read1(size)
-        digest.update(content)
-        return content
-
-    return stream_of(read)
 
 
 def bounded_lines(stream: io.BufferedIOBase, path: str | os.PathLike) -> io.BufferedReader:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar
@@ -64,10 +65,10 @@ class TreeReader(ABC):
 
     def trees(self, *arguments: Any) -> Iterator[LocatedTree]:
         """Yield the trees that `read` returns. Raises PluginError if it returns anything but LocatedTrees."""
-        found = self.read(*arguments)
-        if not isinstance(found, Iterable):
-            raise PluginError.of(type(self).read, f"gives {found!r:.60}, and no trees")
-        for located in found:
+        given = self.read(*arguments)
+        if not isinstance(given, Iterable):
+            raise PluginError.of(type(self).read, f"gives {given!r:.60}, and no trees")
+        for located in given:
             if not (isinstance(located, LocatedTree) and isinstance(located.tree, nltk.Tree)):
                 raise PluginError.of(
                     type(self).read, f"gives {located!r:.60}, and no LocatedTree of an nltk.Tree"
@@ -93,16 +94,16 @@ class BracketedFiles(TreeReader):
         ranges = parse_sections(sections)
         files = []
         for path in paths:
-            found = [os.fspath(path)]
-            if os.path.isdir(path):
-                inside = (f for f in Path(path).rglob("*") if f.is_file())
-                found = sorted(str(f) for f in inside if self.files.match(plain_name(f.name)))
-                if not found:
-                    raise InputError(
-                        "this folder has no .mrg (PTB), chtb_NNN.* (CTB) or .psd (IcePaHC) file",
-                        path,
-                    )
-            files += found
+            if not os.path.isdir(path):
+                files.append(os.fspath(path))
+                continue
+            inside = (f for f in Path(path).rglob("*") if f.is_file())
+            of_trees = sorted(str(f) for f in inside if self.files.match(plain_name(f.name)))
+            if not of_trees:
+                raise InputError(
+                    "this folder has no .mrg (PTB), chtb_NNN.* (CTB) or .psd (IcePaHC) file", path
+                )
+            files += of_trees
         selected = [file for file in files if _in(ranges, self.section(Path(file)))]
         if not selected:
             names = ", ".join(map(str, paths))
@@ -164,8 +165,7 @@ class ChineseTreebank(BracketedFiles):
         if not os.path.isfile(path):
             return "utf-8"
         try:
-            for _ in read_lines(path):
-                pass
+            deque(read_lines(path), maxlen=0)
         except InputError:
             return "gb18030"
         return "utf-8"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -39,23 +40,18 @@ class SentenceIds(NamedTuple):
     actions: np.ndarray
 
 
+@dataclass(eq=False, repr=False)
 class EncodedOracle(Sequence[OracleSentence]):
     """The sentences of an oracle without their trees, and the counts that vocabularies and model cards need."""
 
-    def __init__(
-        self,
-        symbols: Symbols,
-        columns: dict[str, np.ndarray],
-        class_of: np.ndarray | None = None,
-        source: str | None = None,
-        folder: Path | None = None,
-    ):
-        """`class_of` maps ids of raw words to ids of unkified ones; None takes the file's own."""
-        self.symbols, self._columns, self._class_of = symbols, columns, class_of
-        self.source = source
-        """SHA-256 of the oracle's bytes."""
-        self.folder = folder
-        """The folder that any process of this machine can map the arrays from; None if they are in memory."""
+    symbols: Symbols
+    _columns: dict[str, np.ndarray]
+    _class_of: np.ndarray | None = None
+    """The ids of unkified words by those of raw words; None takes the file's own."""
+    source: str | None = None
+    """SHA-256 of the oracle's bytes."""
+    folder: Path | None = None
+    """The folder that any process of this machine can map the arrays from; None if they are in memory."""
 
     # sentences
 
@@ -100,10 +96,14 @@ class EncodedOracle(Sequence[OracleSentence]):
         column = self._columns[ends]
         return slice(int(column[index - 1]) if index else 0, int(column[index]))
 
-    def __reduce__(self):
+    def __getstate__(self) -> dict[str, object]:
         # the other process maps the files again, which takes no extra memory
-        columns = self._columns if self.folder is None else {}
-        return _again, (self.symbols, columns, self._class_of, self.source, self.folder)
+        return vars(self) | {"_columns": None if self.folder else self._columns}
+
+    def __setstate__(self, state: Mapping[str, object]) -> None:
+        vars(self).update(state)
+        if self.folder:
+            self._columns = mapped(self.folder, self.source)._columns
 
     def with_classes(self, unkify: Callable[[Sequence[str]], Sequence[str]]) -> EncodedOracle:
         """Return these sentences with other unkified words; `unkify` maps raw words to them, one to one."""
@@ -111,12 +111,11 @@ class EncodedOracle(Sequence[OracleSentence]):
         ids = {word: i for i, word in enumerate(words)}
         class_of = [ids.setdefault(word, len(ids)) for word in unkify(words)]
         symbols = self.symbols._replace(words=tuple(ids))
-        classes = np.array(class_of, np.uint32)
-        return EncodedOracle(symbols, self._columns, classes, self.source, self.folder)
+        return replace(self, symbols=symbols, _class_of=np.array(class_of, np.uint32))
 
     def unmapped(self) -> EncodedOracle:
         """Return a copy for a process of another machine, which cannot map the files: it is pickled with its arrays."""
-        return EncodedOracle(self.symbols, self._columns, self._class_of, self.source)
+        return replace(self, folder=None)
 
     def is_now_in(self, folder: Path) -> None:
         """Record that the arrays' folder, if there is one, was moved into `folder` together with its neighbours."""
@@ -154,12 +153,12 @@ class EncodedOracle(Sequence[OracleSentence]):
     def sentences_with(self, name: str, symbols: np.ndarray) -> np.ndarray:
         """Return a mask of the sentences that have at least one of the symbols, which are a mask, too."""
         ends = self._columns["action_ends" if name == "actions" else "word_ends"]
-        found, begin = np.zeros(len(self), bool), 0
+        has_one, begin = np.zeros(len(self), bool), 0
         for part in self.parts(name):
             positions = begin + np.flatnonzero(symbols[part])
-            found[np.searchsorted(ends, positions, side="right")] = True
+            has_one[np.searchsorted(ends, positions, side="right")] = True
             begin += len(part)
-        return found
+        return has_one
 
     def tokens_by_appearance(self) -> np.ndarray:
         """Return the ids of raw words in order of first appearance, without the lower-cased words among `symbols`."""
@@ -212,18 +211,6 @@ class EncodedOracle(Sequence[OracleSentence]):
 
 def _named(ids: np.ndarray, symbols: Sequence[str]) -> tuple[str, ...]:
     return tuple([symbols[i] for i in ids.tolist()])
-
-
-def _again(
-    symbols: Symbols,
-    columns: dict[str, np.ndarray],
-    class_of: np.ndarray | None,
-    source: str | None,
-    folder: Path | None,
-) -> EncodedOracle:
-    """Rebuild a pickled oracle."""
-    columns = columns if folder is None else mapped(folder, source)._columns
-    return EncodedOracle(symbols, columns, class_of, source, folder)
 
 
 def mapped(folder: Path, source: str, check: bool = False) -> EncodedOracle:

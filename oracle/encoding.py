@@ -19,11 +19,10 @@ from typing import IO
 import numpy as np
 
 from oracle.blocks import OracleSentence, read_oracle_lines
-from oracle.byte_streams import hashed
 from oracle.columns import COLUMNS, FILES, HEADER, OF_SENTENCES, OF_WORDS, SYMBOLS, Symbols
 from oracle.encoded import FORMAT, PART, VERSION, EncodedOracle, mapped
 from oracle.errors import InputError
-from oracle.streams import as_text, file_hash, open_lines, replacing
+from oracle.streams import file_hash, open_lines, replacing
 
 KEPT_FROM = 1 << 24
 """The least size of an oracle, in bytes, whose arrays are kept: encoding a smaller one takes a second or two."""
@@ -121,14 +120,18 @@ def _reading(
     """Open an oracle; yield its sentences and the digest of the bytes read so far."""
     digest = hashlib.sha256()
 
-    def counted() -> Iterator[OracleSentence]:
-        for sentence in read_oracle_lines(text, path):
+    def lines() -> Iterator[str]:
+        for line in stream:
+            digest.update(line)
+            yield line.decode("utf-8", "surrogateescape")
+
+    def sentences() -> Iterator[OracleSentence]:
+        for sentence in read_oracle_lines(lines(), path):
             on_sentence()
             yield sentence
 
     with open_lines(path) as stream:
-        text = as_text(hashed(stream, digest))
-        yield counted(), digest
+        yield sentences(), digest
 
 
 def _require_ours(folder: Path) -> None:
@@ -206,8 +209,8 @@ class _Encoder:
         ids, columns = self._ids, self._columns
         for name in OF_WORDS:
             if (symbols := getattr(sentence, name)) is not None:
-                known = ids.tags if name == "tags" else ids.words
-                columns[name].extend(map(known.__getitem__, symbols))
+                ids_of = ids.tags if name == "tags" else ids.words
+                columns[name].extend(map(ids_of.__getitem__, symbols))
         columns["actions"].extend(map(ids.actions.__getitem__, sentence.actions))
         columns["word_ends"].add(len(columns["tokens"]))
         columns["action_ends"].add(len(columns["actions"]))

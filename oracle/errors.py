@@ -66,12 +66,12 @@ class UnderivableError(ImpossibleError):
     """Actions, or a tree, that a transition system cannot derive."""
 
 
-def named(what: str, name: object, known: Mapping[str, T]) -> T:
+def named(what: str, name: object, entries: Mapping[str, T]) -> T:
     """Return the entry of a registry. Raises RnngError, listing the names, if there is none of this name.
 
     >>> named("colour", "red", {"red": 1})
     1
     """
-    if name not in known:
-        raise RnngError(f"no {what} is called {name!r}: {', '.join(known)}")
-    return known[name]
+    if name not in entries:
+        raise RnngError(f"no {what} is called {name!r}: {', '.join(entries)}")
+    return entries[name]

@@ -14,8 +14,8 @@ else:
         """A stand-in that imports its module when an attribute is first needed."""
 
         def __getattr__(self, name: str):
-            found = getattr(importlib.import_module(self.__name__), name)
-            setattr(self, name, found)
-            return found
+            value = getattr(importlib.import_module(self.__name__), name)
+            setattr(self, name, value)
+            return value
 
     nltk = _LazyModule("nltk")

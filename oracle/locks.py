@@ -7,7 +7,6 @@ import platform
 import re
 import shlex
 import shutil
-import stat
 import sys
 import threading
 import time
@@ -15,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from oracle.errors import RnngError
+from oracle.regular_files import open_own
 
 PATIENCE = 0.5
 """Seconds to wait for a process that is about to end and release a lock."""
@@ -98,16 +98,12 @@ def _take(target: str, path: str) -> int | None:
 
 def _open(name: str, path: str) -> int:
     try:
-        lock = os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+        return open_own(name, os.O_RDWR, f"a lock on {path}")
     except OSError as error:
         # for a missing or full folder, name the output, which the user knows
         if not os.path.lexists(name):
             error.filename = path
         raise
-    if not stat.S_ISREG(os.fstat(lock).st_mode):
-        os.close(lock)
-        raise RnngError(f"{name} is in the way of a lock on {path}: remove it")
-    return lock
 
 
 def _without_lock(path: str, error: OSError) -> None:

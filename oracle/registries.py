@@ -40,8 +40,8 @@ class Registry(dict[str, T]):
         self.origins: dict[str, Origin] = {}
         """The plugin of each class that a plugin registered, by class name."""
         _registries.append(self)
-        for found in classes:
-            self.register(found)
+        for member in classes:
+            self.register(member)
 
     def register(self, added: T) -> T:
         """Add a class under its `name` and return it; usable as a decorator.
@@ -67,14 +67,14 @@ class Registry(dict[str, T]):
 
         Raises PluginError if the call does not accept the arguments, RnngError for an unknown name.
         """
-        found = self[name]
+        registered = self[name]
         try:
-            return (found if by == "__call__" else getattr(found, by))(*arguments)
+            return (registered if by == "__call__" else getattr(registered, by))(*arguments)
         except TypeError as error:
             if error.__traceback__.tb_next is not None:
                 # the call itself succeeded; the error comes from the plugin's code
                 raise
-            part = found.__init__ if by == "__call__" else getattr(found, by)
+            part = registered.__init__ if by == "__call__" else getattr(registered, by)
             raise PluginError.of(part, f"cannot be called: {error}") from None
 
     def __missing__(self, name: str) -> T:
@@ -93,8 +93,8 @@ _loading: list[list[tuple[Registry[Any], str]]] = []
 def registered_by(module: str) -> Iterator[tuple[Registry[Any], str]]:
     """Yield the registries and names of a module's classes."""
     for registry in _registries:
-        for name, found in registry.items():
-            if found.__module__ == module:
+        for name, registered in registry.items():
+            if registered.__module__ == module:
                 yield registry, name
 
 

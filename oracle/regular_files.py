@@ -7,7 +7,10 @@ import io
 import os
 import stat
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import BinaryIO
+
+from oracle.errors import RnngError
 
 
 class Member:
@@ -68,6 +71,18 @@ def read_regular(path: str | os.PathLike | Member) -> bytes:
     """Return all bytes of a file. Raises OSError as `open_regular`."""
     with open_regular(path) as stream:
         return stream.read()
+
+
+def open_own(path: str | os.PathLike, flags: int, use: str) -> int:
+    """Return the descriptor of a file that only this program writes; it is made if missing.
+
+    Raises RnngError if a link, a pipe or the like is in the way of `use`.
+    """
+    with suppress(FileNotFoundError):
+        if not stat.S_ISREG(os.lstat(path).st_mode):
+            raise RnngError(f"{path} is in the way of {use}: remove it")
+    # a link that another process makes after the check is not followed either
+    return os.open(path, flags | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
 
 
 def _opened(path: str, flags: int) -> int:

@@ -188,11 +188,11 @@ def from_json(text: str | bytes) -> object:
     Raises ValueError for invalid JSON, nesting too deep for Python, and half a surrogate pair.
     """
     try:
-        found = json.loads(text)
+        content = json.loads(text)
         # only an escape can produce half of a surrogate pair, which no file can hold
         if ("\\u" if isinstance(text, str) else b"\\u") in text:
-            json.dumps(found, ensure_ascii=False).encode("utf-8", "surrogateescape")
-        return found
+            json.dumps(content, ensure_ascii=False).encode("utf-8", "surrogateescape")
+        return content
     except RecursionError:
         raise ValueError("nested too deep") from None
 

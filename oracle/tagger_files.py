@@ -33,9 +33,9 @@ def save_tagger(tagger: PerceptronTagger, folder: str | Path) -> None:
     folder.mkdir()
     weights, tagdict, classes = tagger.encode_json_obj()
     # classes are a set, whose order differs between processes
-    contents = {"weights": weights, "tagdict": tagdict, "classes": sorted(classes)}
-    for part, content in contents.items():
-        with replacing(folder / FILES[part]) as stream:
+    contents = weights, tagdict, sorted(classes)
+    for name, content in zip(FILES.values(), contents, strict=True):
+        with replacing(folder / name) as stream:
             stream.write(json.dumps(content))
 
 
@@ -46,12 +46,12 @@ def load_tagger(folder: str | Path | Member) -> PerceptronTagger:
     classes = _read(paths["classes"])
     if not (isinstance(classes, list) and classes and all(map(_is_tag, classes))):
         raise _damaged(paths["classes"], "it is no list of POS tags")
-    known = set(classes)
+    tags = set(classes)
     tagdict = _read(paths["tagdict"])
     if not (isinstance(tagdict, dict) and all(tag in classes for tag in tagdict.values())):
         raise _damaged(paths["tagdict"], "it does not give words one of the tags each")
     weights = _read(paths["weights"])
-    if not (isinstance(weights, dict) and all(_are_weights(w, known) for w in weights.values())):
+    if not (isinstance(weights, dict) and all(_are_weights(w, tags) for w in weights.values())):
         reason = f"it does not give features numbers up to {LARGEST:g} for some of the tags"
         raise _damaged(paths["weights"], reason)
     return PerceptronTagger.decode_json_obj((weights, tagdict, classes))
@@ -70,9 +70,9 @@ def _is_tag(tag: object) -> bool:
     return isinstance(tag, str) and split_words(tag) == [tag] and not set("()") & set(tag)
 
 
-def _are_weights(weights: object, known: set[str]) -> bool:
+def _are_weights(weights: object, tags: set[str]) -> bool:
     """Return whether these are finite numbers for some of the tags; NaN fails every comparison."""
-    if not (isinstance(weights, dict) and weights.keys() <= known):
+    if not (isinstance(weights, dict) and weights.keys() <= tags):
         return False
     return all(type(w) in (int, float) and abs(w) <= LARGEST for w in weights.values())
 

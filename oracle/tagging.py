@@ -42,13 +42,13 @@ def tagged(tree: Tree) -> TaggedSentence:
 
 def tagged_trees(trees: Iterable[LocatedTree]) -> list[TaggedSentence]:
     """Return words and tags per tree. Raises InputError naming the line of a tree without tags."""
-    found = []
+    tagged_sentences = []
     for located in trees:
         try:
-            found.append(tagged(located.tree))
+            tagged_sentences.append(tagged(located.tree))
         except RnngError as error:
             raise InputError(str(error), located.path, located.line) from None
-    return found
+    return tagged_sentences
 
 
 def training_pairs(path: str) -> list[TaggedSentence]:
@@ -84,11 +84,11 @@ def tags_by(tagger: PerceptronTagger, words: Sequence[str]) -> list[str]:
     return [tag for _, tag in tagger.tag(words)]
 
 
-def same_tags(sentences: Iterable[TaggedSentence], found: Iterable[Sequence[str]]) -> Agreement:
+def same_tags(sentences: Iterable[TaggedSentence], new_tags: Iterable[Sequence[str]]) -> Agreement:
     """Count the tags in `found` that agree with those of the sentences."""
     same = [
         old == new
-        for sentence, tags in zip(sentences, found, strict=True)
+        for sentence, tags in zip(sentences, new_tags, strict=True)
         for (_, old), new in zip(sentence, tags, strict=True)
     ]
     return Agreement(len(same), sum(same))
@@ -115,10 +115,10 @@ def jackknife(
     """Return tags per sentence, by taggers that have not seen it. `run` maps over the folds, in order."""
     if not 2 <= folds <= len(sentences):
         raise ValueError(f"{folds} folds of {len(sentences)} sentences")
-    found: list[list[str]] = [[] for _ in sentences]
+    new_tags: list[list[str]] = [[] for _ in sentences]
     for fold, part in enumerate(run(partial(fold_tags, sentences, folds, seed), range(folds))):
-        found[fold::folds] = part
-    return found
+        new_tags[fold::folds] = part
+    return new_tags
 
 
 def tags_of_file(path: str, trees: Sequence[LocatedTree]) -> Iterator[Sequence[str]]:

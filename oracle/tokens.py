@@ -27,25 +27,25 @@ def split_tokens(
     (['-LRB-', 'see'], ['-LRB-', 'VB'])
     """
     try:
-        found = [] if isinstance(tokens, str) else list(tokens)
+        given = [] if isinstance(tokens, str) else list(tokens)
     except TypeError:
-        found = []
-    if not found:
+        given = []
+    if not given:
         raise RnngError(
             "a sentence is a list of tokens, one at least; of a text `model(text)` gives the trees and "
             "`model.surprisals_of(text)` the surprisals"
         )
-    if max_length is not None and len(found) > max_length:
-        raise RnngError(f"a sentence of {len(found)} tokens, more than the max_length {max_length}")
-    if any(isinstance(token, list) for token in found):
+    if max_length is not None and len(given) > max_length:
+        raise RnngError(f"a sentence of {len(given)} tokens, more than the max_length {max_length}")
+    if any(isinstance(token, list) for token in given):
         raise RnngError(
             "a token is a word, or a (word, tag) tuple, and no list: for the trees of several sentences call the model"
         )
-    if all(isinstance(token, str) for token in found):
-        return _checked(found), None
-    if not all(isinstance(token, tuple) and len(token) == 2 for token in found):
+    if all(isinstance(token, str) for token in given):
+        return _checked(given), None
+    if not all(isinstance(token, tuple) and len(token) == 2 for token in given):
         raise RnngError("all tokens are words, or all are (word, tag) pairs")
-    return _checked([word for word, _ in found]), _checked([tag for _, tag in found])
+    return _checked([word for word, _ in given]), _checked([tag for _, tag in given])
 
 
 def _checked(texts: list[str]) -> list[str]:

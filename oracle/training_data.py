@@ -127,15 +127,15 @@ def held_out(items: Iterable[T], share: Fraction) -> Iterator[tuple[T, bool]]:
     >>> list(held_out("ab", Fraction(1, 3)))
     [('a', False), ('b', True)]
     """
-    found, before = 0, None
+    count, before = 0, None
     for number, item in enumerate(items, 1):
         if before is not None:
             yield before
-        is_held_out = floor(number * share) > found
-        found += is_held_out
+        is_held_out = floor(number * share) > count
+        count += is_held_out
         before = (item, is_held_out)
     if before is not None:
-        yield before[0], before[1] or not found
+        yield before[0], before[1] or not count
 
 
 def evenly_spaced(items: Sequence[T], most: int) -> list[T]:

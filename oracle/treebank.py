@@ -157,8 +157,8 @@ def unlabelled(tree: nltk.Tree) -> nltk.Tree:
     >>> print(unlabelled(parse_line("(S (NP (PRP it)) (VP (VBZ works)))")))
     (X (X (PRP it)) (X (VBZ works)))
     """
-    found = copied(tree)
-    for node in subtrees(found):
+    copy = copied(tree)
+    for node in subtrees(copy):
         if isinstance(node, nltk.Tree) and not is_preterminal(node):
             node.set_label(ONE_LABEL)
-    return found
+    return copy

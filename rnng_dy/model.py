@@ -24,8 +24,7 @@ from rnng_dy.known_models import Folder, located
 from rnng_dy.model_card import About
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.search.parse_result import ParseResult
-from rnng_dy.text.segmenter import Segmenter
-from rnng_dy.text.text_files import TEXT, read_segmenter, write_segmenter
+from rnng_dy.text.segmenter import TEXT, Segmenter
 
 M = TypeVar("M", bound="Model")
 T = TypeVar("T")
@@ -244,7 +243,7 @@ class Model:
         if self.about is not None:
             model_card.write(folder, self.about)
         if self._segmenter is not None:
-            write_segmenter(self._segmenter, folder / TEXT)
+            self._segmenter.save(folder / TEXT)
 
     @staticmethod
     def companions_in(folder: Path) -> set[str]:
@@ -261,7 +260,7 @@ class Model:
             self.tagger = load_tagger(folder / TAGGER)
         self.about = model_card.read(folder)
         if is_there(folder / TEXT):
-            self.segmenter = read_segmenter(folder / TEXT)
+            self.segmenter = Segmenter.load(folder / TEXT)
 
     @staticmethod
     def constants_of(vocabulary: Any) -> tuple[str, ...]:

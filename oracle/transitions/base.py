@@ -306,8 +306,8 @@ class TransitionSystem(ABC):
             return self._kinds.setdefault(name, self.structural.index(name))
         except ValueError:
             prefix = "" if number is None else f"action {number}, "
-            known = ", ".join((self.open_action("X"), *self.structural))
-            raise UnderivableError(f"{prefix}{name!r}, is none of {known}") from None
+            names = ", ".join((self.open_action("X"), *self.structural))
+            raise UnderivableError(f"{prefix}{name!r}, is none of {names}") from None
 
 
 class _Node(NamedTuple):

@@ -18,7 +18,7 @@ from rnng_dy.cli.progress import Progress
 from rnng_dy.cli.quiet import say
 from rnng_dy.cli.stopping import tidy
 from rnng_dy.execution.executor import Executor
-from rnng_dy.execution.local import CPU, local_executor
+from rnng_dy.execution.local import CPU, local_executor, prepare_process
 from rnng_dy.execution.outputs import content_hash, write_batches
 from rnng_dy.execution.work import Lines, ModelFolder, Work, opened
 
@@ -69,7 +69,7 @@ class Job:
     def open_place(self, place: ModelFolder | OpenableScorer):
         """Load a model or a scorer in this process and use it for the work."""
         self.place = place
-        return open_model(place, self.executor)
+        return open_model(place, self.executor.sharing, self.device)
 
     def with_model(self, lines_of: Callable) -> Callable[[], Callable[[Sequence], list[Lines]]]:
         """Return the `open_lines` of `write`: opens `lines_of` with the model as its first argument."""
@@ -109,9 +109,9 @@ class Job:
         return work.left_out
 
 
-def open_model(place: ModelFolder | OpenableScorer, executor: Executor | None = None):
-    """Prepare this process and load a folder's model in it; report if it is not trained."""
-    (executor or local_executor(1, place.device)).prepare()
+def open_model(place: ModelFolder | OpenableScorer, processes: int = 1, device: str | None = None):
+    """Prepare this process, one of `processes`, and load a model in it; report if it is not trained."""
+    prepare_process(processes, device or place.device)
     model = place.open()
     if getattr(model, "updates", None) == 0:
         click.echo(f"{place.folder}: the model is not trained, what it says is random", err=True)

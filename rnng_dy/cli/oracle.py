@@ -11,8 +11,7 @@ from oracle.blocks import make_oracle, write_oracle
 from oracle.brackets import LocatedTree, format_tree, read_trees
 from oracle.corpora import READERS
 from oracle.errors import InputError
-from oracle.ppche import is_no_text, without_lemma
-from oracle.preparation import Preparation
+from oracle.preparation import Preparation, is_no_text, without_lemma
 from oracle.streams import open_output
 from oracle.transitions import DEFAULT, SYSTEMS, unlimited
 from oracle.treebank import clean, is_preterminal, is_trace, unlabelled, words

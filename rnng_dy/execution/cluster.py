@@ -18,7 +18,6 @@ from typing import TypeVar
 from oracle.errors import RnngError
 from rnng_dy import plugins
 from rnng_dy.execution.executor import Command, Executor, Running
-from rnng_dy.execution.local import prepare_process
 from rnng_dy.execution.scheduler import TIMEOUTS, Scheduler
 from rnng_dy.execution.sent import Files, pack
 
@@ -42,6 +41,7 @@ class DaskWorkers(Executor):
         Raises RnngError as `Scheduler` does.
         """
         self._scheduler = Scheduler(scheduler, say)
+        self.sharing = max(1, self._scheduler.workers_here)
         self._commands: list[_RunningCommand] = []
 
     def close(self) -> None:
@@ -52,10 +52,6 @@ class DaskWorkers(Executor):
     def jobs(self) -> int:
         """Return the current number of workers, but 1 at least."""
         return max(1, len(self._scheduler.workers()))
-
-    def prepare(self) -> None:
-        """See `Executor`."""
-        prepare_process(max(1, self._scheduler.workers_here))
 
     def map(self, open_work: Callable[[], Callable[[T], R]], items: Sequence[T]) -> Iterator[R]:
         """See `Executor`."""

@@ -52,9 +52,8 @@ class Executor(Protocol):
 
     jobs: int
     """Number of parts that run at the same time."""
-
-    def prepare(self) -> None:
-        """Prepare the calling process to hold a model besides the working processes."""
+    sharing: int
+    """Number of processes that share the memory of this machine, for the calling one's limit if it holds a model."""
 
     def map(self, open_work: Callable[[], Callable[[T], R]], items: Sequence[T]) -> Iterator[R]:
         """Yield `open_work()(item)` for each item, in order.

@@ -34,8 +34,8 @@ def installed() -> dict[str, str | None]:
                 digest.update(hashlib.sha256(path.read_bytes()).digest())
         return digest.hexdigest()[:12]
 
-    def with_hash(found: str | None, of: str | None, what: str) -> str | None:
-        return None if of is None else f"{found} ({what} {of})"
+    def with_hash(version: str | None, of: str | None, what: str) -> str | None:
+        return None if of is None else f"{version} ({what} {of})"
 
     sources = hash_of(("oracle", "clusters", "rnng_dy"))
     # this import makes our build of DyNet the one that is found

@@ -46,7 +46,7 @@ _work: Callable | None = None
 def local_executor(jobs: int = 1, device: str = CPU) -> Executor:
     """Return an executor: this process for one job, else `jobs` others. Raises RnngError for several with a GPU."""
     check_jobs(jobs, device)
-    return ThisProcess(device) if jobs == 1 else LocalProcesses(jobs)
+    return ThisProcess() if jobs == 1 else LocalProcesses(jobs)
 
 
 def check_jobs(jobs: int, device: str) -> None:
@@ -92,14 +92,7 @@ class _Local(Executor):
 class ThisProcess(_Local):
     """Executor that works in the calling process."""
 
-    jobs = 1
-
-    def __init__(self, device: str = CPU):
-        self._device = device
-
-    def prepare(self) -> None:
-        """See `Executor`."""
-        prepare_process(1, self._device)
+    jobs = sharing = 1
 
     def map(self, open_work: Callable[[], Callable[[T], R]], items: Sequence[T]) -> Iterator[R]:
         """See `Executor`."""
@@ -112,11 +105,7 @@ class LocalProcesses(_Local):
     """Executor that works in other processes of this machine."""
 
     def __init__(self, jobs: int):
-        self.jobs = jobs
-
-    def prepare(self) -> None:
-        """See `Executor`."""
-        prepare_process(self.jobs)
+        self.jobs = self.sharing = jobs
 
     def map(self, open_work: Callable[[], Callable[[T], R]], items: Sequence[T]) -> Iterator[R]:
         """See `Executor`."""
@@ -220,9 +209,9 @@ def without_ctrl_c(*others: int) -> Iterator[None]:
     _start_tracker()
     numbers, came = (signal.SIGINT, *others), []
     in_main = threading.current_thread() is threading.main_thread()
-    found = {number: signal.getsignal(number) for number in numbers if in_main}
+    before = {number: signal.getsignal(number) for number in numbers if in_main}
     # child processes inherit the mask; in this process a library's thread may still get the signal
-    handlers = {number: handler for number, handler in found.items() if callable(handler)}
+    handlers = {number: handler for number, handler in before.items() if callable(handler)}
     for number in handlers:
         signal.signal(number, lambda number, _: came.append(number))
     signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
@@ -267,8 +256,8 @@ def end_with_parent(number: int = signal.SIGKILL, parent: int | None = None) -> 
     if sys.platform == "linux":
         pr_set_pdeathsig = 1
         ctypes.CDLL(None).prctl(pr_set_pdeathsig, number)
-    if parent is None and (known := multiprocessing.parent_process()) is not None:
-        parent = known.pid
+    if parent is None and (process := multiprocessing.parent_process()) is not None:
+        parent = process.pid
     if parent is not None and os.getppid() != parent:
         # the parent ended before the call of prctl
         os._exit(1)

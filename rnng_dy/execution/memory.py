@@ -105,7 +105,7 @@ def limited_memory(processes: int, most: float) -> Iterator[None]:
 
 
 def _kilobytes(path: Path, name: str) -> int:
-    found = re.search(rf"^{name}:\s+(\d+) kB", path.read_text(), re.MULTILINE)
-    if found is None:
+    line = re.search(rf"^{name}:\s+(\d+) kB", path.read_text(), re.MULTILINE)
+    if line is None:
         raise OSError(f"no {name} in {path}")
-    return int(found[1])
+    return int(line[1])

@@ -7,12 +7,10 @@ import json
 import os
 import re
 import shutil
-import stat
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import BinaryIO, Protocol, TypeVar
+from typing import BinaryIO, TypeVar
 
 import numpy as np
 
@@ -20,7 +18,7 @@ from oracle.errors import RnngError
 from oracle.json_lines import finite
 from oracle.locks import locked
 from oracle.packing import is_packed
-from oracle.regular_files import Member, read_regular
+from oracle.regular_files import Member, open_own, read_regular
 from oracle.streams import is_replaced, open_input, open_output
 
 T = TypeVar("T")
@@ -72,12 +70,12 @@ class PartialFile:
 
     def _go_on(self) -> bool:
         """Cut both files after the last batch that matches its hash; return whether the part is this job's."""
-        found, newline, rest = self._key_path.read_bytes().partition(b"\n")
-        if found != self._proof.encode() or not newline:
-            self.is_another = bool(found) or self.part.stat().st_size > 0
+        key, newline, rest = self._key_path.read_bytes().partition(b"\n")
+        if key != self._proof.encode() or not newline:
+            self.is_another = bool(key) or self.part.stat().st_size > 0
             return False
         content = self.part.read_bytes()
-        end, size_of_key = 0, len(found) + 1
+        end, size_of_key = 0, len(key) + 1
         # after the last newline there is nothing, or a half-written record
         for record in rest.split(b"\n")[:-1]:
             size = _SIZE.match(record)
@@ -116,46 +114,41 @@ class PartialFile:
         if is_packed(self._given):
             with open_output(self._given) as packed, open_input(self.part) as part:
                 shutil.copyfileobj(part, packed)
-            self.remove()
-            return
-        os.fsync(self._stream.fileno())
-        self._stream.close()
-        self._key_stream.close()
-        os.replace(self.part, self.path)
-        self._key_path.unlink()
+        else:
+            os.fsync(self._stream.fileno())
+            os.replace(self.part, self.path)
+        self.remove()
 
     def remove(self) -> None:
         """Remove the part, after all outputs have been made from it."""
         self._stream.close()
         self._key_stream.close()
-        self.part.unlink()
+        # it may have its final name already
+        self.part.unlink(missing_ok=True)
         self._key_path.unlink()
 
 
 def _own(path: Path) -> BinaryIO:
-    """Open a file for appending, and make it if missing. Raises RnngError for a link, a pipe or the like."""
-    with suppress(FileNotFoundError):
-        if not stat.S_ISREG(path.lstat().st_mode):
-            raise RnngError(f"{path} is in the way of the output, since it is no file: remove it")
-    # a link that another process makes after the check is not followed either
-    return open(path, "ab", opener=_without_links)
+    def opener(path: str, flags: int) -> int:
+        return open_own(path, flags, "the output, since it is no file")
+
+    return open(path, "ab", opener=opener)
 
 
-def _without_links(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
-
-
-class Shown(Protocol):
-    """A display of progress."""
+class Progress:
+    """The interface of displays of progress, which shows nothing itself."""
 
     def skip(self, n: int) -> None:
         """Count n items as done by an earlier run."""
 
-    def advance(self, n: int) -> None:
+    def advance(self, n: int = 1) -> None:
         """Count n more items as done."""
 
     def warn(self, message: str) -> None:
         """Show a warning."""
+
+    def finish(self) -> None:
+        """Report that the work is done."""
 
 
 def write_batches(
@@ -164,7 +157,7 @@ def write_batches(
     output: str,
     key: str,
     resume: bool,
-    shown: Shown,
+    progress: Progress,
     make: Callable[[Path], None] | None = None,
 ) -> None:
     """Write the lines of all batches to a file or, for `-`, to standard output; Ctrl-C keeps finished batches.
@@ -177,7 +170,7 @@ def write_batches(
         raise RnngError(f"{output} is a folder: name a file for the output")
     if is_replaced(output):
         with locked(output):
-            _write_file(PartialFile(output, key, resume), batches, lines_of, shown, make)
+            _write_file(PartialFile(output, key, resume), batches, lines_of, progress, make)
         return
     # devices and pipes are written directly; words may hold any bytes
     with (
@@ -188,7 +181,7 @@ def write_batches(
         for batch, lines in zip(batches, lines_of(batches), strict=True):
             stream.writelines(f"{line}\n" for line in lines)
             stream.flush()
-            shown.advance(len(batch))
+            progress.advance(len(batch))
         if make:
             make(Path(stream.name))
 
@@ -197,19 +190,19 @@ def _write_file(
     file: PartialFile,
     batches: Sequence[Sequence[T]],
     lines_of: Callable[[Sequence[Sequence[T]]], Iterator[Sequence[str]]],
-    shown: Shown,
+    progress: Progress,
     make: Callable[[Path], None] | None,
 ) -> None:
     if file.is_another:
-        shown.warn(
+        progress.warn(
             f"{file.part} is not of this model, input and options, or damaged: starting again"
         )
-    shown.skip(sum(len(batch) for batch in batches[: file.done]))
+    progress.skip(sum(len(batch) for batch in batches[: file.done]))
     left = batches[file.done :]
     try:
         for batch, lines in zip(left, lines_of(left), strict=True):
             file.write(lines)
-            shown.advance(len(batch))
+            progress.advance(len(batch))
         if make is not None:
             make(file.part)
     except KeyboardInterrupt as stop:

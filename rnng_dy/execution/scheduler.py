@@ -91,7 +91,7 @@ class Scheduler:
         self.dask = _dask()
         self._say = say
         self._looked = time.monotonic()
-        self._known: set[str] = set()
+        self._admitted: set[str] = set()
         self._cluster = self._start_here(here) if here else None
         self.client = None
         try:
@@ -146,11 +146,11 @@ class Scheduler:
         """
         self._looked = time.monotonic()
         with self.there():
-            found = dict(self.asked(self.client.nthreads))
-            new = {address: n for address, n in found.items() if address not in self._known}
+            threads = dict(self.asked(self.client.nthreads))
+            new = {address: n for address, n in threads.items() if address not in self._admitted}
             if new:
                 self._admit(new)
-            return found
+            return threads
 
     def tasks(self) -> dict[str, int]:
         """Return the number of tasks of each worker, by its address. Raises RnngError as `workers` does."""
@@ -159,7 +159,7 @@ class Scheduler:
         return {address: len(processing.get(address, ())) for address in self.workers()}
 
     def _admit(self, new: Mapping[str, int]) -> None:
-        self._known |= set(new)
+        self._admitted |= set(new)
         for address, threads in new.items():
             if threads > 1:
                 self._say(
@@ -213,21 +213,21 @@ def _require_scheduler(address: str) -> None:
 
     Dask's own client may wait forever for other servers, or while it is closed.
     """
-    found: list[object] = []
+    answers: list[object] = []
 
     def ask() -> None:
         try:
             # in a thread of Dask, this would delay the end of the process
             host, _, port = address.rpartition("/")[2].rpartition(":")
             socket.getaddrinfo(host.strip("[]"), int(port))
-            found.append(asyncio.run(asyncio.wait_for(_identity(address), CONNECTION)))
+            answers.append(asyncio.run(asyncio.wait_for(_identity(address), CONNECTION)))
         except Exception as error:
-            found.append(error)
+            answers.append(error)
 
     asking = threading.Thread(target=ask, daemon=True)
     asking.start()
     asking.join(CONNECTION + 1.0)
-    answer = found[0] if found else TimeoutError()
+    answer = answers[0] if answers else TimeoutError()
     if isinstance(answer, Mapping) and answer.get("type") == "Scheduler":
         return
     if isinstance(answer, (OSError, *TIMEOUTS)):

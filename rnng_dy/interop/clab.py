@@ -7,7 +7,8 @@ the original.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -123,51 +124,45 @@ def read_checkpoint(path: str | Path) -> ClabCheckpoint:
     return checkpoint
 
 
-def _lstm(name: str, layers: int) -> Iterator[str]:
-    return (f"{name}.{layer}.{part}" for layer in range(layers) for part in LSTM_PARTS)
+Names = tuple[list[str], list[str | None]]
+"""Our names of a checkpoint's parameters and of its tables, in its order; None for an unused table."""
 
 
-def parser_names(layers: int, tags: bool, vectors: bool) -> tuple[list[str], list[str | None]]:
-    """Return our names of a discriminative checkpoint's parameters, in its order; None for an unused table."""
+def _lstms(layers: int, *names: str) -> Iterator[str]:
+    return (f"{lstm}.{i}.{part}" for lstm in names for i in range(layers) for part in LSTM_PARTS)
+
+
+def parser_names(layers: int, tags: bool, vectors: bool) -> Names:
+    """Return our names of a discriminative checkpoint's parameters and tables."""
     dense = [
-        *_lstm("stack", layers),
-        *_lstm("action", layers),
-        *_lstm("compose_forward", layers),
-        *_lstm("compose_backward", layers),
+        *_lstms(layers, "stack", "action", "compose_forward", "compose_backward"),
         *["hidden_bias", "hidden_action", "hidden_context", "hidden_stack", "input_word"],
         *["input_bias", "compose_bias", "action_weights", "action_start", "action_bias"],
-        *["buffer_guard", "stack_guard"],
-        "compose_weights",
-        *(["input_tag"] if tags else []),
-        *_lstm("buffer", layers),
-        *(["input_vector"] if vectors else []),
+        *["buffer_guard", "stack_guard", "compose_weights"],
+        *["input_tag"] * tags,
+        *_lstms(layers, "buffer"),
+        *["input_vector"] * vectors,
     ]
     lookups = ["word", None, "open_nonterminal", "nonterminal", "action"]
     return dense, lookups + ["tag"] * tags + ["pretrained"] * vectors
 
 
-def generator_names(
-    layers: int, clusters: list[int], gated: bool = False
-) -> tuple[list[str], list[str | None]]:
-    """Return our names of a generative checkpoint's parameters, in its order.
+def generator_names(layers: int, clusters: list[int], gated: bool = False) -> Names:
+    """Return our names of a generative checkpoint's parameters and tables.
 
     `clusters` are the clusters of at least two words; `gated` is for the program with gated attention.
     """
     dense = [
-        "class_weights",
-        "class_bias",
+        *["class_weights", "class_bias"],
         *(f"word_{part}.{k}" for k in clusters for part in ("weights", "bias")),
-        *_lstm("stack", layers),
-        *_lstm("terms", layers),
-        *_lstm("action", layers),
-        *_lstm("compose_forward", 1),
-        *_lstm("compose_backward", 1),
+        *_lstms(layers, "stack", "terms", "action"),
+        *_lstms(1, "compose_forward", "compose_backward"),
         *["hidden_bias", "hidden_action", "hidden_stack", "hidden_context", "compose_bias"],
         *["action_weights", "action_start", "action_bias", "stack_guard"],
-        *(GATED if gated else []),
+        *GATED * gated,
         "compose_weights",
     ]
-    query = ["query_nonterminal"] if gated else []
+    query = ["query_nonterminal"] * gated
     return dense, ["word", None, "open_nonterminal", *query, "nonterminal", "action"]
 
 
@@ -187,10 +182,8 @@ def import_parser(
     checkpoint = read_checkpoint(path)
     words, vectors = pretrained or (None, None)
     vocabulary = ParserVocabulary.from_oracle(sentences, use_tags, words, words or ())
-    fixed = len(parser_names(0, use_tags, pretrained is not None)[0])
-    layers = _layers(checkpoint, path, fixed, per_layer=5)
-    dense, lookups = parser_names(layers, use_tags, pretrained is not None)
-    arrays = _named(checkpoint, path, dense, lookups)
+    names = partial(parser_names, tags=use_tags, vectors=pretrained is not None)
+    layers, arrays = _named(checkpoint, path, names)
     hidden, lstm_input = _lstm_sizes(arrays, path)
     tag = arrays["tag"].shape[1] if use_tags else ParserSizes().tag
     action, word = arrays["action"].shape[1], arrays["word"].shape[1]
@@ -219,8 +212,8 @@ def import_generator(
     vocabulary = GeneratorVocabulary.build(clusters, sentences)
     several = [k for k, words in enumerate(vocabulary.clusters) if len(words) > 1]
     # the two LSTMs of the composition always have one layer
-    layers = _layers(checkpoint, path, len(generator_names(0, several, gated)[0]), per_layer=3)
-    arrays = _named(checkpoint, path, *generator_names(layers, several, gated))
+    names = partial(generator_names, clusters=several, gated=gated)
+    layers, arrays = _named(checkpoint, path, names)
     hidden, lstm_input = _lstm_sizes(arrays, path)
     sizes = GeneratorSizes(layers, lstm_input, hidden, arrays["action"].shape[1])
     model = GenerativeModel(vocabulary, sizes, composition, state=state)
@@ -249,28 +242,26 @@ def _composition_and_state(
     return composition or (GatedAttention.name if gated else COMPOSITION), state or STATE
 
 
-def _layers(checkpoint: ClabCheckpoint, path: str | Path, fixed: int, per_layer: int) -> int:
-    """Return the number of LSTM layers, which follows from the number of parameters."""
-    layers, rest = divmod(len(checkpoint.dense) - fixed, per_layer * len(LSTM_PARTS))
+def _named(
+    checkpoint: ClabCheckpoint, path: str | Path, names_of: Callable[[int], Names]
+) -> tuple[int, dict[str, np.ndarray]]:
+    """Return the number of LSTM layers, which follows from the number of parameters, and the arrays by our names."""
+    fixed, one_layer = (len(names_of(layers)[0]) for layers in (0, 1))
+    layers, rest = divmod(len(checkpoint.dense) - fixed, one_layer - fixed)
     if layers < 1 or rest:
         raise InputError(
             f"{len(checkpoint.dense)} parameters are not those of a model of this kind ({fixed} and "
-            f"{per_layer * len(LSTM_PARTS)} a layer): see to --pos, --pretrained and --clusters",
+            f"{one_layer - fixed} a layer): see to --pos, --pretrained and --clusters",
             path,
         )
-    return layers
-
-
-def _named(
-    checkpoint: ClabCheckpoint, path: str | Path, dense: list[str], lookups: list[str | None]
-) -> dict[str, np.ndarray]:
+    dense, lookups = names_of(layers)
     if len(lookups) != len(checkpoint.lookups):
         raise InputError(
             f"{len(checkpoint.lookups)} lookup tables instead of {len(lookups)}: see to --pos and --pretrained",
             path,
         )
     arrays = dict(zip(dense, checkpoint.dense, strict=True))
-    return arrays | {n: a for n, a in zip(lookups, checkpoint.lookups, strict=True) if n}
+    return layers, arrays | {n: a for n, a in zip(lookups, checkpoint.lookups, strict=True) if n}
 
 
 def _lstm_sizes(arrays: dict[str, np.ndarray], path: str | Path) -> tuple[int, int]:

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import NamedTuple
 
-from rnng_dy.text.characters import CleanText, clean
+from oracle.errors import InputError
+from oracle.regular_files import Member, read_regular
+from oracle.streams import from_json, replacing
+from rnng_dy.text.characters import HAN, CleanText, clean
 from rnng_dy.text.conventions import Conventions, unspelled
-from rnng_dy.text.han import require_words
 from rnng_dy.text.learning import learn
-from rnng_dy.text.spelling import spelled
 from rnng_dy.text.splitting import SentenceSplitter
-from rnng_dy.text.tokens import Tokenizer
+from rnng_dy.text.tokens import Tokenizer, spelled
 
+TEXT = "text.json"
+"""The file of a model folder with the settings that segment raw text."""
 FORMAT, VERSION = "rnng_dy text", 1
 LONGEST_WHOLE = 30
 """The most characters of an exception; anything longer is an address, or noise."""
+_HAN_RUN = re.compile(f"[{HAN}]+")
+_TIMES_THE_MEAN = 2
 
 
 class TextSentence(NamedTuple):
@@ -74,6 +82,23 @@ class Segmenter:
             raise ValueError("not of this version of rnng_dy")
         return cls(Conventions.from_json(given))
 
+    def save(self, path: Path) -> None:
+        """Write the segmenter as JSON."""
+        with replacing(path) as stream:
+            json.dump(self.to_json(), stream, ensure_ascii=False, indent=1)
+
+    @classmethod
+    def load(cls, path: Path | Member) -> Segmenter:
+        """Return the segmenter of a file. Raises InputError for a damaged one."""
+        try:
+            return cls.from_json(from_json(read_regular(path).decode("utf-8", "surrogateescape")))
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(
+                f"damaged ({type(error).__name__}: {error}): make the model anew, or delete this file; text is then "
+                "read as the model's words let see",
+                path,
+            ) from None
+
     def sentences(self, text: str, one_per_line: bool = False) -> list[TextSentence]:
         """Return the sentences of a text; a blank line ends a sentence, or with `one_per_line` the end of each line.
 
@@ -81,7 +106,7 @@ class Segmenter:
         blanks if the treebank's tokens are words.
         """
         cleaned = clean(text)
-        require_words(cleaned.text, self.conventions)
+        _require_words(cleaned.text, self.conventions)
         found, line, counted = [], 1, 0
         for begin, end in self._splitter.spans(cleaned.text, one_per_line):
             line += cleaned.text.count("\n", counted, begin)
@@ -117,3 +142,34 @@ def _wholes(sentences: Collection[Sequence[str]], tokenizer: Tokenizer) -> froze
                 there = (tuple(row[i : i + length]) for length in lengths)
                 seen.update(found for found in there if found in wanted)
     return frozenset(word for word, found in parts.items() if words[word] > seen[found])
+
+
+def _require_words(text: str, conventions: Conventions) -> None:
+    """Raise InputError, with the line, if a clean Chinese text has no blanks between its words.
+
+    It has none if no Chinese character is beside a blank, or if runs of characters are on average over twice as long
+    as training words. It also has none if one run is longer than every training word.
+    """
+    if conventions.han != "words":
+        return
+    runs = list(_HAN_RUN.finditer(text))
+    if all(len(run[0]) == 1 for run in runs):
+        return
+    longest = conventions.longest_han
+    mean = sum(len(run[0]) for run in runs) / len(runs)
+    if mean > _TIMES_THE_MEAN * conventions.mean_han or not any(
+        _is_beside_blank(text, r) for r in runs
+    ):
+        longest = 1
+    found = next((run for run in runs if len(run[0]) > longest), None)
+    if found is not None:
+        raise InputError(
+            f"no blank tells where the words of {found[0]!r:.20} end, and this model was trained on Chinese words: "
+            "put blanks between words, or train a model on single characters",
+            line=text.count("\n", 0, found.start()) + 1,
+        )
+
+
+def _is_beside_blank(text: str, run: re.Match) -> bool:
+    beside = text[max(0, run.start() - 1) : run.start()] + text[run.end() : run.end() + 1]
+    return " " in beside

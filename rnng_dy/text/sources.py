@@ -112,16 +112,16 @@ class Source(NamedTuple):
         self,
         segmenter: Callable[[], Segmenter],
         warn: Callable[[str], None],
-        known: Container[str] | None = None,
+        known_tags: Container[str] | None = None,
     ) -> list[SourceSentence]:
         """Return the sentences, and warn of empty lines. Raises InputError that names the line.
 
-        `known` are the tags that tokens may have; `segmenter` is called only if the input is running text.
+        `known_tags` are the tags that tokens may have; `segmenter` is called only if the input is running text.
         """
         if self.text is not None:
             sentences = self.text.read(self.path, segmenter(), warn)
         else:
-            sentences = read_sentences(self.path, self.tagged, known)
+            sentences = read_sentences(self.path, self.tagged, known_tags)
             _warn_of_running_text(sentences, self.path, warn)
         empty = [str(s.line) for s in sentences if not s.tokens and s.text is None]
         if empty:
@@ -155,16 +155,16 @@ class SentenceReader:
         self._model, self._source, self._say, self._warn = model, source, say, warn
         # a model that generates words reads no tags
         self._is_parser = hasattr(model, "tags_read")
-        self.known = model.vocabulary.tags if self._is_parser else None
+        self.known_tags = model.vocabulary.tags if self._is_parser else None
         """The POS tags that the model knows; None if it reads no tags."""
-        if source.tags_from == OWN and self.known is None:
+        if source.tags_from == OWN and self.known_tags is None:
             raise RnngError("--tags own: this model reads no POS tags, it has no tagger")
         self._sentences = self._own = 0
         self._unseen: Counter[str] = Counter()
 
     def sentences(self) -> list[NumberedSentence]:
         """Return the sentences of the source. Raises InputError that names the line."""
-        read = self._source.read(lambda: self._model.segmenter, self._warn, self.known)
+        read = self._source.read(lambda: self._model.segmenter, self._warn, self.known_tags)
         sentences = [self._numbered(index, sentence) for index, sentence in enumerate(read)]
         self.report_tags()
         return sentences
@@ -175,7 +175,7 @@ class SentenceReader:
         Raises RnngError if the parser needs tags and the source says that tokens have none.
         """
         tagged = self._source.tagged
-        if self.known is None:
+        if self.known_tags is None:
             tagged = bool(tagged)
         elif self._model.tagger is None:
             if tagged is False:
@@ -191,7 +191,7 @@ class SentenceReader:
         if text is not None:
             sentence = text.read_line(line, path, number, self._model.segmenter)
         else:
-            sentence = read_sentence(line, path, number, tagged, self.known)
+            sentence = read_sentence(line, path, number, tagged, self.known_tags)
         return self._numbered(number - 1, sentence)
 
     def _numbered(self, index: int, sentence: SourceSentence) -> NumberedSentence:
@@ -199,7 +199,7 @@ class SentenceReader:
         if not (sentence.tokens and self._is_parser):
             return NumberedSentence(index, sentence)
         try:
-            if self.known is not None:
+            if self.known_tags is not None:
                 sentence = self._tagged(sentence)
             ids = self._model.encode(sentence.tokens, sentence.tags, sentence.unkified)
         except RnngError as error:
@@ -218,7 +218,7 @@ class SentenceReader:
             tags = self._model.tags_read(sentence.tokens, given)
         self._sentences += 1
         self._own += tags is not given
-        self._unseen.update(tag for tag in tags if tag not in self.known)
+        self._unseen.update(tag for tag in tags if tag not in self.known_tags)
         return replace(sentence, tags=tuple(tags))
 
     def report_tags(self) -> None:

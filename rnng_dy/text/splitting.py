@@ -82,9 +82,6 @@ def _parts(text: str, begin: int, end: int, mark: re.Pattern) -> Iterator[Span]:
 
 def _stripped(text: str, begin: int, end: int) -> Iterator[Span]:
     """Yield the span without surrounding blanks, unless it is all blanks."""
-    while begin < end and text[begin].isspace():
-        begin += 1
-    while begin < end and text[end - 1].isspace():
-        end -= 1
-    if begin < end:
-        yield begin, end
+    part = text[begin:end].lstrip()
+    if part:
+        yield end - len(part), end - len(part) + len(part.rstrip())

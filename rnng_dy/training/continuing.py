@@ -43,8 +43,8 @@ def unseen(model: Model, sentences: Sequence[OracleSentence]) -> Unseen:
         return Unseen()
     oracle = encoded(sentences)
     require_transitions(model, oracle.symbols.systems)
-    known = model.vocabulary.nonterminals
-    labels = tuple(label for label in oracle.nonterminals() if label not in known)
+    own = model.vocabulary.nonterminals
+    labels = tuple(label for label in oracle.nonterminals() if label not in own)
     if not isinstance(model, DiscriminativeParser) or model.vocabulary.tags is None:
         return Unseen(labels)
     tags = oracle.symbols.tags

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -28,10 +28,10 @@ from oracle.training_data import (
 )
 from oracle.transitions import DEFAULT
 from oracle.unknown import RULES
-from rnng_dy.execution.outputs import content_hash
+from rnng_dy.execution.outputs import Progress, content_hash
 from rnng_dy.registry import Kind
 from rnng_dy.training.development import read_golds
-from rnng_dy.training.listener import Listener, Progress
+from rnng_dy.training.listener import Listener
 from rnng_dy.training.options import ContradictionError, TrainingOptions, Trees, is_path
 
 DATA = "data"
@@ -116,7 +116,11 @@ def _given(kind: Kind, options: TrainingOptions, listener: Listener) -> Training
     golds = None
     if not kind.generates_words:
         for sentences, path in ((train, train_path), (dev, dev_path)):
-            _require_tags(sentences, path)
+            if sentences[0].tags is None:
+                message = (
+                    "this is a generative oracle; the parser needs one made without --generative"
+                )
+                raise InputError(message, path, sentences[0].line)
         golds = read_golds(options.dev_trees, dev, dev_path)
         inputs["--dev-trees"] = content_hash(list(map(format_tree, golds)))
     return TrainingData(train, dev, train_path, dev_path, train_path, dev_path, golds, inputs)
@@ -129,15 +133,6 @@ def _encoded(path: str | Path, shown: str, listener: Listener) -> EncodedOracle:
     if oracle.folder:
         progress.finish()
     return oracle
-
-
-def _require_tags(sentences: Sequence[OracleSentence], path: str) -> None:
-    if sentences[0].tags is None:
-        raise InputError(
-            "this is a generative oracle; the parser needs one made without --generative",
-            path,
-            sentences[0].line,
-        )
 
 
 def _made(
@@ -230,8 +225,8 @@ def _read(
     inputs = {"--train": None, "--dev": None, "--hold-out": options.hold_out, **sources}
     inputs["--skip-preterminals"] = options.skip_preterminals
     hashes = train.source, file_hash(oracle_of(place, "dev"))
-    for part, found in zip(PARTS, hashes, strict=True):
-        inputs[str(oracle_of(Path(DATA), part))] = found
+    for part, digest in zip(PARTS, hashes, strict=True):
+        inputs[str(oracle_of(Path(DATA), part))] = digest
     source = _shown(options.trees, "trees")
     dev_source = source if options.dev_trees is None else _shown(options.dev_trees, "dev_trees")
     return TrainingData(train, dev, *paths, source, dev_source, golds, inputs, made)

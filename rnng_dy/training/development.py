@@ -74,12 +74,8 @@ class ParserEvaluation:
             for s, gold, result in zip(self._sentences, self._golds, results, strict=True)
         ]
         scores = evalb.score(self._golds, systems)
-        return {
-            "score": scores.f1,
-            "f1": scores.f1,
-            "recall": scores.recall,
-            "precision": scores.precision,
-        }
+        figures = {name: getattr(scores, name) for name in ("f1", "recall", "precision")}
+        return {"score": scores.f1, **figures}
 
 
 def encode_possible(model, sentences: Iterable[OracleSentence]) -> tuple[list, dict[int, str]]:
@@ -113,14 +109,14 @@ class WordsEvaluation:
 
     def __call__(self) -> dict[str, float]:
         """Return the log likelihood in nats, also as `score`, the perplexity per word, and counts."""
-        found = likelihood(self.log_probs(self.examples), map(self.model.length, self.examples))
+        of_words = likelihood(self.log_probs(self.examples), map(self.model.length, self.examples))
         return {
-            "score": found.llh,
-            "log_likelihood": found.llh,
-            "perplexity": found.perplexity,
-            "dev_words": found.words,
-            "dev_sentences": found.sentences,
-            "dev_left_out": len(self.impossible) + len(self.examples) - found.sentences,
+            "score": of_words.llh,
+            "log_likelihood": of_words.llh,
+            "perplexity": of_words.perplexity,
+            "dev_words": of_words.words,
+            "dev_sentences": of_words.sentences,
+            "dev_left_out": len(self.impossible) + len(self.examples) - of_words.sentences,
         }
 
 

@@ -1,8 +1,9 @@
-"""Training examples, made on demand from the sentences of an encoded oracle."""
+"""Training examples, made on demand from the sentences of an encoded oracle, and their order in an epoch."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,23 +16,23 @@ from rnng_dy.models.discriminative import ParserExample, Tokens
 from rnng_dy.models.generative import GeneratorExample
 from rnng_dy.models.network import Rnng
 from rnng_dy.parser import DiscriminativeParser
+from rnng_dy.training.presets import Settings
 from rnng_dy.vocabulary import UNK
 
 NONE = -1
 """The id, in a table, of a symbol that the model does not have."""
+BATCHES = 50
+"""Batches that are sorted together: enough for sentences of like size per batch, few enough to vary over epochs."""
 
 
+@dataclass(eq=False, repr=False)
 class Examples(Sequence):
     """The examples of the sentences that a model can learn; another process that gets them maps the arrays itself."""
 
-    def __init__(
-        self,
-        oracle: EncodedOracle,
-        example_of: _ParserExampleOf | _WordExampleOf,
-        members: np.ndarray,
-    ):
-        """Select the sentences of the oracle with the indices `members`."""
-        self._oracle, self._example_of, self._members = oracle, example_of, members
+    _oracle: EncodedOracle
+    _example_of: _ParserExampleOf | _WordExampleOf
+    _members: np.ndarray
+    """The indices of these sentences in the oracle."""
 
     def __len__(self) -> int:
         return len(self._members)
@@ -41,7 +42,7 @@ class Examples(Sequence):
 
     def unmapped(self) -> Examples:
         """Return the same examples for a process of another machine: the arrays are sent along."""
-        return Examples(self._oracle.unmapped(), self._example_of, self._members)
+        return replace(self, _oracle=self._oracle.unmapped())
 
     @property
     def lines(self) -> np.ndarray:
@@ -60,6 +61,32 @@ def sizes_of(examples: Sequence) -> np.ndarray:
     if isinstance(examples, Examples):
         return examples.sizes
     return np.array([len(example[-1]) for example in examples])
+
+
+def order_of_epoch(examples: Sequence, settings: Settings, epoch: int) -> np.ndarray:
+    """Return the indices of the examples, batch after batch; the last batch may be smaller."""
+    order = np.random.default_rng([settings.seed, 0, epoch]).permutation(len(examples))
+    if not settings.bucket:
+        return order
+    random = np.random.default_rng([settings.seed, 3, epoch])
+    return in_buckets(order, sizes_of(examples), settings.batch_size, random)
+
+
+def in_buckets(
+    order: np.ndarray, sizes: np.ndarray, batch_size: int, random: np.random.Generator
+) -> np.ndarray:
+    """Return the order with like sizes in each batch: sorts each BATCHES batches by size, then shuffles all batches.
+
+    The rest that fills no whole batch stays at the end.
+
+    >>> order, sizes = np.arange(5), np.array([9, 1, 8, 2, 5])
+    >>> in_buckets(order, sizes, 2, np.random.default_rng(1)).tolist()
+    [1, 3, 2, 0, 4]
+    """
+    whole = len(order) - len(order) % batch_size
+    chunk = np.arange(whole) // (BATCHES * batch_size)
+    batches = order[np.lexsort((sizes[order[:whole]], chunk))].reshape(-1, batch_size)
+    return np.concatenate([random.permutation(batches).ravel(), order[whole:]])
 
 
 def require_transitions(model: Model, systems: Iterable[str]) -> None:

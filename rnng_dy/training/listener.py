@@ -6,15 +6,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
-
-class Progress:
-    """Progress of some work; this class ignores it."""
-
-    def advance(self, n: int = 1) -> None:
-        """Count n more items as done."""
-
-    def finish(self) -> None:
-        """Report that the work is done."""
+from rnng_dy.execution.outputs import Progress
 
 
 class Listener:

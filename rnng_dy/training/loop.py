@@ -20,7 +20,7 @@ from rnng_dy import checkpoint
 from rnng_dy.folders import writing
 from rnng_dy.runs import ENDED_EARLY, EVALUATION, LEFT_OUT, LOG, PROGRESS
 from rnng_dy.training.all_reduce import ReplicaGroup, Update
-from rnng_dy.training.order import order_of_epoch
+from rnng_dy.training.examples import order_of_epoch
 from rnng_dy.training.presets import Settings
 from rnng_dy.training.updates import Updater
 
@@ -135,8 +135,8 @@ class TrainingLoop:
         self._cut_log()
 
     def _require_same(self, state: Mapping) -> None:
-        known = state.get("inputs", {})
-        changed = [name for name, value in self.inputs.items() if known.get(name, value) != value]
+        before = state.get("inputs", {})
+        changed = [name for name, value in self.inputs.items() if before.get(name, value) != value]
         if not changed and state["examples"] != len(self.examples):
             changed = [f"{len(self.examples)} sentences instead of {state['examples']}"]
         if changed:

@@ -65,12 +65,12 @@ class World:
         self._host = MPI.Get_processor_name()
         # otherwise sums and steps would not be equal to the last bit
         alike = {"command": shlex.join(command), **installed(), "processor": cpu_level()}
-        known = self._comm.allgather((self._host, alike))
-        hosts = [host for host, _ in known]
+        ranks = self._comm.allgather((self._host, alike))
+        hosts = [host for host, _ in ranks]
         self.machines, self.here = len(set(hosts)), hosts.count(self._host)
         self._is_inside = False
-        for rank, (host, theirs) in enumerate(known):
-            if what := differences(theirs, known[0][1]):
+        for rank, (host, theirs) in enumerate(ranks):
+            if what := differences(theirs, ranks[0][1]):
                 if self.rank:
                     # only the first rank prints the error
                     raise SystemExit(2)
@@ -136,10 +136,6 @@ class World:
         """Return the ranks as the replicas of an updater; only the first rank uses the folder."""
         return Ranks(self, updater)
 
-    def all_reduce(self, store: ParameterStore) -> RankAllReduce:
-        """Return the all-reduce with which this rank adds up the gradients of a model."""
-        return RankAllReduce(self._comm, store)
-
     def help(self) -> None:
         """Make the updates that the first rank requests, until it ends the loop; for all other ranks.
 
@@ -165,7 +161,7 @@ class World:
             self._abort()
 
     def _make_updates(self, model, examples: Sequence, settings, optimizer: Mapping) -> None:
-        updater = Updater(model, examples, settings, self.all_reduce(model.store))
+        updater = Updater(model, examples, settings, RankAllReduce(model.store))
         updater.optimizer.load(optimizer)
         while (update := self._receive()) is not None:
             # the first rank raises and reports it, too
@@ -185,7 +181,7 @@ class Ranks:
         world.send(plugins.loaded())
         world.send((updater.model, examples, updater.settings, optimizer))
         with world.together():
-            updater.all_reduce = world.all_reduce(updater.model.store)
+            updater.all_reduce = RankAllReduce(updater.model.store)
 
     def update(self, members: Sequence[int], number: int, rate: float) -> Update:
         """See `Updater.update`."""
@@ -202,14 +198,14 @@ class Ranks:
 class RankAllReduce:
     """One rank's part in adding up the gradients of all ranks; see `GradientAllReduce`."""
 
-    def __init__(self, comm: MPI.Comm, store: ParameterStore):
+    def __init__(self, store: ParameterStore):
         """Wait for the other ranks, which must construct theirs at the same time."""
-        self.rank, self.replicas = comm.Get_rank(), comm.Get_size()
-        self._comm, self._gradients = comm, Gradients(store)
+        self._comm, self._gradients = MPI.COMM_WORLD, Gradients(store)
+        self.rank, self.replicas = self._comm.Get_rank(), self._comm.Get_size()
         self._row = np.empty(self._gradients.most, np.float32)
         # one more number per slice, since slices differ in size by one
         self._slices = np.empty(self._gradients.most + self.replicas, np.float32)
-        _wait(comm.Ibarrier())
+        _wait(self._comm.Ibarrier())
 
     def add_up(self, part: PartialLoss) -> PartialLoss:
         """See `GradientAllReduce`."""

@@ -122,13 +122,13 @@ class TrainingOptions:
 
     def _require_sense(self, kind: Kind) -> None:
         """Raise ContradictionError, which says how to fix the options, if they exclude each other."""
-        for what, name, known in (
+        for what, name, names in (
             ("preset", self.preset, NAMES),
             ("rule for unknown words", self.unk, RULES),
             ("transition system", self.transitions, SYSTEMS),
         ):
-            if name is not None and name not in known:
-                raise RnngError(f"no {what} is called {name!r}: {', '.join(known)}")
+            if name is not None and name not in names:
+                raise RnngError(f"no {what} is called {name!r}: {', '.join(names)}")
         if not kind.has_trees and (self.composition or self.transitions or self.state):
             raise ContradictionError(
                 "--composition and --transitions are for RNNGs: a sequential model has neither"

@@ -68,13 +68,13 @@ def about_import(
 
 def about_continued(base: Model, folder: str | Path) -> About:
     """Return the section about the origin of a model that starts from the model of a folder (--init)."""
-    known = base.about or {}
+    about = base.about or {}
     origin = {
         "model": str(folder),
         "sha256": hashlib.sha256(read_regular(located(folder) / PARAMETERS)).hexdigest(),
-        "trained_on": model_card.trained_on(known),
-        "score": model_card.best_score(known),
-        "made": known.get("made", {}).get("date"),
+        "trained_on": model_card.trained_on(about),
+        "score": model_card.best_score(about),
+        "made": about.get("made", {}).get("date"),
     }
     return {"origin": origin}
 
@@ -134,17 +134,17 @@ class Provenance:
 
         `inputs` are hashes of the data by option; `preset` is used for a new model, not for a resumed one.
         """
-        known: About = model.about or {}
+        about: About = model.about or {}
         new = about_model(model, sentences, command)
-        if "made" in known:
-            new["resumed"], new["made"] = new["made"], known["made"]
-            preset = known.get("settings", {}).get("preset")
+        if "made" in about:
+            new["resumed"], new["made"] = new["made"], about["made"]
+            preset = about.get("settings", {}).get("preset")
         new["settings"] = {"preset": preset, **asdict(settings)}
         new["data"] = {name: value for name, value in inputs.items() if value is not None}
-        new["training"] = {**known.get("training", {}), "finished": False}
+        new["training"] = {**about.get("training", {}), "finished": False}
         self._model = model
         self._dev = {name: x for name, x in new["data"].items() if name.startswith("--dev")}
-        model.about = {**known, **new}
+        model.about = {**about, **new}
 
     def report(self, record: Mapping[str, object], folder: Path) -> None:
         """Update and write the model card from a record of the log, if this is an evaluation."""
@@ -154,8 +154,8 @@ class Provenance:
         stands = {ours: record[theirs] for theirs, ours in names.items()}
         self._update(training={**stands, "seconds": record["seconds"], "finished": False})
         if record["is_best"]:
-            found = {name: x for name, x in record.items() if name not in OF_RECORD}
-            self._update(scores={**finite(found), **stands, "date": now(), **self._dev})
+            scores = {name: x for name, x in record.items() if name not in OF_RECORD}
+            self._update(scores={**finite(scores), **stands, "date": now(), **self._dev})
         model_card.write(folder, self._model.about)
 
     def finish(self, folder: Path) -> None:

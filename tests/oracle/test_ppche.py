@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from oracle.brackets import format_tree, parse_line
-from oracle.ppche import is_no_text, without_lemma
+from oracle.preparation import is_no_text, without_lemma
 from oracle.treebank import clean
 from tests.commands import invoke
 

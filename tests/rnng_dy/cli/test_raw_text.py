@@ -18,7 +18,6 @@ from oracle.tagging import train_tagger
 from oracle.treebank import words
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.text.segmenter import Segmenter
-from rnng_dy.text.text_files import read_segmenter
 from rnng_dy.vocabulary import GeneratorVocabulary
 from tests.commands import invoke
 from tests.rnng_dy.conftest import make_generator, make_parser, simple_clusters
@@ -260,5 +259,5 @@ def test_training_keeps_what_its_tokens_show(
     data = ["--train", "train.oracle", "--dev", "train.oracle", "--model", "m"]
     run("train", kind, *data, *TRAIN[kind], "--epochs", "1", "--hidden", "4", "--lstm-input", "5")
     expected = Segmenter.of_training([s.tokens for s in few])
-    assert read_segmenter(Path("m/text.json")).conventions == expected.conventions
+    assert Segmenter.load(Path("m/text.json")).conventions == expected.conventions
     assert json.loads(Path("m/text.json").read_text())["format"] == "rnng_dy text"

@@ -21,7 +21,8 @@ CHECKOUT = Path(__file__).resolve().parents[3]
 PROGRAM = """
 import numpy as np
 from oracle.blocks import make_oracle
-from oracle.treebank import read_trees, words
+from oracle.brackets import read_trees
+from oracle.treebank import words
 from oracle.unknown import UnknownWords, known_words
 from rnng_dy.execution.memory import peak_memory
 from rnng_dy.training.presets import PRESETS

@@ -10,7 +10,6 @@ from oracle.brackets import read_trees
 from oracle.errors import InputError
 from oracle.treebank import words
 from rnng_dy.text.segmenter import Segmenter
-from rnng_dy.text.text_files import read_segmenter, write_segmenter
 
 
 def learnt(*sentences):
@@ -145,15 +144,14 @@ def test_sinica_is_of_words(shared):
 
 @pytest.fixture
 def text_json(tmp_path, generative_sentences):
-    write_segmenter(
-        Segmenter.of_training([s.tokens for s in generative_sentences]), tmp_path / "text.json"
-    )
+    segmenter = Segmenter.of_training([s.tokens for s in generative_sentences])
+    segmenter.save(tmp_path / "text.json")
     return tmp_path / "text.json"
 
 
 def test_text_json_holds_all_of_it(text_json, generative_sentences):
     expected = Segmenter.of_training([s.tokens for s in generative_sentences])
-    assert read_segmenter(text_json).conventions == expected.conventions
+    assert Segmenter.load(text_json).conventions == expected.conventions
 
 
 @pytest.mark.parametrize(
@@ -183,7 +181,7 @@ def test_a_damaged_text_json_is_named(text_json, key, value):
     with pytest.raises(
         InputError, match=r"text.json: damaged .*: train the model again, or delete this file"
     ):
-        read_segmenter(text_json)
+        Segmenter.load(text_json)
 
 
 @pytest.mark.parametrize(
@@ -192,4 +190,4 @@ def test_a_damaged_text_json_is_named(text_json, key, value):
 def test_what_is_no_text_json_is_named(text_json, content):
     text_json.write_bytes(content)
     with pytest.raises(InputError, match=r"text.json: damaged"):
-        read_segmenter(text_json)
+        Segmenter.load(text_json)

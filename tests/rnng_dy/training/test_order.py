@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from rnng_dy.training.examples import BATCHES, order_of_epoch
 from rnng_dy.training.loop import TrainingLoop
-from rnng_dy.training.order import BATCHES, order_of_epoch
 from rnng_dy.training.presets import PRESETS
 
 from ..conftest import make_parser
