@@ -91,6 +91,4 @@ def evalb(gold: str, system: str, params: str, style: str, unlabelled: bool, tag
 def hint_at_tags(errors: int, tags: str) -> None:
     """Print a hint at --tags gold if sentences differ from gold in their words after EVALB's deletions."""
     if errors and tags == OWN:
-        warn(
-            f"{errors} with other words than gold: if only tags differ, --tags gold scores them"
-        )
+        warn(f"{errors} with other words than gold: if only tags differ, --tags gold scores them")
