@@ -3,11 +3,9 @@
 ARG PYTHON=3.12
 
 FROM python:${PYTHON}-slim AS build
-# hadolint ignore=DL3008
-RUN apt-get update && apt-get install --yes --no-install-recommends g++ && rm -rf /var/lib/apt/lists/*
 COPY . /src
-# for every processor, since images are moved; wheels of what the package needs, too
-RUN DYNET_FLAGS=--portable python -m pip wheel --no-cache-dir --wheel-dir /wheels '/src[pages]'
+# for every processor, since images are moved; the build brings its compiler; wheels of what the package needs, too
+RUN DYNET_FLAGS="--portable=$(uname -m)" python -m pip wheel --no-cache-dir --wheel-dir /wheels '/src[pages]'
 
 FROM python:${PYTHON}-slim
 # hadolint ignore=DL3013
