@@ -71,7 +71,10 @@ def _word_model(
 @click.command()
 @click.argument("source", type=FILE, metavar="ORACLE")
 @click.option(
-    "--model", "folder", type=MODEL, help="Folder of a generative or LSTM language model."
+    "--model",
+    "folder",
+    type=MODEL,
+    help="Generative or LSTM language model: folder, archive or name.",
 )
 @kneser_ney_option
 @order_option
