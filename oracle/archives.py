@@ -21,6 +21,7 @@ MANIFEST = "manifest.json"
 """The member that lists size and SHA-256 of all others."""
 MOST = 100
 """An archive may unpack to MOST times its size, and always to UNCHECKED bytes: models pack 1 to 5 times."""
+PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 FIRST_DATE = (1980, 1, 1, 0, 0, 0)
 """The time of all members, so that equal contents give equal archives."""
 
@@ -78,8 +79,8 @@ class Archive(Mapping[str, bytes]):
             raise self._error(member.orig_filename, "the name is no path below a folder")
         if stat.S_IFMT(member.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
             raise self._error(name, "it is a link or another special file")
-        if member.flag_bits & 1:
-            raise self._error(name, "it is encrypted")
+        if member.flag_bits & 1 or member.compress_type not in PACKINGS:
+            raise self._error(name, "it is encrypted, or neither stored nor deflated")
 
     def _require_bounded(self, members: Iterable[zipfile.ZipInfo], name: str | None = None) -> None:
         if sum(member.file_size for member in members) > self._most:

@@ -17,7 +17,8 @@ from oracle.streams import replacing
 from rnng_dy import model_card
 from rnng_dy.arrays import read_arrays
 
-HALF = "float16"
+HALF = "float16; the scores are of float32"
+"""The note on the model card of a model with rounded arrays."""
 
 
 def write(model, path: str | os.PathLike, half: bool, terms: Mapping[str, str | None]) -> None:

@@ -33,7 +33,10 @@ from rnng_dy.text.sources import NumberedSentence
 @click.command()
 @click.argument("source", type=FILE, metavar="ORACLE")
 @click.option(
-    "--model", "folder", type=MODEL, help="Folder of a generative or LSTM language model."
+    "--model",
+    "folder",
+    type=MODEL,
+    help="Generative or LSTM language model: folder, archive or name.",
 )
 @kneser_ney_option
 @order_option

@@ -48,7 +48,10 @@ Message = tuple[Callable[[str], None], str]
 
 @click.command()
 @click.option(
-    "--model", "folder", type=MODEL, help="Folder of a generative or LSTM language model."
+    "--model",
+    "folder",
+    type=MODEL,
+    help="Generative or LSTM language model: folder, archive or name.",
 )
 @kneser_ney_option
 @scorer_option

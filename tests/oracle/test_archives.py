@@ -124,6 +124,15 @@ def test_an_encrypted_member_is_refused(path):
         Archive(path)
 
 
+@pytest.mark.parametrize("packing", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_member_packed_in_another_way_is_refused(path, packing):
+    info = zipfile.ZipInfo("a")
+    info.compress_type = packing
+    write(path, CONTENTS, [(info, b"a")])
+    with pytest.raises(InputError, match=r"m.rnng.zip/a: damaged .*neither stored nor deflated"):
+        Archive(path)
+
+
 def test_what_unpacks_to_far_more_is_refused_before_it_is_unpacked(path, monkeypatch):
     write(path, {"zeros.npz": bytes(2 * UNCHECKED)})
     monkeypatch.setattr(zipfile.ZipFile, "read", None)

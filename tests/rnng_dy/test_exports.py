@@ -127,7 +127,7 @@ def test_half_rounds_all_arrays_to_float16(parser, archive, tmp_path):
         assert arrays.get("updates") == expected.get("updates")
     again = rnng_dy.load(tmp_path / "half.zip")
     assert again.log_prob(TREE) == pytest.approx(parser.log_prob(TREE), rel=1e-2)
-    assert again.about["model"]["arrays"] == "float16"
+    assert again.about["model"]["arrays"].startswith("float16")
     assert again.updates == 7
     # the rounded numbers are exact in float32: a folder of them is the same model
     again.save(tmp_path / "saved")

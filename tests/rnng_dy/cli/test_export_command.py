@@ -85,6 +85,7 @@ def test_a_command_prints_the_same_with_the_archive(command, sentences):
         assert packed_.replace(words[at], words[at].removesuffix(".rnng.zip")) == folder
 
 
+@pytest.mark.slow
 def test_workers_of_dask_read_it():
     pytest.importorskip("distributed")
     parsed = invoke("parse", "--model", "parser", "in.txt").stdout
