@@ -13,7 +13,6 @@ import numpy as np
 from oracle.errors import RnngError
 from oracle.transitions import SHIFT, TransitionSystem
 from rnng_dy.search.incremental import (
-    Configuration,
     Expansion,
     ExpansionRequest,
     Hypothesis,
@@ -24,7 +23,6 @@ from rnng_dy.search.incremental import (
     carried_out,
     finishing,
     log_sum,
-    start_hypothesis,
 )
 
 
@@ -73,23 +71,14 @@ class BeamSearch(WordSearch):
         self._sum_all, self._like_reference = sum_all, like_reference
         self._early_stop = early_stop
 
-    def start(self, configuration: Configuration) -> SearchState:
-        """Return the state before the first word."""
-        return SearchState([start_hypothesis(configuration)], np.zeros(1), np.ones(1))
-
-    def read(self, reading: SearchState, word: int) -> Search[SearchState]:
-        """Return the state after one more word."""
+    def read(self, reading: SearchState, word: int | None) -> Search[SearchState]:
+        """See `WordSearch`."""
         begun = [h._replace(at_word=h.score) for h in reading.hypotheses]
-        return (yield from self._search(begun, word))
-
-    def finish(self, reading: SearchState) -> Search[SearchState]:
-        """Return the state after the end of the sentence, with complete trees."""
-        begun = [h._replace(at_word=h.score, lexical=0.0) for h in reading.hypotheses]
-        return (yield from self._search(begun, None))
+        return self._search(begun, word)
 
     def ready(self, reading: SearchState) -> Search[SearchState]:
         """Return the partial trees that are about to generate a word, whichever it is."""
-        return (yield from self._search(reading.hypotheses, None, any_word=True))
+        return self._search(reading.hypotheses, None, any_word=True)
 
     def _search(
         self, begun: list[Hypothesis], word: int | None, any_word: bool = False

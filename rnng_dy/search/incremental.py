@@ -160,17 +160,17 @@ class WordSearch(ABC):
         """Return the measures that its records never have, as names in `WordRecord`; tables omit them."""
         return ("standard_error",)
 
-    @abstractmethod
     def start(self, configuration: Configuration) -> SearchState:
         """Return the state before the first word."""
+        return SearchState([start_hypothesis(configuration)], np.zeros(1), np.ones(1))
 
     @abstractmethod
-    def read(self, reading: SearchState, word: int) -> Search[SearchState]:
-        """Return the state after one more word."""
+    def read(self, reading: SearchState, word: int | None) -> Search[SearchState]:
+        """Return the state after one more word; None is the end of the sentence, where trees are complete."""
 
-    @abstractmethod
     def finish(self, reading: SearchState) -> Search[SearchState]:
-        """Return the state after the end of the sentence, with complete trees."""
+        """Return the state after the end of the sentence, from `read` unless a search overrides this method."""
+        return self.read(reading, None)
 
 
 def start_hypothesis(configuration: Configuration) -> Hypothesis:

@@ -13,7 +13,7 @@ from oracle.blocks import OracleSentence
 from oracle.errors import ImpossibleError
 from rnng_dy.search.importance import read_sampled, require_fit
 from rnng_dy.search.model import Model
-from rnng_dy.search.surprisal import SearchOptions, measure
+from rnng_dy.search.surprisal import SearchOptions, measure_batch
 from rnng_dy.search.trees import tree_line
 from rnng_dy.text.sources import NumberedSentence
 
@@ -36,9 +36,7 @@ def marginal_lines(
 ) -> list[list[str]]:
     """Return the marginal of each sentence by a search, as one line of JSON."""
     begin = time.perf_counter()
-    tokens, unkified = zip(*((s.tokens, s.unkified) for _, s, _ in batch), strict=True)
-    numbers = [item.index for item in batch]
-    found = list(measure(model, tokens, options, True, unkified, numbers))
+    found = list(measure_batch(options, True, model, batch))
     seconds = (time.perf_counter() - begin) / len(batch)
     lines = []
     for item, measured in zip(batch, found, strict=True):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from rnng_dy.execution.work import Lines
-from rnng_dy.search.surprisal import SearchOptions, measure
-from rnng_dy.search.trees import NumberedSentence
+from rnng_dy.search.surprisal import SearchOptions, measure_batch
+from rnng_dy.search.trees import NumberedSentence, in_places
 from rnng_dy.search.words import MeasuredSentence, WordRecord
 
 
@@ -32,18 +33,19 @@ def searched_lines(
             records = [replace(record, beam=()) for record in records]
         return found._replace(records=records, trees=found.trees[:1] if wanted.trees else ())
 
-    read = [item for item in batch if item.sentence.tokens]
-    tokens = [item.sentence.tokens for item in read]
-    unkified = [item.sentence.unkified for item in read]
-    end, numbers = wanted.end or wanted.trees, [item.index for item in read]
-    return _in_places(batch, map(kept, measure(model, tokens, options, end, unkified, numbers)))
+    search = partial(measure_batch, options, wanted.end or wanted.trees, model)
+    return _lines(lambda sentences: map(kept, search(sentences)), batch)
 
 
 def sequential_lines(wanted: Wanted, scorer, batch: Sequence[NumberedSentence]) -> list[Lines]:
     """Return the line of each sentence, measured by a model of words without trees."""
-    read = [item.sentence for item in batch if item.sentence.tokens]
-    records = scorer.surprisals_of([s.tokens for s in read], [s.unkified for s in read])
-    return _in_places(batch, (_of_records(found, wanted.end) for found in records))
+
+    def measured(sentences: Sequence[NumberedSentence]) -> Iterator[MeasuredSentence]:
+        tokens = [item.sentence.tokens for item in sentences]
+        records = scorer.surprisals_of(tokens, [item.sentence.unkified for item in sentences])
+        return (_of_records(found, wanted.end) for found in records)
+
+    return _lines(measured, batch)
 
 
 def line_without_memory(wanted: Wanted, item: NumberedSentence) -> Lines:
@@ -63,10 +65,9 @@ def _of_records(records: Sequence[WordRecord], end: bool) -> MeasuredSentence:
     return MeasuredSentence(records if end else records[:-1], problem=problem)
 
 
-def _in_places(
-    batch: Sequence[NumberedSentence], measured: Iterable[MeasuredSentence]
+def _lines(
+    measured: Callable[[list[NumberedSentence]], Iterator[MeasuredSentence]],
+    batch: Sequence[NumberedSentence],
 ) -> list[Lines]:
     """One line of JSON for each sentence; an empty sentence has no words."""
-    found = iter(measured)
-    nothing = MeasuredSentence([])
-    return [[(next(found) if item.sentence.tokens else nothing).to_json()] for item in batch]
+    return [[found.to_json()] for found in in_places(measured, batch, MeasuredSentence([]))]

@@ -20,7 +20,6 @@ from rnng_dy.search.incremental import (
     WordSearch,
     finishing,
     log_sum,
-    start_hypothesis,
 )
 
 Grown = list[tuple[Hypothesis, np.ndarray]]
@@ -116,20 +115,12 @@ class ParticleFilter(WordSearch):
 
     def start(self, configuration: Configuration) -> SearchState:
         """Return the state before the first word."""
-        weights = np.stack([np.full(self._runs, float(self._particles)), np.zeros(self._runs)])
-        return SearchState(
-            [start_hypothesis(configuration)], np.zeros(self._runs), np.ones(1), weights=[weights]
-        )
+        log_mass = np.zeros(self._runs)
+        weights = np.stack([np.full(self._runs, float(self._particles)), log_mass])
+        return replace(super().start(configuration), log_mass=log_mass, weights=[weights])
 
-    def read(self, reading: SearchState, word: int) -> Search[SearchState]:
-        """Return the state after one more word."""
-        return (yield from self._read(reading, word))
-
-    def finish(self, reading: SearchState) -> Search[SearchState]:
-        """Return the state after the end; only actions that complete a tree are drawn, which lowers the weights."""
-        return (yield from self._read(reading, None))
-
-    def _read(self, reading: SearchState, word: int | None) -> Search[SearchState]:
+    def read(self, reading: SearchState, word: int | None) -> Search[SearchState]:
+        """See `WordSearch`; at the end only actions that complete a tree are drawn, which lowers the weights."""
         # the draws of a word depend on the seed and the words before it, not on the rest of the batch
         words = reading.hypotheses[0].action_ids().count(SHIFT) if reading.hypotheses else 0
         random = np.random.default_rng([*self._seed, words])
@@ -211,19 +202,11 @@ class VariableBeam(WordSearch):
     def start(self, configuration: Configuration) -> SearchState:
         """Return the state before the first word."""
         weights = [np.array(float(self._particles))]
-        return SearchState(
-            [start_hypothesis(configuration)], np.zeros(1), np.ones(1), weights=weights
-        )
+        return replace(super().start(configuration), weights=weights)
 
-    def read(self, reading: SearchState, word: int) -> Search[SearchState]:
-        """Return the state after one more word."""
-        return (yield from self._read(reading, word))
+    def read(self, reading: SearchState, word: int | None) -> Search[SearchState]:
+        """See `WordSearch`."""
 
-    def finish(self, reading: SearchState) -> Search[SearchState]:
-        """Return the state after the end of the sentence."""
-        return (yield from self._read(reading, None))
-
-    def _read(self, reading: SearchState, word: int | None) -> Search[SearchState]:
         def share_out(k: np.ndarray, probs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             total = probs.sum()
             dealt = np.rint(k * probs / total) if total > 0 else probs

@@ -28,6 +28,7 @@ from rnng_dy.search.model import Model
 from rnng_dy.search.parse_result import TOO_LONG, ParseResult
 from rnng_dy.search.particles import ParticleFilter, VariableBeam
 from rnng_dy.search.words import Analysis, MeasuredSentence, WordRecord
+from rnng_dy.text.sources import NumberedSentence
 
 ANALYSES = 400
 """Approximate number of partial trees in a batch of sentences; larger batches need more memory and are no faster."""
@@ -87,6 +88,15 @@ def measure(
             opened.append(partial(_read, model, search, words, end, names[-1]))
         for rows, found in zip(names, run(model, opened), strict=True):
             yield _measured(model, rows, *found, end)
+
+
+def measure_batch(
+    options: SearchOptions, end: bool, model: Model, batch: Sequence[NumberedSentence]
+) -> Iterator[MeasuredSentence]:
+    """Yield the measures of sentences of an input (see `measure`)."""
+    sentences, numbers = [item.sentence for item in batch], [item.index for item in batch]
+    tokens, unkified = [s.tokens for s in sentences], [s.unkified for s in sentences]
+    return measure(model, tokens, options, end, unkified, numbers)
 
 
 def best_trees(model: Model, sentences: Sequence[Sequence[Token]]) -> Iterator[ParseResult]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from oracle.blocks import OracleSentence
@@ -15,7 +15,7 @@ from oracle.treebank import NO_TAG
 from rnng_dy.search import greedy, nbest, sampling
 from rnng_dy.search.model import Model
 from rnng_dy.search.posterior import posterior
-from rnng_dy.search.surprisal import SearchOptions, measure
+from rnng_dy.search.surprisal import SearchOptions, measure_batch
 from rnng_dy.search.words import Analysis
 from rnng_dy.text.sources import NumberedSentence
 
@@ -26,12 +26,14 @@ Find = Callable[[object, Sequence, Sequence[int]], list[list[tuple[Actions, floa
 
 
 def in_places(
-    results_of: Callable[[list[NumberedSentence]], list[T]], batch: Sequence[NumberedSentence]
+    results_of: Callable[[list[NumberedSentence]], Iterable[T]],
+    batch: Sequence[NumberedSentence],
+    empty: T = (),
 ) -> list[T]:
-    """Return the results of sentences in order; an empty line has an empty list."""
+    """Return the results of sentences in order; an empty line has the result `empty`."""
     sentences = [item for item in batch if item.sentence.tokens]
     results = iter(results_of(sentences) if sentences else ())
-    return [next(results) if item.sentence.tokens else [] for item in batch]
+    return [next(results) if item.sentence.tokens else empty for item in batch]
 
 
 def tagged_tree(parser, sentence: SourceSentence, actions: Actions) -> nltk.Tree:
@@ -101,12 +103,11 @@ def search_trees(
 
     The list is empty if p = 0 for the words or the search fails.
     """
-    sentences = [item.sentence for item in batch]
-    tokens, unkified = [s.tokens for s in sentences], [s.unkified for s in sentences]
-    found = measure(model, tokens, options, True, unkified, [item.index for item in batch])
+    found = measure_batch(options, True, model, batch)
+    system = model.transitions
     return [
-        [ScoredTree(tree_line(model.transitions, s, t), t.log_prob) for t in measured.trees[:k]]
-        for s, measured in zip(sentences, found, strict=True)
+        [ScoredTree(tree_line(system, item.sentence, t), t.log_prob) for t in measured.trees[:k]]
+        for item, measured in zip(batch, found, strict=True)
     ]
 
 

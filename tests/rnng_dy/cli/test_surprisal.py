@@ -15,7 +15,7 @@ import pytest
 from oracle.blocks import write_oracle
 from oracle.streams import open_output
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
-from rnng_dy.search import measured_lines
+from rnng_dy.search import surprisal as searching
 from rnng_dy.search.surprisal import SearchOptions
 from rnng_dy.vocabulary import GeneratorVocabulary
 from tests import commands
@@ -266,14 +266,14 @@ def test_a_search_that_finds_no_way_says_where():
 
 
 def test_what_does_not_fit_into_memory_is_named_and_not_a_number(monkeypatch, folder):
-    measure = measured_lines.measure
+    measure = searching.measure
 
     def full(model, tokens, *others):
         if any(len(of) > 5 for of in tokens):
             raise MemoryError
         return measure(model, tokens, *others)
 
-    monkeypatch.setattr(measured_lines, "measure", full)
+    monkeypatch.setattr(searching, "measure", full)
     result = run(
         *KINDS["generator"], "s.txt", "--end", "--trees", "t", "--html", "h", "--json", "j"
     )
@@ -295,13 +295,13 @@ def test_a_long_sentence_is_read_to_its_end():
 @pytest.mark.parametrize("output", ["", "--json", "--trees", "--beams"])
 def test_sentences_are_printed_as_they_are_measured(output, monkeypatch, folder):
     arguments = [*KINDS["generator"], "many.txt", *([output, "-", "-o", "t"] if output else [])]
-    expected, measure, printed = run(*arguments).stdout, measured_lines.measure, []
+    expected, measure, printed = run(*arguments).stdout, searching.measure, []
 
     def watched(*others):
         printed.append(sys.stdout.buffer.getvalue().decode())
         return measure(*others)
 
-    monkeypatch.setattr(measured_lines, "measure", watched)
+    monkeypatch.setattr(searching, "measure", watched)
     assert run(*arguments).stdout == expected
     lengths = list(map(len, printed))
     assert lengths == sorted(set(lengths)) and len(lengths) > 2
@@ -488,7 +488,7 @@ def test_tokens_of_a_written_word_are_added_up(folder):
     ],
 )  # fmt: skip
 def test_raw_lines_that_do_not_fit_are_refused_before_the_work(folder, monkeypatch, raw, says):
-    monkeypatch.setattr(measured_lines, "measure", None)
+    monkeypatch.setattr(searching, "measure", None)
     (folder / "raw").write_bytes(raw if isinstance(raw, bytes) else raw.encode())
     assert says in run(*KINDS["generator"], "s.txt", "--merge", "raw", code=2).stderr
 
@@ -530,7 +530,7 @@ def test_what_was_found_is_not_lost_where_an_output_cannot_be_written(folder, mo
     arguments = [*KINDS["generator"], "s.txt", "-o", "out", "--json"]
     run(*arguments, "/dev/full", code=2)
     assert (folder / "out.part").exists()
-    monkeypatch.setattr(measured_lines, "measure", None)
+    monkeypatch.setattr(searching, "measure", None)
     result = run(*arguments, "j", "--resume")
     assert "surprisal: 0 sentences in" in result.stderr
     assert len(table(read("out").decode())) == 10
