@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from types import FunctionType
-from typing import TypeVar
-
-T = TypeVar("T")
 
 
 class RnngError(ValueError):
@@ -65,14 +62,3 @@ class UnseenSymbolError(ImpossibleError):
 
 class UnderivableError(ImpossibleError):
     """Actions, or a tree, that a transition system cannot derive."""
-
-
-def named(what: str, name: object, entries: Mapping[str, T]) -> T:
-    """Return the entry of a registry. Raises RnngError, listing the names, if there is none of this name.
-
-    >>> named("colour", "red", {"red": 1})
-    1
-    """
-    if name not in entries:
-        raise RnngError(f"no {what} is called {name!r}: {', '.join(entries)}")
-    return entries[name]
