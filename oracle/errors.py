@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
-
-T = TypeVar("T")
+from collections.abc import Callable, Iterable
+from typing import Any
 
 
 class RnngError(ValueError):
@@ -64,14 +62,3 @@ class UnseenSymbolError(ImpossibleError):
 
 class UnderivableError(ImpossibleError):
     """Actions, or a tree, that a transition system cannot derive."""
-
-
-def named(what: str, name: object, entries: Mapping[str, T]) -> T:
-    """Return the entry of a registry. Raises RnngError, listing the names, if there is none of this name.
-
-    >>> named("colour", "red", {"red": 1})
-    1
-    """
-    if name not in entries:
-        raise RnngError(f"no {what} is called {name!r}: {', '.join(entries)}")
-    return entries[name]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 from oracle.errors import RnngError
 from oracle.lazy import nltk
@@ -57,18 +56,29 @@ def tags(tree: nltk.Tree) -> list[str]:
     return [node.label() for node in subtrees(tree) if is_preterminal(node)]
 
 
-def copied(tree: nltk.Tree) -> nltk.Tree:
-    """Return a deep copy of the tree, at any depth."""
-    root = nltk.Tree(tree.label(), [])
-    agenda = [(tree, root)]
-    while agenda:
-        old, new = agenda.pop()
-        for child in old:
-            if isinstance(child, str):
-                new.append(child)
-            else:
-                new.append(nltk.Tree(child.label(), []))
-                agenda.append((child, new[-1]))
+def copied(
+    tree: nltk.Tree,
+    word_of: Callable[[str], object] = str,
+    label_of: Callable[[str], str] = str,
+    is_left_out: Callable[[nltk.Tree], bool] = lambda node: False,
+) -> nltk.Tree:
+    """Return a deep copy of the tree, at any depth, with other leaves and labels.
+
+    Below the root, it lacks nodes that are left out, and constituents without words.
+    """
+    root = nltk.Tree(label_of(tree.label()), [])
+    frames = [(root, iter(tree))]
+    while frames:
+        node, children = frames[-1]
+        child = next(children, None)
+        if isinstance(child, str):
+            node.append(word_of(child))
+        elif child is None:
+            frames.pop()
+            if frames and len(node):
+                frames[-1][0].append(node)
+        elif not is_left_out(child):
+            frames.append((nltk.Tree(label_of(child.label()), []), iter(child)))
     return root
 
 
@@ -79,18 +89,11 @@ def with_words(tree: nltk.Tree, words: Sequence[str], tags: Sequence[str]) -> nl
     >>> print(with_words(parse_line("(S (NP UNK UNK) sleeps)"), ["The", "cat", "sleeps"], ["DT", "NN", "VB"]))
     (S (NP (DT The) (NN cat)) (VB sleeps))
     """
-    root = copied(tree)
-    leaves: list[tuple[nltk.Tree, int]] = []
-    agenda = [(root, i) for i in reversed(range(len(root)))]
-    while agenda:
-        node, i = agenda.pop()
-        if isinstance(node[i], str):
-            leaves.append((node, i))
-        else:
-            agenda.extend((node[i], j) for j in reversed(range(len(node[i]))))
-    for (node, i), word, tag in zip(leaves, words, tags, strict=True):
-        node[i] = nltk.Tree(tag, [word])
-    return root
+    leaves = [nltk.Tree(tag, [word]) for word, tag in zip(words, tags, strict=True)]
+    if len(leaves) != sum(isinstance(node, str) for node in subtrees(tree)):
+        raise ValueError(f"{len(leaves)} words for a tree over another number of words")
+    left = iter(leaves)
+    return copied(tree, word_of=lambda _: next(left))
 
 
 def with_tags(tree: nltk.Tree, new_tags: Sequence[str]) -> nltk.Tree:
@@ -123,20 +126,7 @@ def clean(
     """
     if is_left_out(tree):
         return None
-    frames: list[tuple[Any, ...]] = [(tree.label(), iter(tree), [])]
-    while frames:
-        label, children, kept = frames[-1]
-        child = next(children, None)
-        if isinstance(child, str):
-            kept.append(word_of(child))
-        elif child is not None:
-            if not is_left_out(child):
-                frames.append((child.label(), iter(child), []))
-        else:
-            frames.pop()
-            if frames and kept:
-                frames[-1][2].append(nltk.Tree(_base_label(label), kept))
-    root = nltk.Tree(_base_label(tree.label()), kept)
+    root = copied(tree, word_of, _base_label, is_left_out)
     while root.label() in _WRAPPERS and len(root) == 1 and isinstance(root[0], nltk.Tree):
         root = root[0]
     if root.label() == "":

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from oracle.errors import InputError, named
+from oracle.errors import InputError, RnngError
 from rnng_dy import checkpoint
 from rnng_dy.known_models import located
 
@@ -112,7 +112,9 @@ KINDS = {kind.name: kind for kind in _KINDS}
 
 def kind(name: str) -> Kind:
     """Return the kind called `name`. Raises RnngError, which lists the kinds, if there is none."""
-    return named("kind of model", name, KINDS)
+    if name not in KINDS:
+        raise RnngError(f"no kind of model is called {name!r}: {', '.join(KINDS)}")
+    return KINDS[name]
 
 
 def kind_of(folder: str | Path) -> Kind:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from oracle.errors import RnngError, UnderivableError, UnseenSymbolError, named
+from oracle.errors import RnngError, UnderivableError, UnseenSymbolError
 from oracle.transitions import MAX_OPEN, REDUCE, SHIFT, SYSTEMS, TOP_DOWN, TopDown
 
 NT = 2
@@ -122,6 +122,6 @@ def test_reduce_takes_what_stands_above_the_open_nonterminal():
 
 
 def test_a_system_is_found_by_its_name():
-    assert named("system", "top-down", SYSTEMS) is TopDown
+    assert SYSTEMS["top-down"] is TopDown
     with pytest.raises(RnngError, match=r"'sideways': top-down, in-order"):
-        named("system", "sideways", SYSTEMS)
+        SYSTEMS["sideways"]
