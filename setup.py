@@ -31,7 +31,7 @@ setup(
     version=value_of("__version__", "__init__.py"),
     description="Recurrent Neural Network Grammars on DyNet",
     license="Apache-2.0",
-    python_requires=">=3.10,<3.14",
+    python_requires=">=3.10,<3.15",
     packages=find_packages(include=["oracle*", "clusters*", "rnng_dy*"]),
     package_data={
         "oracle": ["data/*"],
