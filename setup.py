@@ -51,7 +51,7 @@ setup(
         "Intended Audience :: Science/Research",
         "Operating System :: POSIX :: Linux",
         "Programming Language :: C++",
-        *(f"Programming Language :: Python :: 3.{minor}" for minor in range(10, 14)),
+        *(f"Programming Language :: Python :: 3.{minor}" for minor in range(10, 15)),
         "Topic :: Scientific/Engineering :: Artificial Intelligence",
         "Topic :: Text Processing :: Linguistic",
         "Typing :: Typed",
@@ -60,7 +60,7 @@ setup(
         "Paper": "https://arxiv.org/abs/1602.07776",
         "Original program": "https://github.com/clab/rnng",
     },
-    python_requires=">=3.10,<3.14",
+    python_requires=">=3.10,<3.15",
     packages=find_packages(include=["oracle*", "clusters*", "rnng_dy*"]),
     package_data={
         "": ["py.typed"],

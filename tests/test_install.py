@@ -253,7 +253,7 @@ def test_a_python_may_be_named_relative_to_the_working_folder(tmp_path, monkeypa
 
 def test_an_old_python_is_told_plainly(monkeypatch):
     monkeypatch.setattr(sys, "version_info", (3, 8, 20, "final", 0))
-    with pytest.raises(SystemExit, match=r"needs Python 3\.10 to 3\.13.* 3\.8"):
+    with pytest.raises(SystemExit, match=r"needs Python 3\.10 to 3\.14.* 3\.8"):
         runpy.run_path(str(CHECKOUT / "scripts" / "script_start.py"))
 
 

@@ -16,7 +16,7 @@ from .target import Python, report
 
 DESCRIPTION = """\
 Build DyNet 2.1.2 from the package index's source, with fixes, and install rnng_dy, which it is a part of, into a
-Python 3.10 to 3.13. `pip install` of the checkout does the same without showing progress. Needs that Python's
+Python 3.10 to 3.14. `pip install` of the checkout does the same without showing progress. Needs that Python's
 headers, pip and a C++ compiler. The build is kept in $RNNG_DY_CACHE (default ~/.cache/rnng_dy), so a second set-up
 takes seconds."""
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from oracle.errors import RnngError
 from rnng_dy.cpu_level import cpu_level, lower_levels
 
-PYTHONS = ((3, 10), (3, 13))
+PYTHONS = ((3, 10), (3, 14))
 OLDEST_GLIBC = "2.17"
 DESCRIBE = """
 import json, platform, sys, sysconfig
@@ -44,7 +44,7 @@ class Python:
 
     @classmethod
     def ask(cls, executable: str) -> Python:
-        """Describe the Python at `executable`. Raises RnngError unless it is 3.10 to 3.13."""
+        """Describe the Python at `executable`. Raises RnngError unless it is 3.10 to 3.14."""
         # made absolute but not resolved: a virtual environment's python is a link
         executable = os.path.abspath(shutil.which(executable) or executable)
         try:
@@ -63,7 +63,7 @@ class Python:
         if not PYTHONS[0] <= version <= PYTHONS[1] or implementation != "cpython":
             raise RnngError(
                 f"{executable} is {implementation} {version[0]}.{version[1]}: "
-                "DyNet is built for CPython 3.10 to 3.13; choose another with --python"
+                "DyNet is built for CPython 3.10 to 3.14; choose another with --python"
             )
         return cls(executable, **found)
 
