@@ -28,8 +28,8 @@ Find = Callable[[object, Sequence, Sequence[int]], list[list[tuple[Actions, floa
 def in_places(
     results_of: Callable[[list[NumberedSentence]], Iterable[T]],
     batch: Sequence[NumberedSentence],
-    empty: T = (),
-) -> list[T]:
+    empty: T | tuple[()] = (),
+) -> list[T | tuple[()]]:
     """Return the results of sentences in order; an empty line has the result `empty`."""
     sentences = [item for item in batch if item.sentence.tokens]
     results = iter(results_of(sentences) if sentences else ())
