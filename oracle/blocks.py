@@ -88,7 +88,7 @@ def write_oracle(sentences: Iterable[OracleSentence], stream: TextIO) -> None:
         stream.write("\n".join(lines) + "\n\n")
 
 
-def read_oracle(path: str | os.PathLike) -> list[OracleSentence]:
+def read_oracle(path: str | os.PathLike[str]) -> list[OracleSentence]:
     """Read a discriminative or generative oracle of any transition system, ours or the original scripts'.
 
     Bytes that are not UTF-8 survive as lone surrogates. Raises InputError for a block whose lines

@@ -31,7 +31,7 @@ class Sample:
 
 
 def read_samples(
-    path: str | os.PathLike, stream: io.BufferedIOBase | None = None
+    path: str | os.PathLike[str], stream: io.BufferedIOBase | None = None
 ) -> Iterator[Sample]:
     """Yield samples from lines `index ||| log q ||| tree` of a file, or of an open stream that `path` names.
 
@@ -72,7 +72,7 @@ def is_samples_file(stream: io.BufferedReader) -> bool:
     return head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1].isdigit()
 
 
-def read_likelihoods(path: str | os.PathLike) -> list[tuple[int, float]]:
+def read_likelihoods(path: str | os.PathLike[str]) -> list[tuple[int, float]]:
     """Return the number of words and the negative log joint in nats per tree: `words<TAB>value`, `inf` if p = 0.
 
     Raises InputError for any other line.
@@ -98,7 +98,7 @@ def read_likelihoods(path: str | os.PathLike) -> list[tuple[int, float]]:
 
 
 def read_scored_samples(
-    samples_path: str | os.PathLike, likelihoods_path: str | os.PathLike
+    samples_path: str | os.PathLike[str], likelihoods_path: str | os.PathLike[str]
 ) -> list[list[tuple[Sample, float]]]:
     """Return each sentence's samples with their log joint in nats. Raises InputError if the files do not match."""
     samples, scores = list(read_samples(samples_path)), read_likelihoods(likelihoods_path)
@@ -139,7 +139,7 @@ def format_likelihood(length: int, negative_log_joint: float) -> str:
 
 
 def _lines(
-    path: str | os.PathLike, stream: io.BufferedIOBase | None = None
+    path: str | os.PathLike[str], stream: io.BufferedIOBase | None = None
 ) -> Iterator[tuple[int, str]]:
     with open_input(path) if stream is None else nullcontext(as_text(stream)) as lines:
         for line, raw in enumerate(lines, 1):

@@ -34,7 +34,9 @@ class SourceSentence:
 
 
 def read_sentences(
-    path: str | os.PathLike, tagged: bool | None = None, known_tags: Container[str] | None = None
+    path: str | os.PathLike[str],
+    tagged: bool | None = None,
+    known_tags: Container[str] | None = None,
 ) -> list[SourceSentence]:
     """Return the sentences of an oracle, of bracketed trees, or of tokenised text, one sentence per line.
 

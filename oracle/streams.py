@@ -12,7 +12,7 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import IO, TextIO
+from typing import IO, Any, TextIO
 
 from oracle.byte_streams import bounded_lines
 from oracle.errors import InputError, RnngError
@@ -39,7 +39,7 @@ def split_words(line: str) -> list[str]:
 
 
 @contextmanager
-def open_input(path: str | os.PathLike) -> Iterator[TextIO]:
+def open_input(path: str | os.PathLike[str]) -> Iterator[TextIO]:
     """Open a text stream for reading; bytes that are not UTF-8 become lone surrogates.
 
     Raises OSError if the file cannot be read, InputError for a line longer than LONGEST_LINE.
@@ -54,7 +54,7 @@ def open_input(path: str | os.PathLike) -> Iterator[TextIO]:
 
 
 @contextmanager
-def open_output(path: str | os.PathLike) -> Iterator[TextIO]:
+def open_output(path: str | os.PathLike[str]) -> Iterator[TextIO]:
     """Open a text stream for writing, under a temporary name in the same folder until all is written.
 
     An error leaves the file as before. Raises OSError naming `path`, RnngError if another process writes it.
@@ -112,7 +112,7 @@ def descriptor_of(path: str) -> int | None:
     return None
 
 
-def is_replaced(path: str | os.PathLike) -> bool:
+def is_replaced(path: str | os.PathLike[str]) -> bool:
     """Return whether writing to this name replaces a file; `-`, devices and pipes are written to in place."""
     path = os.fspath(path)
     if path == "-" or descriptor_of(path) is not None:
@@ -158,7 +158,7 @@ def _descriptor_stream(descriptor: int) -> Iterator[TextIO]:
 
 
 @contextmanager
-def replacing(path: str | os.PathLike, binary: bool = False) -> Iterator[IO]:
+def replacing(path: str | os.PathLike[str], binary: bool = False) -> Iterator[IO[Any]]:
     """Open a file that takes the name `path` once it is completely written and on the disk.
 
     An error or a kill leaves the file as before. Raises OSError naming `path`.
@@ -190,7 +190,7 @@ def from_json(text: str | bytes) -> object:
     try:
         content = json.loads(text)
         # only an escape can produce half of a surrogate pair, which no file can hold
-        if ("\\u" if isinstance(text, str) else b"\\u") in text:
+        if "\\u" in text if isinstance(text, str) else b"\\u" in text:
             json.dumps(content, ensure_ascii=False).encode("utf-8", "surrogateescape")
         return content
     except RecursionError:
@@ -198,7 +198,7 @@ def from_json(text: str | bytes) -> object:
 
 
 @contextmanager
-def open_bytes(path: str | os.PathLike) -> Iterator[io.BufferedIOBase]:
+def open_bytes(path: str | os.PathLike[str]) -> Iterator[io.BufferedIOBase]:
     """Open a binary stream for reading; a packed file is unpacked."""
     if os.fspath(path) == "-":
         if sys.stdin is None:
@@ -214,13 +214,13 @@ def open_bytes(path: str | os.PathLike) -> Iterator[io.BufferedIOBase]:
 
 
 @contextmanager
-def open_lines(path: str | os.PathLike) -> Iterator[io.BufferedIOBase]:
+def open_lines(path: str | os.PathLike[str]) -> Iterator[io.BufferedIOBase]:
     """Open a binary stream of lines. Reading raises InputError at a line longer than LONGEST_LINE."""
     with open_bytes(path) as content:
         yield bounded_lines(content, path)
 
 
-def file_hash(path: str | os.PathLike) -> str:
+def file_hash(path: str | os.PathLike[str]) -> str:
     """Return the SHA-256 of a file's bytes, unpacked if it is packed; only a part is in memory at a time.
 
     Raises OSError for a pipe or a device: its content is consumed already, or has no end.
@@ -235,7 +235,7 @@ def file_hash(path: str | os.PathLike) -> str:
 
 
 def read_lines(
-    path: str | os.PathLike, encoding: str = "utf-8", stream: io.BufferedIOBase | None = None
+    path: str | os.PathLike[str], encoding: str = "utf-8", stream: io.BufferedIOBase | None = None
 ) -> Iterator[tuple[int, str]]:
     """Yield the lines of a file (or of an open stream that `path` names), numbered from 1.
 

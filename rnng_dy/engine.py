@@ -239,8 +239,6 @@ def _quietly_import(name: str) -> types.ModuleType:
 
 
 if TYPE_CHECKING:
-    import dynet
-
-    dy = dynet
+    import dynet as dy
 else:
     dy = _LazyDynet("dynet")

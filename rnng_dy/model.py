@@ -156,7 +156,7 @@ class Model:
 
     def export(
         self,
-        path: str | os.PathLike,
+        path: str | os.PathLike[str],
         half: bool = False,
         licence: str | None = None,
         data: str | None = None,

@@ -97,13 +97,13 @@ class Run:
     def read(cls, folder: Path, name: str) -> Run:
         """Read the run of a folder, to be called `name`. Raises RnngError if it is no model folder."""
         config, kind = checkpoint.read_config(folder), registry.kind_of(folder)
-        folder = located(folder)
-        if isinstance(folder, Member):
-            raise InputError("an archive has no record of its training: name the folder", folder)
+        place = located(folder)
+        if isinstance(place, Member):
+            raise InputError("an archive has no record of its training: name the folder", place)
         names = ("composition", "transitions", "state")
         settings = {name: config[name] for name in names if config.get(name)}
         settings |= config["sizes"]
-        files = [folder / file for file in (LOG, checkpoint.TRAINING, checkpoint.CONFIG)]
+        files = [place / file for file in (LOG, checkpoint.TRAINING, checkpoint.CONFIG)]
         there = [path for path in files if path.exists()]
         log = Log.read(files[0]) if files[0] in there else None
         state, problems = {}, []
@@ -117,8 +117,8 @@ class Run:
         if log:
             for number, why in log.damaged.items():
                 if number != log.half_line:
-                    place = f"{log.path}:{number}"
-                    problems.append(f"{place}: no record of a training, left out: {why}")
+                    line = f"{log.path}:{number}"
+                    problems.append(f"{line}: no record of a training, left out: {why}")
         heard = max(path.stat().st_mtime for path in there)
         return cls(name, kind, log, settings, state.get("progress", {}), heard, problems)
 

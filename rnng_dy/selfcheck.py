@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -99,7 +100,7 @@ def cell_differences(seed: int = 1) -> tuple[float, float]:
     dy.renew_cg()
     state, outputs = lstm.start, []
     for x in xs:
-        state = LstmState(state, Embedding(lambda _, x=x: dy.inputTensor(x)))
+        state = LstmState(state, Embedding(partial(_input, x)))
         outputs.append(lstm.outputs([state]))
     loss = dy.esum(
         [dy.dot_product(h, dy.inputTensor(w)) for h, w in zip(outputs, weights, strict=True)]
@@ -118,6 +119,10 @@ def cell_differences(seed: int = 1) -> tuple[float, float]:
     slope = np.array([(ahead - behind) / (2 * step)])
     expected = list(_lstm_outputs(arrays, xs))
     return relative_difference(values, expected), relative_difference([np.array([along])], [slope])
+
+
+def _input(values: np.ndarray, _: object) -> dy.Expression:
+    return dy.inputTensor(values)
 
 
 def _lstm_outputs(arrays: dict[str, np.ndarray], xs: np.ndarray) -> np.ndarray:

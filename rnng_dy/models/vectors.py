@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -54,7 +55,7 @@ class Embedding(Vector):
 
     __slots__ = ("row", "source")
 
-    def __init__(self, source: Callable[[Sequence], dy.Expression], row: object = None):
+    def __init__(self, source: Callable[[Sequence[Any]], dy.Expression], row: object = None):
         """`source` returns the vectors of some rows, shape (size,): one batch element each."""
         self.batch, self.source, self.row = NOWHERE, source, row
 

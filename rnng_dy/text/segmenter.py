@@ -170,6 +170,6 @@ def _require_words(text: str, conventions: Conventions) -> None:
         )
 
 
-def _is_beside_blank(text: str, run: re.Match) -> bool:
+def _is_beside_blank(text: str, run: re.Match[str]) -> bool:
     beside = text[max(0, run.start() - 1) : run.start()] + text[run.end() : run.end() + 1]
     return " " in beside
