@@ -17,6 +17,7 @@ from oracle.errors import RnngError
 from rnng_dy import cpu_level, dynet_builds, engine, installation
 from scripts.dynet.installer import backend, builds, command, target
 from scripts.dynet.installer.repacking import repack
+from scripts.wheels import __main__ as trying
 
 from .commands import PYTHON, run
 from .test_install import PYTHON as TARGET
@@ -285,3 +286,15 @@ def test_every_flag_of_the_kernel_counts_for_a_level(tmp_path):
 
 def test_no_other_distribution_is_required():
     assert not any("dynet" in line.lower() for line in metadata.requires("rnng_dy"))
+
+
+def test_numbers_of_processors_may_differ_in_the_fifth_digit(capsys):
+    trying.compare("v3", [-20.0, -3.0001], [-20.001, -3.0])
+    assert "v3: relative difference of log probabilities 5.0e-05" in capsys.readouterr().out
+    with pytest.raises(SystemExit, match="over 1e-04"):
+        trying.compare("v3", [-20.0, -3.001], [-20.0, -3.0])
+
+
+def test_a_missing_wheel_is_told_with_how_to_make_it(tmp_path):
+    with pytest.raises(SystemExit, match=r"no portable wheel in .*: run `make wheels` first"):
+        trying.newest(tmp_path)

@@ -24,6 +24,7 @@ from .target import Compiler, Toolchain, report
 # at the peak of the largest source file
 MEMORY_PER_COMPILE = 1.2 * GIGABYTE
 MEMORY_PER_CUDA_COMPILE = 2 * GIGABYTE
+ARM = "armv8-a"
 
 
 def checksum() -> str:
@@ -109,6 +110,9 @@ def _settings(chain: Toolchain, jobs: int) -> dict[str, str]:
     compiler, cuda = chain.compiler, chain.cuda
     settings = {"CC": compiler.program, "CXX": compiler.program, "DYNET_MARCH": compiler.march}
     settings |= {"DYNET_JOBS": str(jobs), "DYNET_ZIG": compiler.target}
+    if compiler.target and compiler.march == ARM:
+        # zig's name of it
+        settings["DYNET_MARCH"] = "generic"
     if cuda:
         settings["DYNET_CUDA_ARCH"] = cuda.architectures
         settings |= {"NVCC": cuda.nvcc, "CUDA_HOME": cuda.home}
