@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rnng_dy.parser import DiscriminativeParser, Parser
     from rnng_dy.training.run import Training, train
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 __all__ = [
     "DiscriminativeParser",
     "GenerativeModel",

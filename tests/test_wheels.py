@@ -23,16 +23,16 @@ from .commands import PYTHON, run
 from .test_install import PYTHON as TARGET
 from .test_install import write_wheel
 
-MANYLINUX = "rnng_dy-0.2.0-cp310-abi3-manylinux_2_17_x86_64.whl"
+MANYLINUX = "rnng_dy-0.3.0-cp310-abi3-manylinux_2_17_x86_64.whl"
 LEVELS = ("x86-64-v2", "x86-64-v3", "x86-64-v4")
 
 
 def pure_wheel(folder: Path) -> Path:
     """A wheel as setuptools writes it."""
-    wheel = folder / "rnng_dy-0.2.0-py3-none-any.whl"
+    wheel = folder / "rnng_dy-0.3.0-py3-none-any.whl"
     with zipfile.ZipFile(wheel, "w") as archive:
         archive.writestr("rnng_dy/__init__.py", "")
-        info = "rnng_dy-0.2.0.dist-info"
+        info = "rnng_dy-0.3.0.dist-info"
         archive.writestr(
             f"{info}/WHEEL",
             "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
@@ -47,24 +47,24 @@ def portable_wheel(folder: Path, version: str = engine.NEEDED, name: str = MANYL
     for level in LEVELS:
         modules[f"rnng_dy.dynet/{level}/_dynet.abi3.so"] = level.encode()
         modules[f"rnng_dy.dynet/{level}/dynet_build.py"] = f"VERSION = {version!r}\n".encode()
-    return repack(pure_wheel(folder), modules, name.partition("0.2.0-")[2].removesuffix(".whl"))
+    return repack(pure_wheel(folder), modules, name.partition("0.3.0-")[2].removesuffix(".whl"))
 
 
 def test_files_are_added_to_a_wheel_whose_record_stays_true(tmp_path):
     files = {"rnng_dy.dynet/any/_dynet.abi3.so": b"code", "rnng_dy.dynet/LICENCES.txt": b"text"}
     wheel = repack(pure_wheel(tmp_path), files, "cp310-abi3-linux_x86_64")
     assert [path.name for path in tmp_path.iterdir()] == [wheel.name]
-    assert wheel.name == "rnng_dy-0.2.0-cp310-abi3-linux_x86_64.whl"
+    assert wheel.name == "rnng_dy-0.3.0-cp310-abi3-linux_x86_64.whl"
     with zipfile.ZipFile(wheel) as archive:
-        record = archive.read("rnng_dy-0.2.0.dist-info/RECORD").decode()
+        record = archive.read("rnng_dy-0.3.0.dist-info/RECORD").decode()
         rows = {name: (digest, size) for name, digest, size in csv.reader(record.splitlines())}
         assert rows.keys() == set(archive.namelist())
-        assert rows.pop("rnng_dy-0.2.0.dist-info/RECORD") == ("", "")
+        assert rows.pop("rnng_dy-0.3.0.dist-info/RECORD") == ("", "")
         for name, (digest, size) in rows.items():
             data = archive.read(name)
             urlsafe = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode()
             assert (digest, size) == (f"sha256={urlsafe.rstrip('=')}", str(len(data)))
-        about = archive.read("rnng_dy-0.2.0.dist-info/WHEEL").decode()
+        about = archive.read("rnng_dy-0.3.0.dist-info/WHEEL").decode()
         mode = archive.getinfo("rnng_dy.dynet/any/_dynet.abi3.so").external_attr >> 16
     assert "Root-Is-Purelib: false\nTag: cp310-abi3-linux_x86_64\n" in about
     assert mode == 0o755
@@ -96,7 +96,7 @@ def test_a_ready_wheel_spares_the_compiler(hook, no_compiler, pure_build, monkey
     ready = portable_wheel(no_compiler)
     monkeypatch.setattr(builds, "cpu_level", lambda: "x86-64-v3")
     name = hook(str(tmp_path))
-    assert name == "rnng_dy-0.2.0-cp310-abi3-linux_x86_64.whl"
+    assert name == "rnng_dy-0.3.0-cp310-abi3-linux_x86_64.whl"
     with zipfile.ZipFile(tmp_path / name) as made, zipfile.ZipFile(ready) as given:
         inside = [entry for entry in given.namelist() if entry.startswith("rnng_dy.dynet/")]
         assert len(inside) == 2 * len(LEVELS)
