@@ -14,6 +14,8 @@ from typing import NoReturn
 
 import pytest
 
+from rnng_dy import engine
+
 CHECKOUT = Path(__file__).resolve().parent.parent
 DATA = CHECKOUT / "tests" / "data"
 TINY = CHECKOUT / "oracle" / "data" / "tiny.trees"
@@ -30,6 +32,12 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     # so has a shell its processes in the background, and the commands that tests start would have it, too
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_configure() -> None:
+    """Let the models of the tests compute on $RNNG_DY_TEST_DEVICE: `make test-cuda-emulated` says cuda."""
+    if os.environ.get("RNNG_DY_TEST_DEVICE"):
+        engine.start(os.environ["RNNG_DY_TEST_DEVICE"], memory=16)
 
 
 @pytest.hookimpl(tryfirst=True)

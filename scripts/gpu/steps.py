@@ -130,12 +130,18 @@ def memory_in_use() -> int:
     if engine.device() == engine.CPU:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
         return pages * 4096
+    free, total = gpu_memory()
+    return total - free
+
+
+def gpu_memory() -> tuple[int, int]:
+    """Return the free bytes and all bytes of the GPU."""
     dy.synchronize()
     driver = ctypes.CDLL("libcuda.so.1")
     free, total = ctypes.c_size_t(), ctypes.c_size_t()
     if driver.cuMemGetInfo_v2(ctypes.byref(free), ctypes.byref(total)):
         raise RuntimeError("the driver does not tell how much memory is free")
-    return total.value - free.value
+    return free.value, total.value
 
 
 def seeds(options: Options) -> Findings:
@@ -167,6 +173,9 @@ def memory(options: Options) -> Findings:
         size = 1 << 20
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
         resource.setrlimit(resource.RLIMIT_DATA, (CPU_LIMIT, hard))
+    else:
+        # an emulated GPU has little memory
+        size = min(size, gpu_memory()[1] // 512)
     collection = dy.ParameterCollection()
     weights = collection.parameters_from_numpy(np.full(size, 0.5, np.float32))
     for large in (False, True, False, True, False):

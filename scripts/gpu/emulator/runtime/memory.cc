@@ -164,7 +164,7 @@ bool wrong(const char* kind, cudaError_t error, const std::string& says, const v
 }
 
 bool in_arena(const void* address) { return std::size_t(static_cast<const char*>(address) - arena) < ARENA && arena; }
-std::size_t total_bytes() { return std::size_t(setting("CUDA_EMULATOR_MEMORY", 1024)) << 20; }
+std::size_t total_bytes() { return std::size_t(setting("CUDA_EMULATOR_MEMORY", 2048)) << 20; }
 std::size_t bytes_in_use() { return in_use[device()]; }
 
 char* allocate(std::size_t bytes) {

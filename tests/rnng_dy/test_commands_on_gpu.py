@@ -1,0 +1,140 @@
+"""Commands with `--device cuda` do what they do on the CPU: on a GPU, or on the emulated one."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from oracle.blocks import write_oracle
+from oracle.brackets import read_trees
+from oracle.streams import open_output
+from tests.commands import run
+
+from .conftest import TINY, sentences_of
+
+DEVICE = os.environ.get("RNNG_DY_TEST_DEVICE", "cpu")
+pytestmark = pytest.mark.skipif(DEVICE == "cpu", reason="runs with RNNG_DY_TEST_DEVICE=cuda")
+
+SIZES = ["--hidden", "8", "--lstm-input", "9", "--batch-size", "5"]
+ENDS = [
+    "--epochs",
+    "1",
+    "--evaluate-from-epoch",
+    "0",
+    "--evaluate-every",
+    "10",
+    "--seed",
+    "3",
+    "--report-every",
+    "5",
+]
+TRAIN = {
+    "discriminative": [
+        "--train",
+        "some.oracle",
+        "--dev",
+        "some.oracle",
+        "--dev-trees",
+        "some.trees",
+    ],
+    "generative": ["--train", "some.gen.oracle", "--dev", "some.gen.oracle"],
+}
+NUMBER = re.compile(r"-?\d+\.\d+")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """Twenty sentences, and a parser and a generative model that were trained on the GPU."""
+    folder = tmp_path_factory.mktemp("gpu")
+    lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)[:20]
+    (folder / "some.trees").write_text("".join(lines), encoding="utf-8")
+    for name, generative in (("some.oracle", False), ("some.gen.oracle", True)):
+        with open_output(str(folder / name)) as stream:
+            write_oracle(sentences_of(list(read_trees(folder / "some.trees")), generative), stream)
+    for kind in TRAIN:
+        train(folder, kind, kind, DEVICE)
+    return folder
+
+
+def train(folder: Path, kind: str, model: str, device: str, *options: str) -> list[float]:
+    """Train a model; the losses that the log has."""
+    arguments = (*TRAIN[kind], *SIZES, *ENDS, "--model", model, "--device", device, *options)
+    run(folder, "train", kind, *arguments)
+    log = (folder / model / "log.jsonl").read_text(encoding="utf-8").splitlines()
+    return [number for line in log for name, number in json.loads(line).items() if "loss" in name]
+
+
+def same(folder: Path, *command: str) -> None:
+    """Both devices print the same; numbers may differ in their last digits."""
+    found = {device: run(folder, *command, "--device", device).stdout for device in ("cpu", DEVICE)}
+    cpu, gpu = found["cpu"], found[DEVICE]
+    assert gpu and NUMBER.sub("", gpu) == NUMBER.sub("", cpu)
+    numbers = [np.array([*map(float, NUMBER.findall(text))]) for text in (gpu, cpu)]
+    np.testing.assert_allclose(*numbers, rtol=1e-3, atol=2e-4)
+
+
+@pytest.mark.parametrize("kind", TRAIN)
+@pytest.mark.parametrize("optimizer", ["sgd", "adam"])
+def test_training_without_dropout_has_the_losses_of_the_cpu(folder, kind, optimizer):
+    rest = ("--dropout", "0", "--unknown-probability", "0", "--optimizer", optimizer)
+    rate = ("--learning-rate", "0.01", "--clip", "1", "--l2", "0.001")
+    losses = [
+        train(folder, kind, f"{kind}-{optimizer}-{i}", device, *rest, *rate)
+        for i, device in enumerate(("cpu", DEVICE))
+    ]
+    assert losses[0]
+    np.testing.assert_allclose(*losses, rtol=1e-3)
+
+
+def test_a_training_with_dropout_is_repeated_by_its_seed(folder):
+    again = train(folder, "discriminative", "again", DEVICE)
+    first = (folder / "discriminative" / "log.jsonl").read_text(encoding="utf-8").splitlines()
+    losses = [v for line in first for name, v in json.loads(line).items() if "loss" in name]
+    np.testing.assert_allclose(again, losses, rtol=1e-3)
+
+
+@pytest.mark.parametrize("devices", [("cpu", DEVICE), (DEVICE, "cpu")])
+def test_a_training_is_resumed_on_the_other_device(folder, devices):
+    name = f"resumed-{devices.index(DEVICE)}"
+    train(folder, "discriminative", name, devices[0], "--checkpoint-every", "10")
+    longer = ("--model", name, "--device", devices[1], "--resume", "--epochs", "2")
+    done = run(folder, "train", "discriminative", *TRAIN["discriminative"], *longer)
+    assert "nan" not in done.stdout
+    assert '"epoch": 2' in (folder / name / "log.jsonl").read_text(encoding="utf-8")
+
+
+def test_greedy_trees_samples_and_their_scores(folder):
+    parser, generator = ("--model", "discriminative"), ("--model", "generative")
+    same(folder, "parse", "some.oracle", *parser)
+    same(folder, "sample", "some.oracle", *parser, "--samples", "5")
+    samples = run(folder, "sample", "some.oracle", *parser, "--samples", "5").stdout
+    (folder / "samples").write_text(samples, encoding="utf-8")
+    same(folder, "score", "samples", *generator)
+
+
+@pytest.mark.parametrize("search", ["beam", "particles", "variable"])
+def test_searches_of_the_generative_model(folder, search):
+    few = {"beam": ["--beam", "10", "--word-beam", "3"]}.get(search, ["--particles", "10"])
+    same(folder, "surprisal", "some.oracle", "--model", "generative", "--search", search, *few)
+
+
+def test_generation_and_likelihoods(folder):
+    same(folder, "generate", "--model", "generative", "--max-length", "20", "--or-none")
+
+
+def test_processes_are_refused(folder):
+    many = ("--model", "discriminative", "--device", DEVICE, "--jobs", "2")
+    refused = run(folder, "parse", "some.oracle", *many, code=2)
+    assert "--jobs is for the CPU: one process keeps a GPU busy" in refused.stderr
+    settings = (*TRAIN["generative"], *SIZES, "--model", "m", "--device", DEVICE, "--jobs", "2")
+    assert "--jobs" in run(folder, "train", "generative", *settings, code=2).stderr
+
+
+def test_doctor(folder):
+    done = run(folder, "doctor", "--device", DEVICE)
+    assert "FAIL" not in done.stdout
