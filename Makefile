@@ -98,6 +98,7 @@ EMULATED = $(VENV)/bin/python -m scripts.gpu emulate
 test-cuda-emulated: setup
 	RNNG_DY_TEST_DEVICE=cuda $(EMULATED) $(VENV)/bin/python -m pytest $(ON_GPU) $(ARGS)
 	CUDA_EMULATOR_MEMORY=320 $(EMULATED) $(VENV)/bin/python -m scripts.gpu check --quick --seconds 600
+
 release: setup
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check build twine
 	$(VENV)/bin/python -m scripts.release $(ARGS)
