@@ -127,7 +127,9 @@ class Archive(Mapping[str, bytes]):
 
     def _error(self, name: str | None, reason: str) -> InputError:
         place = self._path if name is None else f"{self._path}/{name}"
-        return InputError(f"damaged ({reason}): get the archive again, or export it anew", place)
+        return InputError(
+            f"damaged ({reason}): get the archive again, or export the model again", place
+        )
 
 
 def packed(contents: Mapping[str, bytes]) -> bytes:

@@ -53,7 +53,8 @@ class Model:
     """Number of updates that the parameters have had: 0 if they are random, None if it is unknown."""
     tagger: PerceptronTagger | None = None
     """The tagger that gives words the POS tags that a parser reads; None if the model has none."""
-    about: About | None = None
+    # Any stands for None, which a model without a card has
+    about: About | Any = None
     """Where the model comes from; None if this is not recorded."""
 
     _segmenter: Segmenter | None = None

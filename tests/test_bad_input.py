@@ -246,8 +246,8 @@ def commands(command: click.Command, *names: str) -> Iterator[tuple[str, ...]]:
         yield from commands(command.get_command(context, name), *names, name)
 
 
-# doctor reads nothing but the machine
-WITHOUT_INPUT = {("doctor",), ("models",)}
+# these read nothing but the machine
+WITHOUT_INPUT = {("completion",), ("doctor",), ("models",)}
 
 
 @pytest.mark.parametrize("names", sorted(set(commands(main)) - WITHOUT_INPUT), ids=" ".join)

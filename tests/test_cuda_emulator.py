@@ -52,7 +52,9 @@ def compiled(tmp_path_factory):
 def run(program: Path, *arguments: str, seed: int = 1) -> subprocess.CompletedProcess[str]:
     settings = {"PATH": os.environ["PATH"], "CUDA_EMULATOR_LEAKS": str(int(program.name == "leak"))}
     settings["CUDA_EMULATOR_SEED"] = str(seed)
-    return subprocess.run([program, *arguments], capture_output=True, text=True, env=settings)
+    # an earlier test of this process may have limited its memory, and the emulated GPU reserves address space
+    command = ["prlimit", "--data=unlimited", program, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env=settings)
 
 
 @pytest.mark.parametrize("name", FOUND)

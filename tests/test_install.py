@@ -295,13 +295,19 @@ def test_a_folder_of_the_users_is_not_taken_for_a_virtual_environment(tmp_path):
     assert (tmp_path / "thesis.tex").exists()
 
 
-def test_what_setup_py_declares(monkeypatch):
-    from rnng_dy import __version__
-
+def run_setup(monkeypatch) -> dict[str, object]:
+    """What setup.py hands to setuptools."""
     given: dict[str, object] = {}
     stub = types.SimpleNamespace(setup=given.update, find_packages=lambda include: include)
     monkeypatch.setitem(sys.modules, "setuptools", stub)
     runpy.run_path(str(CHECKOUT / "setup.py"))
+    return given
+
+
+def test_what_setup_py_declares(monkeypatch):
+    from rnng_dy import __version__
+
+    given = run_setup(monkeypatch)
     assert (given["name"], given["version"]) == ("rnng_dy", __version__)
     assert given["packages"] == ["oracle*", "clusters*", "rnng_dy*"]
     assert given["entry_points"] == {"console_scripts": ["rnng-dy = rnng_dy.__main__:main"]}

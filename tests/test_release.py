@@ -91,7 +91,6 @@ def test_a_changed_checkout_is_refused(checkout):
 
 
 def test_the_metadata_name_files_that_are_there(monkeypatch):
-    monkeypatch.delenv("PIP_BUILD_TRACKER", raising=False)
     given = run_setup(monkeypatch)
     licences = {path.name for name in given["license_files"] for path in pages.CHECKOUT.glob(name)}
     assert {"LICENSE", "DyNet-Apache-2.0.txt", "Eigen-MPL-2.0.txt", "NOTICE.txt"} == licences

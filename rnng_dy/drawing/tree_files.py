@@ -92,8 +92,8 @@ def chosen_sections(
 ) -> Iterator[Section]:
     """Return the sentences with numbers in the ranges (without ranges: all), compared with `gold` if there is one.
 
-    With `only_errors` only sentences whose brackets differ are returned. Words of trees without tags may be UNK
-    classes: they are shown as in gold, with its tags. With `gold_tags` trees with tags of their own get the gold tags,
+    With `only_errors` only sentences whose brackets differ are returned. Words of trees without tags may be
+    classes of unknown words: they are shown as in gold, with its tags. With `gold_tags` trees with tags of their own get the gold tags,
     too. Raises RnngError for a number beyond the last. Raises InputError, naming both places, for trees over different
     words, and for files of different numbers of sentences.
     """

@@ -100,10 +100,14 @@ def posterior(
 ) -> Posterior:
     """Estimate the distribution over the trees of one sentence from samples with their log q in nats.
 
-    Without `log_joint` it is the distribution that the samples come from; draw with alpha=1 for a parser's own. With
-    `log_joint`, log p(x, y) in nats per sample, it is the p(y | x) of the generative model, by the weights p / q.
-    `preterminals` says whether words have POS tags above them; None detects it. Raises ValueError if there is no sample
-    with p > 0.
+    Args:
+        samples: Trees with their log q in nats, as a parser draws them; draw with alpha=1 for its own distribution.
+        log_joint: log p(x, y) of each sample in nats. It weights the samples by p / q, so that the distribution is the
+            p(y | x) of the generative model. None means the distribution that the samples come from.
+        preterminals: Whether words have POS tags above them; None detects it.
+
+    Raises:
+        ValueError: There is no sample with p > 0.
 
     >>> trees = [nltk.Tree.fromstring(t) for t in ("(S (NP a b) c)", "(S a (NP b c))", "(S (NP a b) c)")]
     >>> found = posterior([(tree, math.log(0.5)) for tree in trees])

@@ -94,7 +94,7 @@ class Segmenter:
             return cls.from_json(from_json(read_regular(path).decode("utf-8", "surrogateescape")))
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(
-                f"damaged ({type(error).__name__}: {error}): make the model anew, or delete this file; text is then "
+                f"damaged ({type(error).__name__}: {error}): train the model again, or delete this file; text is then "
                 "read as the model's words let see",
                 path,
             ) from None

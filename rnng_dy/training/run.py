@@ -143,7 +143,7 @@ class Training:
         options.require_free_folder()
         if options.resume and not options.resumes:
             listener.warn(
-                f"{options.folder} does not exist: nothing to resume, training begins anew"
+                f"{options.folder} does not exist: nothing to resume, the training starts from the beginning"
             )
         data = stack.enter_context(training_data(self.kind, options, base, listener))
         part = self.kind.training_class(self.kind, options, data, listener)

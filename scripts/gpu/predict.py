@@ -125,7 +125,7 @@ def measure(kind: str, batch_sizes: list[int], folder: Path, trace: Path) -> Non
         updater.update(order[:size], 0, 1e-3)
         mark("")
     chosen = [examples[i] for i in order[:16]]
-    if kind == "generative":
+    if registry.KINDS[kind].generates_words:
         mark("scores of 16 trees")
         example_log_probs(model, chosen)
     else:

@@ -76,6 +76,7 @@ show some.trees --sentences 1-2
 compare some.trees some.trees some.trees --name a --name b -n 1
 generate --model {MODELS}/generator -n 2
 about {MODELS}/parser
+completion bash
 doctor
 """.strip().splitlines()
 """Commands that say nothing but their results in any case. Those that make models are below, attention in its tests."""

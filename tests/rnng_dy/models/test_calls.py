@@ -317,6 +317,7 @@ def test_a_newer_format_is_refused_with_what_to_do(generator, tmp_path):
     path = tmp_path / "m" / "config.json"
     path.write_text(path.read_text().replace('"version": 1', '"version": 2'))
     with pytest.raises(
-        RnngError, match=r"format 2, this one reads 1.: install that version, or make"
+        RnngError,
+        match=r"format 2, this one reads 1.: install that version, or train the model again",
     ):
         rnng_dy.load(tmp_path / "m")

@@ -111,7 +111,7 @@ def test_a_resume_without_a_folder_is_said_to_begin_anew():
     rnng_dy.train("lstm-lm", "t.trees", hold_out=0.2, folder="m", **SMALL)
     assert_same("n", "m")
     command = ["train", "lstm-lm", "--trees", "t.trees", "--hold-out", 0.2, *OPTIONS]
-    said = "c does not exist: nothing to resume, training begins anew\n"
+    said = "c does not exist: nothing to resume, the training starts from the beginning\n"
     assert said in invoke(*command, "--model", "c", "--resume").stderr
     assert said not in invoke(*command, "--model", "c", "--resume").stderr
 
