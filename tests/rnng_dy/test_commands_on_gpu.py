@@ -20,7 +20,18 @@ DEVICE = os.environ.get("RNNG_DY_TEST_DEVICE", "cpu")
 pytestmark = pytest.mark.skipif(DEVICE == "cpu", reason="runs with RNNG_DY_TEST_DEVICE=cuda")
 
 SIZES = ["--hidden", "8", "--lstm-input", "9", "--batch-size", "5"]
-ENDS = ["--epochs", "1", "--evaluate-from-epoch", "0", "--evaluate-every", "10", "--seed", "3", "--report-every", "5"]
+ENDS = [
+    "--epochs",
+    "1",
+    "--evaluate-from-epoch",
+    "0",
+    "--evaluate-every",
+    "10",
+    "--seed",
+    "3",
+    "--report-every",
+    "5",
+]
 TRAIN = {
     "discriminative": [
         "--train",
