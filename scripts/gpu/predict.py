@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rnng_dy import engine
+from rnng_dy import engine, registry
 from rnng_dy.engine import dy
 from rnng_dy.search.greedy import parse_batch
 from rnng_dy.search.sampling import sample_batch
@@ -125,7 +125,7 @@ def measure(kind: str, batch_sizes: list[int], folder: Path, trace: Path) -> Non
         updater.update(order[:size], 0, 1e-3)
         mark("")
     chosen = [examples[i] for i in order[:16]]
-    if kind == "generative":
+    if registry.kind(kind).generates_words:
         mark("scores of 16 trees")
         example_log_probs(model, chosen)
     else:
