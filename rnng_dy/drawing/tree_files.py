@@ -92,10 +92,10 @@ def chosen_sections(
 ) -> Iterator[Section]:
     """Return the sentences with numbers in the ranges (without ranges: all), compared with `gold` if there is one.
 
-    With `only_errors` only sentences whose brackets differ are returned. Words of trees without tags may be
-    classes of unknown words: they are shown as in gold, with its tags. With `gold_tags` trees with tags of their own get the gold tags,
-    too. Raises RnngError for a number beyond the last. Raises InputError, naming both places, for trees over different
-    words, and for files of different numbers of sentences.
+    With `only_errors` only sentences whose brackets differ are returned. Words of trees without tags may be classes of
+    unknown words: they are shown as in gold, with its tags. With `gold_tags` trees with tags of their own get the gold
+    tags, too. Raises RnngError for a number beyond the last. Raises InputError, naming both places, for trees over
+    different words, and for files of different numbers of sentences.
     """
     count = system.count if gold is None else gold.count
     last = max((numbers[-1] for numbers in ranges), default=0)

@@ -15,7 +15,9 @@
 namespace emulator {
 namespace {
 
-constexpr std::size_t PAGE = 4096, ARENA = std::size_t(16) << 30, BLOCK_MEMORY = 64 << 10;
+// What is at most SMALL is not given back to the system, which takes long, and is reused after a LAP.
+constexpr std::size_t SMALL = 64 << 10, LAP = 64 << 20;
+constexpr std::size_t PAGE = 4096, ARENA = std::size_t(16) << 30, BLOCK_MEMORY = 64 << 10, LARGE = 2 << 20;
 
 struct Access {
   std::uint32_t thread;
@@ -38,6 +40,7 @@ Allocation** owners = nullptr;  // by page
 std::map<char*, Allocation> allocations;
 std::size_t in_use[64];
 char* next_free = nullptr;
+char* lap = nullptr;  // where next_free began to go round
 char* highest = nullptr;  // end of what has ever been used
 std::size_t block_used = 0;
 Allocation block_allocation;
@@ -75,9 +78,13 @@ void on_fault(int number, siginfo_t* info, void*) {
 
 void start() {
   if (arena) return;
-  arena = static_cast<char*>(reserve(ARENA, PROT_NONE));
+  arena = static_cast<char*>(reserve(ARENA + LARGE, PROT_NONE));
+  arena += LARGE - std::size_t(arena) % LARGE;
   words = static_cast<Word*>(reserve(ARENA / 4 * sizeof(Word), PROT_READ | PROT_WRITE));
   owners = static_cast<Allocation**>(reserve(ARENA / PAGE * sizeof(Allocation*), PROT_READ | PROT_WRITE));
+  // large pages are soon protected
+  madvise(arena, ARENA, MADV_HUGEPAGE);
+  madvise(words, ARENA / 4 * sizeof(Word), MADV_HUGEPAGE);
   // the first pages are the shared memory of the block that runs
   block_allocation = {arena, 0, 0};
   std::fill(owners, owners + BLOCK_MEMORY / PAGE, &block_allocation);
@@ -175,10 +182,17 @@ char* allocate(std::size_t bytes) {
   if (!memory) return nullptr;
   allocations[memory] = {memory + bytes, bytes, device()};
   std::fill(owners + page_number(memory), owners + page_number(memory + size), &allocations[memory]);
-  madvise(words + (memory - arena) / 4, size / 4 * sizeof(Word), MADV_DONTNEED);
+  Word* first = words + (memory - arena) / 4;
+  if (size <= SMALL) std::memset(first, 0, size / 4 * sizeof(Word));
+  else madvise(first, size / 4 * sizeof(Word), MADV_DONTNEED);
   in_use[device()] += size;
   next_free = memory + size + PAGE;
   highest = std::max(highest, next_free);
+  if (!lap) lap = memory;
+  if (next_free > lap + LAP) {
+    next_free = arena + BLOCK_MEMORY + PAGE;
+    lap = nullptr;
+  }
   return memory;
 }
 
@@ -188,7 +202,7 @@ bool release(void* address) {
   auto [memory, allocation] = *found_at;
   const std::size_t size = in_pages(std::max<std::size_t>(allocation.bytes, 1));
   std::fill(owners + page_number(memory), owners + page_number(memory + size), nullptr);
-  madvise(memory, size, MADV_DONTNEED);
+  if (size > SMALL) madvise(memory, size, MADV_DONTNEED);
   in_use[allocation.device] -= size;
   allocations.erase(found_at);
   return true;
@@ -198,11 +212,16 @@ void release_all() {
   while (!allocations.empty()) release(allocations.begin()->first);
 }
 
+// Protect what has been used, in large pages.
+static void protect(int protection) {
+  mprotect(arena, std::min(ARENA, (std::size_t(highest - arena) + LARGE - 1) / LARGE * LARGE), protection);
+}
+
 void unlock() {
   start();
-  mprotect(arena, std::size_t(highest - arena), PROT_READ | PROT_WRITE);
+  protect(PROT_READ | PROT_WRITE);
 }
-void lock() { mprotect(arena, std::size_t(highest - arena), PROT_NONE); }
+void lock() { protect(PROT_NONE); }
 
 bool touch(const void* address, std::size_t bytes, bool writes, bool is_atomic, const void* place) {
   const char* start = static_cast<const char*>(address);
