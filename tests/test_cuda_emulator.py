@@ -49,9 +49,11 @@ def compiled(tmp_path_factory):
     return folder
 
 
-def run(program: Path, *arguments: str, seed: int = 1) -> subprocess.CompletedProcess[str]:
+def run(program: Path, *arguments: str, seed: int = 1, trace: Path | None = None):
     settings = {"PATH": os.environ["PATH"], "CUDA_EMULATOR_LEAKS": str(int(program.name == "leak"))}
     settings["CUDA_EMULATOR_SEED"] = str(seed)
+    if trace:
+        settings["CUDA_EMULATOR_TRACE"] = str(trace)
     # an earlier test of this process may have limited its memory, and the emulated GPU reserves address space
     command = ["prlimit", "--data=unlimited", program, *arguments]
     return subprocess.run(command, capture_output=True, text=True, env=settings)
@@ -76,8 +78,7 @@ def test_a_finding_names_the_line_of_the_source(compiled):
 
 def test_what_the_gpu_did_is_listed(compiled, tmp_path):
     trace = tmp_path / "trace"
-    settings = {"CUDA_EMULATOR_TRACE": str(trace)}
-    subprocess.run([compiled / "reduction_race"], check=True, env=settings)
+    assert run(compiled / "reduction_race", trace=trace).returncode == 0
     kinds = [line.split("\t")[0] for line in trace.read_text().splitlines()]
     assert kinds == ["copy", "wait", "copy", "wait", "kernel", "copy", "wait"]
     (kernel,) = [line for line in trace.read_text().splitlines() if line.startswith("kernel")]

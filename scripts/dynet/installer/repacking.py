@@ -46,8 +46,8 @@ def repack(wheel: Path, files: Mapping[str, bytes], tag: str) -> Path:
 def _retagged(text: str, tag: str) -> str:
     r"""Return the file WHEEL of a wheel that has compiled modules.
 
-    >>> _retagged("Root-Is-Purelib: true\\nTag: py3-none-any\\n", "cp310-abi3-linux_x86_64")
-    'Root-Is-Purelib: false\\nTag: cp310-abi3-linux_x86_64\\n'
+    >>> _retagged("Root-Is-Purelib: true\nTag: py3-none-any\n", "cp310-abi3-linux_x86_64")
+    'Root-Is-Purelib: false\nTag: cp310-abi3-linux_x86_64\n'
     """
     text = text.replace("Root-Is-Purelib: true", "Root-Is-Purelib: false")
     return re.sub(r"^Tag: .*$", f"Tag: {tag}", text, flags=re.MULTILINE)
