@@ -12,16 +12,15 @@ import importlib
 import os
 from typing import TYPE_CHECKING, Any
 
-try:
-    from oracle.errors import InputError, PluginError, RnngError
-except ImportError as error:
-    import oracle
-
-    raise ImportError(
-        f"another `oracle` hides the package that rnng_dy needs: {oracle}; rename or uninstall it, or "
-        "start Python in another folder"
-    ) from error
-from rnng_dy import dynet_builds
+for _package in ("oracle", "clusters"):
+    _found = importlib.import_module(_package)
+    if os.path.dirname(os.path.dirname(_found.__file__ or "")) != os.path.dirname(__path__[0]):
+        raise ImportError(
+            f"another `{_package}` hides the package that rnng_dy needs: {_found}; rename or uninstall it, or "
+            "start Python in another folder"
+        )
+from oracle.errors import InputError, PluginError, RnngError  # noqa: E402
+from rnng_dy import dynet_builds  # noqa: E402
 
 if TYPE_CHECKING:
     from rnng_dy.baselines.lstm_lm import LstmLanguageModel

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.metadata
-import importlib.util
 import os
 import platform
 import re
@@ -26,25 +25,11 @@ def versions() -> Iterator[tuple[str, str]]:
     yield "dynet", _described(folder) if folder else NOT_THERE
     for other in dynet_builds.unused():
         yield "", f"not used: {other}"
-    yield from _shadowed()
     for package in ("numpy", "nltk", "click"):
         try:
             yield package, importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
             yield package, NOT_THERE
-
-
-def _shadowed() -> Iterator[tuple[str, str]]:
-    """Yield the packages of this project that another of the same name hides."""
-    home = Path(__file__).parents[1]
-    for package in ("oracle", "clusters"):
-        spec = importlib.util.find_spec(package)
-        origin = spec and (spec.origin or next(iter(spec.submodule_search_locations)))
-        if origin not in (str(home / package / "__init__.py"), None):
-            yield (
-                "shadowed",
-                f"{package} of rnng_dy is hidden by {origin}: rename or uninstall that",
-            )
 
 
 def machine() -> Iterator[tuple[str, str]]:

@@ -124,6 +124,14 @@ def test_a_ready_wheel_that_does_not_fit_is_left(
         backend.build_wheel(str(tmp_path), {"dynet": flags})
 
 
+def test_a_folder_without_wheels_is_named(no_compiler, pure_build, monkeypatch, tmp_path):
+    monkeypatch.setenv("RNNG_DY_WHEELS", str(tmp_path / "absent"))
+    with pytest.raises(
+        SystemExit, match=r"RNNG_DY_WHEELS names .*absent, which has no wheel of rnng_dy"
+    ):
+        backend.build_wheel(str(tmp_path))
+
+
 def test_flags_come_from_pip_or_from_the_environment(
     no_compiler, pure_build, monkeypatch, tmp_path
 ):
@@ -211,14 +219,6 @@ def test_another_installed_dynet_is_named_and_not_used(installed, monkeypatch, t
     assert str(tmp_path / "other" / "dynet.py") in dynet_builds.unused()
 
 
-def test_packages_that_others_hide_are_named(monkeypatch, tmp_path):
-    (tmp_path / "clusters.py").touch()
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.delitem(sys.modules, "clusters", raising=False)
-    [(_, said)] = installation._shadowed()
-    assert said.startswith(f"clusters of rnng_dy is hidden by {tmp_path / 'clusters.py'}")
-
-
 HIDDEN = """
 try:
     import rnng_dy
@@ -227,17 +227,19 @@ except ImportError as error:
 """
 
 
-def test_an_oracle_that_hides_ours_is_named(tmp_path):
+@pytest.mark.parametrize("file", ["oracle/__init__.py", "oracle.py", "clusters.py"])
+def test_a_package_that_hides_ours_is_named(file, tmp_path):
     (tmp_path / "oracle").mkdir()
-    (tmp_path / "oracle" / "__init__.py").touch()
+    (tmp_path / file).touch()
     path = os.pathsep.join([str(tmp_path), *sys.path])
     # an editable install would still find our modules in the other's package
     plain = (sys.executable, "-S", "-c")
     done = run(tmp_path, HIDDEN, command=plain, env={**os.environ, "PYTHONPATH": path})
-    assert (
-        f"another `oracle` hides the package that rnng_dy needs: <module 'oracle' from '{tmp_path}"
-        in done.stdout
+    name = file.partition("/")[0].removesuffix(".py")
+    said = (
+        f"another `{name}` hides the package that rnng_dy needs: <module '{name}' from '{tmp_path}"
     )
+    assert said in done.stdout
 
 
 OURS = "import rnng_dy, dynet_config; print(dynet_config.__file__)"

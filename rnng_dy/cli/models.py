@@ -11,7 +11,7 @@ import click
 from oracle.errors import RnngError
 from rnng_dy import checkpoint, model_card
 from rnng_dy.cli.quiet import say, warn
-from rnng_dy.known_models import known_models, places
+from rnng_dy.known_models import VARIABLE, known_models, places
 
 
 @click.command()
@@ -34,7 +34,10 @@ def models() -> None:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         click.echo("  ".join(cells).rstrip())
     if not rows:
-        say(f"no models in {', '.join(map(str, places()))}: put archives of `rnng-dy export` there")
+        say(
+            f"no models in {', '.join(map(str, places()))}: put archives of `rnng-dy export` into one of these, or "
+            f"name another folder in {VARIABLE}"
+        )
 
 
 def _row(name: str, path: Path) -> Sequence[str]:

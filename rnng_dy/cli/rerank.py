@@ -30,7 +30,7 @@ MOST_MISSING, NAMED = 1_000_000, 30
     help="Take the words and POS tags of the MAP trees from this oracle. Without it the command does not notice if "
     "the last sentences have no samples.",
 )
-@decode_option("The MAP tree, the sample with the highest joint probability")
+@decode_option("The MAP tree, the sample with the highest joint probability", "; needs --oracle")
 @click.option(
     "--ess",
     is_flag=True,
@@ -48,8 +48,10 @@ def rerank(props, likelihoods, output, oracle_path, decode, ess, allow_missing) 
 
     Example: rnng-dy rerank test.props test.likelihoods -o map.trees --oracle test.oracle
     """
-    if decode == MBR and not oracle_path:
-        raise click.UsageError("--decode mbr needs the words: give --oracle")
+    if decode == MBR and not (oracle_path and output):
+        raise click.UsageError(
+            "--decode mbr needs -o for the trees, and their words: give --oracle"
+        )
     require_read_once(props, likelihoods, oracle_path)
     check_files([output], [props, likelihoods, oracle_path])
     found = {of_sentence.index: of_sentence for of_sentence in read_sampled(props, likelihoods)}

@@ -22,8 +22,10 @@ from rnng_dy.evaluation import suite_report
 from rnng_dy.evaluation.records import WordRecord, shown_counts, unknown_words
 from rnng_dy.evaluation.suite_files import read_suite, shipped, tokens_of, treebank_tokens
 from rnng_dy.evaluation.suite_scores import Sentence, SuiteResult, evaluate
+from rnng_dy.evaluation.suites import Suite
 from rnng_dy.execution.outputs import write_json
 from rnng_dy.execution.work import ModelFolder
+from rnng_dy.text.tokens import running_text
 
 SENTENCES = 32
 """Sentences in one batch."""
@@ -64,6 +66,8 @@ def suite(sources, folder, scorer, order, plain, regions, style, numbers, page, 
     baseline = chosen_baseline(None, scorer, order)
     check_files([regions, numbers, page], [*sources, *(baseline.paths if baseline else [])])
     suites = [read_suite(source, treebank_tokens if plain else tokens_of) for source in sources]
+    if not plain:
+        _warn_of_running_text(suites)
     job.open_place(baseline or _scoring(folder, job.device))
     results = evaluate(suites, partial(_surprisals, job))
     write_output(regions, suite_report.region_lines(results, style))
@@ -73,6 +77,16 @@ def suite(sources, folder, scorer, order, plain, regions, style, numbers, page, 
         pages.write(page, "suites.html", results=results, model=folder or baseline.title)
     click.echo(suite_report.table(results, style), nl=False)
     _report_left_out(results)
+
+
+def _warn_of_running_text(suites: Sequence[Suite]) -> None:
+    for suite in suites:
+        sentences = [condition.tokens for item in suite.items for condition in item.conditions]
+        if stuck := running_text(sentences):
+            warn(
+                f"{suite.name}: running text? {stuck[0][1]!r:.80} ends in a mark ({len(stuck)} of {len(sentences)} "
+                "sentences): add --plain, or put blanks around marks"
+            )
 
 
 def _scoring(folder: str, device: str) -> ModelFolder:

@@ -47,14 +47,17 @@ def _wanted(style: str, nbest: int | None, samples: int | None, decode: str, see
     return Wanted(style, nbest, (samples or DRAWN) if decode == MBR else samples, decode, seed)
 
 
-def decode_option(best: str) -> Callable:
-    """Return the decorator for `--decode`, whose default, `best`, is the tree that the text names."""
+def decode_option(best: str, needs: str = "") -> Callable:
+    """Return the decorator for `--decode`, whose default, `best`, is the tree that the text names.
+
+    `needs` ends the help text.
+    """
     return click.option(
         "--decode",
         type=click.Choice([BEST, MBR]),
         default=BEST,
         help=f"{best}; or the tree with the highest expected F1 (minimum Bayes risk), by the probabilities of "
-        "brackets in the samples.",
+        f"brackets in the samples{needs}.",
     )
 
 

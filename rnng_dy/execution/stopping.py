@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 
@@ -18,10 +18,11 @@ class Stopped(KeyboardInterrupt):
 
 
 @contextmanager
-def stopping() -> Iterator[list[int]]:
+def stopping(say: Callable[[str], None] = lambda line: None) -> Iterator[list[int]]:
     """Yield a list that collects signals (Ctrl-C, SIGTERM), so that the current step can finish.
 
-    A second signal has its usual effect. Outside Python's main thread, which gets all signals, the list stays empty.
+    The first signal is announced by `say`; a second one has its usual effect. Outside Python's main thread, which gets
+    all signals, the list stays empty.
     """
     stopped: list[int] = []
     if threading.current_thread() is not threading.main_thread():
@@ -31,6 +32,7 @@ def stopping() -> Iterator[list[int]]:
     def stop(number: int, frame: object) -> None:
         stopped.append(number)
         signal.signal(number, before[number])
+        say("stopping after this step; the same again ends at once")
 
     before = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)}
     for number in before:

@@ -12,7 +12,7 @@ from oracle.errors import InputError, RnngError
 from oracle.sentences import SourceSentence, read_sentence, read_sentences
 from oracle.streams import WHITE_SPACE, open_input, require_utf8
 from rnng_dy.text.segmenter import Segmenter, TextSentence
-from rnng_dy.text.tokens import stuck_mark
+from rnng_dy.text.tokens import running_text
 
 AUTO, GIVEN, OWN = "auto", "given", "own"
 """Sources of a parser's POS tags: AUTO the input or else its own tagger, GIVEN the input, OWN its own tagger."""
@@ -134,14 +134,13 @@ class Source(NamedTuple):
 def _warn_of_running_text(
     sentences: Sequence[SourceSentence], path: str, warn: Callable[[str], None]
 ) -> None:
-    """Warn of running text if a mark is attached to a word in a tenth of the tokenised lines or more."""
+    """Warn of tokenised lines that look like running text."""
     lines = [s for s in sentences if s.tokens and s.tags is None and s.unkified is None]
-    stuck = [(s.line, word) for s in lines if (word := stuck_mark(s.tokens)) is not None]
-    if stuck and 10 * len(stuck) >= len(lines):
-        line, word = stuck[0]
+    if stuck := running_text([s.tokens for s in lines]):
+        place, word = stuck[0]
         warn(
-            f"{path}:{line}: running text? {word!r:.80} ends in a mark ({len(stuck)} of {len(lines)} lines): "
-            "add --text, or put blanks around marks"
+            f"{path}:{lines[place].line}: running text? {word!r:.80} ends in a mark ({len(stuck)} of {len(lines)} "
+            "lines): add --text, or put blanks around marks"
         )
 
 

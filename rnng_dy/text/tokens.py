@@ -227,6 +227,18 @@ def stuck_mark(tokens: Sequence[str]) -> str | None:
     return tokens[-1] if found is None and _STUCK_PERIOD.search(tokens[-1]) else found
 
 
+def running_text(sentences: Sequence[Sequence[str]]) -> list[tuple[int, str]]:
+    """Return place and word of each mark that is attached to a word.
+
+    Returns none if fewer than a tenth of the sentences have such a mark.
+
+    >>> running_text([["It", "works."], ["It", "works", "."]]), running_text([["It", "works."]] + 10 * [["Yes"]])
+    ([(0, 'works.')], [])
+    """
+    stuck = [(i, word) for i, s in enumerate(sentences) if (word := stuck_mark(s)) is not None]
+    return stuck if 10 * len(stuck) >= len(sentences) else []
+
+
 class _Sentence(NamedTuple):
     """A sentence of a text, with the position where its final period would be, or -1."""
 

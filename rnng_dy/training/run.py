@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing
-from dataclasses import replace
+from dataclasses import asdict, replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -111,7 +111,7 @@ class Training:
         """
         with naming_arguments(self._is_python), ExitStack() as stack:
             self._begin(stack)
-            stopped = stack.enter_context(stopping())
+            stopped = stack.enter_context(stopping(self._listener.say))
             with closing(self._loop.updates()) as updates:
                 for _ in updates:
                     yield from self._taken()
@@ -228,7 +228,8 @@ class Training:
             if value != model.config()[name]:
                 raise RnngError(f"{place} has another {name}: {verb} without --{name}")
         if replace(model.sizes, **self.options.sizes) != model.sizes:
-            raise RnngError(f"{place} has other dimensions, {model.sizes}: {verb} with those")
+            dimensions = ", ".join(f"{name} {value}" for name, value in asdict(model.sizes).items())
+            raise RnngError(f"{place} has other dimensions, {dimensions}: {verb} with those")
 
     def _continued(self, base: Any, data: TrainingData) -> Any:
         """Return the model of --init, with the symbols that --extend adds."""

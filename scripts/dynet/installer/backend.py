@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -25,7 +26,7 @@ import scripts.script_start  # noqa: F401
 from oracle.errors import RnngError
 
 from . import command
-from .builds import builds_for
+from .builds import CHECKOUT, builds_for
 from .repacking import repack
 
 __all__ = [
@@ -62,5 +63,7 @@ def _with_dynet(
         builds = builds_for(command.options(shlex.split(flags)))
     except RnngError as error:
         sys.exit(f"error: {error}")
+    # setuptools would take modules that are gone from an earlier build
+    shutil.rmtree(CHECKOUT / "build" / "lib", ignore_errors=True)
     wheel = Path(folder) / build(folder, settings, metadata)
     return repack(wheel, builds.files(), f"{STABLE_ABI}-{builds.platform}").name

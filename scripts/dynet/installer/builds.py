@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from oracle.errors import RnngError
 from rnng_dy.cpu_level import cpu_level, lower_levels
 from rnng_dy.dynet_builds import FOLDER, name_of
 from rnng_dy.engine import NEEDED
@@ -106,6 +107,10 @@ def fits(wheel: str, python: Python) -> bool:
 def _ready(python: Python) -> dict[str, Path]:
     """Return the builds of a ready wheel of rnng_dy that run here; empty without such a wheel."""
     folder = Path(os.environ.get(READY) or CHECKOUT / "dist")
+    if os.environ.get(READY) and not any(folder.glob("rnng_dy-*.whl")):
+        raise RnngError(
+            f"{READY} names {folder}, which has no wheel of rnng_dy: name another, or unset it"
+        )
     for wheel in sorted(folder.glob("rnng_dy-*.whl"), reverse=True):
         if not fits(wheel.name, python):
             continue

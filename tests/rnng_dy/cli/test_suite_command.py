@@ -94,6 +94,9 @@ def test_words_that_the_model_cannot_give_are_named_and_the_items_left_out(folde
 
 def test_plain_text_is_split(folder):
     (folder / "plain.tsv").write_text("She didn't read.\tShe didn't slept.\n", encoding="utf-8")
+    said = "plain: running text? 'read.' ends in a mark (2 of 2 sentences): add --plain"
+    assert said in run("plain.tsv", "--model", "lm").stderr
+    assert "running text?" not in run("plain.tsv", "--model", "lm", "--plain").stderr
     run("plain.tsv", "--model", "lm", "--plain", "--regions", "r.tsv")
     assert "She did n't read ." in (folder / "r.tsv").read_text()
 

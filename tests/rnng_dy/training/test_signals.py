@@ -82,6 +82,7 @@ def test_a_signal_to_the_group_ends_training_after_an_update_and_resume_goes_on(
         os.killpg(process.pid, number)
         _, said = process.communicate(timeout=60)
     assert process.returncode == 128 + number, said
+    assert said.count("stopping after this step; the same again ends at once\n") == 1
     assert f"--resume continues in {model}" in said
     require_straight(model)
 
