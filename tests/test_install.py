@@ -324,3 +324,9 @@ def test_make_alone_tells_what_there_is_to_make():
     goals = "setup test demo wheels test-wheels cuda-build gpu-check gpu-bundle lint release clean"
     for goal in goals.split():
         assert f"make {goal} " in done.stdout
+
+
+@pytest.mark.parametrize("name", ["_PYPROJECT_HOOKS_BACKEND_PATH", "PEP517_BUILD_BACKEND"])
+def test_an_inner_pip_does_not_inherit_the_backend_of_an_outer_one(name, monkeypatch):
+    monkeypatch.setenv(name, "scripts/dynet")
+    assert name not in environment.clean_environ()

@@ -51,7 +51,7 @@ def portable_wheel(folder: Path, version: str = engine.NEEDED, name: str = MANYL
 
 
 def test_files_are_added_to_a_wheel_whose_record_stays_true(tmp_path):
-    files = {"rnng_dy.dynet/any/_dynet.abi3.so": b"code", "rnng_dy.dynet/LICENCES.txt": b"text"}
+    files = {"rnng_dy.dynet/any/_dynet.abi3.so": b"code", "rnng_dy.dynet/NOTICE.txt": b"text"}
     wheel = repack(pure_wheel(tmp_path), files, "cp310-abi3-linux_x86_64")
     assert [path.name for path in tmp_path.iterdir()] == [wheel.name]
     assert wheel.name == "rnng_dy-0.3.0-cp310-abi3-linux_x86_64.whl"
@@ -101,7 +101,7 @@ def test_a_ready_wheel_spares_the_compiler(hook, no_compiler, pure_build, monkey
         inside = [entry for entry in given.namelist() if entry.startswith("rnng_dy.dynet/")]
         assert len(inside) == 2 * len(LEVELS)
         assert all(made.read(entry) == given.read(entry) for entry in inside)
-        assert b"Eigen" in made.read("rnng_dy.dynet/LICENCES.txt")
+        assert b"Eigen" in made.read("rnng_dy.dynet/NOTICE.txt")
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_a_portable_wheel_has_a_build_for_each_level(no_compiler, monkeypatch):
     made = builds.builds_for(command.options(["--portable"]))
     assert made.platform == "manylinux_2_17_x86_64"
     assert set(made.files()) == {
-        "rnng_dy.dynet/LICENCES.txt",
+        "rnng_dy.dynet/NOTICE.txt",
         *(
             f"rnng_dy.dynet/{level}/{name}"
             for level in LEVELS
@@ -166,7 +166,7 @@ def installed(monkeypatch, tmp_path):
         (folder / "dynet_build.py").write_text(
             f"VERSION, MARCH, COMPILER, CUDA_ARCH = {engine.NEEDED!r}, {level!r}, 'g++', ''\n"
         )
-    (tmp_path / "site" / "rnng_dy.dynet" / "LICENCES.txt").touch()
+    (tmp_path / "site" / "rnng_dy.dynet" / "NOTICE.txt").touch()
     monkeypatch.setattr(dynet_builds, "cpu_level", lambda: "x86-64-v3")
     monkeypatch.setattr(sys, "path", [str(tmp_path / "site"), *sys.path])
     monkeypatch.setattr(dynet_builds, "__file__", str(tmp_path / "rnng_dy" / "dynet_builds.py"))

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Sequence
-from importlib.metadata import version
 from pathlib import Path
 
-import rnng_dy
 from oracle.errors import RnngError
 from rnng_dy.reproduce import report, results
 from rnng_dy.reproduce.plan import OPTIONAL, Experiment, Stage
 from rnng_dy.reproduce.runner import Runner
+from rnng_dy.training.provenance import versions
 
 
 def make_report(
@@ -25,10 +23,8 @@ def make_report(
             f"no report without the stage `{missing.name}`: run with --stages data,train,infer,report"
         )
     found = results.collect(folder, experiment, not_run)
-    packages = {name: version(name) for name in ("dynet", "numpy", "nltk")}
-    own = {"rnng_dy": rnng_dy.__version__, "Python": platform.python_version()}
     found["made"] = {
-        "versions": own | packages,
+        "versions": versions(),
         "stages": [
             {
                 "name": stage.name,

@@ -22,7 +22,7 @@ from .target import Compiler, Cuda, Python, Toolchain, report
 CHECKOUT = RECIPE.parents[1]
 READY = "RNNG_DY_WHEELS"
 """The environment variable that names a folder of ready wheels; `dist` of the checkout otherwise."""
-LICENCES = "LICENCES.txt"
+NOTICE = "NOTICE.txt"
 LEVELS = {"x86_64": ("x86-64-v2", "x86-64-v3", "x86-64-v4"), "aarch64": ("armv8-a",)}
 """The processors that a portable wheel has builds for, by machine."""
 
@@ -37,7 +37,7 @@ class Builds:
     def files(self) -> dict[str, bytes]:
         """Return the contents of all modules, and of their licences, by paths in site-packages."""
         # pip removes a folder only if a file lies in it directly
-        found = {f"{FOLDER}/{LICENCES}": (RECIPE / LICENCES).read_bytes()}
+        found = {f"{FOLDER}/{NOTICE}": (CHECKOUT / "LICENSES" / NOTICE).read_bytes()}
         for level, wheel in self.wheels.items():
             found |= modules_of(wheel, level)
         return found

@@ -16,7 +16,14 @@ HAS_PIP = "import sys, importlib.util as u; sys.exit(u.find_spec('pip') is None)
 # other places to install to, and compiler flags that would go into a wheel but not into its key
 ELSEWHERE = ["PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT"]
 FLAGS = ["CC", "CXX", "LDSHARED", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "DYNET_CUDA_ARCH"]
-DROPPED = frozenset([*ELSEWHERE, *FLAGS])
+# an outer pip that builds this package asks for its backend by these, the first two up to pip 23
+HOOKS = [
+    "PEP517_BACKEND_PATH",
+    "PEP517_BUILD_BACKEND",
+    "_PYPROJECT_HOOKS_BACKEND_PATH",
+    "_PYPROJECT_HOOKS_BUILD_BACKEND",
+]
+DROPPED = frozenset([*ELSEWHERE, *FLAGS, *HOOKS])
 PIP_SETTINGS = {"PIP_USER": "0", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1"}
 
 

@@ -19,6 +19,8 @@ PYTHONS = ((3, 10), (3, 14))
 OLDEST_GLIBC = "2.17"
 # zig takes -Ofast for -O2: without the other two, sums are not vectorised
 ZIG_FLAGS = ["-fno-sanitize=undefined", "-ffast-math", "-fomit-frame-pointer"]
+# clang halves vectors of 512 bits otherwise, and a tile of sources/products.h no longer fits the registers
+X86_ZIG_FLAGS = ["-mprefer-vector-width=512"]
 DESCRIBE = """
 import json, platform, sys, sysconfig
 print(json.dumps({
@@ -95,7 +97,8 @@ class Compiler:
     def zig(cls, march: str, machine: str) -> Compiler:
         """The C++ compiler of zig, which the build installs for itself, for another machine's glibc."""
         target = f"{machine}-linux-gnu.{OLDEST_GLIBC}"
-        return cls("", shlex.join(["-target", target, *ZIG_FLAGS]), march, target)
+        flags = ["-target", target, *ZIG_FLAGS, *X86_ZIG_FLAGS * (machine == "x86_64")]
+        return cls("", shlex.join(flags), march, target)
 
     @classmethod
     def find(cls) -> Compiler:

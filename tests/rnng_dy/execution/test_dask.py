@@ -150,7 +150,9 @@ def test_a_batch_that_kills_each_worker_is_named(tmp_path):
         connected = DaskWorkers(made.address)
         found = connected.map(partial(open_deadly, 3), range(10))
         assert [next(found) for _ in range(3)] == [0, 1, 4]
-        with pytest.raises(RnngError, match=r"given batch 4 were lost.*memory; it begins with 3$"):
+        with pytest.raises(
+            RnngError, match=r"given batch 4 were lost.*memory ran out; it begins with 3$"
+        ):
             next(found)
         connected.close()
 

@@ -130,7 +130,7 @@ def test_a_helper_that_is_killed_is_said(sentences, tmp_path):
     replicas = Replicas(run._updater, run.folder, 2)
     [process] = replicas._processes
     process.kill()
-    with pytest.raises(RnngError, match=r"training process 1 ended with code -9 .* want of memory"):
+    with pytest.raises(RnngError, match=r"training process 1 ended with code -9 .* memory ran out"):
         replicas.update(range(4), 0, 0.1)
     replicas.close()
 

@@ -106,7 +106,9 @@ def test_a_loop_that_is_left_can_be_resumed_to_the_same_numbers():
 
 
 def test_a_resume_without_a_folder_is_said_to_begin_anew():
-    with pytest.warns(UserWarning, match="n does not exist: nothing to resume, training begins"):
+    with pytest.warns(
+        UserWarning, match="n does not exist: nothing to resume, the training starts"
+    ):
         rnng_dy.train("lstm-lm", "t.trees", hold_out=0.2, folder="n", resume=True, **SMALL)
     rnng_dy.train("lstm-lm", "t.trees", hold_out=0.2, folder="m", **SMALL)
     assert_same("n", "m")
