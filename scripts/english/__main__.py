@@ -26,9 +26,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="scripts.english", description=__doc__)
     shared = os.environ.get("RNNG_DY_SHARED", "../shared")
     parser.add_argument(
-        "--archives", type=Path, default=Path(shared, "treebanks", "open"), help="[default: %(default)s]"
+        "--archives",
+        type=Path,
+        default=Path(shared, "treebanks", "open"),
+        help="[default: %(default)s]",
     )
-    parser.add_argument("--output", type=Path, default=Path("english"), help="[default: %(default)s]")
+    parser.add_argument(
+        "--output", type=Path, default=Path("english"), help="[default: %(default)s]"
+    )
     parser.add_argument("--transitions", choices=("top-down", "in-order"), default="in-order")
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
@@ -49,7 +54,9 @@ def oracles(transitions: str) -> None:
     make("train.tagged.trees", "tag train.trees --jackknife 10 --jobs 2")
     make("dev.tagged.trees", "tag dev.trees --train train.trees")
     for part in ("train", "dev"):
-        oracle = f"oracle --train train.tagged.trees {part}.tagged.trees --transitions {transitions}"
+        oracle = (
+            f"oracle --train train.tagged.trees {part}.tagged.trees --transitions {transitions}"
+        )
         make(f"{part}.{transitions}.oracle", oracle)
         make(f"{part}.gen.oracle", f"oracle --train train.trees {part}.trees --generative")
     make("clusters.paths", "clusters train.gen.oracle --refine --resume")
@@ -57,7 +64,9 @@ def oracles(transitions: str) -> None:
 
 def models(transitions: str) -> None:
     """Train and export both models."""
-    data = f"--train train.{transitions}.oracle --dev dev.{transitions}.oracle --dev-trees dev.trees"
+    data = (
+        f"--train train.{transitions}.oracle --dev dev.{transitions}.oracle --dev-trees dev.trees"
+    )
     parser = f"parser.{transitions}"
     run(f"train discriminative {data} --model {parser} --resume {PARSER}")
     if not Path(parser, "tagger.json").exists():
