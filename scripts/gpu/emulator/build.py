@@ -13,6 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from oracle.errors import RnngError
+from rnng_dy.cpu_level import cpu_level
+from rnng_dy.dynet_builds import FOLDER, name_of
 from scripts.dynet.installer.build import build_wheel
 from scripts.dynet.installer.cache import cache_folder, cached_wheel, inputs, key, locked
 from scripts.dynet.installer.target import Compiler, Cuda, Python, Toolchain
@@ -104,7 +106,8 @@ def emulated(python: str, jobs: int | None = None, cache: Path | None = None) ->
         if not folder.is_dir():
             new = folder.with_suffix(".new")
             shutil.rmtree(new, ignore_errors=True)
-            shutil.unpack_archive(wheel, new, "zip")
+            # rnng_dy takes the first folder of builds on Python's path
+            shutil.unpack_archive(wheel, new / FOLDER / name_of(cpu_level()), "zip")
             shutil.copytree(runtime, new, symlinks=True, dirs_exist_ok=True)
             new.rename(folder)
     return folder
