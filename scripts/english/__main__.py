@@ -17,8 +17,8 @@ from scripts.english.treebanks import write_trees
 COMMAND = str(Path(sys.executable).with_name("rnng-dy"))
 LICENCE = "CC BY 4.0"
 DATA = "MASC I (ANC, unrestricted), CRAFT (CC BY 3.0), GUM (CC BY 4.0): see ATTRIBUTION.md"
-PARSER = "--pos --no-tagger --preset fast --epochs 12 --evaluate-every 15000 --jobs 2"
-GENERATOR = "--preset fast --epochs 6 --evaluate-every 30000 --jobs 2"
+PARSER = "--pos --no-tagger --preset fast --evaluate-every 15000 --jobs 2"
+GENERATOR = "--preset fast --evaluate-every 15000 --jobs 2"
 
 
 def main() -> None:
