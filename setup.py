@@ -64,6 +64,7 @@ setup(
     packages=find_packages(include=["oracle*", "clusters*", "rnng_dy*"]),
     package_data={
         "": ["py.typed"],
+        "rnng_dy": ["shipped/*"],
         "oracle": ["data/*"],
         "rnng_dy.drawing": ["templates/*"],
         "rnng_dy.evaluation": ["data/*"],

@@ -17,6 +17,9 @@ ENDING = ".rnng.zip"
 CONFIG = "config.json"
 """The file that every model folder has."""
 
+SHIPPED = Path(__file__).parent / "shipped"
+"""The folder of the models that the package brings."""
+
 Folder = Path | Member
 """A model folder, or an archive that is read as one."""
 
@@ -27,7 +30,7 @@ def places() -> list[Path]:
     if not os.path.isabs(data):
         data = os.path.expanduser("~/.local/share")
     named = filter(None, os.environ.get(VARIABLE, "").split(os.pathsep))
-    return [*map(Path, named), Path(data, "rnng_dy", "models"), Path(__file__).parent / "shipped"]
+    return [*map(Path, named), Path(data, "rnng_dy", "models"), SHIPPED]
 
 
 def known_models() -> dict[str, Path]:
@@ -47,6 +50,12 @@ def known_models() -> dict[str, Path]:
 def is_name(model: str | os.PathLike) -> bool:
     """Return whether a model may be given by name: nothing in the working directory is called so."""
     return os.path.basename(model) == os.fspath(model) and not os.path.lexists(model)
+
+
+def generative(model: str) -> str:
+    """Return the generative model that a parser's name stands for, NAME-generative; any other model as it is."""
+    companion = f"{model}-generative"
+    return companion if is_name(model) and {model, companion} <= known_models().keys() else model
 
 
 def located(model: str | os.PathLike | Member) -> Folder:

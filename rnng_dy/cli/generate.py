@@ -12,7 +12,7 @@ from oracle.streams import open_output
 from oracle.treebank import words
 from rnng_dy import registry
 from rnng_dy.cli.job import open_model
-from rnng_dy.cli.options import device_option, model_option, output_option, seed_option
+from rnng_dy.cli.options import device_option, generative_option, output_option, seed_option
 from rnng_dy.cli.paths import check_files
 from rnng_dy.cli.quiet import warn
 from rnng_dy.execution.work import ModelFolder
@@ -20,7 +20,7 @@ from rnng_dy.search.generation import generate_trees
 
 
 @click.command()
-@model_option
+@generative_option
 @click.option("-n", "n", type=click.IntRange(min=1), default=10, help="Number of sentences.")
 @seed_option
 @click.option(

@@ -15,7 +15,7 @@ from oracle.transitions import SYSTEMS
 from oracle.unknown import RULES
 from rnng_dy.cli.group import SectionOption
 from rnng_dy.cli.option_groups import all_of
-from rnng_dy.cli.paths import FILE, FOLDER, MODEL
+from rnng_dy.cli.paths import FILE, FOLDER, GENERATIVE, MODEL
 from rnng_dy.evaluation.tables import CSV, TSV
 from rnng_dy.models.composition import COMPOSITIONS, DEFAULT
 from rnng_dy.models.parser_state import DEFAULT as DEFAULT_STATE
@@ -252,6 +252,9 @@ table_format_option = click.option(
 )
 model_option = click.option(
     "--model", "folder", type=MODEL, required=True, help="Model folder, archive or name."
+)
+generative_option = click.option(
+    "--model", "folder", type=GENERATIVE, required=True, help="Model folder, archive or name."
 )
 output_option = click.option(
     "-o", "--output", type=FILE, default="-", help="File to write; - is standard output."

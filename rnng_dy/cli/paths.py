@@ -14,14 +14,14 @@ from oracle.errors import RnngError
 from oracle.locks import locked
 from oracle.streams import is_replaced, open_output
 from rnng_dy.drawing import pages
-from rnng_dy.known_models import known_models
+from rnng_dy.known_models import generative, known_models
 
 
 class PathName(click.ParamType):
     """The name of a file or folder, which shells complete; errors are raised only when it is opened.
 
     `known` are names of things that are no files here, such as test suites, or a function that returns them.
-    `require` raises an RnngError if the file cannot be made.
+    `require` raises an RnngError if the file cannot be made. `meaning` turns a given name into another one.
     """
 
     def __init__(
@@ -30,16 +30,18 @@ class PathName(click.ParamType):
         completed: str,
         known: Sequence[str] | Callable[[], Iterable[str]] = (),
         require: Callable = lambda: None,
+        meaning: Callable[[str], str] = str,
     ):
         self.name = name
         self._completed, self._known, self._require = completed, known, require
+        self._meaning = meaning
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """See click. Refuses an empty name, which may come from an unset variable in a script."""
         if not value:
             self.fail("an empty name: give another one, or leave it out", param, ctx)
         self._require()
-        return value
+        return self._meaning(value)
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
@@ -54,6 +56,8 @@ FILE = PathName("file", "file")
 PAGE = PathName("file", "file", require=pages.require)
 FOLDER = PathName("folder", "dir")
 MODEL = PathName("folder", "file", known_models)
+GENERATIVE = PathName("folder", "file", known_models, meaning=generative)
+"""A model that gives probabilities of words; the name of a parser stands for its companion."""
 
 
 def require_read_once(*paths: str | None) -> None:

@@ -17,7 +17,7 @@ from oracle.samples import format_likelihood
 from rnng_dy import registry
 from rnng_dy.cli.job import Job, open_model, sentences_job
 from rnng_dy.cli.options import json_option, kneser_ney_option, order_option, seed_option
-from rnng_dy.cli.paths import FILE, MODEL, check_files, write_output
+from rnng_dy.cli.paths import FILE, GENERATIVE, check_files, write_output
 from rnng_dy.cli.quiet import warn
 from rnng_dy.cli.rerank import print_likelihood
 from rnng_dy.cli.searching import grouped_for, search_options
@@ -35,7 +35,7 @@ from rnng_dy.text.sources import NumberedSentence
 @click.option(
     "--model",
     "folder",
-    type=MODEL,
+    type=GENERATIVE,
     help="Generative or LSTM language model: folder, archive or name.",
 )
 @kneser_ney_option

@@ -10,7 +10,7 @@ import click
 
 from oracle.samples import format_likelihood
 from rnng_dy.cli.job import sentences_job
-from rnng_dy.cli.options import model_option, output_option
+from rnng_dy.cli.options import generative_option, output_option
 from rnng_dy.cli.paths import FILE, check_files
 from rnng_dy.cli.quiet import warn
 from rnng_dy.execution.work import Lines
@@ -22,7 +22,7 @@ Group = list[ScoredTree]
 
 
 @click.command()
-@model_option
+@generative_option
 @click.argument("source", type=FILE, metavar="SAMPLES")
 @output_option
 @sentences_job

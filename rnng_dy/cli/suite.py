@@ -13,7 +13,7 @@ from oracle.errors import RnngError
 from rnng_dy import registry
 from rnng_dy.cli.job import Job, job_options
 from rnng_dy.cli.options import device_option, json_option, order_option, table_format_option
-from rnng_dy.cli.paths import FILE, MODEL, PAGE, PathName, check_files, write_output
+from rnng_dy.cli.paths import FILE, GENERATIVE, PAGE, PathName, check_files, write_output
 from rnng_dy.cli.progress import Progress
 from rnng_dy.cli.quiet import say, warn
 from rnng_dy.cli.word_scorers import chosen_baseline, scorer_option
@@ -39,7 +39,7 @@ SENTENCES = 32
 @click.argument(
     "sources", type=PathName("file", "file", shipped()), metavar="SUITE...", nargs=-1, required=True
 )
-@click.option("--model", "folder", type=MODEL, help="Model folder, archive or name.")
+@click.option("--model", "folder", type=GENERATIVE, help="Model folder, archive or name.")
 @scorer_option
 @order_option
 @click.option(

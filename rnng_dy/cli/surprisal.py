@@ -22,7 +22,7 @@ from rnng_dy.cli.options import (
     seed_option,
     table_format_option,
 )
-from rnng_dy.cli.paths import FILE, MODEL, PAGE, check_files, write_output
+from rnng_dy.cli.paths import FILE, GENERATIVE, PAGE, check_files, write_output
 from rnng_dy.cli.quiet import say, warn
 from rnng_dy.cli.searching import given_search_option, grouped_for, search_options
 from rnng_dy.cli.source import source_options
@@ -50,7 +50,7 @@ Message = tuple[Callable[[str], None], str]
 @click.option(
     "--model",
     "folder",
-    type=MODEL,
+    type=GENERATIVE,
     help="Generative or LSTM language model: folder, archive or name.",
 )
 @kneser_ney_option

@@ -2,7 +2,7 @@
 
 import argparse
 
-from scripts.gpu import bundle, check
+from scripts.gpu import bundle, check, predict
 from scripts.gpu.emulator import build as emulator
 
 
@@ -14,6 +14,7 @@ def main() -> None:
         (check, "check", "whether the CUDA backend computes what the CPU does, and how fast"),
         (bundle, "bundle", "one file for a machine with a GPU and without network"),
         (emulator, "emulate", "run a command on an emulated GPU"),
+        (predict, "predict", "the time of a GPU, from counts of an emulated one"),
     ):
         command = commands.add_parser(name, help=says, description=module.DESCRIPTION)
         module.add_options(command)

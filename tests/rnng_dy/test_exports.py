@@ -305,6 +305,7 @@ def named(parser, tmp_path, monkeypatch):
         (tmp_path / name).mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "work")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setattr(known_models, "SHIPPED", tmp_path / "absent")
     monkeypatch.setenv("RNNG_DY_MODELS", f"{tmp_path}/one::{tmp_path}/absent:{tmp_path}/two")
     parser.export(tmp_path / "one" / "english.rnng.zip")
     parser.save(tmp_path / "two" / "english")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from oracle.archives import Archive, packed
-from rnng_dy import load, model_card
+from rnng_dy import known_models, load, model_card
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from tests.commands import invoke
 from tests.plugin_state import no_plugins
@@ -45,6 +45,7 @@ def here(made, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.delenv("RNNG_DY_MODELS", raising=False)
+    monkeypatch.setattr(known_models, "SHIPPED", tmp_path / "shipped")
 
 
 COMMANDS = """
@@ -254,8 +255,14 @@ def test_commands_take_a_model_by_name(monkeypatch):
     Path("parser.rnng.zip").rename("data/rnng_dy/models/english.rnng.zip")
     assert invoke("parse", "--model", "english", "in.txt").stdout == parsed
     assert invoke("parse", "--model", "english", "in.txt", "--jobs", "2").stdout == parsed
+    measured = invoke("surprisal", "--model", "generator", "words.txt", "--beam", 5).stdout
+    missing = invoke("surprisal", "--model", "english", "words.txt", "--beam", 5, code=2).stderr
+    assert "english is a parser, which gives words no probability" in missing
+    Path("generator.rnng.zip").rename("data/rnng_dy/models/english-generative.rnng.zip")
+    assert invoke("surprisal", "--model", "english", "words.txt", "--beam", 5).stdout == measured
+    assert invoke("parse", "--model", "english", "in.txt").stdout == parsed
     unknown = invoke("parse", "--model", "englsh", "in.txt", code=2).stderr
-    assert unknown.strip().endswith("`rnng-dy models` lists: english")
+    assert unknown.strip().endswith("`rnng-dy models` lists: english, english-generative")
 
 
 def test_about_shows_terms_and_size_of_an_archive():

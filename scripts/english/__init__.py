@@ -1,0 +1,1 @@
+"""The English models that the package brings: their treebanks, trainings and archives."""

@@ -1,0 +1,96 @@
+"""`python3 -m scripts.english`: make the English parser and generative model that the package brings.
+
+Every file is made once: a run that was interrupted continues where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import scripts.script_start  # noqa: F401
+from scripts.english.treebanks import write_trees
+
+COMMAND = str(Path(sys.executable).with_name("rnng-dy"))
+LICENCE = "CC BY 4.0"
+DATA = "MASC I (ANC, unrestricted), CRAFT (CC BY 3.0), GUM (CC BY 4.0): see ATTRIBUTION.md"
+PARSER = "--pos --no-tagger --preset fast --evaluate-every 15000 --jobs 2"
+GENERATOR = "--preset fast --evaluate-every 15000 --jobs 2"
+
+
+def main() -> None:
+    """Make what is missing in the output folder."""
+    parser = argparse.ArgumentParser(prog="scripts.english", description=__doc__)
+    shared = os.environ.get("RNNG_DY_SHARED", "../shared")
+    parser.add_argument(
+        "--archives",
+        type=Path,
+        default=Path(shared, "treebanks", "open"),
+        help="[default: %(default)s]",
+    )
+    parser.add_argument(
+        "--output", type=Path, default=Path("english"), help="[default: %(default)s]"
+    )
+    parser.add_argument("--transitions", choices=("top-down", "in-order"), default="in-order")
+    options = parser.parse_args()
+    options.output.mkdir(parents=True, exist_ok=True)
+    trees(options.archives, options.output)
+    os.chdir(options.output)
+    oracles(options.transitions)
+    models(options.transitions)
+
+
+def trees(archives: Path, folder: Path) -> None:
+    """Write the trees of all parts."""
+    if not (folder / "train.trees").exists():
+        print(*write_trees(archives, folder), sep="\n", flush=True)
+
+
+def oracles(transitions: str) -> None:
+    """Tag the trees as the parser will find them, and make oracles and clusters."""
+    make("train.tagged.trees", "tag train.trees --jackknife 10 --jobs 2")
+    make("dev.tagged.trees", "tag dev.trees --train train.trees")
+    for part in ("train", "dev"):
+        oracle = (
+            f"oracle --train train.tagged.trees {part}.tagged.trees --transitions {transitions}"
+        )
+        make(f"{part}.{transitions}.oracle", oracle)
+        make(f"{part}.gen.oracle", f"oracle --train train.trees {part}.trees --generative")
+    make("clusters.paths", "clusters train.gen.oracle --refine --resume")
+
+
+def models(transitions: str) -> None:
+    """Train and export both models."""
+    data = (
+        f"--train train.{transitions}.oracle --dev dev.{transitions}.oracle --dev-trees dev.trees"
+    )
+    parser = f"parser.{transitions}"
+    run(f"train discriminative {data} --model {parser} --resume {PARSER}")
+    if not Path(parser, "tagger.json").exists():
+        run(f"tag --train train.trees --into {parser}")
+    data = "--train train.gen.oracle --dev dev.gen.oracle --clusters clusters.paths"
+    run(f"train generative {data} --model generator --resume {GENERATOR}")
+    terms = ["--half", "--licence", LICENCE, "--data", DATA]
+    make("english.rnng.zip", f"export {parser}", *terms)
+    make("english-generative.rnng.zip", "export generator", *terms)
+
+
+def make(file: str, command: str, *arguments: str) -> None:
+    """Run a command that writes a file, unless the file is there."""
+    if not Path(file).exists():
+        run(command, *arguments, "-o", file)
+
+
+def run(command: str, *arguments: str) -> None:
+    """Run a command. Ends with its exit code if it fails."""
+    words = [*command.split(), *arguments]
+    print("$ rnng-dy", *words, flush=True)
+    if code := subprocess.call([COMMAND, *words]):
+        sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

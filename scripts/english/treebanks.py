@@ -1,0 +1,77 @@
+"""The open treebanks of English, made alike, and their division into training and development trees."""
+
+from __future__ import annotations
+
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import nltk
+
+from oracle.brackets import format_tree, read_trees
+from oracle.preparation import Preparation, is_no_text
+from oracle.streams import replacing
+from oracle.training_data import evenly_spaced
+from oracle.treebank import clean
+
+TREEBANKS = ("masc", "craft", "gum")
+PARTS = dict(
+    reversed(line.split())
+    for line in Path(__file__).with_name("documents.txt").read_text().splitlines()
+)
+"""The part of each document that is not trained on, `dev` or `test`, by its name."""
+MOST_OF_DEV = 400
+"""The most trees of a treebank among the development trees, by which models are chosen."""
+# an unlabelled pair of brackets around a clause, which no program can read
+CORRECTIONS = {
+    "VOL15_3": (
+        "( (S (NP-SBJ-1 (NNP Mr.) (NNP Whopsle))",
+        "(S (S (NP-SBJ-1 (NNP Mr.) (NNP Whopsle))",
+    )
+}
+# MASC marks the ends of utterances by (SU /)
+NOT_WORDS = frozenset(["SU"])
+
+
+def write_trees(archives: Path, folder: Path) -> Iterator[str]:
+    """Write `train.trees`, `dev.trees` and both per treebank; yield a line per file with its number of trees."""
+    together: dict[str, list[str]] = {"train": [], "dev": []}
+    for treebank in TREEBANKS:
+        parts: dict[str, list[str]] = {"train": [], "dev": [], "test": []}
+        for path in unpacked(archives / f"{treebank}.tar.xz", folder / treebank):
+            parts[PARTS.get(path.stem, "train")] += tree_lines(path)
+        for part, lines in parts.items():
+            if lines:
+                yield write(folder / f"{treebank}.{part}.trees", lines)
+        together["train"] += parts["train"]
+        together["dev"] += evenly_spaced(parts["dev"], MOST_OF_DEV)
+    for part, lines in together.items():
+        yield write(folder / f"{part}.trees", lines)
+
+
+def unpacked(archive: Path, folder: Path) -> list[Path]:
+    """Unpack an archive; return its files, sorted by name."""
+    with tarfile.open(archive) as packed:
+        packed.extractall(folder, filter="data")
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def tree_lines(path: Path) -> list[str]:
+    """Return the cleaned trees of a document as lines; correct the document before."""
+    if path.stem in CORRECTIONS:
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace(*CORRECTIONS[path.stem]), encoding="utf-8")
+    trees = Preparation(read_trees(str(path)), cleaned, skip_preterminals=True)
+    return [f"{format_tree(located.tree)}\n" for located in trees]
+
+
+def cleaned(tree: nltk.Tree) -> nltk.Tree | None:
+    """Return the tree without function tags, traces and marks that are no words; None if nothing is left."""
+    return clean(tree, lambda node: node.label() in NOT_WORDS or is_no_text(node))
+
+
+def write(path: Path, lines: list[str]) -> str:
+    """Write lines to a file; return its name with their number."""
+    with replacing(path) as file:
+        file.writelines(lines)
+    return f"{path.name}: {len(lines)} trees"

@@ -1,0 +1,137 @@
+"""Predicts the time of a GPU by counting what the emulated one does: launches, waits, bytes and products."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from rnng_dy import engine, registry
+from rnng_dy.engine import dy
+from rnng_dy.search.greedy import parse_batch
+from rnng_dy.search.sampling import sample_batch
+from rnng_dy.search.scoring import example_log_probs
+from rnng_dy.training.presets import PRESETS
+from rnng_dy.training.updates import Updater
+from scripts.benchmarks.data import examples_of, new_model, write_data
+from scripts.gpu.numbers import KINDS
+
+TRACE = "CUDA_EMULATOR_TRACE"
+BANDWIDTHS = {"H100": 3.35e12, "H200": 4.8e12}
+"""Bytes per second of the memory of the SXM cards, from NVIDIA's data sheets."""
+FLOPS = 67e12
+"""Operations per second in single precision without tensor cores, of both cards."""
+LAUNCH, WAIT, BUS = 2.5e-6, 1e-5, 5.5e10
+"""Seconds that a launch and a wait of the host take at least, and bytes per second between host and GPU: assumed."""
+DESCRIPTION = (
+    "Count what a minibatch and a search do on the emulated GPU, and predict their time on an H100 and an H200. "
+    "Run it with `python3 -m scripts.gpu emulate python3 -m scripts.gpu predict`."
+)
+
+
+@dataclass
+class Counts:
+    """The sums over a part of a trace; seconds are predicted, by the card's bandwidth."""
+
+    launches: int = 0
+    copies: int = 0
+    waits: int = 0
+    bytes: int = 0
+    flops: int = 0
+    seconds: float = 0.0
+    of_launches: float = 0.0
+    """The seconds of launches that neither memory nor arithmetic outlasts."""
+
+    def add(self, line: str, bandwidth: float) -> None:
+        """Add one line of a trace."""
+        kind, name, *numbers = line.split("\t")
+        copied, _, read, written, flops = map(int, numbers)
+        if kind == "wait":
+            self.waits += 1
+            self.seconds += WAIT
+        elif kind == "copy" and name != "copy on the GPU":
+            self.copies += 1
+            self.seconds += LAUNCH + copied / BUS
+        else:
+            longest = max((read + written) / bandwidth, flops / FLOPS)
+            self.launches += 1
+            self.bytes += read + written
+            self.flops += flops
+            self.seconds += max(LAUNCH, longest)
+            self.of_launches += LAUNCH if longest < LAUNCH else 0.0
+
+
+def counts(lines: Iterable[str], bandwidth: float) -> dict[str, Counts]:
+    """Return the counts of every marked part of a trace.
+
+    >>> kernel = "\\t".join(["kernel", "add", "0", "32", "128", "128", "0"])
+    >>> counts(["mark\\tan update", kernel, "mark\\t"], 1e12)["an update"].launches
+    1
+    """
+    parts: dict[str, Counts] = {}
+    part = ""
+    for line in lines:
+        if line.startswith("mark\t"):
+            part = line.rstrip("\n").split("\t")[1]
+        elif part:
+            parts.setdefault(part, Counts()).add(line, bandwidth)
+    return parts
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `predict`."""
+    parser.add_argument("--batch-sizes", type=int, nargs="+", default=[16, 64], metavar="N")
+
+
+def main(options: argparse.Namespace) -> None:
+    """Print a table in Markdown."""
+    with tempfile.TemporaryDirectory() as folder:
+        trace = Path(folder, "trace")
+        os.environ[TRACE] = str(trace)
+        engine.start("cuda", memory=64)
+        write_data(Path(folder))
+        for kind in KINDS:
+            measure(kind, options.batch_sizes, Path(folder), trace)
+        with trace.open(encoding="utf-8") as lines:
+            kept = lines.readlines()
+    of_card = {card: counts(kept, bandwidth) for card, bandwidth in BANDWIDTHS.items()}
+    print("| | launches | copies | waits | MB | Mflop | H100 ms | H200 ms | launches' share |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for part, c in of_card["H100"].items():
+        numbers = f"{c.launches:,} | {c.copies:,} | {c.waits:,} | {c.bytes / 1e6:.1f} | {c.flops / 1e6:.0f}"
+        times = " | ".join(f"{1000 * of_card[card][part].seconds:.1f}" for card in BANDWIDTHS)
+        print(f"| {part} | {numbers} | {times} | {c.of_launches / c.seconds:.0%} |")
+
+
+def measure(kind: str, batch_sizes: list[int], folder: Path, trace: Path) -> None:
+    """Run the parts for one kind of model, with marks between them in the trace."""
+
+    def mark(part: str) -> None:
+        dy.synchronize()
+        with trace.open("a", encoding="utf-8") as stream:
+            stream.write(f"mark\t{part}\n")
+
+    model = new_model(kind, folder)
+    examples = examples_of(model, "train", folder)
+    order = np.random.default_rng(1).permutation(len(examples)).tolist()
+    for size in batch_sizes:
+        updater = Updater(model, examples, replace(PRESETS["fast", kind], batch_size=size))
+        mark(f"update, {kind}, {size} sentences")
+        updater.update(order[:size], 0, 1e-3)
+        mark("")
+    chosen = [examples[i] for i in order[:16]]
+    if registry.kind(kind).generates_words:
+        mark("scores of 16 trees")
+        example_log_probs(model, chosen)
+    else:
+        tokens = [example.tokens for example in chosen]
+        mark("greedy trees of 16 sentences")
+        parse_batch(model, tokens)
+        mark("10 samples each of 16 sentences")
+        sample_batch(model, tokens, 10, 0.8, [[1, i] for i in range(16)])
+    mark("")
