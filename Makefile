@@ -11,7 +11,7 @@ PYTEST = $(VENV)/bin/python -m pytest --numprocesses 2 --dist loadfile
 RECIPE = $(wildcard scripts/dynet/*.* scripts/dynet/patches/*.diff scripts/dynet/sources/*)
 BUILDS = $(wildcard $(VENV)/lib/python*/site-packages/rnng_dy.dynet)
 
-.PHONY: help setup parts test test-all demo wheels test-wheels cuda-build gpu-check gpu-bundle test-cuda-emulated faithfulness torture mutants docs lint release clean again
+.PHONY: help setup parts test test-all demo wheels test-wheels cuda-build gpu-check gpu-bundle test-cuda-emulated english faithfulness torture mutants docs lint release clean again
 
 help:
 	@echo 'make demo        train and evaluate both models on a small treebank; TEXT="…" is parsed and drawn at the end'
@@ -20,6 +20,7 @@ help:
 	@echo 'make setup       make $(VENV) with DyNet, this package and its test tools'
 	@echo 'make wheels      write to dist/ a wheel for all processors and Pythons that needs no compiler; MACHINE=aarch64'
 	@echo 'make test-wheels  install the wheel of dist/ in a new environment and try it, also on emulated processors'
+	@echo 'make english     train the English models that the package brings (needs the open treebanks); ARGS="--output english"'
 	@echo 'make faithfulness  write docs/faithfulness.md (needs the reference data)'
 	@echo 'make docs        build the pages of docs/ as a site in site/'
 	@echo 'make torture     damaged inputs, kills, full disks; ARGS="--minutes 60 --seed 2" goes to scripts.torture'
@@ -99,6 +100,9 @@ EMULATED = $(VENV)/bin/python -m scripts.gpu emulate
 test-cuda-emulated: setup
 	RNNG_DY_TEST_DEVICE=cuda $(EMULATED) $(VENV)/bin/python -m pytest $(ON_GPU) $(ARGS)
 	$(EMULATED) $(VENV)/bin/python -m scripts.gpu check --quick --only $(CHECKED)
+
+english: setup
+	$(VENV)/bin/python -m scripts.english $(ARGS)
 
 release: setup
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check build twine

@@ -119,8 +119,6 @@ class ParserNetwork(Rnng):
         """See `Model`: the pretrained vectors."""
         return () if vocabulary.pretrained is None else ("vectors",)
 
-    # graphs
-
     def start(self, tokens: Tokens) -> Configuration:
         """Return the configuration before the first action over a sentence."""
         read = self._input.read(tokens)
@@ -130,8 +128,6 @@ class ParserNetwork(Rnng):
             following = WordPrefix(position, contexts.pop(), vector)
             last.following[None] = last = following
         return self._root(root, len(read))
-
-    # training
 
     def with_unknowns(
         self, example: ParserExample, probability: float, random: np.random.Generator

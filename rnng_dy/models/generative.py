@@ -70,8 +70,6 @@ class GeneratorNetwork(Rnng):
         self._word_table = LookupTable(store, "word", len(vocabulary.words), inputs)
         self.softmax = ClassFactoredSoftmax(store, sizes.hidden, vocabulary.clusters)
 
-    # graphs
-
     def start(self, sentence: object = None) -> Configuration:
         """Return the configuration before the first action, which is the same for all sentences."""
         # `<s>` has id 0
@@ -102,8 +100,6 @@ class GeneratorNetwork(Rnng):
     def derived(self, example: GeneratorExample) -> Derived:
         """Return the tree of a training example."""
         return Derived(None, [example.actions], example.words)
-
-    # training
 
     @staticmethod
     def length(example: GeneratorExample) -> int:

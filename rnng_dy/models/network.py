@@ -232,8 +232,6 @@ class Rnng(Model):
         """Return the tree of a training example."""
         raise NotImplementedError
 
-    # training
-
     def training_loss(self, examples: Sequence[Any], dropout: float) -> dy.Expression:
         """Return the sum of the negative log probabilities in nats of a minibatch, as one graph."""
         losses = self.losses(map(self.derived, examples), dropout).losses

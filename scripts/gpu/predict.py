@@ -67,10 +67,10 @@ class Counts:
 
 
 def counts(lines: Iterable[str], bandwidth: float) -> dict[str, Counts]:
-    """Return the counts of every marked part of a trace.
+    r"""Return the counts of every marked part of a trace.
 
-    >>> kernel = "\\t".join(["kernel", "add", "0", "32", "128", "128", "0"])
-    >>> counts(["mark\\tan update", kernel, "mark\\t"], 1e12)["an update"].launches
+    >>> kernel = "\t".join(["kernel", "add", "0", "32", "128", "128", "0"])
+    >>> counts(["mark\tan update", kernel, "mark\t"], 1e12)["an update"].launches
     1
     """
     parts: dict[str, Counts] = {}
