@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import scripts.script_start  # noqa: F401
+from rnng_dy.model import TAGGER
 from scripts.english.treebanks import write_trees
 
 COMMAND = str(Path(sys.executable).with_name("rnng-dy"))
@@ -69,7 +70,7 @@ def models(transitions: str) -> None:
     )
     parser = f"parser.{transitions}"
     run(f"train discriminative {data} --model {parser} --resume {PARSER}")
-    if not Path(parser, "tagger.json").exists():
+    if not Path(parser, TAGGER).exists():
         run(f"tag --train train.trees --into {parser}")
     data = "--train train.gen.oracle --dev dev.gen.oracle --clusters clusters.paths"
     run(f"train generative {data} --model generator --resume {GENERATOR}")
