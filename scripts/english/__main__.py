@@ -72,7 +72,7 @@ def models(transitions: str) -> None:
     parser = f"parser.{transitions}"
     run(f"train discriminative {data} --model {parser} --resume {PARSER}")
     if not Path(parser, TAGGER).exists():
-        run(f"tag --train train.trees --into {parser}")
+        run(f"tag --train tagger.trees --into {parser}")
     data = "--train train.gen.oracle --dev dev.gen.oracle --clusters clusters.paths"
     run(f"train generative {data} --model generator --resume {GENERATOR}")
     terms = ["--half", "--licence", LICENCE, "--data", DATA]

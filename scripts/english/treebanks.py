@@ -22,6 +22,8 @@ PARTS = dict(
 """The part of each document that is not trained on, `dev` or `test`, by its name."""
 MOST_OF_DEV = 400
 """The most trees of a treebank among the development trees, by which models are chosen."""
+MOST_OF_TAGGER = 8000
+"""The most trees of a treebank among the training trees of the tagger, so that CRAFT does not outweigh the others."""
 # an unlabelled pair of brackets around a clause, which no program can read
 CORRECTIONS = {
     "VOL15_3": (
@@ -34,8 +36,8 @@ NOT_WORDS = frozenset(["SU"])
 
 
 def write_trees(archives: Path, folder: Path) -> Iterator[str]:
-    """Write `train.trees`, `dev.trees` and both per treebank; yield a line per file with its number of trees."""
-    together: dict[str, list[str]] = {"train": [], "dev": []}
+    """Write `train.trees`, `tagger.trees`, `dev.trees`, and the parts of each treebank; yield a line per file."""
+    together: dict[str, list[str]] = {"train": [], "tagger": [], "dev": []}
     for treebank in TREEBANKS:
         parts: dict[str, list[str]] = {"train": [], "dev": [], "test": []}
         for path in unpacked(archives / f"{treebank}.tar.xz", folder / treebank):
@@ -44,6 +46,7 @@ def write_trees(archives: Path, folder: Path) -> Iterator[str]:
             if lines:
                 yield write(folder / f"{treebank}.{part}.trees", lines)
         together["train"] += parts["train"]
+        together["tagger"] += evenly_spaced(parts["train"], MOST_OF_TAGGER)
         together["dev"] += evenly_spaced(parts["dev"], MOST_OF_DEV)
     for part, lines in together.items():
         yield write(folder / f"{part}.trees", lines)
