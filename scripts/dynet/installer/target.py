@@ -17,8 +17,8 @@ from rnng_dy.cpu_level import cpu_level, lower_levels
 
 PYTHONS = ((3, 10), (3, 14))
 OLDEST_GLIBC = "2.17"
-# zig takes -Ofast for -O2: without the second and third, sums are not vectorised; its libc++ has debug information
-ZIG_FLAGS = ["-fno-sanitize=undefined", "-ffast-math", "-fomit-frame-pointer", "-s"]
+# zig takes -Ofast for -O2: without the second and third, sums are not vectorised; the last leaves out debug information
+ZIG_FLAGS = ["-fno-sanitize=undefined", "-ffast-math", "-fomit-frame-pointer", "-Wl,-s"]
 # clang halves vectors of 512 bits otherwise, and a tile of sources/products.h no longer fits the registers
 X86_ZIG_FLAGS = ["-mprefer-vector-width=512"]
 DESCRIBE = """
