@@ -25,7 +25,7 @@ def test_the_archives_are_small_and_name_their_terms():
     sources = (known_models.SHIPPED / "ATTRIBUTION.md").read_text(encoding="utf-8")
     for path in paths:
         terms = model_card.read(path)["terms"]
-        assert terms["licence"] == "CC BY 4.0" and "ATTRIBUTION.md" in terms["training data"]
+        assert terms["licence"] == "CC BY 4.0" and "ATTRIBUTION.md" in terms["data"]
     assert all(name in sources for name in ("MASC", "CRAFT", "GUM"))
 
 
