@@ -64,7 +64,6 @@ perplexity --model {MODELS}/generator --beam 9 --fast-track 1 few.oracle
 suite garden-path-npz --model {MODELS}/lm
 plot {MODELS}/parser -o -
 export {MODELS}/parser -o m.rnng.zip
-models
 reproduce trees --train some.trees --dev some.trees --test some.trees -o out --tags gold --stages data
 """.strip().splitlines()
 SAYS_NO_MORE = f"""
@@ -77,6 +76,7 @@ compare some.trees some.trees some.trees --name a --name b -n 1
 generate --model {MODELS}/generator -n 2
 about {MODELS}/parser
 completion bash
+models
 doctor
 """.strip().splitlines()
 """Commands that say nothing but their results in any case. Those that make models are below, attention in its tests."""
