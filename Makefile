@@ -75,7 +75,6 @@ mutants: setup
 
 wheels:
 	$(PYTHON) scripts/install_dynet --portable$(if $(MACHINE),=$(MACHINE)) --wheel-only
-	rm -rf build
 	DYNET_FLAGS=--portable$(if $(MACHINE),=$(MACHINE)) $(PYTHON) -m pip wheel --quiet --no-deps -w dist .
 
 test-wheels:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import importlib
 import io
-import os
 import signal
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from types import ModuleType
-from typing import NamedTuple, TextIO
+from typing import NamedTuple
 
 import click
 from click.shell_completion import CompletionItem
@@ -19,7 +18,7 @@ from click.shell_completion import CompletionItem
 from oracle.errors import PluginError, RnngError
 from rnng_dy import plugins
 from rnng_dy.cli.group import Group
-from rnng_dy.cli.quiet import escaped
+from rnng_dy.cli.quiet import escaped, to_nowhere, warn
 from rnng_dy.cli.stopping import Terminated
 
 
@@ -111,7 +110,7 @@ class LazyGroup(Group):
 
 
 def _show_warning(message: Warning | str, *place: object) -> None:
-    click.echo(f"Warning: {escaped(str(message))}", err=True)
+    warn(f"Warning: {message}")
 
 
 @contextmanager
@@ -130,15 +129,15 @@ def errors_reported() -> Iterator[None]:
         reason = (str(error).strip() or "a library cannot be loaded").splitlines()[-1]
         fail(f"{reason}: install it, or let the process have more memory (ulimit -v)")
     except KeyboardInterrupt as stop:
-        click.echo(f"\n{escaped(str(stop)) or 'stopped'}", err=True)
+        warn(f"\n{str(stop) or 'stopped'}")
         sys.exit(128 + (signal.SIGTERM if isinstance(stop, Terminated) else signal.SIGINT))
     except BrokenPipeError:
         # the reader of standard output has closed it (`| head`): no error
-        _to_nowhere(sys.stdout)
+        to_nowhere(sys.stdout)
         sys.exit(0)
     except OSError as error:
         # drop the buffered output, which could not be written at Python's exit either
-        _to_nowhere(sys.stdout)
+        to_nowhere(sys.stdout)
         named = "" if error.filename is None else f"{error.filename}: "
         fail(f"{named}{error.strerror or error}")
     except MemoryError as error:
@@ -146,19 +145,9 @@ def errors_reported() -> Iterator[None]:
         fail(f"out of memory{more}: give it less to do at a time")
 
 
-def _to_nowhere(stream: TextIO | None) -> None:
-    """Redirect a stream to the null device, which drops its buffered output."""
-    # a stream of a test has no descriptor; a closed stream is None
-    with suppress(OSError, ValueError, AttributeError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-
-
 def fail(message: str) -> None:
     """Print an error message and exit with code 2."""
-    try:
-        click.echo(f"Error: {escaped(message)}", err=True)
-    except OSError:
-        _to_nowhere(sys.stderr)
+    warn(f"Error: {message}")
     sys.exit(2)
 
 

@@ -11,6 +11,7 @@ from click.shell_completion import get_completion_class
 
 from oracle.errors import RnngError
 from oracle.streams import replacing
+from rnng_dy.cli.quiet import warn
 
 SHELLS = ("bash", "zsh", "fish")
 # zsh: without its completion system there is no compdef, and the script would fail
@@ -51,7 +52,7 @@ def _install(shell: str, text: str) -> None:
     script.parent.mkdir(parents=True, exist_ok=True)
     with replacing(script) as stream:
         stream.write(text)
-    click.echo(f"wrote {script}", err=True)
+    warn(f"wrote {script}")
     undo = f"to undo it, remove {script}"
     if shell != "fish":
         start_up = _folder("ZDOTDIR" if shell == "zsh" else "", "") / f".{shell}rc"
@@ -59,13 +60,13 @@ def _install(shell: str, text: str) -> None:
         line = os.fsencode(f"[ ! -r {name} ] || . {name}  # completion of rnng-dy\n")
         before = start_up.read_bytes() if start_up.exists() else b""
         if line in before:
-            click.echo(f"{start_up} has the line already", err=True)
+            warn(f"{start_up} has the line already")
         else:
             with open(start_up, "ab") as stream:
                 stream.write(line if before.endswith(b"\n") or not before else b"\n" + line)
-            click.echo(f"added a line to {start_up}", err=True)
+            warn(f"added a line to {start_up}")
         undo += f" and the line with `completion of rnng-dy` in {start_up}"
-    click.echo(f"new shells complete rnng-dy; {undo}", err=True)
+    warn(f"new shells complete rnng-dy; {undo}")
 
 
 def _folder(variable: str, default: str) -> Path:

@@ -15,7 +15,7 @@ from rnng_dy.cli.option_groups import flag_given, together
 from rnng_dy.cli.options import AT_LEAST_1, device_option, resume_option
 from rnng_dy.cli.paths import PathName
 from rnng_dy.cli.progress import Progress
-from rnng_dy.cli.quiet import say
+from rnng_dy.cli.quiet import say, warn
 from rnng_dy.cli.stopping import tidy
 from rnng_dy.execution.executor import Executor
 from rnng_dy.execution.local import CPU, local_executor, prepare_process
@@ -114,7 +114,7 @@ def open_model(place: ModelFolder | OpenableScorer, processes: int = 1, device: 
     prepare_process(processes, device or place.device)
     model = place.open()
     if getattr(model, "updates", None) == 0:
-        click.echo(f"{place.folder}: the model is not trained, what it says is random", err=True)
+        warn(f"{place.folder}: the model is not trained, what it says is random")
     return model
 
 

@@ -7,10 +7,8 @@ import sys
 import time
 from typing import TextIO
 
-import click
-
 from oracle.packing import is_packed
-from rnng_dy.cli.quiet import escaped, is_quiet, say, warn
+from rnng_dy.cli.quiet import escaped, is_quiet, say, show, warn
 
 
 def clock(seconds: float) -> str:
@@ -64,14 +62,14 @@ class Progress:
             left = clock((self._total - self._done) / rate) if rate else "?"
             line += f"/{self._total} {self._unit}, {rate:.1f}/s, {left} left"
         if self._redraws:
-            click.echo(f"\r\033[K{line}", nl=False, err=True)
+            show(f"\r\033[K{line}")
         else:
             say(line)
 
     def finish(self) -> None:
         """Print the number of items, the time and the rate."""
         if self._redraws:
-            click.echo("\r\033[K", nl=False, err=True)
+            show("\r\033[K")
         seconds = time.monotonic() - self._start
         done = self._done - self._skipped
         rate = done / max(seconds, 1e-9)

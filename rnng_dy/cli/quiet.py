@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from contextlib import suppress
+from typing import TextIO
+
 import click
 
 _QUIET = "rnng_dy.quiet"
@@ -30,12 +35,27 @@ def is_quiet() -> bool:
 def say(line: str) -> None:
     """Print a message on standard error, unless the command is quiet."""
     if not is_quiet():
-        click.echo(escaped(line), err=True)
+        warn(line)
 
 
 def warn(line: str) -> None:
-    """Print a warning on standard error, even if the command is quiet."""
-    click.echo(line, err=True)
+    """Print a message on standard error, even if the command is quiet."""
+    show(f"{escaped(line)}\n")
+
+
+def show(text: str) -> None:
+    """Print text on standard error unchanged; work goes on if nobody reads it (`2>&1 | tee log`, whose tee is gone)."""
+    try:
+        click.echo(text, nl=False, err=True)
+    except OSError:
+        to_nowhere(sys.stderr)
+
+
+def to_nowhere(stream: TextIO | None) -> None:
+    """Redirect a stream to the null device, which drops its buffered output."""
+    # a stream of a test has no descriptor; a closed stream is None
+    with suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 # characters that control a terminal or change the direction of text

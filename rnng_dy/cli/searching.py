@@ -11,6 +11,7 @@ import click
 
 from rnng_dy.cli.option_groups import all_of, flag_given
 from rnng_dy.cli.options import LiveChoice, type_of
+from rnng_dy.cli.quiet import warn
 from rnng_dy.search.surprisal import SEARCHES, SearchOptions, side_by_side
 
 SENTENCES = 8
@@ -67,9 +68,8 @@ def search_options(command: Callable) -> Callable:
                     f"{flag_given(name)} is for --search {' or '.join(searches)}"
                 )
         if "fast_track" in read and not found["fast_track"]:
-            click.echo(
-                "--fast-track 0: words lose against ever deeper trees, which takes long and finds little",
-                err=True,
+            warn(
+                "--fast-track 0: words lose against ever deeper trees, which takes long and finds little"
             )
         return command(*args, options=found, **kwargs)
 

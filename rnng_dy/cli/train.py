@@ -122,7 +122,7 @@ def _train(kind: str, mpi: bool, **options) -> None:
     except ContradictionError as error:
         raise click.UsageError(str(error)) from None
     except Stopped as stop:
-        click.echo(f"stopped; the same command with --resume continues in {folder}", err=True)
+        warn(f"stopped; the same command with --resume continues in {folder}")
         sys.exit(128 + stop.number)
     except KeyboardInterrupt as stop:
         if options["trees"] is None or Path(folder).exists():

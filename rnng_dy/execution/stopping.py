@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 
 class Stopped(KeyboardInterrupt):
@@ -32,7 +32,9 @@ def stopping(say: Callable[[str], None] = lambda line: None) -> Iterator[list[in
     def stop(number: int, frame: object) -> None:
         stopped.append(number)
         signal.signal(number, before[number])
-        say("stopping after this step; the same again ends at once")
+        # the signal may come while another message is written: RuntimeError
+        with suppress(OSError, RuntimeError):
+            say("stopping after this step; the same again ends at once")
 
     before = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)}
     for number in before:

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import scripts.script_start  # noqa: F401
 from rnng_dy.model import TAGGER
+from scripts.english.commands import run
 from scripts.english.treebanks import write_trees
 
-COMMAND = str(Path(sys.executable).with_name("rnng-dy"))
 LICENCE = "CC BY 4.0"
 DATA = "MASC I (ANC, unrestricted), CRAFT (CC BY 3.0), GUM (CC BY 4.0): see ATTRIBUTION.md"
 PARSER = "--pos --no-tagger --preset fast --evaluate-every 15000 --jobs 2"
@@ -46,8 +44,8 @@ def main() -> None:
 
 
 def trees(archives: Path, folder: Path) -> None:
-    """Write the trees of all parts."""
-    if not (folder / "train.trees").exists():
+    """Write the trees of all parts; those of development come last."""
+    if not (folder / "dev.trees").exists():
         print(*write_trees(archives, folder), sep="\n", flush=True)
 
 
@@ -84,14 +82,6 @@ def make(file: str, command: str, *arguments: str) -> None:
     """Run a command that writes a file, unless the file is there."""
     if not Path(file).exists():
         run(command, *arguments, "-o", file)
-
-
-def run(command: str, *arguments: str) -> None:
-    """Run a command. Ends with its exit code if it fails."""
-    words = [*command.split(), *arguments]
-    print("$ rnng-dy", *words, flush=True)
-    if code := subprocess.call([COMMAND, *words]):
-        sys.exit(code)
 
 
 if __name__ == "__main__":

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import scripts.script_start  # noqa: F401
 from oracle.training_data import evenly_spaced
+from scripts.english.commands import output
 
-COMMAND = str(Path(sys.executable).with_name("rnng-dy"))
 PARTS = ("masc.dev", "craft.dev", "gum.dev", "gum.test")
 MOST = 400
 """The most trees of a part that are scored, evenly spaced."""
@@ -37,15 +35,15 @@ def figures(gold: Path) -> list[float]:
     """Return the numbers of a row."""
     name = str(gold.with_suffix(""))
     oracle = f"{name}.oracle"
-    run(f"oracle --train train.trees {gold} -o {oracle}")
+    output(f"oracle --train train.trees {gold} -o {oracle}")
     models = "--model english.rnng.zip --tags own --jobs 2"
-    run(f"parse {models} {oracle} -o {name}.greedy")
-    run(f"parse {models} --decode mbr {oracle} -o {name}.mbr")
-    run(f"sample {models} --alpha 0.8 --seed 1 {oracle} -o {name}.props")
-    run(f"score --model english-generative.rnng.zip --jobs 2 {name}.props -o {name}.scores")
+    output(f"parse {models} {oracle} -o {name}.greedy")
+    output(f"parse {models} --decode mbr {oracle} -o {name}.mbr")
+    output(f"sample {models} --alpha 0.8 --seed 1 {oracle} -o {name}.props")
+    output(f"score --model english-generative.rnng.zip --jobs 2 {name}.props -o {name}.scores")
     rerank = f"rerank {name}.props {name}.scores --oracle {oracle}"
-    printed = run(f"{rerank} -o {name}.map")
-    run(f"{rerank} -o {name}.map-mbr --decode mbr")
+    printed = output(f"{rerank} -o {name}.map")
+    output(f"{rerank} -o {name}.map-mbr --decode mbr")
     tags = evalb(f"{gold} {name}.greedy")["tagging_accuracy"]
     decoded = [
         evalb(f"{gold} {name}.{way} --tags gold")["f1"]
@@ -56,15 +54,7 @@ def figures(gold: Path) -> list[float]:
 
 def evalb(arguments: str) -> dict[str, float]:
     """Return the scores of all sentences."""
-    return json.loads(run(f"evalb {arguments} --format json"))["all"]
-
-
-def run(command: str) -> str:
-    """Run a command and return what it prints; its messages go to standard error. Ends if it fails."""
-    done = subprocess.run([COMMAND, *command.split(), "-q"], stdout=subprocess.PIPE, text=True)
-    if done.returncode:
-        sys.exit(done.returncode)
-    return done.stdout
+    return json.loads(output(f"evalb {arguments} --format json"))["all"]
 
 
 if __name__ == "__main__":
