@@ -62,9 +62,9 @@ class Job:
         click.get_current_context().call_on_close(executor.close)
         return executor
 
-    def open(self, kind: str, folder: str):
-        """Load a folder's model in this process and use it for the work; report if it is not trained."""
-        return self.open_place(ModelFolder(kind, folder, self.device))
+    def open(self, kind: str, folder: str, *others: str):
+        """Load a model, or an ensemble, in this process and use it for the work; report if it is not trained."""
+        return self.open_place(ModelFolder(kind, folder, self.device, others))
 
     def open_place(self, place: ModelFolder | OpenableScorer):
         """Load a model or a scorer in this process and use it for the work."""
@@ -114,7 +114,7 @@ def open_model(place: ModelFolder | OpenableScorer, processes: int = 1, device: 
     prepare_process(processes, device or place.device)
     model = place.open()
     if getattr(model, "updates", None) == 0:
-        warn(f"{place.folder}: the model is not trained, what it says is random")
+        warn(f"{', '.join(place.folders)}: the model is not trained, what it says is random")
     return model
 
 

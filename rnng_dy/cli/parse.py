@@ -15,7 +15,7 @@ from rnng_dy import registry
 from rnng_dy.cli.job import Job, sentences_job
 from rnng_dy.cli.line_by_line import parse_line_by_line
 from rnng_dy.cli.option_groups import flag_given
-from rnng_dy.cli.options import model_option, output_option
+from rnng_dy.cli.options import models_option, output_option
 from rnng_dy.cli.paths import check_files, write_output
 from rnng_dy.cli.searching import given_search_option, grouped_for, search_options
 from rnng_dy.cli.source import in_words, parser_source, reader_of
@@ -41,7 +41,7 @@ PARSED_WORDS, SEARCHED_WORDS, SAMPLED_WORDS = 600, 100, 10_000
 
 
 @click.command()
-@model_option
+@models_option
 @output_option
 @parser_source
 @click.option(
@@ -53,7 +53,7 @@ PARSED_WORDS, SEARCHED_WORDS, SAMPLED_WORDS = 600, 100, 10_000
 @wanted_trees
 @search_options
 @sentences_job
-def parse(folder, source, output, line_buffered, wanted, options, job) -> None:
+def parse(folders, source, output, line_buffered, wanted, options, job) -> None:
     """Parse sentences: greedily with a parser, or by word-synchronous search with a generative model.
 
     INPUT is an oracle, a file of trees, or tokenised text with one sentence per line, as words or word_TAG. With
@@ -68,8 +68,8 @@ def parse(folder, source, output, line_buffered, wanted, options, job) -> None:
     check_files([output], [source.path])
     if line_buffered:
         _require_line_by_line(source.path, output, wanted, job)
-    way = _way_to_parse(folder, wanted, SearchOptions(**options, seed=wanted.seed))
-    reader = reader_of(job.open(way.kind, folder), source)
+    way = _way_to_parse(folders[0], wanted, SearchOptions(**options, seed=wanted.seed))
+    reader = reader_of(job.open(way.kind, *folders), source)
     writer = TreeWriter(wanted.style, wanted.several, paper_of(output))
     lines = job.with_model(partial(_lines, writer, way.trees))
     if line_buffered:
@@ -80,7 +80,7 @@ def parse(folder, source, output, line_buffered, wanted, options, job) -> None:
 
     def make(kept: Path) -> None:
         title = f"Trees of {'standard input' if source.path == '-' else Path(source.path).name}"
-        write_output(output, writer.drawing(kept, title, f"{way.name} {folder}"))
+        write_output(output, writer.drawing(kept, title, f"{way.name} {' and '.join(folders)}"))
 
     left_out = job.write(
         output,

@@ -9,7 +9,7 @@ import click
 
 from oracle.samples import format_sample
 from rnng_dy.cli.job import sentences_job
-from rnng_dy.cli.options import ALPHA, AT_LEAST_1, model_option, output_option, seed_option
+from rnng_dy.cli.options import ALPHA, AT_LEAST_1, models_option, output_option, seed_option
 from rnng_dy.cli.paths import check_files
 from rnng_dy.cli.source import in_words, parser_source, reader_of
 from rnng_dy.execution.work import Lines
@@ -27,7 +27,7 @@ SAMPLED_WORDS = 100
 
 
 @click.command()
-@model_option
+@models_option
 @output_option
 @click.option("--samples", "n", type=AT_LEAST_1, default=100, help="Number of trees per sentence.")
 @click.option(
@@ -39,7 +39,7 @@ SAMPLED_WORDS = 100
 @seed_option
 @parser_source
 @sentences_job
-def sample(folder, source, output, n, alpha, seed, job) -> None:
+def sample(folders, source, output, n, alpha, seed, job) -> None:
     """Draw trees per sentence of INPUT from the parser's distribution, flattened by alpha.
 
     A line of the output has the number of the sentence from 0, the tree's log probability in nats under the
@@ -48,7 +48,7 @@ def sample(folder, source, output, n, alpha, seed, job) -> None:
     Example: rnng-dy sample --model parser --samples 100 --alpha 0.8 --seed 1 test.oracle -o test.props
     """  # fmt: skip
     check_files([output], [source.path])
-    reader = reader_of(job.open("discriminative", folder), source)
+    reader = reader_of(job.open("discriminative", *folders), source)
     items = reader.sentences()
     decides = n, alpha, seed, [item.sentence for item in items]
     lines = job.with_model(partial(_lines, partial(drawn, n, alpha, seed)))

@@ -10,7 +10,7 @@ import click
 
 from oracle.samples import format_likelihood
 from rnng_dy.cli.job import sentences_job
-from rnng_dy.cli.options import generative_option, output_option
+from rnng_dy.cli.options import generators_option, output_option
 from rnng_dy.cli.paths import FILE, check_files
 from rnng_dy.cli.quiet import warn
 from rnng_dy.execution.work import Lines
@@ -22,11 +22,11 @@ Group = list[ScoredTree]
 
 
 @click.command()
-@generative_option
+@generators_option
 @click.argument("source", type=FILE, metavar="SAMPLES")
 @output_option
 @sentences_job
-def score(folder, source, output, job) -> None:
+def score(folders, source, output, job) -> None:
     """Compute joint likelihoods of the trees in a file of samples or of trees.
 
     A line of the output has the number of words, a tab, and -log p(x, y) in nats.
@@ -34,7 +34,7 @@ def score(folder, source, output, job) -> None:
     Example: rnng-dy score --model generator test.props -o test.likelihoods
     """
     check_files([output], [source])
-    model = job.open("generative", folder)
+    model = job.open("generative", *folders)
     trees = list(scoring.trees_to_score(source, model))
     groups = [list(group) for _, group in groupby(trees, lambda tree: (tree.sentence, tree.words))]
     lines = job.with_model(_lines)

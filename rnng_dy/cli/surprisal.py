@@ -16,6 +16,7 @@ from rnng_dy import registry
 from rnng_dy.cli.job import sentences_job
 from rnng_dy.cli.option_groups import together
 from rnng_dy.cli.options import (
+    ENSEMBLE,
     kneser_ney_option,
     order_option,
     output_option,
@@ -49,9 +50,10 @@ Message = tuple[Callable[[str], None], str]
 @click.command()
 @click.option(
     "--model",
-    "folder",
+    "folders",
     type=GENERATIVE,
-    help="Generative or LSTM language model: folder, archive or name.",
+    multiple=True,
+    help=f"Generative or LSTM language model: folder, archive or name. {ENSEMBLE}",
 )
 @kneser_ney_option
 @scorer_option
@@ -83,7 +85,7 @@ Message = tuple[Callable[[str], None], str]
 @source_options()
 @sentences_job
 def surprisal(
-    folder, train_path, scorer, order, source, outputs, style, options, seed, end, raw, job
+    folders, train_path, scorer, order, source, outputs, style, options, seed, end, raw, job
 ) -> None:
     """Measure the surprisal of each word in bits, with further measures of the search, as a table.
 
@@ -93,13 +95,13 @@ def surprisal(
 
     Example: rnng-dy surprisal --model generator sentences.txt -o surprisals.tsv --html surprisals.html
     """  # fmt: skip
-    if [folder, train_path, scorer].count(None) != 2:
+    if [folders or None, train_path, scorer].count(None) != 2:
         raise click.UsageError("give either --model or --kneser-ney or --scorer")
     baseline = chosen_baseline(train_path, scorer, order)
     _check_outputs(outputs, [source.path, raw, *(baseline.paths if baseline else [])])
     options = SearchOptions(**options, seed=seed)
     wanted = Wanted(end, bool(outputs.trees), outputs.has_beams)
-    place = baseline or _generator(folder, job.device)
+    place = baseline or _generator(folders, job.device)
     lines, columns = partial(searched_lines, options, wanted), measures_of(options)
     if not (isinstance(place, ModelFolder) and registry.kind(place.kind).has_trees):
         _refuse_for_words(outputs)
@@ -120,16 +122,18 @@ def surprisal(
         sentences,
         wanted,
     )
-    description = folder if baseline is None else baseline.title
+    description = " and ".join(folders) if baseline is None else baseline.title
     _write(run, outputs, what, description, job.resume, partial(_messages, items, source.path))
 
 
-def _generator(folder: str, device: str) -> ModelFolder:
-    """The model of a folder. Raises RnngError for a parser."""
-    kind = registry.kind_of(folder)
+def _generator(folders: Sequence[str], device: str) -> ModelFolder:
+    """The model of a folder, or an ensemble. Raises RnngError for a parser."""
+    kind = registry.kind_of(folders[0])
     if not kind.generates_words:
-        raise RnngError(f"{folder} is a parser, which gives words no probability: name a generator")
-    return ModelFolder(kind.name, folder, device)
+        raise RnngError(
+            f"{folders[0]} is a parser, which gives words no probability: name a generator"
+        )
+    return ModelFolder(kind.name, folders[0], device, tuple(folders[1:]))
 
 
 def _write(

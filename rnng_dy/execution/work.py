@@ -33,40 +33,53 @@ class InputFile(NamedTuple):
 
 
 class ModelFolder(NamedTuple):
-    """A model that workers open."""
+    """A model, or an ensemble of several ones, that workers open."""
 
     kind: str
     folder: str
     device: str = engine.CPU
+    others: tuple[str, ...] = ()
+    """The folders of the other models of an ensemble."""
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """Return the folders of all models."""
+        return self.folder, *self.others
 
     def open(self):
-        """Load the model in this process. Raises RnngError if device or folder cannot be used."""
-        return _open(self, os.path.abspath(self.folder))
+        """Load the model in this process. Raises RnngError if device or folders cannot be used."""
+        return _open(self, tuple(map(os.path.abspath, self.folders)))
 
     def files(self) -> dict[str, Folder]:
-        """See `InputFile`."""
-        return model_files(self.folder)
+        """See `InputFile`; the names of other models' files begin with a number."""
+        found = model_files(self.folder)
+        for number, folder in enumerate(self.others, 2):
+            found |= {f"{number}/{name}": path for name, path in model_files(folder).items()}
+        return found
 
     def content(self) -> list[object]:
         """Return what determines the model's results, for `content_hash`: its files except about.json, and plugins."""
         files = sorted(self.files().items())
-        content = [part for name, path in files if name != ABOUT for part in (name, path)]
+        files = [item for item in files if os.path.basename(item[0]) != ABOUT]
+        content = [part for item in files for part in item]
         return [*content, *plugins.hashes()]
 
     def moved(self, folder: str) -> ModelFolder:
         """See `InputFile`."""
-        return self._replace(folder=folder)
+        others = [os.path.join(folder, str(i)) for i in range(2, 2 + len(self.others))]
+        return self._replace(folder=folder, others=tuple(others))
 
 
 IN_FILES = (InputFile, ModelFolder)
 """Classes whose instances refer to files, which are sent along to other machines."""
 
 
-# `path` is part of the key: after a change of the working directory, the same name is another folder
+# `paths` are part of the key: after a change of the working directory, the same name is another folder
 @lru_cache(maxsize=1)
-def _open(place: ModelFolder, path: str):
+def _open(place: ModelFolder, paths: tuple[str, ...]):
     engine.start(place.device)
-    return registry.load(place.folder, place.kind)
+    models = [registry.load(folder, place.kind) for folder in place.folders]
+    return models[0] if len(models) == 1 else registry.kind(place.kind).ensemble_class(*models)
 
 
 def forget_model() -> None:
