@@ -8,9 +8,13 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from oracle.brackets import parse_line
+from oracle.errors import InputError
 from oracle.json_lines import one_line
+from oracle.lazy import nltk
 from oracle.sentences import SourceSentence
 from oracle.streams import open_input
+from oracle.treebank import is_preterminal, subtrees
 
 
 class ScoredTree(NamedTuple):
@@ -20,6 +24,31 @@ class ScoredTree(NamedTuple):
     """Bracketed, on one line."""
     log_prob: float | None
     """In nats: log q(y | x) from a parser, log p(x, y) from a generative model."""
+    posteriors: Sequence[float] | None = None
+    """Probabilities of the constituents in the sentence's samples, from the top down and from left to right."""
+
+    def parsed(self, path: str, line: int) -> nltk.Tree:
+        """Return the tree, which a line of a file has. Raises InputError for no tree, or faulty `posteriors`."""
+        try:
+            tree, found = parse_line(self.tree, path, line, any_bytes=True), self.posteriors
+            constituents = sum(
+                isinstance(node, nltk.Tree) and not is_preterminal(node) for node in subtrees(tree)
+            )
+            if found is not None and (
+                len(found) != constituents or not 0 <= min(found) <= max(found) <= 1
+            ):
+                raise ValueError
+        except (TypeError, ValueError):
+            message = f"posteriors need a probability for each constituent of {self.tree!r:.60}"
+            raise InputError(message, path, line) from None
+        return tree
+
+    def to_json(self) -> dict[str, object]:
+        """Return an object for JSON; without samples it has no `posteriors`."""
+        content = {"tree": self.tree, "log_prob": _number(self.log_prob)}
+        if self.posteriors is None:
+            return content
+        return {**content, "posteriors": [round(p, 6) for p in self.posteriors]}
 
 
 class ParsedSentence(NamedTuple):
@@ -40,9 +69,18 @@ class ParsedSentence(NamedTuple):
         tokens = [{"token": x, "tag": tag} for x, tag in zip(source.tokens, tags, strict=True)]
         for token, (start, end) in zip(tokens, source.spans or (), strict=False):
             token |= {"start": start, "end": end}
-        trees = [{"tree": tree, "log_prob": _number(log_prob)} for tree, log_prob in self.trees]
+        trees = [tree.to_json() for tree in self.trees]
         content = {"sentence": self.number, "line": source.line, "text": source.text}
         return one_line({**content, "tokens": tokens, "trees": trees})
+
+    @classmethod
+    def read(cls, text: str, path: str, line: int) -> ParsedSentence:
+        """Return the sentence of a line of a file. Raises InputError for anything else than `to_json` writes."""
+        try:
+            return cls.from_json(text)
+        except (KeyError, TypeError, ValueError):
+            message = "no line of JSON as `rnng-dy parse --format json` writes it"
+            raise InputError(message, path, line) from None
 
     @classmethod
     def from_json(cls, line: str) -> ParsedSentence:
@@ -56,7 +94,10 @@ class ParsedSentence(NamedTuple):
         source = SourceSentence(
             words, found_tags, None, content["line"], spans or None, content["text"]
         )
-        trees = [ScoredTree(tree["tree"], tree["log_prob"]) for tree in content["trees"]]
+        trees = [
+            ScoredTree(tree["tree"], tree["log_prob"], tree.get("posteriors"))
+            for tree in content["trees"]
+        ]
         return cls(content["sentence"], source, trees)
 
 

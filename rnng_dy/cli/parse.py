@@ -30,8 +30,8 @@ from rnng_dy.search.trees import (
     drawn,
     greedy_tree,
     in_places,
-    mbr_trees,
     parser_trees,
+    rated_trees,
     search_trees,
     tagged_tree,
 )
@@ -145,8 +145,10 @@ def _way_to_parse(folder: str, wanted: Wanted, options: SearchOptions) -> _Way:
         batches = partial(in_words, limit=limit)
     else:
         find, options, batches = greedy_tree, None, partial(in_words, limit=PARSED_WORDS)
-    mbr = wanted.decode == MBR
-    trees = partial(mbr_trees, find) if mbr else partial(parser_trees, find, tagged_tree)
+    if wanted.has_posteriors:
+        trees = partial(rated_trees, find, wanted.decode == MBR)
+    else:
+        trees = partial(parser_trees, find, tagged_tree)
     return _Way("discriminative", "Parser", trees, batches, options)
 
 

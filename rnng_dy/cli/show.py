@@ -60,7 +60,8 @@ class Numbers(click.ParamType):
 def show(trees, gold, style, ranges, only_errors, tags, output) -> None:
     """Draw trees, or samples with their log probabilities; with --gold, mark wrong and missed constituents.
 
-    TREES is a file of trees, or the output of `parse`, `sample` or `rerank`. A constituent that the other tree
+    TREES is a file of trees, or the output of `parse`, `sample` or `rerank`. Posteriors in JSON of `parse` are
+    shades behind the labels of SVG and pages. A constituent that the other tree
     lacks, by EVALB's rules, is red on a terminal with colours and *NP* elsewhere. If all brackets of a sentence are
     right, its tree is drawn once.
 

@@ -36,6 +36,12 @@ class Wanted(NamedTuple):
         """Return whether a sentence may have several trees, which are written with their log probabilities."""
         return self.nbest is not None or (self.samples is not None and self.decode == BEST)
 
+    @property
+    def has_posteriors(self) -> bool:
+        """Return whether trees are decided from samples, or show the posteriors of their constituents."""
+        shown = self.samples is not None and self.style in ("json", *MADE)
+        return shown or self.decode == MBR
+
 
 def _wanted(style: str, nbest: int | None, samples: int | None, decode: str, seed: int) -> Wanted:
     if nbest is not None and (samples is not None or decode == MBR):

@@ -40,8 +40,8 @@ class TreeWriter(NamedTuple):
         if self.style != "brackets":
             return [parsed.to_json()]
         if self.several:
-            return [format_sample(parsed.number - 1, q, tree) for tree, q in parsed.trees]
-        return [tree for tree, _ in parsed.trees] or [""]
+            return [format_sample(parsed.number - 1, t.log_prob, t.tree) for t in parsed.trees]
+        return [scored.tree for scored in parsed.trees] or [""]
 
     def drawing(self, lines: Path, title: str, description: str) -> Iterator[str]:
         """Yield the parts of the drawing of all sentences, from a file of their lines."""

@@ -28,6 +28,13 @@ class Picture(NamedTuple):
     """The reason why they are marked."""
     weights: Mapping[int, Sequence[float]] | None = None
     """Weights of the edges to a constituent's children, by the constituent's number."""
+    posteriors: Sequence[float] | None = None
+    """Probabilities of the constituents, by number."""
+
+    @property
+    def shown(self) -> tuple:
+        """The arguments of `drawing.trees.drawn` after the tree."""
+        return self.marked, self.why, self.weights, self.posteriors
 
 
 class Section(NamedTuple):
@@ -62,8 +69,11 @@ def section(number: int, trees: Sequence[ScoredTree], scored: bool = True) -> Se
     Log probabilities are above the trees if `scored` is set.
     """
     if not scored:
-        trees = [ScoredTree(tree, None) for tree, _ in trees]
-    pictures = [Picture(parse_line(t, any_bytes=True), said) for t, said in _captioned(trees)]
+        trees = [tree._replace(log_prob=None) for tree in trees]
+    pictures = [
+        Picture(parse_line(found.tree, any_bytes=True), said, posteriors=found.posteriors)
+        for found, said in _captioned(trees)
+    ]
     return Section(str(number), pictures, "" if pictures else "no tree")
 
 
@@ -79,8 +89,8 @@ def compared(number: int, gold: nltk.Tree, trees: Sequence[ScoredTree]) -> list[
     if len(names) == 1:
         names = [str(number)]
     return [
-        _compared(name, gold, parse_line(tree, any_bytes=True), said)
-        for name, (tree, said) in zip(names, captioned, strict=True)
+        _compared(name, gold, *captioned_tree)
+        for name, captioned_tree in zip(names, captioned, strict=True)
     ]
 
 
@@ -103,30 +113,32 @@ def _completed(tree: nltk.Tree) -> Iterator[int]:
             number += 1
 
 
-def _compared(name: str, gold: nltk.Tree, system: nltk.Tree, said: str) -> Section:
+def _compared(name: str, gold: nltk.Tree, found: ScoredTree, said: str) -> Section:
+    system = parse_line(found.tree, any_bytes=True)
     marked = mark(gold, system)
     caption = f"system, {said}" if said else "system"
     pictures = [
         Picture(gold, "gold", marked.missed, MISSED),
-        Picture(system, caption, marked.wrong, WRONG),
+        Picture(system, caption, marked.wrong, WRONG, posteriors=found.posteriors),
     ]
     if marked.score.status != SCORED:
         return Section(name, pictures, f"not scored: {marked.score.problem}")
     title = f"F1 {marked.score.f1:.2f}"
     if marked.score.complete:
-        return Section(name, [Picture(system, said)], title, marked.score)
+        right = Picture(system, said, posteriors=found.posteriors)
+        return Section(name, [right], title, marked.score)
     title += f", {len(marked.wrong)} wrong, {len(marked.missed)} missed"
     return Section(name, pictures, title, marked.score)
 
 
-def _captioned(trees: Sequence[ScoredTree]) -> list[tuple[str, str]]:
+def _captioned(trees: Sequence[ScoredTree]) -> list[tuple[ScoredTree, str]]:
     """Return the distinct trees with captions: how many are the same, and their log probability."""
-    counts = Counter(tree for tree, _ in trees)
-    log_probs = {tree: log_prob for tree, log_prob in reversed(trees)}
+    counts = Counter(scored.tree for scored in trees)
+    first = {scored.tree: scored for scored in reversed(trees)}
     found = []
     for tree, count in counts.most_common():
         said = [f"{count} of {len(trees)}"] if len(counts) < len(trees) else []
-        if log_probs[tree] is not None:
-            said.append(f"log probability {log_probs[tree]:.2f}")
-        found.append((tree, ", ".join(said)))
+        if first[tree].log_prob is not None:
+            said.append(f"log probability {first[tree].log_prob:.2f}")
+        found.append((first[tree], ", ".join(said)))
     return found

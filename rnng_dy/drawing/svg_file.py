@@ -17,6 +17,7 @@ svg text { font: 12px system-ui, sans-serif; fill: #333 } svg .label text { fill
 svg .tag text { fill: #777 } svg .edge { stroke: #aaa; fill: none }
 svg .wrong text { fill: #c00; font-weight: 700; text-decoration: underline }
 svg .weight text { font-size: 9px; paint-order: stroke; stroke: #fff; stroke-width: 3px }
+svg .doubt rect { fill: #f0a030 }
 svg .caption { font-weight: 600; fill: #333 }"""
 
 
@@ -34,7 +35,7 @@ def svg_file(sections: Iterable[Section]) -> Iterator[str]:
                 # a letter of a bold caption is about as wide as a letter of a word
                 width, height = max(width, 8 * len(caption) + 2 * MARGIN), height + LINE
             if picture is not None:
-                drawing = drawn(picture.tree, picture.marked, picture.why, picture.weights)
+                drawing = drawn(picture.tree, *picture.shown)
                 parts.append(f'<g transform="translate(0 {height:.0f})">{drawing.body}</g>')
                 width, height = max(width, drawing.width), height + drawing.height
     yield (

@@ -9,7 +9,7 @@ from pathlib import Path
 from oracle.brackets import format_tree, read_tree_lines
 from oracle.errors import InputError, RnngError
 from oracle.lazy import nltk
-from oracle.parsed import ScoredTree
+from oracle.parsed import ParsedSentence, ScoredTree
 from oracle.samples import Sample, is_samples_file, read_samples
 from oracle.streams import WHITE_SPACE, open_lines, read_lines
 from oracle.treebank import has_preterminals, tags, with_words, words
@@ -26,6 +26,8 @@ class FoundTree:
     log_prob: float | None
     line: int
     """1-based line where the tree begins."""
+    posteriors: Sequence[float] | None = None
+    """Probabilities of its constituents, from the top down and from left to right."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class TreeFile:
 
 
 def read_tree_file(path: str) -> TreeFile:
-    """Read trees, one per line or as in a treebank, or samples as `rnng-dy sample` and `parse` write them.
+    """Read trees, one per line or as in a treebank, or samples or JSON as `rnng-dy sample` and `parse` write them.
 
     If each tree has a line of its own, an empty line, `()` and `(())` stand for a sentence without a tree. Raises
     InputError for anything else, and for a file without trees.
@@ -56,6 +58,8 @@ def read_tree_file(path: str) -> TreeFile:
     with open_lines(path) as stream:
         if is_samples_file(stream):
             return _of_samples(path, read_samples(path, stream))
+        if stream.peek(1)[:1] == b"{":
+            return _of_json(path, read_lines(path, stream=stream))
         lines = [
             (number, "" if text.strip(WHITE_SPACE) in NO_TREE else text)
             for number, text in read_lines(path, stream=stream)
@@ -74,6 +78,17 @@ def _of_samples(path: str, samples: Iterable[Sample]) -> TreeFile:
         found = FoundTree(sample.tree, sample.log_q, sample.line)
         trees.setdefault(sample.index + 1, []).append(found)
     return _tree_file(path, trees, max(trees, default=0))
+
+
+def _of_json(path: str, lines: Iterable[tuple[int, str]]) -> TreeFile:
+    trees, number = {}, 0
+    for number, text in lines:
+        found = ParsedSentence.read(text, path, number).trees
+        trees[number] = [
+            FoundTree(each.parsed(path, number), each.log_prob, number, each.posteriors)
+            for each in found
+        ]
+    return _tree_file(path, {n: of for n, of in trees.items() if of}, number)
 
 
 def _tree_file(path: str, trees: Mapping[int, Sequence[FoundTree]], count: int) -> TreeFile:
@@ -142,10 +157,7 @@ def _against(gold: TreeFile, system: TreeFile, number: int, gold_tags: bool) -> 
     if gold_tags:
         found = [replace(each, tree=with_gold_tags(of_gold.tree, each.tree)) for each in found]
     place = f"{gold.path}:{of_gold.line}"
-    fitting = [
-        FoundTree(_fitting(of_gold.tree, each, system, place), each.log_prob, each.line)
-        for each in found
-    ]
+    fitting = [replace(each, tree=_fitting(of_gold.tree, each, system, place)) for each in found]
     yield from compared(number, of_gold.tree, _scored(fitting))
 
 
@@ -181,4 +193,4 @@ def _has_scores(file: TreeFile) -> bool:
 
 
 def _scored(found: Sequence[FoundTree]) -> list[ScoredTree]:
-    return [ScoredTree(format_tree(each.tree), each.log_prob) for each in found]
+    return [ScoredTree(format_tree(each.tree), each.log_prob, each.posteriors) for each in found]

@@ -48,6 +48,6 @@ def _row(section: Section) -> _Row:
 
 def _picture(picture: Picture) -> tuple[str, int, int, str, str]:
     """Return caption, width, height, the SVG inside and the brackets."""
-    drawing = drawn(picture.tree, picture.marked, picture.why, picture.weights)
+    drawing = drawn(picture.tree, *picture.shown)
     size = round(drawing.width), round(drawing.height)
     return (visible(picture.caption), *size, drawing.body, visible(format_tree(picture.tree)))

@@ -16,6 +16,9 @@ LEVEL, GAP, CELL, MARGIN, LEAST = 44, 14, 7.2, 10, 60
 THINNEST, THICKEST = 0.5, 5.0
 """Pixels: thickness of edges with the weights 0 and 1."""
 
+LEAST_DOUBT = 0.01
+"""A constituent whose probability lacks less than this to 1 has no shade."""
+
 Weights = Mapping[int, Sequence[float]]
 """Weights, from 0 to 1, of the edges to a constituent's children, by the constituent's number."""
 
@@ -49,8 +52,13 @@ def drawn(
     marked: Container[int] = (),
     why: str = "not in the gold tree",
     weights: Weights | None = None,
+    posteriors: Sequence[float] | None = None,
 ) -> Drawing:
-    """Return the body and size of `draw_tree`'s element; edges with weights show them as thickness and number."""
+    """Return the body and size of `draw_tree`'s element.
+
+    Edges with weights show them as thickness and number. The less probable a constituent is, by `posteriors`, the
+    darker is the shade behind its label; the title says the probability.
+    """
     nodes = nodes_of(tree)
     width = place(nodes, lambda node: max(cells(visible(node.text)), 2) * CELL, GAP)
     bottom = depth(nodes)
@@ -58,6 +66,8 @@ def drawn(
     for node in nodes:
         kind = "wrong" if node.number in marked else node.kind
         title = why if kind == "wrong" else _size(node)
+        if posteriors is not None and node.number is not None:
+            title += f", probability {posteriors[node.number]:.2f}"
         texts.setdefault(kind, []).append(_text(node, bottom, title))
     groups = "".join(f'<g class="{kind}">{"".join(of_kind)}</g>' for kind, of_kind in texts.items())
     weights = weights or {}
@@ -66,7 +76,8 @@ def drawn(
     edges = "".join(_edge(node, child, bottom) for node in plain for child in node.children)
     body = f'<path class="edge" d="{edges}"/>' if edges else ""
     lines, numbers = _weighted(weighted, weights, bottom)
-    body += f'{lines}<g text-anchor="middle">{groups}{numbers}</g>'
+    shades = "" if posteriors is None else _shades(nodes, posteriors)
+    body += f'{lines}{shades}<g text-anchor="middle">{groups}{numbers}</g>'
     return Drawing(max(width + 2 * MARGIN, LEAST), bottom * LEVEL + 26, body)
 
 
@@ -95,6 +106,20 @@ def _weighted(nodes: Sequence[Node], weights: Weights, bottom: int) -> tuple[str
             numbers.append(f'<text x="{x:.0f}" y="{_y(child, bottom) - 16}">{weight:.2f}</text>')
     text = f'<g class="weight">{"".join(numbers)}</g>' if numbers else ""
     return "".join(lines), text
+
+
+def _shades(nodes: Sequence[Node], posteriors: Sequence[float]) -> str:
+    """Return rectangles behind the labels of constituents that are not certain, as opaque as they are improbable."""
+    rectangles = []
+    for node in nodes:
+        doubt = 0.0 if node.number is None else 1 - posteriors[node.number]
+        if doubt >= LEAST_DOUBT:
+            width = (cells(visible(node.text)) + 1) * CELL
+            x, y = node.x + MARGIN - width / 2, node.level * LEVEL + 5
+            rectangles.append(
+                f'<rect x="{x:.0f}" y="{y}" width="{width:.0f}" height="17" rx="4" fill-opacity="{doubt:.2f}"/>'
+            )
+    return f'<g class="doubt">{"".join(rectangles)}</g>' if rectangles else ""
 
 
 def _size(node: Node) -> str:

@@ -74,7 +74,7 @@ def read_common(gold: str, systems: Sequence[str], gold_tags: bool) -> tuple[Com
     trees = [[line.system for line in of_system] for of_system in lines]
     scores = [Scores(tuple(line.score for line in of_system)) for of_system in lines]
     errors = sum(of_system.errors for of_system in scores)
-    return on_common_sentences(golds.trees, trees, scores), errors
+    return on_common_sentences([gold.tree for gold in golds.trees], trees, scores), errors
 
 
 def on_common_sentences(

@@ -23,6 +23,8 @@ from rnng_dy.evaluation.evalb_params import COLLINS, Params
 from rnng_dy.evaluation.evalb_sentence import Sentence, fix_quotes, matches, read_off
 
 SCORED, ERROR, SKIPPED = 0, 1, 2
+BINS = 10
+"""Bins of posteriors, of equal width."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,8 @@ class SentenceScore:
     words: int = 0
     correct_tags: int = 0
     problem: str = ""
+    rated: tuple[tuple[float, bool], ...] = ()
+    """The posterior of each system bracket that counts, if it has one, and whether it matches."""
 
     @property
     def f1(self) -> float:
@@ -142,8 +146,25 @@ class Scores:
         """Words with the gold tag, percent of the words that are not deleted."""
         return percent(self.total("correct_tags"), self.total("words"))
 
+    @property
+    def calibration_error(self) -> float:
+        """Expected calibration error of the system's brackets, percent; 0 without posteriors.
 
-def percent(part: int, whole: int) -> float:
+        It is the mean difference, over brackets, between the mean posterior and the precision of the brackets with
+        similar posteriors, in ten bins of equal width (Guo et al. 2017).
+        """
+        bins: dict[int, list[tuple[float, bool]]] = {}
+        for s in self.scored:
+            for posterior, is_right in s.rated:
+                bins.setdefault(min(int(posterior * BINS), BINS - 1), []).append(
+                    (posterior, is_right)
+                )
+        brackets = sum(map(len, bins.values()))
+        surplus = [abs(sum(p - is_right for p, is_right in of_bin)) for of_bin in bins.values()]
+        return percent(sum(surplus), brackets)
+
+
+def percent(part: float, whole: int) -> float:
     """Return 100 part / whole in EVALB's order of operations, 0 for an empty whole.
 
     >>> percent(1, 8)
@@ -168,8 +189,13 @@ def _crossing(gold: list[Any], system: list[Any], words: int) -> int:
     )
 
 
-def score_read_off(gold: Sentence, system: Sentence, params: Params) -> SentenceScore:
-    """Score two sentences as EVALB's `calc_result` does, putting deleted quotes back into them."""
+def score_read_off(
+    gold: Sentence, system: Sentence, params: Params, posteriors: Sequence[float] | None = None
+) -> SentenceScore:
+    """Score two sentences as EVALB's `calc_result` does, putting deleted quotes back into them.
+
+    `posteriors` are those of the system's constituents, from the top down.
+    """
     length = gold.length
     if not system.words:
         return SentenceScore(SKIPPED, length, problem="No words in the system's tree")
@@ -182,17 +208,25 @@ def score_read_off(gold: Sentence, system: Sentence, params: Params) -> Sentence
         if not params.same_word(word, other):
             return SentenceScore(ERROR, length, problem=f"Words unmatch ({word}|{other})")
     gold_brackets = gold.counted_brackets(params)
-    system_brackets = system.counted_brackets(params)
+    numbered = system.numbered_brackets(params)
+    system_brackets = list(numbered.values())
+    matched = matches(gold_brackets, system_brackets, params)
+    right = {position for _, position in matched}
     words = len(gold.words)
     return SentenceScore(
         SCORED,
         length,
-        matched=len(matches(gold_brackets, system_brackets, params)),
+        matched=len(matched),
         gold=len(gold_brackets),
         system=len(system_brackets),
         crossing=_crossing(gold_brackets, system_brackets, words),
         words=words,
         correct_tags=sum(map(params.same_label, gold.tags, system.tags)),
+        rated=tuple(
+            (posteriors[number], position in right) for position, number in enumerate(numbered)
+        )
+        if posteriors
+        else (),
     )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
 from oracle.brackets import parse_line
 from oracle.errors import InputError
 from oracle.lazy import nltk
+from oracle.parsed import ParsedSentence
 from oracle.streams import WHITE_SPACE, read_lines
 from oracle.treebank import is_preterminal, is_trace, subtrees, with_tags
 from rnng_dy.evaluation.evalb import Scores, SentenceScore, score_read_off
@@ -28,11 +29,19 @@ def score_files(
     return Scores(tuple(line.score for line in lines), params)
 
 
+class ReadTree(NamedTuple):
+    """A tree of a file."""
+
+    tree: nltk.Tree
+    posteriors: Sequence[float] | None = None
+    """Probabilities of its constituents, from the top down and from left to right."""
+
+
 class TreeLines(NamedTuple):
     """A file's trees, one per line."""
 
     path: str
-    trees: Iterable[nltk.Tree]
+    trees: Iterable[ReadTree]
 
 
 class ScoredLine(NamedTuple):
@@ -55,11 +64,11 @@ def scored_lines(
             few, many = (golds, systems) if gold is None else (systems, golds)
             message = f"the file ends before this line, which {many.path} has; both need one tree per line"
             raise InputError(message, few.path, line)
-        expected = _read_off(gold, params, golds.path, line)
-        if gold_tags:
-            system = with_gold_tags(gold, system)
-        found = _read_off(system, params, systems.path, line)
-        yield ScoredLine(gold, system, score_read_off(expected, found, params))
+        expected = _read_off(gold.tree, params, golds.path, line)
+        tree = with_gold_tags(gold.tree, system.tree) if gold_tags else system.tree
+        found = _read_off(tree, params, systems.path, line)
+        score = score_read_off(expected, found, params, system.posteriors)
+        yield ScoredLine(gold.tree, tree, score)
 
 
 def with_gold_tags(gold: nltk.Tree, system: nltk.Tree) -> nltk.Tree:
@@ -79,15 +88,21 @@ def with_gold_tags(gold: nltk.Tree, system: nltk.Tree) -> nltk.Tree:
     return system
 
 
-def read_tree_lines(path: str) -> Iterator[nltk.Tree]:
-    """Yield a file's trees, one per line. An empty line, `()` and `(())` stand for a tree without words.
+def read_tree_lines(path: str) -> Iterator[ReadTree]:
+    """Yield a file's trees, one per line, or the first trees of lines of JSON by `parse`.
 
-    Raises InputError, with file and line, for a line that is not one tree, and for an empty file.
+    An empty line, `()`, `(())` and JSON without trees stand for a tree without words. Raises InputError, with file and
+    line, for a line that is not one tree, and for an empty file.
     """
     line = 0
     for line, text in read_lines(path):
-        without_tree = text.strip(WHITE_SPACE) in NO_TREE
-        yield nltk.Tree("", []) if without_tree else parse_line(text, path, line)
+        if text.startswith("{"):
+            found = ParsedSentence.read(text, path, line).trees[:1]
+            trees = [ReadTree(each.parsed(path, line), each.posteriors) for each in found]
+        else:
+            without_tree = text.strip(WHITE_SPACE) in NO_TREE
+            trees = [] if without_tree else [ReadTree(parse_line(text, path, line))]
+        yield from trees or [ReadTree(nltk.Tree("", []))]
     if not line:
         raise InputError("the file is empty; give one tree per line", path, 1)
 

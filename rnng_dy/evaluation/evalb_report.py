@@ -16,6 +16,7 @@ HEAD = """\
 RULE = "=" * 76 + "\n"
 # what C prints for 0.0 / 0.0 on x86
 NOT_A_NUMBER = "  -nan"
+CALIBRATION = "calibration_error"
 STATUS = {ERROR: "error", SKIPPED: "skipped"}
 COUNTS = ("sentences", "errors", "skipped", "valid")
 RATES = (
@@ -105,12 +106,17 @@ def format_table(scores: Scores) -> str:
     lines = [f"{'':22}{'all':>10}{f'len<={cutoff}':>10}"]
     for name in COUNTS:
         lines.append(f"{_title(name)}{getattr(scores, name):10d}{getattr(short, name):10d}")
-    for name in RATES:
+    for name in _rates(scores):
         lines.append(f"{_title(name)}{getattr(scores, name):10.2f}{getattr(short, name):10.2f}")
     if scores.unscorable:
         lines.append(f"\nNot scored ({len(scores.unscorable)} of {scores.sentences}):")
         lines += [f"  sentence {n}: {STATUS[s.status]}, {s.problem}" for n, s in scores.unscorable]
     return "\n".join(lines) + "\n"
+
+
+def _rates(scores: Scores) -> tuple[str, ...]:
+    """Return the names of the rates: the calibration error only if there are posteriors."""
+    return (*RATES, CALIBRATION) if any(s.rated for s in scores.scored) else RATES
 
 
 def _title(name: str) -> str:
@@ -121,7 +127,10 @@ def format_csv(scores: Scores) -> str:
     """Return the figures of `format_table` as CSV, unrounded."""
     short = scores.up_to(scores.params.cutoff)
     rows = [("figure", "all", f"len<={scores.params.cutoff}")]
-    rows += [(name, *(str(getattr(of, name)) for of in (scores, short))) for name in COUNTS + RATES]
+    rows += [
+        (name, *(str(getattr(of, name)) for of in (scores, short)))
+        for name in COUNTS + _rates(scores)
+    ]
     return as_csv(rows)
 
 
@@ -144,4 +153,4 @@ def _figures(scores: Scores) -> dict[str, float]:
         f"{name}_brackets": scores.total(name) for name in ("matched", "gold", "system", "crossing")
     }
     totals |= {name: scores.total(name) for name in ("words", "correct_tags")}
-    return {name: getattr(scores, name) for name in COUNTS + RATES} | totals
+    return {name: getattr(scores, name) for name in COUNTS + _rates(scores)} | totals

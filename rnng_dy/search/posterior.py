@@ -42,6 +42,11 @@ class Posterior:
         """Return the probability that the tree has a constituent of this label over words[start:end]."""
         return self.probabilities.get(Bracket(label, start, end), 0.0)
 
+    def of_constituents(self, tree: nltk.Tree) -> list[float]:
+        """Return the probabilities of a tree's constituents, from the top down and from left to right."""
+        found = _brackets(tree, self.tags is not None)
+        return [self.probabilities.get(bracket, 0.0) for bracket, _ in found]
+
     def decode(self) -> nltk.Tree:
         """Return the tree with the highest expected F1, 2 E[matching] / (its brackets + E[gold brackets]).
 

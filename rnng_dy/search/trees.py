@@ -65,15 +65,24 @@ def parser_trees(
     return [of_sentence(item.sentence, each) for item, each in zip(batch, found, strict=True)]
 
 
-def mbr_trees(find: Find, parser, batch: Sequence[NumberedSentence]) -> list[list[ScoredTree]]:
-    """Return the tree with the highest expected F1 under the trees that `find` draws; it has no log probability."""
+def rated_trees(
+    find: Find, decode: bool, parser, batch: Sequence[NumberedSentence]
+) -> list[list[ScoredTree]]:
+    """Return the trees that `find` draws, with the posteriors of their constituents.
 
-    def of_sentence(sentence: SourceSentence, drawn: Sequence[tuple[Actions, float]]) -> ScoredTree:
+    With `decode` it is the tree with the highest expected F1 instead, which has no log probability.
+    """
+
+    def of_sentence(
+        sentence: SourceSentence, drawn: Sequence[tuple[Actions, float]]
+    ) -> list[ScoredTree]:
         samples = [(tagged_tree(parser, sentence, actions), log_q) for actions, log_q in drawn]
-        return ScoredTree(format_tree(posterior(samples, preterminals=True).decode()), None)
+        found = posterior(samples, preterminals=True)
+        chosen = [(found.decode(), None)] if decode else samples
+        return [ScoredTree(format_tree(t), q, found.of_constituents(t)) for t, q in chosen]
 
     found = find(parser, [item.ids for item in batch], [item.index for item in batch])
-    return [[of_sentence(item.sentence, each)] for item, each in zip(batch, found, strict=True)]
+    return [of_sentence(item.sentence, each) for item, each in zip(batch, found, strict=True)]
 
 
 def greedy_tree(parser, sentences: Sequence, numbers: Sequence[int]) -> list[list[tuple]]:

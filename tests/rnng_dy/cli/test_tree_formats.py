@@ -87,7 +87,34 @@ def test_mbr_trees_are_decided_from_the_samples():
     by_100 = parse("--decode", "mbr", "--samples", 100).stdout
     assert parse("--decode", "mbr", "--jobs", 2).stdout == by_100
     [row, *_] = map(json.loads, parse("--decode", "mbr", "--format", "json").stdout.splitlines())
-    assert row["trees"] == [{"tree": by_100.splitlines()[0], "log_prob": None}]
+    [found] = row["trees"]
+    assert (found["tree"], found["log_prob"]) == (by_100.splitlines()[0], None)
+    drawn = posterior([s[2:0:-1] for s in samples(parse("--samples", 100).stdout) if s[0] == 0])
+    expected = drawn.of_constituents(nltk.Tree.fromstring(found["tree"]))
+    assert found["posteriors"] == pytest.approx(expected, abs=1e-6)
+
+
+def test_samples_as_json_have_the_share_of_samples_with_each_constituent():
+    [row, *_] = map(json.loads, parse("--samples", 20, "--format", "json").stdout.splitlines())
+    drawn = [nltk.Tree.fromstring(tree["tree"]) for tree in row["trees"]]
+    for tree, found in zip(drawn, row["trees"], strict=True):
+        labels = [t.label() for t in tree.subtrees(lambda t: not isinstance(t[0], str))]
+        assert len(found["posteriors"]) == len(labels)
+        # over all words, and not two of the label one in the other
+        share = sum(other.label() == tree.label() for other in drawn) / 20
+        assert found["posteriors"][0] == pytest.approx(share, abs=1e-6)
+    assert "posteriors" not in parse("--nbest", 2, "--format", "json").stdout
+
+
+def test_posteriors_are_shades_in_drawings_of_parse_and_show():
+    options = ("--decode", "mbr", "--samples", 15)
+    svg = parse(*options, "--format", "svg").stdout
+    assert 'class="doubt"' in svg and "words, probability 0." in svg
+    page = parse(*options, "--format", "html").stdout
+    assert "doubt" in page.partition('<script type="application/json"')[2]
+    parse(*options, "--format", "json", "-o", "parsed.json")
+    assert invoke("show", "parsed.json", "--format", "svg").stdout == svg
+    assert "doubt" not in parse("--format", "svg").stdout.partition("</style>")[2]
 
 
 def test_mbr_goes_with_samples_of_a_parser_only():

@@ -69,6 +69,24 @@ def test_edges_say_their_weights_and_are_as_thick():
     ]
 
 
+def test_the_shade_of_a_label_is_as_opaque_as_it_is_improbable():
+    picture = section(1, [ScoredTree(CAT, None, [1.0, 0.25, 0.999])])
+    root = ET.fromstring("".join(svg_file([picture])))
+    [group] = [g for g in root.iter(f"{SVG}g") if g.get("class") == "doubt"]
+    [shade] = group
+    assert shade.get("fill-opacity") == "0.75"
+    [label] = [t for t in root.iter(f"{SVG}text") if t.text == "NP"]
+    left, width = float(shade.get("x")), float(shade.get("width"))
+    assert left < float(label.get("x")) < left + width
+    assert float(shade.get("y")) < float(label.get("y")) < float(shade.get("y")) + 17
+    titles = [title.text for title in root.iter(f"{SVG}title")]
+    assert titles == [
+        "4 words, probability 1.00",
+        "2 words, probability 0.25",
+        "1 word, probability 1.00",
+    ]
+
+
 def test_any_word_is_valid_xml():
     tree = "(S " + " ".join(f"(X {word})" for word in [*ODD, "caf\udce9"]) + ")"
     root = ET.fromstring(draw_tree(parse_line(tree, any_bytes=True)))
