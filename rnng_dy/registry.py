@@ -89,7 +89,7 @@ _KINDS = (
         score_name="perplexity",
         score_title="perplexity of words and trees",
         generates_words=True,
-        options=("clusters",),
+        options=("clusters", "open"),
     ),
     Kind(
         "lstm-lm",
@@ -102,7 +102,7 @@ _KINDS = (
         score_name="perplexity",
         score_title="perplexity",
         generates_words=True,
-        options=("clusters",),
+        options=("clusters", "open"),
         has_trees=False,
     ),
 )

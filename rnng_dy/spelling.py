@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +17,9 @@ from oracle.errors import InputError, RnngError
 from oracle.open_classes import OpenClasses, characters_by_kind
 from oracle.regular_files import Member, read_regular
 from oracle.streams import WHITE_SPACE, from_json, replacing
+from oracle.tokens import split_tokens
 from oracle.unknown import UnknownWords
+from rnng_dy.evaluation.records import WordRecord, spelled
 
 SPELLING = "spelling.json"
 """The file of a model folder that holds the spelling model."""
@@ -143,10 +146,51 @@ def required_spelling(model: Any, name: str) -> SpellingModel:
     spelling: SpellingModel | None = getattr(model, "spelling", None)
     if spelling is None:
         raise RnngError(
-            f"{name} has no spelling model, so it gives unknown words no probability: "
-            f"`rnng-dy spell --train TREES --into {name}` makes one from the trees of its training"
+            f"{name} has no spelling model, so it gives no probability to unknown words: "
+            "`rnng-dy spell --train TREES --into MODEL` makes one from the trees of the model's training"
         )
     return spelling
+
+
+def with_open_classes(
+    spelling: SpellingModel, sentences: Iterable[Any]
+) -> tuple[list[Any], list[list[float]]]:
+    """Return sentences with the spelling model's classes of unknown words, and log p of each word's spelling in nats.
+
+    The sentences are those of an oracle or of another source; the classes that they have do not count.
+    """
+    read = [(sentence, spelling.read(sentence.tokens)) for sentence in sentences]
+    seen = [
+        replace(sentence, unkified=tuple(word.unk for word in words)) for sentence, words in read
+    ]
+    return seen, [[word.log_prob for word in words] for _, words in read]
+
+
+def log_prob_as_read(spelling: SpellingModel, sentence: Any) -> float:
+    """Return log p in nats of an oracle's sentence as strings, given its unkified words.
+
+    It is -inf if the oracle has another class for a word than the spelling model.
+    """
+    pairs = zip(spelling.read(sentence.tokens), sentence.unkified, strict=True)
+    return math.fsum(word.log_prob if word.unk == unk else -math.inf for word, unk in pairs)
+
+
+def open_records(
+    model: Any,
+    sentences: Iterable[Sequence[str]],
+    measured: Callable[[list[list[str]]], Iterable[Sequence[WordRecord]]],
+) -> list[list[WordRecord]]:
+    """Return records of words as strings, per sentence; `measured` returns those of words as the model reads them.
+
+    Raises RnngError if the model has no spelling model, or a token is invalid.
+    """
+    spelling = required_spelling(model, "this model")
+    read = [spelling.read(split_tokens(tokens)[0]) for tokens in sentences]
+    records = measured([[word.unk for word in words] for words in read])
+    return [
+        spelled(of_sentence, [word.log_prob for word in words])
+        for of_sentence, words in zip(records, read, strict=True)
+    ]
 
 
 class Symbols:
