@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from itertools import product
 
 from oracle.errors import RnngError
 
@@ -15,6 +16,12 @@ SUFFIXES = ("ed", "ing", "ion", "er", "est", "ly", "ity", "y", "al")
 """Endings that make classes, the first that fits; -s has conditions of its own."""
 
 _UNK = "UNK"
+_CASES = ("", "-LC", "-INITC", "-INITC-KNOWNLC", "-CAPS")
+_ENDS = ("", "-s", *(f"-{end}" for end in SUFFIXES))
+CLASSES = frozenset(
+    map("".join, product([_UNK], _CASES, ("", "-NUM"), ("", "-DASH"), _ENDS)),
+)
+"""All classes that the rules can give."""
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
@@ -62,6 +69,22 @@ class UnknownWords:
             return _UNK
         lower_known = lower(word, self.rules) in self.known
         return _berkeley(_as_bytes(word) if self.rules == "berkeley" else word, lower_known)
+
+    def kind_of(self, character: str) -> str:
+        """Return a character that the rules treat alike everywhere except in a word's last three characters.
+
+        >>> [UnknownWords("berkeley", ()).kind_of(character) for character in "Qq7-?é"]
+        ['A', 'b', '1', '-', '%', '%']
+        """
+        if self.rules == "single" or (self.rules == "berkeley" and character > "\x7f"):
+            return "%"
+        if character.isupper():
+            return "A"
+        if character.islower():
+            return "b" if character.isalpha() else "\u24d0"
+        if character.isalpha():
+            return "\u4e00"
+        return "1" if character.isdigit() else "-" if character == "-" else "%"
 
 
 def infer_unknown_words(

@@ -26,7 +26,8 @@ class _ModelOfSeveral(Ensemble):
 
     def __init__(self, *models: Any):
         super().__init__(*models)
-        self.tagger, self._segmenter = models[0].tagger, models[0]._segmenter
+        first = models[0]
+        self.tagger, self._segmenter, self.spelling = first.tagger, first._segmenter, first.spelling
         self.updates = 0 if any(model.updates == 0 for model in models) else None
 
     def __repr__(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import nltk
@@ -18,6 +19,7 @@ from rnng_dy.search.reader import Reader
 from rnng_dy.search.scoring import joint_log_probs
 from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions, best_trees, measure
 from rnng_dy.search.words import WordRecord
+from rnng_dy.spelling import open_records, required_spelling
 
 
 class GenerativeModel(GeneratorNetwork, ParserI):
@@ -59,21 +61,30 @@ class GenerativeModel(GeneratorNetwork, ParserI):
 
     # use
 
-    def log_prob(self, tree: nltk.Tree) -> float:
+    def log_prob(self, tree: nltk.Tree, open_vocabulary: bool = False) -> float:
         """Return log p(words, tree) in nats; unknown words count as their classes of unknown words.
 
         Args:
             tree: A tree; its POS tags do not matter.
+            open_vocabulary: Whether unknown words count as strings, whose spelling has a probability.
 
         Returns:
             The log probability; -inf if the model lacks a nonterminal or a class of unknown words, or if the transition
             system cannot derive the tree.
+
+        Raises:
+            RnngError: The vocabulary shall be open, and the model has no spelling model.
         """
+        tokens, _ = split_tokens(words_of(tree))
+        unkified, spelling = self.vocabulary.unkify(tokens), 0.0
+        if open_vocabulary:
+            read = required_spelling(self, "this model").read(tokens)
+            unkified, spelling = [w.unk for w in read], math.fsum(w.log_prob for w in read)
         try:
-            example = self.example_of(tree)
+            example = self.encode(unkified, self.transitions.actions_of(tree))
         except ImpossibleError:
             return float("-inf")
-        return float(joint_log_probs(self, example.words, [example.actions])[0])
+        return float(joint_log_probs(self, example.words, [example.actions])[0]) + spelling
 
     def generate(
         self, n: int, seed: int = 1, max_length: int = 200
@@ -108,7 +119,11 @@ class GenerativeModel(GeneratorNetwork, ParserI):
         return best_trees(self, sentences)
 
     def surprisals(
-        self, tokens: Sequence[str], options: SearchOptions = DEFAULT_OPTIONS, end: bool = False
+        self,
+        tokens: Sequence[str],
+        options: SearchOptions = DEFAULT_OPTIONS,
+        end: bool = False,
+        open_vocabulary: bool = False,
     ) -> list[WordRecord]:
         """Measure the surprisal of each word of a sentence, in bits.
 
@@ -116,29 +131,47 @@ class GenerativeModel(GeneratorNetwork, ParserI):
             tokens: The words.
             options: The search; the default is the word-synchronous beam.
             end: Whether to add a record for the end of the sentence.
+            open_vocabulary: Whether the surprisal is that of the word as a string, with the surprisals of its class and
+                of its spelling.
 
         Returns:
             A `WordRecord` per word.
 
         Raises:
-            RnngError: A token is invalid, or the options are impossible.
+            RnngError: A token is invalid, the options are impossible, or the model has no spelling model.
         """
-        [found] = measure(self, [tokens], options, end)
-        return found.records
+        [records] = self._records([tokens], options, end, open_vocabulary)
+        return records
 
     def surprisals_of(
-        self, sentences: Sequence[Sequence[str]] | str, options: SearchOptions = DEFAULT_OPTIONS
+        self,
+        sentences: Sequence[Sequence[str]] | str,
+        options: SearchOptions = DEFAULT_OPTIONS,
+        open_vocabulary: bool = False,
     ) -> list[list[WordRecord]]:
         """Measure the surprisals of several sentences, which is faster than one at a time.
 
         Args:
             sentences: Running text, or a list of lists of words.
             options: The search.
+            open_vocabulary: See `surprisals`.
 
         Returns:
             A list of `WordRecord` per sentence.
         """
-        return [found.records for found in measure(self, self.tokens_of(sentences), options)]
+        return self._records(self.tokens_of(sentences), options, False, open_vocabulary)
+
+    def _records(
+        self,
+        sentences: Sequence[Sequence[str]],
+        options: SearchOptions,
+        end: bool,
+        open_vocabulary: bool,
+    ) -> list[list[WordRecord]]:
+        def measured(unkified: list[list[str]] | None) -> list[list[WordRecord]]:
+            return [found.records for found in measure(self, sentences, options, end, unkified)]
+
+        return open_records(self, sentences, measured) if open_vocabulary else measured(None)
 
     def reader(self, options: SearchOptions = DEFAULT_OPTIONS) -> Reader:
         """Return a reader that takes one sentence word by word.

@@ -24,7 +24,9 @@ from rnng_dy.known_models import Folder, located
 from rnng_dy.model_card import About
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.search.parse_result import ParseResult
+from rnng_dy.spelling import SPELLING, SpellingModel
 from rnng_dy.text.segmenter import TEXT, Segmenter
+from rnng_dy.vocabulary import GeneratorVocabulary
 
 M = TypeVar("M", bound="Model")
 T = TypeVar("T")
@@ -53,6 +55,8 @@ class Model:
     """Number of updates that the parameters have had: 0 if they are random, None if it is unknown."""
     tagger: PerceptronTagger | None = None
     """The tagger that gives words the POS tags that a parser reads; None if the model has none."""
+    spelling: SpellingModel | None = None
+    """The probabilities of strings, by which a model that generates words has an open vocabulary."""
     # Any stands for None, which a model without a card has
     about: About | Any = None
     """Where the model comes from; None if this is not recorded."""
@@ -238,9 +242,11 @@ class Model:
         return model
 
     def write_companions(self, folder: Path) -> None:
-        """Write tagger, model card and segmenter into a folder that is being made."""
+        """Write tagger, spelling model, model card and segmenter into a folder that is being made."""
         if self.tagger is not None:
             save_tagger(self.tagger, folder / TAGGER)
+        if self.spelling is not None:
+            self.spelling.save(folder / SPELLING)
         if self.about is not None:
             model_card.write(folder, self.about)
         if self._segmenter is not None:
@@ -250,7 +256,7 @@ class Model:
     def companions_in(folder: Path) -> set[str]:
         """Return the names that `write_companions` may have written; README.md only if about.json exists."""
         card = {model_card.CARD} if (folder / model_card.ABOUT).exists() else set()
-        return {TAGGER, TEXT, model_card.ABOUT} | card
+        return {TAGGER, SPELLING, TEXT, model_card.ABOUT} | card
 
     def read_companions(self, folder: Folder) -> None:
         """Read the files that `write_companions` wrote; attributes that an older folder lacks keep their values.
@@ -259,6 +265,9 @@ class Model:
         """
         if is_there(folder / TAGGER):
             self.tagger = load_tagger(folder / TAGGER)
+        if isinstance(self.vocabulary, GeneratorVocabulary) and is_there(folder / SPELLING):
+            words = self.vocabulary.unknown, self.vocabulary.ids
+            self.spelling = SpellingModel.load(folder / SPELLING, *words)
         self.about = model_card.read(folder)
         if is_there(folder / TEXT):
             self.segmenter = Segmenter.load(folder / TEXT)

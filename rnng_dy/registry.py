@@ -101,7 +101,7 @@ _KINDS = (
         score_name="perplexity",
         score_title="perplexity of words and trees",
         generates_words=True,
-        options=("clusters",),
+        options=("clusters", "open"),
         ensemble="rnng_dy.ensembles:GenerativeEnsemble",
     ),
     Kind(
@@ -115,7 +115,7 @@ _KINDS = (
         score_name="perplexity",
         score_title="perplexity",
         generates_words=True,
-        options=("clusters",),
+        options=("clusters", "open"),
         has_trees=False,
     ),
 )

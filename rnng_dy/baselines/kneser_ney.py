@@ -6,6 +6,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from oracle.tokens import split_tokens
 from oracle.unknown import UnknownWords, infer_unknown_words
 from rnng_dy.execution.memory import require_memory
 from rnng_dy.search.words import WordRecord, WordScorer
+from rnng_dy.spelling import SpellingModel
 from rnng_dy.text.segmenter import Segmenter
 
 START, END = "<s> ", "</s> "
@@ -92,7 +94,15 @@ class KneserNey(WordScorer):
         model = cls([s.unkified for s in sentences], vocabulary, order)
         model._path = os.path.abspath(path)
         model._unknown = infer_unknown_words((s.tokens, s.unkified) for s in sentences)
+        model._tokens = Counter(token for s in sentences for token in s.tokens)
         return model
+
+    @cached_property
+    def spelling(self) -> SpellingModel | None:
+        """See `WordScorer`; learnt from the words of the training oracle."""
+        if self._unknown is None:
+            return None
+        return SpellingModel(self._unknown, sorted(self.vocabulary - {END}), self._tokens)
 
     def _count(self, padded: list[list[str]]) -> list[Counter[tuple[str, ...]]]:
         """Return the counts of the n-grams of each order, shortest first."""

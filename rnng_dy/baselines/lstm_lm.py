@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from rnng_dy.parameters import ParameterStore
 from rnng_dy.search.generation import draw, until_drawn
 from rnng_dy.search.words import WordRecord
 from rnng_dy.sizes import LanguageModelSizes
+from rnng_dy.spelling import open_records
 from rnng_dy.vocabulary import GeneratorVocabulary
 
 MAX_WORDS = 2000
@@ -123,39 +125,48 @@ class LstmLanguageModel(Model):
             return -math.inf
         return float(self.log_probs([example]).sum())
 
-    def surprisals(self, tokens: Sequence[str], end: bool = False) -> list[WordRecord]:
+    def surprisals(
+        self, tokens: Sequence[str], end: bool = False, open_vocabulary: bool = False
+    ) -> list[WordRecord]:
         """Measure the surprisal of each word of a sentence, in bits.
 
         Args:
             tokens: The words.
             end: Whether to add a record for the end of the sentence.
+            open_vocabulary: Whether the surprisal is that of the word as a string, with the surprisals of its class and
+                of its spelling.
 
         Returns:
             A `WordRecord` per word.
 
         Raises:
-            RnngError: A token is invalid.
+            RnngError: A token is invalid, or the vocabulary shall be open and the model has no spelling model.
         """
-        [records] = self.surprisals_of([tokens])
+        [records] = self.surprisals_of([tokens], open_vocabulary=open_vocabulary)
         return records if end else records[:-1]
 
     def surprisals_of(
         self,
         sentences: Iterable[Sequence[str]] | str,
         unkified: Sequence[Sequence[str] | None] | None = None,
+        open_vocabulary: bool = False,
     ) -> list[list[WordRecord]]:
         """Measure the surprisals of several sentences, in bits.
 
         Args:
             sentences: Running text, or a list of lists of words.
             unkified: The words as the model shall read them, with classes of unknown words; None derives them.
+            open_vocabulary: See `surprisals`; `unkified` then does not count.
 
         Returns:
             Per sentence, a `WordRecord` per word and one for the end. A word has infinite surprisal if the model
             lacks its class of unknown words; the words after it are read without it. Surprisals are NaN in a
             sentence that does not fit into memory.
         """
-        tokens = [split_tokens(sentence)[0] for sentence in self.tokens_of(sentences)]
+        sentences = self.tokens_of(sentences)
+        if open_vocabulary:
+            return open_records(self, sentences, partial(self.surprisals_of, sentences))
+        tokens = [split_tokens(sentence)[0] for sentence in sentences]
         given = unkified or [None] * len(tokens)
         unkify = self.vocabulary.unkify
         seen = [words or unkify(of) for words, of in zip(given, tokens, strict=True)]

@@ -14,6 +14,7 @@ from rnng_dy import plugins
 from rnng_dy.baselines.kneser_ney import KneserNey
 from rnng_dy.execution.work import InputFile
 from rnng_dy.search.words import WordRecord, WordScorer
+from rnng_dy.spelling import SpellingModel
 from rnng_dy.text.segmenter import Segmenter
 
 SCORERS: Registry[type[WordScorer]] = Registry("scorer", WordScorer, KneserNey)
@@ -45,6 +46,11 @@ class OpenableScorer(NamedTuple):
     def segmenter(self) -> Segmenter:
         """See `WordScorer`."""
         return self._scorer().segmenter
+
+    @property
+    def spelling(self) -> SpellingModel | None:
+        """See `WordScorer`."""
+        return self._scorer().spelling
 
     def open(self) -> OpenableScorer:
         """Open the scorer in this process and return it. Raises RnngError for an unknown name or an unsuitable file."""

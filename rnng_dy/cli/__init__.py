@@ -36,6 +36,7 @@ COMMANDS = {
     "tag": Place("tag", "Replace the POS tags of trees by a tagger's."),
     "clusters": Place("clusters", "Make Brown clusters of words, or show them."),
     "train": Place("train", "Train a parser, a generative model or an LSTM."),
+    "spell": Place("spell", "Give a model an open vocabulary."),
     "plot": Place("plot", "Draw the curves of finished and running trainings."),
     "parse": Place("parse", "Parse sentences."),
     "sample": Place("sample", "Draw trees from a parser."),

@@ -286,6 +286,13 @@ kneser_ney_option = click.option(
     metavar="TRAIN.oracle",
     help="Instead of --model: interpolated modified Kneser-Ney n-grams, made from this generative training oracle.",
 )
+open_option = click.option(
+    "--open",
+    "is_open",
+    is_flag=True,
+    help="Give every string a probability: that of its class of unknown words, times that of its spelling, by the "
+    "spelling model that `spell` or `train --open` made.",
+)
 order_option = click.option(
     "--order", type=AT_LEAST_1, default=5, help="Order of n-gram models: the n."
 )

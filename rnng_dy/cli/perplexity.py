@@ -16,10 +16,16 @@ from oracle.blocks import OracleSentence, read_oracle
 from oracle.samples import format_likelihood
 from rnng_dy import registry
 from rnng_dy.cli.job import Job, open_model, sentences_job
-from rnng_dy.cli.options import json_option, kneser_ney_option, order_option, seed_option
+from rnng_dy.cli.options import (
+    json_option,
+    kneser_ney_option,
+    open_option,
+    order_option,
+    seed_option,
+)
 from rnng_dy.cli.paths import FILE, GENERATIVE, check_files, write_output
 from rnng_dy.cli.quiet import warn
-from rnng_dy.cli.rerank import print_likelihood
+from rnng_dy.cli.rerank import print_likelihood, print_rates
 from rnng_dy.cli.searching import grouped_for, search_options
 from rnng_dy.evaluation.perplexity import gap
 from rnng_dy.execution.outputs import write_json
@@ -27,6 +33,7 @@ from rnng_dy.execution.work import ModelFolder
 from rnng_dy.search import marginals
 from rnng_dy.search.marginals import Marginal
 from rnng_dy.search.surprisal import SearchOptions
+from rnng_dy.spelling import log_prob_as_read, required_spelling, with_open_classes
 from rnng_dy.text.sources import NumberedSentence
 
 
@@ -46,6 +53,7 @@ from rnng_dy.text.sources import NumberedSentence
     type=FILE,
     help="With --kneser-ney: add the words of this clusters file to the vocabulary.",
 )
+@open_option
 @click.option("--with-eos", is_flag=True, help="Count the end of each sentence as a word.")
 @click.option(
     "-o",
@@ -71,6 +79,7 @@ def perplexity(
     train_path,
     order,
     clusters_path,
+    is_open,
     with_eos,
     output,
     numbers,
@@ -106,12 +115,24 @@ def perplexity(
     sampled = samples and marginals.sampled_marginals(samples, likelihoods, sentences, source)
     options = SearchOptions(**options, seed=seed)
     if is_searched:
-        found = _searched(folder, sentences, options, job, output or trees or os.devnull)
+        model = job.open("generative", folder)
     else:
         model = _sequential(folder, train_path, order, clusters_path, job.device)
+    spelled = [0.0] * len(sentences)
+    if is_open:
+        spelling = required_spelling(model, folder)
+        if sampled:
+            sampled = [
+                p + log_prob_as_read(spelling, s) for p, s in zip(sampled, sentences, strict=True)
+            ]
+        sentences, of_words = with_open_classes(spelling, sentences)
+        spelled = list(map(math.fsum, of_words))
+    if is_searched:
+        found = _searched(sentences, options, job, output or trees or os.devnull)
+    else:
         found = marginals.sequential_marginals(model, sentences)
     lengths = [len(sentence.tokens) for sentence in sentences]
-    log_ps = [of_sentence.log_p for of_sentence in found]
+    log_ps = [of.log_p + of_words for of, of_words in zip(found, spelled, strict=True)]
     rows = (format_likelihood(*row) for row in zip(lengths, map(neg, log_ps), strict=True))
     write_output(output, (f"{row}\n" for row in rows))
     write_output(trees, (f"{of_sentence.tree}\n" for of_sentence in found))
@@ -120,6 +141,8 @@ def perplexity(
             warn(f"{source}:{sentence.line}: p = 0, {of_sentence.problem}")
     counted = [length + with_eos for length in lengths]
     content = print_likelihood(log_ps, counted, len(sentences))._asdict() | {"of": len(sentences)}
+    if is_open:
+        content |= print_rates(log_ps, [sentence.tokens for sentence in sentences])._asdict()
     if is_searched:
         seconds = math.fsum(of_sentence.seconds for of_sentence in found)
         click.echo(f"seconds={seconds:.1f}")
@@ -144,10 +167,9 @@ def _sequential(folder: str | None, train_path: str, order: int, clusters_path: 
 
 
 def _searched(
-    folder: str, sentences: Sequence[OracleSentence], options: SearchOptions, job: Job, output: str
+    sentences: Sequence[OracleSentence], options: SearchOptions, job: Job, output: str
 ) -> list[Marginal]:
     """Return the marginals by a search with the generative model; a stopped run keeps its results beside `output`."""
-    job.open("generative", folder)
     items = [NumberedSentence(i, sentence) for i, sentence in enumerate(sentences)]
     words = [(s.tokens, s.tags, s.unkified) for s in sentences]
     found: list[Marginal] = []

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import click
 
-from oracle.blocks import read_oracle
+from oracle.blocks import OracleSentence, read_oracle
 from oracle.errors import InputError
-from rnng_dy.cli.paths import FILE, check_files, require_read_once, write_output
+from rnng_dy import registry
+from rnng_dy.cli.paths import FILE, GENERATIVE, check_files, require_read_once, write_output
 from rnng_dy.cli.quiet import warn
 from rnng_dy.cli.tree_formats import MBR, decode_option
-from rnng_dy.evaluation.perplexity import Likelihood, likelihood
+from rnng_dy.evaluation.perplexity import Likelihood, Rates, likelihood, rates
 from rnng_dy.search.importance import map_line, mbr_line, read_sampled, require_fit
+from rnng_dy.spelling import log_prob_as_read, required_spelling
 
 MOST_MISSING, NAMED = 1_000_000, 30
 """Limit on sentences without samples, beyond which the file must be wrong, and on those that are listed."""
@@ -37,9 +40,17 @@ MOST_MISSING, NAMED = 1_000_000, 30
     help="Also print effective sample size and standard error per sentence.",
 )
 @click.option(
+    "--spelling",
+    "folder",
+    type=GENERATIVE,
+    metavar="MODEL",
+    help="Count the words of --oracle as strings, by the spelling model in this model's folder (see `score --open`); "
+    "also print bits per character and byte.",
+)
+@click.option(
     "--allow-missing", is_flag=True, help="Exit with code 0 even if sentences have no samples."
 )
-def rerank(props, likelihoods, output, oracle_path, decode, ess, allow_missing) -> None:
+def rerank(props, likelihoods, output, oracle_path, decode, ess, folder, allow_missing) -> None:
     """Choose each sentence's sample with the highest joint probability (the MAP tree), and estimate perplexity.
 
     `sample` makes PROPS, `score` makes LIKELIHOODS. The output lists log p(x) in nats per sentence; its last lines
@@ -52,6 +63,8 @@ def rerank(props, likelihoods, output, oracle_path, decode, ess, allow_missing) 
         raise click.UsageError(
             "--decode mbr needs -o for the trees, and their words: give --oracle"
         )
+    if folder and not oracle_path:
+        raise click.UsageError("--spelling needs the words as they are written: give --oracle")
     require_read_once(props, likelihoods, oracle_path)
     check_files([output], [props, likelihoods, oracle_path])
     found = {of_sentence.index: of_sentence for of_sentence in read_sampled(props, likelihoods)}
@@ -67,12 +80,16 @@ def rerank(props, likelihoods, output, oracle_path, decode, ess, allow_missing) 
     line_of = mbr_line if decode == MBR else map_line
     lines = (line_of(found[i], oracle) if i in found else "" for i in indices)
     write_output(output, (f"{line}\n" for line in lines))
+    spelled = _spelled(folder, oracle, found, oracle_path) if folder else dict.fromkeys(found, 0.0)
     for of_sentence in found.values():
         e = of_sentence.estimate
         more = f" ess={e.effective_sample_size:.2f} se={e.standard_error:.4f}" if ess else ""
-        click.echo(f"prob: {e.log_marginal:.15g} (len={of_sentence.words}){more}")
-    marginals = [of_sentence.estimate.log_marginal for of_sentence in found.values()]
+        log_p = e.log_marginal + spelled[of_sentence.index]
+        click.echo(f"prob: {log_p:.15g} (len={of_sentence.words}){more}")
+    marginals = [found[i].estimate.log_marginal + spelled[i] for i in found]
     print_likelihood(marginals, [of_sentence.words for of_sentence in found.values()], sentences)
+    if folder:
+        print_rates(marginals, [oracle[i].tokens for i in found])
     missing = [index + 1 for index in range(sentences) if index not in found]
     if missing:
         numbers = ", ".join(map(str, missing[:NAMED])) + ", ..." * (len(missing) > NAMED)
@@ -89,4 +106,27 @@ def print_likelihood(
     for problem in found.warnings(sentences, len(log_probs) - found.sentences):
         warn(problem)
     click.echo("\n".join(found.lines(sentences)))
+    return found
+
+
+def _spelled(
+    folder: str, oracle: Sequence[OracleSentence], indices: Iterable[int], oracle_path: str
+) -> dict[int, float]:
+    """Return log p in nats of the words of sentences as strings, by the spelling model of a folder.
+
+    Warn of sentences whose classes of unknown words are not those of the model: they have p = 0.
+    """
+    spelling = required_spelling(registry.kind_of(folder).model_class.build(folder), folder)
+    found = {i: log_prob_as_read(spelling, oracle[i]) for i in indices}
+    for i, log_p in found.items():
+        if log_p == -math.inf:
+            place = f"{oracle_path}:{oracle[i].line}"
+            warn(f"{place}: p = 0, the model has other classes for its unknown words")
+    return found
+
+
+def print_rates(log_probs: Sequence[float], sentences: Sequence[Sequence[str]]) -> Rates:
+    """Print bits per character and byte of the sentences with p > 0."""
+    found = rates(log_probs, sentences)
+    click.echo("\n".join(found.lines()))
     return found

@@ -10,12 +10,13 @@ import click
 
 from oracle.samples import format_likelihood
 from rnng_dy.cli.job import sentences_job
-from rnng_dy.cli.options import generators_option, output_option
+from rnng_dy.cli.options import generators_option, open_option, output_option
 from rnng_dy.cli.paths import FILE, check_files
 from rnng_dy.cli.quiet import warn
 from rnng_dy.execution.work import Lines
 from rnng_dy.search import scoring
 from rnng_dy.search.scoring import ScoredTree
+from rnng_dy.spelling import required_spelling
 
 Group = list[ScoredTree]
 """The trees of a sentence."""
@@ -25,8 +26,9 @@ Group = list[ScoredTree]
 @generators_option
 @click.argument("source", type=FILE, metavar="SAMPLES")
 @output_option
+@open_option
 @sentences_job
-def score(folders, source, output, job) -> None:
+def score(folders, source, output, is_open, job) -> None:
     """Compute joint likelihoods of the trees in a file of samples or of trees.
 
     A line of the output has the number of words, a tab, and -log p(x, y) in nats.
@@ -35,7 +37,8 @@ def score(folders, source, output, job) -> None:
     """
     check_files([output], [source])
     model = job.open("generative", *folders)
-    trees = list(scoring.trees_to_score(source, model))
+    spelling = required_spelling(model, folders[0]) if is_open else None
+    trees = list(scoring.trees_to_score(source, model, spelling))
     groups = [list(group) for _, group in groupby(trees, lambda tree: (tree.sentence, tree.words))]
     lines = job.with_model(_lines)
     left_out = job.write(output, groups, lines, _impossible, trees, unit="trees", whole=True)
@@ -54,7 +57,8 @@ def _lines(model, groups: Sequence[Group]) -> list[Lines]:
     found = []
     for group in groups:
         log_ps = scoring.tree_log_probs(model, group[0].words, [tree.actions for tree in group])
-        found.append([format_likelihood(len(group[0].words), -log_p) for log_p in log_ps])
+        length, spelling = len(group[0].words), group[0].spelling
+        found.append([format_likelihood(length, -log_p - spelling) for log_p in log_ps])
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import count
 from pathlib import Path
 
 import click
@@ -18,6 +19,7 @@ from rnng_dy.cli.option_groups import together
 from rnng_dy.cli.options import (
     ENSEMBLE,
     kneser_ney_option,
+    open_option,
     order_option,
     output_option,
     seed_option,
@@ -30,7 +32,7 @@ from rnng_dy.cli.source import source_options
 from rnng_dy.cli.word_scorers import chosen_baseline, scorer_option
 from rnng_dy.drawing.surprisal_page import surprisal_page
 from rnng_dy.evaluation.merging import read_raw
-from rnng_dy.evaluation.records import unknown_words
+from rnng_dy.evaluation.records import OPEN_MEASURES, unknown_words
 from rnng_dy.execution.work import Lines, ModelFolder
 from rnng_dy.search.measured_lines import (
     Wanted,
@@ -42,6 +44,7 @@ from rnng_dy.search.surprisal import SearchOptions, measures_of
 from rnng_dy.search.surprisal_outputs import Outputs, Written, measured_sentences, writing
 from rnng_dy.search.trees import NumberedSentence
 from rnng_dy.search.words import MeasuredSentence
+from rnng_dy.spelling import required_spelling, with_open_classes
 
 Message = tuple[Callable[[str], None], str]
 """A function that prints a message, and the message."""
@@ -62,6 +65,7 @@ Message = tuple[Callable[[str], None], str]
 @table_format_option
 @search_options
 @seed_option
+@open_option
 @click.option("--end", is_flag=True, help="Add a row for the end of each sentence.")
 @click.option("--trees", type=FILE, help="Write the best complete tree of each sentence.")
 @click.option(
@@ -85,7 +89,7 @@ Message = tuple[Callable[[str], None], str]
 @source_options()
 @sentences_job
 def surprisal(
-    folders, train_path, scorer, order, source, outputs, style, options, seed, end, raw, job
+    folders, train_path, scorer, order, source, outputs, style, options, seed, is_open, end, raw, job
 ) -> None:
     """Measure the surprisal of each word in bits, with further measures of the search, as a table.
 
@@ -108,10 +112,15 @@ def surprisal(
         lines, columns = partial(sequential_lines, wanted), ["surprisal"]
     model = job.open_place(place)
     transitions = getattr(model, "transitions", TOP_DOWN)
-    sentences = source.read(lambda: model.segmenter, warn)
+    sentences, spellings = source.read(lambda: model.segmenter, warn), None
+    description = " and ".join(folders) if baseline is None else baseline.title
+    if is_open:
+        spelling = required_spelling(model, description)
+        sentences, spellings = with_open_classes(spelling, sentences)
+        columns = [*columns, *OPEN_MEASURES]
     raw_lines = None if raw is None else read_raw(raw, [s.tokens for s in sentences], source.path)
     items = [NumberedSentence(i, s) for i, s in enumerate(sentences)]
-    what = Written(columns, end, transitions, raw_lines, raw, style)
+    what = Written(columns, end, transitions, raw_lines, raw, style, spellings)
     run = partial(
         job.write,
         outputs.output,
@@ -122,7 +131,6 @@ def surprisal(
         sentences,
         wanted,
     )
-    description = " and ".join(folders) if baseline is None else baseline.title
     _write(run, outputs, what, description, job.resume, partial(_messages, items, source.path))
 
 
@@ -158,7 +166,7 @@ def _write(
 
         def make(kept: Path) -> None:
             if outputs.page:
-                words = list(map(what.words, measured_sentences(kept)))
+                words = list(map(what.words, count(1), measured_sentences(kept)))
                 page = surprisal_page(words, "Surprisal", description, what.transitions)
                 write_output(outputs.page, page)
             with writing([output for output in written if output not in at_once]) as write:

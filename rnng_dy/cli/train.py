@@ -81,10 +81,19 @@ clusters_option = data_option(
 )
 
 
+open_option = model_section_option(
+    "--open",
+    is_flag=True,
+    help="Also train a spelling model of unknown words, so that every string has a probability. With --init, keep the "
+    "initial model's, if it has one.",
+)
+
+
 @train.command("generative", cls=Sectioned)
 @training_options
 @state_option(GENERATOR_STATES)
 @clusters_option
+@open_option
 def generative(**options) -> None:
     """Train a generative model p(x, y), and keep the model with the best joint likelihood on the development data.
 
@@ -96,6 +105,7 @@ def generative(**options) -> None:
 @train.command("lstm-lm", cls=Sectioned)
 @training_options
 @clusters_option
+@open_option
 def lstm_lm(action_size, **options) -> None:
     """Train an LSTM language model, a baseline without trees, on the words of trees or generative oracles.
 

@@ -46,6 +46,40 @@ def likelihood(log_marginals: Iterable[float], lengths: Iterable[int]) -> Likeli
     return Likelihood(llh, _exp(-llh / words) if words else math.nan, words, len(possible))
 
 
+class Rates(NamedTuple):
+    """Bits per character and byte, which compare models of different vocabularies and tokenisations.
+
+    White space does not count, since tokenisations differ in it; -LRB- and the like count as brackets.
+    """
+
+    bits_per_character: float
+    bits_per_byte: float
+    characters: int
+    bytes: int
+
+    def lines(self) -> list[str]:
+        """Return the lines to print."""
+        return [
+            f"characters={self.characters} bytes={self.bytes}",
+            f"bits/character={self.bits_per_character:.6g}",
+            f"bits/byte={self.bits_per_byte:.6g}",
+        ]
+
+
+def rates(log_marginals: Sequence[float], sentences: Sequence[Sequence[str]]) -> Rates:
+    """Return the rates of sentences, which are lists of tokens, from their log probabilities in nats, ignoring p = 0.
+
+    >>> rates([-8 * math.log(2)], [["é", "-LRB-"]])
+    Rates(bits_per_character=4.0, bits_per_byte=2.6666666666666665, characters=2, bytes=3)
+    """
+    written = ("".join(tokens) for tokens in sentences)
+    texts = [text.replace("-LRB-", "(").replace("-RRB-", ")") for text in written]
+    sizes = [*map(len, texts)], [len(text.encode("utf-8", "surrogateescape")) for text in texts]
+    found = [likelihood(log_marginals, of_unit) for of_unit in sizes]
+    bits = [-x.llh / math.log(2) / x.words if x.words else math.nan for x in found]
+    return Rates(*bits, *(x.words for x in found))
+
+
 def _exp(x: float) -> float:
     """Return e to the power of x, or infinity if that is too large for a number."""
     try:

@@ -6,7 +6,8 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
+from itertools import chain
 from typing import NamedTuple
 
 END = "</s>"
@@ -40,6 +41,10 @@ class WordRecord:
     """The word as the model reads it: a word of its vocabulary, or a class of unknown words."""
     surprisal: float
     """-log2 p(word | the words before); infinite for a word that the model cannot generate."""
+    class_surprisal: float | None = field(default=None, kw_only=True)
+    """With an open vocabulary, the share of the word or its class of unknown words."""
+    spelling_surprisal: float | None = field(default=None, kw_only=True)
+    """With an open vocabulary, -log2 p(string | class), 0 for a known word; both shares add up to the surprisal."""
     standard_error: float | None = None
     """Standard error of the surprisal, if it is estimated from several runs."""
     syntactic: float | None = None
@@ -67,9 +72,32 @@ class WordRecord:
         """Whether the model knows the word itself; None for the end of a sentence."""
         return None if self.token is None else self.token == self.unk
 
+    def with_spelling(self, bits: float) -> WordRecord:
+        """Return the record of the word as a string, given the surprisal of its spelling; the lexical share has it."""
+        lexical, best = (x if x is None else x + bits for x in (self.lexical, self.best_lexical))
+        return replace(
+            self,
+            surprisal=self.surprisal + bits,
+            class_surprisal=self.surprisal,
+            spelling_surprisal=bits,
+            lexical=lexical,
+            best_lexical=best,
+        )
+
 
 MEASURES = tuple(f.name for f in fields(WordRecord) if f.name not in ("token", "unk", "beam"))
 """The measures of a record, in the order of the columns of a table."""
+OPEN_MEASURES = ("class_surprisal", "spelling_surprisal")
+"""The measures that need an open vocabulary."""
+
+
+def spelled(records: Sequence[WordRecord], log_probs: Sequence[float]) -> list[WordRecord]:
+    """Return the records of words as strings, given log p of each word's spelling in nats; an end has no spelling."""
+    bits = [-log_prob / math.log(2) + 0.0 for log_prob in log_probs]
+    return [
+        record.with_spelling(of_word)
+        for record, of_word in zip(records, chain(bits, [0.0]), strict=False)
+    ]
 
 
 def one_word(text: str) -> str:

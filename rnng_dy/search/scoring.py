@@ -17,6 +17,7 @@ from rnng_dy.engine import dy, one_graph
 from rnng_dy.execution.batches import batches
 from rnng_dy.search.ensemble import Ensemble, log_mean
 from rnng_dy.search.model import Derived, Model
+from rnng_dy.spelling import SpellingModel
 
 MAX_STATES = 4000
 """Configurations per scoring graph; more would need gigabytes at the paper's sizes."""
@@ -95,17 +96,26 @@ class ScoredTree(NamedTuple):
     words: tuple[str, ...]
     """Unkified words."""
     actions: tuple[str, ...]
+    spelling: float = 0.0
+    """log p in nats of the words as strings, given the unkified words; 0 without an open vocabulary."""
 
 
-def trees_to_score(path: str, model) -> Iterator[ScoredTree]:
+def trees_to_score(path: str, model, spelling: SpellingModel | None = None) -> Iterator[ScoredTree]:
     """Yield the trees of a samples file (words unchanged) or of a tree file (unknown words become classes).
 
-    Raises InputError, with the line, for a tree that has no actions.
+    With a spelling model the words count as strings. Raises InputError, with the line, for a tree that has no actions,
+    and for a samples file with a spelling model.
     """
     actions_of, unkify = model.transitions.actions_of, model.vocabulary.unkify
     # opened once, because a pipe cannot be read again
     with open_lines(path) as stream:
         if is_samples_file(stream):
+            if spelling is not None:
+                raise InputError(
+                    "samples have classes of unknown words in place of words: score them without --open, and "
+                    "`rerank --oracle ORACLE --spelling MODEL` adds the spelling",
+                    path,
+                )
             for s in read_samples(path, stream):
                 actions = actions_of(s.tree, preterminals=False)
                 yield ScoredTree(s.index, tuple(words_of(s.tree)), tuple(actions))
@@ -115,7 +125,13 @@ def trees_to_score(path: str, model) -> Iterator[ScoredTree]:
                 actions = tuple(actions_of(located.tree))
             except RnngError as error:
                 raise InputError(str(error), located.path, located.line) from None
-            yield ScoredTree(i, tuple(unkify(words_of(located.tree))), actions)
+            words, log_p = words_of(located.tree), 0.0
+            if spelling is None:
+                unkified = unkify(words)
+            else:
+                read = spelling.read(words)
+                unkified, log_p = [w.unk for w in read], math.fsum(w.log_prob for w in read)
+            yield ScoredTree(i, tuple(unkified), actions, log_p)
 
 
 def impossible(model, trees: Iterable[ScoredTree]) -> list[str]:

@@ -13,7 +13,7 @@ from oracle.streams import naming, open_output
 from oracle.transitions import TransitionSystem
 from oracle.treebank import NO_TAG
 from rnng_dy.evaluation.merging import MergedWord, merge
-from rnng_dy.evaluation.records import tokens_so_far
+from rnng_dy.evaluation.records import spelled, tokens_so_far
 from rnng_dy.evaluation.surprisal_table import beam_lines, header, json_line, line
 from rnng_dy.search.words import MeasuredSentence, WordRecord
 
@@ -63,6 +63,8 @@ class Written(NamedTuple):
     raw_path: str | None
     style: str
     """The format of the table: TSV or CSV."""
+    spellings: Sequence[Sequence[float]] | None = None
+    """log p of each word's spelling in nats, per sentence; None without an open vocabulary."""
 
     def line_outputs(self, outputs: Outputs) -> list[LineOutput]:
         """Return the wanted outputs with their lines, the table first."""
@@ -74,18 +76,22 @@ class Written(NamedTuple):
         ]
         return [output for output in possible if output.path]
 
-    def words(self, measured: MeasuredSentence) -> list[WordRecord]:
-        """Return the records to write."""
-        return [record for record in measured.records if self.end or record.token is not None]
+    def words(self, number: int, measured: MeasuredSentence) -> list[WordRecord]:
+        """Return the records to write of a sentence, whose number is from 1."""
+        records = measured.records
+        if self.spellings is not None:
+            records = spelled(records, self.spellings[number - 1])
+        return [record for record in records if self.end or record.token is not None]
 
     def _beams(self, number: int, measured: MeasuredSentence) -> Iterable[str]:
-        return beam_lines(self.words(measured), number, self.transitions)
+        return beam_lines(self.words(number, measured), number, self.transitions)
 
     def _json(self, number: int, measured: MeasuredSentence) -> Iterable[str]:
-        return [json_line(self.words(measured), number, self.columns, self.transitions)]
+        words = self.words(number, measured)
+        return [json_line(words, number, self.columns, self.transitions)]
 
     def _rows(self, number: int, measured: MeasuredSentence) -> Iterable[str]:
-        records = self.words(measured)
+        records = self.words(number, measured)
         if self.raw is not None:
             records = merge(self.raw[number - 1], records, self.raw_path, number)
         for i, record in enumerate(records, 1):

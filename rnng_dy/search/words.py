@@ -10,6 +10,7 @@ from typing import ClassVar, NamedTuple
 
 from rnng_dy.evaluation.records import Analysis as Analysis
 from rnng_dy.evaluation.records import WordRecord as WordRecord
+from rnng_dy.spelling import SpellingModel
 from rnng_dy.text.segmenter import Segmenter
 
 
@@ -48,6 +49,14 @@ class WordScorer(ABC):
         """The segmenter that turns running text into the scorer's tokens."""
         return Segmenter()
 
+    @property
+    def spelling(self) -> SpellingModel | None:
+        """The probabilities of strings for an open vocabulary; None if the scorer has none."""
+        return None
+
+
+_FIELDS = [field.name for field in fields(WordRecord)]
+
 
 class MeasuredSentence(NamedTuple):
     """The measures of a sentence."""
@@ -63,8 +72,7 @@ class MeasuredSentence(NamedTuple):
 
     def to_json(self) -> str:
         """Return the whole as one line for `from_json`."""
-        names = [field.name for field in fields(WordRecord)]
-        records = [[getattr(record, name) for name in names] for record in self.records]
+        records = [[getattr(record, name) for name in _FIELDS] for record in self.records]
         return json.dumps(self._replace(records=records))
 
     @classmethod
@@ -73,5 +81,6 @@ class MeasuredSentence(NamedTuple):
         records, trees, log_mass, problem = json.loads(text)
         read = []
         for *measures, beam in records:
-            read.append(WordRecord(*measures, beam=[Analysis(*item) for item in beam]))
+            given = dict(zip(_FIELDS[:-1], measures, strict=True))
+            read.append(WordRecord(**given, beam=[Analysis(*item) for item in beam]))
         return cls(read, [Analysis(*tree) for tree in trees], log_mass, problem)

@@ -81,6 +81,7 @@ def extended(model: M, sentences: Sequence[OracleSentence], seed: int) -> M:
             )
     larger = _grown(model, vocabulary, seed, words)
     larger.segmenter = model.segmenter
+    larger.spelling = model.spelling
     if not new.tags:
         larger.tagger = model.tagger
     return larger

@@ -28,6 +28,7 @@ from rnng_dy.training.examples import require_transitions
 from rnng_dy.training.listener import Listener
 from rnng_dy.training.loop import append_record
 from rnng_dy.training.options import TrainingOptions
+from rnng_dy.training.spelling import spelling_of
 from rnng_dy.training.tagger import train_own_tagger
 from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary
 
@@ -142,7 +143,23 @@ class WordsTraining:
             raise InputError(
                 "every sentence has p = 0: training could not be judged by it", data.dev_source
             )
+        if self._options.open and model.spelling is None:
+            self._learn_spelling(model, data)
         return evaluation, [self._keep_clusters]
+
+    def _learn_spelling(self, model, data: TrainingData) -> None:
+        """Give a new model a spelling model of the training words. Raises RnngError for the folder of an old one."""
+        if self._options.resumes:
+            raise RnngError(
+                f"{self._options.folder} was trained without --open: resume without it, and afterwards "
+                "`rnng-dy spell --train TREES --into MODEL` makes a spelling model"
+            )
+        oracle = encoded(data.train)
+        counts = zip(oracle.symbols.words, oracle.counts("tokens").tolist(), strict=True)
+        try:
+            model.spelling = spelling_of(model, {word: count for word, count in counts if count})
+        except RnngError as error:
+            raise InputError(str(error), data.source) from None
 
     def _made_clusters(self) -> list[files.ClusteredWord]:
         """Make Brown clusters of the training oracle, as `rnng-dy clusters` does."""

@@ -55,6 +55,8 @@ class TrainingOptions:
     """Whether a new parser that reads tags gets its own tagger."""
     pretrained: str | None = None
     clusters: str | None = None
+    open: bool = False
+    """Whether a new model gets a spelling model, and so an open vocabulary."""
     device: str | None = None
     world: object | None = None
     """The ranks of MPI (`training.mpi.World`) with --mpi."""

@@ -1,0 +1,286 @@
+"""The spelling of unknown words: p(string | class of unknown words) for every string, by character n-grams."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from oracle.errors import InputError, RnngError
+from oracle.open_classes import OpenClasses, characters_by_kind
+from oracle.regular_files import Member, read_regular
+from oracle.streams import WHITE_SPACE, from_json, replacing
+from oracle.tokens import split_tokens
+from oracle.unknown import UnknownWords
+from rnng_dy.evaluation.records import WordRecord, spelled
+
+SPELLING = "spelling.json"
+"""The file of a model folder that holds the spelling model."""
+FORMAT, VERSION = "rnng_dy spelling", 1
+ORDER = 5
+"""The n of n-grams."""
+SHARE = 0.5
+"""The share of all words in the distribution to which a history of a class backs off."""
+_START, _END = " ", "\n"
+"""Symbols before the first and after the last character; no token has them."""
+
+
+class SpelledWord(NamedTuple):
+    """A word as a model with an open vocabulary reads it."""
+
+    unk: str
+    """The word itself if the model knows it, otherwise its class of unknown words."""
+    log_prob: float
+    """log p(string | class) in nats; 0 for a known word."""
+
+
+class SpellingModel:
+    """A distribution over the strings of each class of unknown words.
+
+    The classes partition the strings (see `OpenClasses`). While a string is spelled, a character after which it cannot
+    reach the class has probability 0, and so has the end of a string that is not in the class. The other symbols share
+    all probability, so that the strings of each class add up to 1.
+    """
+
+    def __init__(self, unknown: UnknownWords, vocabulary: Iterable[str], words: Mapping[str, int]):
+        """Make the model of some words and their counts; words that are known do not count.
+
+        `vocabulary` has the words and classes that the language model generates. Raises RnngError if it has no class.
+        """
+        self.classes = OpenClasses(unknown, vocabulary)
+        known = self.classes.known
+        self.words = {word: count for word, count in sorted(words.items()) if word not in known}
+        self._read: dict[str, SpelledWord] = {}
+        self._next_of_capitalised = defaultdict(list)
+        for word, name in self.classes.capitalised.items():
+            for i, character in enumerate(word):
+                self._next_of_capitalised[name, word[:i]].append(character)
+
+    def read(self, tokens: Iterable[str]) -> list[SpelledWord]:
+        """Return each token as the language model reads it, with the probability of its spelling."""
+        return [self._read.get(token) or self._spelled(token) for token in tokens]
+
+    def _spelled(self, token: str) -> SpelledWord:
+        unk = self.classes.class_of(token)
+        log_prob = 0.0 if token in self.classes.known else self.log_prob(token, unk)
+        self._read[token] = SpelledWord(unk, log_prob)
+        return self._read[token]
+
+    def log_prob(self, word: str, name: str) -> float:
+        """Return log p(word | class) in nats; -inf if the class called `name` does not have the word."""
+        if word in self.classes.known or self.classes.class_of(word) != name:
+            return -math.inf
+        share = self.ngrams.symbols.share
+        steps = enumerate([*word, _END])
+        return math.fsum(math.log(share(self.next_symbol(word[:i], name), s)) for i, s in steps)
+
+    def next_symbol(self, prefix: str, name: str) -> np.ndarray:
+        """Return the probability of each of `Symbols` after a prefix of strings of a class: float64."""
+        of_class = self.ngrams.probabilities(prefix, name) * self._may_follow(prefix, name)
+        return of_class / of_class.sum()
+
+    def _may_follow(self, prefix: str, name: str) -> np.ndarray:
+        """Return which symbols can continue a prefix of strings of a class, or end it."""
+        classes, symbols = self.classes, self.ngrams.symbols
+        features = classes.features(prefix)
+        reached = [
+            name in classes.reachable(classes.extended(features, kind)) for kind in symbols.kinds
+        ]
+        possible = np.array(reached)[symbols.kind_numbers]
+        for character in self._next_of_capitalised.get((name, prefix), ()):
+            possible[symbols.numbers[character]] = True
+        ends = bool(prefix) and prefix not in classes.known and classes.class_of(prefix) == name
+        possible[symbols.numbers[_END]] = ends
+        return possible
+
+    @cached_property
+    def ngrams(self) -> ClassNgrams:
+        """The n-grams, made when they are first needed."""
+        by_class: dict[str, dict[str, int]] = {name: {} for name in self.classes.names}
+        for word, count in self.words.items():
+            by_class[self.classes.class_of(word)][word] = count
+        return ClassNgrams(Symbols(self.classes, self.words), by_class, self.classes.known)
+
+    def save(self, path: Path) -> None:
+        """Write the words and their counts as JSON."""
+        with replacing(path) as stream:
+            content = {"format": FORMAT, "version": VERSION, "words": self.words}
+            json.dump(content, stream, ensure_ascii=False, indent=0)
+
+    @classmethod
+    def load(
+        cls, path: Path | Member, unknown: UnknownWords, vocabulary: Iterable[str]
+    ) -> SpellingModel:
+        """Return the spelling model of a file. Raises InputError for a damaged one or one of another vocabulary."""
+        try:
+            content = from_json(read_regular(path).decode("utf-8", "surrogateescape"))
+            if (content["format"], content["version"]) != (FORMAT, VERSION):
+                raise ValueError("not of this version of rnng_dy")
+            words = content["words"]
+            for word, count in words.items():
+                if not word or set(word) & set(WHITE_SPACE):
+                    raise ValueError(f"{word!r} is no word")
+                if type(count) is not int or not 0 < count < 1 << 53:
+                    raise ValueError(f"the count of {word!r} is {count!r:.40}")
+            model = cls(unknown, vocabulary, words)
+            if len(model.words) < len(words):
+                raise ValueError("the model knows some of its words")
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise InputError(
+                f"damaged, or of another model ({type(error).__name__}: {error}): delete it, and make it again by "
+                "`rnng-dy spell --train TREES --into MODEL`",
+                path,
+            ) from None
+        return model
+
+
+def required_spelling(model: Any, name: str) -> SpellingModel:
+    """Return the spelling model of a language model called `name`. Raises RnngError if it has none."""
+    spelling: SpellingModel | None = getattr(model, "spelling", None)
+    if spelling is None:
+        raise RnngError(
+            f"{name} has no spelling model, so it gives no probability to unknown words: "
+            "`rnng-dy spell --train TREES --into MODEL` makes one from the trees of the model's training"
+        )
+    return spelling
+
+
+def with_open_classes(
+    spelling: SpellingModel, sentences: Iterable[Any]
+) -> tuple[list[Any], list[list[float]]]:
+    """Return sentences with the spelling model's classes of unknown words, and log p of each word's spelling in nats.
+
+    The sentences are those of an oracle or of another source; the classes that they have do not count.
+    """
+    read = [(sentence, spelling.read(sentence.tokens)) for sentence in sentences]
+    seen = [
+        replace(sentence, unkified=tuple(word.unk for word in words)) for sentence, words in read
+    ]
+    return seen, [[word.log_prob for word in words] for _, words in read]
+
+
+def log_prob_as_read(spelling: SpellingModel, sentence: Any) -> float:
+    """Return log p in nats of an oracle's sentence as strings, given its unkified words.
+
+    It is -inf if the oracle has another class for a word than the spelling model.
+    """
+    pairs = zip(spelling.read(sentence.tokens), sentence.unkified, strict=True)
+    return math.fsum(word.log_prob if word.unk == unk else -math.inf for word, unk in pairs)
+
+
+def open_records(
+    model: Any,
+    sentences: Iterable[Sequence[str]],
+    measured: Callable[[list[list[str]]], Iterable[Sequence[WordRecord]]],
+) -> list[list[WordRecord]]:
+    """Return records of words as strings, per sentence; `measured` returns those of words as the model reads them.
+
+    Raises RnngError if the model has no spelling model, or a token is invalid.
+    """
+    spelling = required_spelling(model, "this model")
+    read = [spelling.read(split_tokens(tokens)[0]) for tokens in sentences]
+    records = measured([[word.unk for word in words] for words in read])
+    return [
+        spelled(of_sentence, [word.log_prob for word in words])
+        for of_sentence, words in zip(records, read, strict=True)
+    ]
+
+
+class Symbols:
+    """The symbols that a spelling consists of: the end, some characters, and the kinds of all other characters."""
+
+    def __init__(self, classes: OpenClasses, words: Iterable[str]):
+        """The characters with numbers of their own are those of `words` and of the known words."""
+        characters = sorted(set().union(*words, *classes.known, *classes.capitalised))
+        kinds = list(map(classes.kind_of, characters))
+        others = characters_by_kind(classes.rules).copy()
+        others.subtract(kinds)
+        self.kinds = list(others)
+        """The kinds of characters (see `UnknownWords.kind_of`); they are the last symbols."""
+        self.numbers = {symbol: i for i, symbol in enumerate([_END, *characters])}
+        """The numbers of the end and of single characters."""
+        self.sizes = np.array([1.0] * len(self.numbers) + [*map(float, others.values())])
+        """How many characters each symbol stands for."""
+        self.kind_numbers = np.array([0, *map(self.kinds.index, kinds), *range(len(self.kinds))])
+        """The index in `kinds` of each symbol; that of the end has no meaning."""
+        self._kind_of = classes.kind_of
+
+    def share(self, probabilities: np.ndarray, symbol: str) -> float:
+        """Return the probability of the end or of a character, given the probabilities of all symbols."""
+        number = self.numbers.get(symbol)
+        if number is None:
+            number = len(self.numbers) + self.kinds.index(self._kind_of(symbol))
+        return float(probabilities[number] / self.sizes[number])
+
+
+Table = Mapping[str, tuple[np.ndarray, np.ndarray, float]]
+"""By history: the numbers of the symbols that follow it, their shares, and the share of what it backs off to."""
+
+
+class ClassNgrams:
+    """Character n-grams of classes and of all words, interpolated as by Witten and Bell (1991).
+
+    A history of a class backs off to its shorter history and to the same history in all words. In the end all back off
+    to the same probability for each character.
+    """
+
+    def __init__(
+        self,
+        symbols: Symbols,
+        by_class: Mapping[str, Mapping[str, int]],
+        known: Iterable[str],
+    ):
+        """`by_class` has the words of each class with their counts; each known word counts once, in no class."""
+        self.symbols = symbols
+        every = dict.fromkeys(sorted(known), 1)
+        for words in by_class.values():
+            every.update(words)
+        self._of_all = self._tables(every)
+        self._of_class = {name: self._tables(words) for name, words in by_class.items()}
+
+    def probabilities(self, prefix: str, name: str) -> np.ndarray:
+        """Return the probability of each symbol after a prefix in words of a class: float64."""
+        padded = _START * (ORDER - 1) + prefix
+        own = every = self.symbols.sizes / self.symbols.sizes.sum()
+        for k, (of_class, of_all) in enumerate(
+            zip(self._of_class[name], self._of_all, strict=True)
+        ):
+            history = padded[len(padded) - k :]
+            every = _interpolated(of_all, history, every)
+            own = _interpolated(of_class, history, SHARE * every + (1 - SHARE) * own)
+        return own
+
+    def _tables(self, words: Mapping[str, int]) -> Sequence[Table]:
+        """Return the tables of the histories of 0, 1, ... characters."""
+        counts: list[dict[str, Counter[str]]] = [defaultdict(Counter) for _ in range(ORDER)]
+        for word, count in words.items():
+            text = _START * (ORDER - 1) + word + _END
+            for i in range(ORDER - 1, len(text)):
+                for k in range(ORDER):
+                    counts[k][text[i - k : i]][text[i]] += count
+        return [
+            {history: self._entry(followers) for history, followers in of_length.items()}
+            for of_length in counts
+        ]
+
+    def _entry(self, followers: Counter[str]) -> tuple[np.ndarray, np.ndarray, float]:
+        # as many tokens of something new as there were types
+        total = followers.total() + len(followers)
+        numbers = np.array([self.symbols.numbers[symbol] for symbol in followers])
+        return numbers, np.array([*followers.values()]) / total, len(followers) / total
+
+
+def _interpolated(table: Table, history: str, shorter: np.ndarray) -> np.ndarray:
+    if history not in table:
+        return shorter
+    numbers, shares, rest = table[history]
+    found = rest * shorter
+    found[numbers] += shares
+    return found

@@ -1,0 +1,336 @@
+"""Words as they are: `spell`, `train --open`, and `--open` of surprisal, score and perplexity."""
+
+from __future__ import annotations
+
+import copy
+import csv
+import json
+import math
+import re
+import shutil
+
+import pytest
+
+import rnng_dy
+from oracle.blocks import write_oracle
+from oracle.samples import read_likelihoods
+from oracle.streams import open_output
+from oracle.unknown import CLASSES
+from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
+from rnng_dy.search.surprisal import SearchOptions
+from rnng_dy.vocabulary import GeneratorVocabulary
+from tests.commands import invoke
+
+from ..conftest import make_generator, make_parser, sentences_of, simple_clusters
+
+SMALL = ["--beam", "12", "--fast-track", "2", "--word-beam", "4"]
+OPTIONS = SearchOptions(beam=12, fast_track=2, word_beam=4)
+SYSTEMS = {
+    "generator": ["--model", "generator"],
+    "lm": ["--model", "lm"],
+    "n-grams": ["--kneser-ney", "train.gen.oracle"],
+}
+# eight sentences, of which three have unknown words
+SOME = [*range(16, 20), *range(76, 80)]
+ODD = ["blorked", "X" * 300, "😀", "中文", "Qz-7s", "UNK-NUM", "\u00a0", "42%", "Ünderings"]
+TEXT = f"the cat slept .\n\nthe {' '.join(ODD)} slept .\n"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory, trees, sentences, generative_sentences):
+    """Models without and with (spelling) a spelling model, trees, oracles and a text."""
+    folder = tmp_path_factory.mktemp("open")
+    make_generator(generative_sentences, seed=5).save(folder / "plain")
+    shutil.copytree(folder / "plain", folder / "generator")
+    make_parser(sentences).save(folder / "parser")
+    vocabulary = GeneratorVocabulary.build(
+        simple_clusters(generative_sentences), generative_sentences
+    )
+    LstmLanguageModel(vocabulary, LanguageModelSizes(1, 6, 6), seed=3).save(folder / "lm")
+    (folder / "train.trees").write_text("".join(f"{t.text}\n" for t in trees))
+    (folder / "some.trees").write_text("".join(f"{t.text}\n" for t in map(trees.__getitem__, SOME)))
+    (folder / "text").write_text(TEXT)
+    for name, some, generative in [
+        ("train.gen.oracle", range(len(trees)), True),
+        ("some.gen.oracle", SOME, True),
+        ("some.oracle", SOME, False),
+    ]:
+        of_all = sentences_of(trees, generative)
+        with open_output(folder / name) as stream:
+            write_oracle([of_all[i] for i in some], stream)
+    for model in ("generator", "lm"):
+        said = invoke(
+            "spell", "--train", str(folder / "train.trees"), "--into", str(folder / model)
+        )
+        assert "classes of unknown words" in said.stdout
+    return folder
+
+
+@pytest.fixture
+def folder(made, tmp_path, monkeypatch):
+    shutil.copytree(made, tmp_path / "open")
+    monkeypatch.chdir(tmp_path / "open")
+    return tmp_path / "open"
+
+
+def rows(text):
+    return list(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def surprisal(system, *more, source="text"):
+    search = SMALL if system == "generator" else []
+    return invoke("surprisal", *SYSTEMS[system], *search, source, *more).stdout
+
+
+def value(name, text):
+    return float(re.search(rf"^{name}=(\S+)", text, re.MULTILINE)[1])
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_no_word_is_without_a_surprisal(folder, system):
+    table = rows(surprisal(system, "--open", "--end"))
+    assert [row["token"] for row in table if row["known"] == "0"][-len(ODD) :] == ODD
+    for row in table:
+        whole, of_class, spelling = (
+            float(row[f"{name}surprisal"]) for name in ("", "class_", "spelling_")
+        )
+        assert math.isfinite(whole)
+        assert whole == pytest.approx(of_class + spelling, abs=2e-6)
+        assert (spelling > 0) == (row["known"] == "0")
+        assert row["known"] != "0" or row["unk"] in CLASSES
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_the_class_surprisal_is_the_closed_surprisal(folder, system):
+    source = "some.trees"
+    closed = rows(surprisal(system, source=source))
+    opened = rows(surprisal(system, "--open", source=source))
+    assert [row["surprisal"] for row in closed] == [row["class_surprisal"] for row in opened]
+    assert [row["unk"] for row in closed] == [row["unk"] for row in opened]
+    assert any(row["known"] == "0" for row in opened)
+
+
+def test_closed_figures_do_not_change(folder):
+    def outputs(model):
+        commands = [
+            ["surprisal", "--model", model, *SMALL, "text"],
+            ["score", "--model", model, "some.trees"],
+        ]
+        return [invoke(*command).stdout for command in commands]
+
+    assert outputs("plain") == outputs("generator")
+    assert "spelling_surprisal" not in outputs("generator")[0]
+
+
+def test_shares_still_add_up(folder):
+    for row in rows(surprisal("generator", "--open")):
+        total = float(row["syntactic"]) + float(row["lexical"])
+        assert total == pytest.approx(float(row["surprisal"]), abs=2e-6)
+
+
+def test_written_words_have_the_sums(folder):
+    (folder / "tokens").write_text("the blorked .\n")
+    (folder / "raw").write_text("the blorked.\n")
+    of_tokens = rows(surprisal("lm", "--open", source="tokens"))
+    merged = rows(surprisal("lm", "--open", "--merge", "raw", source="tokens"))
+    for name in ("surprisal", "class_surprisal", "spelling_surprisal"):
+        total = sum(float(row[name]) for row in of_tokens[1:])
+        assert float(merged[1][name]) == pytest.approx(total, abs=3e-6)
+
+
+def test_json_and_page_have_the_open_figures(folder):
+    table = rows(surprisal("generator", "--open", "-o", "t", "--json", "j", "--html", "h.html"))
+    table = rows((folder / "t").read_text())
+    words = [
+        w for line in (folder / "j").read_text().splitlines() for w in json.loads(line)["words"]
+    ]
+    assert [w["spelling_surprisal"] for w in words] == pytest.approx(
+        [float(row["spelling_surprisal"]) for row in table], abs=1e-6
+    )
+    assert "blorked" in (folder / "h.html").read_text()
+
+
+@pytest.mark.parametrize("model", ["generator", "lm"])
+def test_python_gives_the_same(folder, model):
+    loaded = rnng_dy.load(folder / model)
+    tokens = TEXT.splitlines()[2].split(" ")
+    options = {"options": OPTIONS} if model == "generator" else {}
+    records = loaded.surprisals(tokens, **options, open_vocabulary=True)
+    table = [row for row in rows(surprisal(model, "--open")) if row["sentence_id"] == "3"]
+    assert [r.surprisal for r in records] == pytest.approx(
+        [float(row["surprisal"]) for row in table], rel=1e-5
+    )
+    several = loaded.surprisals_of([tokens], **options, open_vocabulary=True)[0]
+    assert [r.spelling_surprisal for r in several[: len(tokens)]] == [
+        r.spelling_surprisal for r in records
+    ]
+    closed = loaded.surprisals(tokens[:1], **options)
+    assert closed[0].class_surprisal is closed[0].spelling_surprisal is None
+
+
+def test_the_spelling_model_travels_with_the_model(folder):
+    invoke("export", "generator", "-o", "generator.rnng.zip")
+    words = ["blorked", "the"]
+    models = [rnng_dy.load(name) for name in ("generator", "generator.rnng.zip")]
+    models.append(copy.deepcopy(models[0]))
+    first, *others = [model.spelling.read(words) for model in models]
+    assert first == others[0] == others[1]
+    assert first[0].log_prob < 0 == first[1].log_prob
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["surprisal", "--model", "plain", "text", "--open"],
+        ["score", "--model", "plain", "some.trees", "--open"],
+        ["perplexity", "--model", "plain", "some.gen.oracle", "--open"],
+    ],
+)
+def test_without_a_spelling_model_the_message_says_how_to_make_one(folder, command):
+    said = invoke(*command, code=2)
+    assert "rnng-dy spell --train TREES --into MODEL" in said.stderr
+    assert said.stdout == ""
+
+
+def test_python_says_so_too(folder):
+    with pytest.raises(rnng_dy.RnngError, match="this model has no spelling model"):
+        rnng_dy.load("plain").surprisals(["the"], open_vocabulary=True)
+
+
+def test_score_adds_the_spelling_of_each_tree(folder, trees):
+    def scores(*more):
+        invoke("score", "--model", "generator", "some.trees", "-o", "scores", *more)
+        return [neg_log_p for _, neg_log_p in read_likelihoods("scores")]
+
+    model = rnng_dy.load("generator")
+    closed, opened = scores(), scores("--open")
+    for i, of_closed, of_open in zip(SOME, closed, opened, strict=True):
+        tree = trees[i]
+        spelled = sum(w.log_prob for w in model.spelling.read(tree.tree.leaves()))
+        assert of_open - of_closed == pytest.approx(-spelled, abs=1e-3)
+        assert model.log_prob(tree.tree, open_vocabulary=True) == pytest.approx(-of_open, rel=1e-5)
+    assert opened != closed
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_perplexity_counts_strings(folder, system):
+    search = SMALL if system == "generator" else []
+
+    def measured(*more):
+        return invoke("perplexity", "some.gen.oracle", *SYSTEMS[system], *search, *more).stdout
+
+    closed, opened = measured(), measured("--open", "--json", "numbers")
+    bits = sum(
+        float(row["spelling_surprisal"])
+        for row in rows(surprisal(system, "--open", source="some.gen.oracle"))
+    )
+    llh = value("LLH", opened)
+    assert llh == pytest.approx(value("LLH", closed) - bits * math.log(2), rel=1e-5)
+    tokens = [row["token"] for row in rows(surprisal(system, source="some.gen.oracle"))]
+    characters = len("".join(tokens))
+    assert f"characters={characters} bytes={characters}" in opened
+    assert "characters" not in closed
+    numbers = json.loads((folder / "numbers").read_text())
+    expected = -llh / math.log(2) / characters
+    assert numbers["bits_per_character"] == pytest.approx(expected, rel=1e-9)
+    assert numbers["bits_per_byte"] == numbers["bits_per_character"]
+
+
+def test_samples_get_the_spelling_of_their_sentence(folder):
+    invoke("sample", "--model", "parser", "--samples", "3", "some.oracle", "-o", "props")
+    invoke("score", "--model", "generator", "props", "-o", "likelihoods")
+    rerank = ["rerank", "props", "likelihoods", "--oracle", "some.gen.oracle"]
+    closed, opened = invoke(*rerank).stdout, invoke(*rerank, "--spelling", "generator").stdout
+    spelled = sum(
+        -float(row["spelling_surprisal"]) * math.log(2)
+        for row in rows(surprisal("generator", "--open", source="some.gen.oracle"))
+    )
+    assert value("LLH", opened) - value("LLH", closed) == pytest.approx(spelled, abs=1e-3)
+    assert value("bits/character", opened) > 0
+    beside = ["--samples", "props", "--likelihoods", "likelihoods"]
+    perplexity = ["perplexity", "some.gen.oracle", "--model", "generator", *SMALL, *beside]
+    llh = re.search(r"^samples: LLH=(\S+)", invoke(*perplexity, "--open").stdout, re.MULTILINE)[1]
+    assert float(llh) == pytest.approx(value("LLH", opened), rel=1e-9)
+
+
+def test_samples_have_no_strings_to_score(folder):
+    invoke("sample", "--model", "parser", "--samples", "1", "some.oracle", "-o", "props")
+    said = invoke("score", "--model", "generator", "props", "--open", code=2)
+    assert "rerank --oracle ORACLE --spelling MODEL" in said.stderr
+    said = invoke("rerank", "props", "props", "--spelling", "generator", code=2)
+    assert "--oracle" in said.stderr
+
+
+def test_other_classes_in_the_oracle_are_reported(folder):
+    invoke("sample", "--model", "parser", "--samples", "1", "some.oracle", "-o", "props")
+    invoke("score", "--model", "generator", "props", "-o", "likelihoods")
+    with_other = (folder / "some.gen.oracle").read_text().splitlines()
+    with_other[1] = " ".join(["blorked", *with_other[1].split(" ")[1:]])
+    (folder / "other").write_text("\n".join(with_other) + "\n")
+    rerank = ["rerank", "props", "likelihoods", "--oracle", "other", "--spelling", "generator"]
+    said = invoke(*rerank)
+    assert "other:1: p = 0, the model has other classes for its unknown words" in said.stderr
+    assert "sentences=7 of 8" in said.stdout
+
+
+# making spelling models
+
+
+def test_text_of_any_kind_gives_a_spelling_model(folder):
+    (folder / "raw").write_text("The gwelph blorked. It blorks again!\n")
+    for more in (["raw", "--text"], ["text"], ["some.gen.oracle"]):
+        said = invoke("spell", "--train", *more, "--into", "plain")
+        assert "plain: spelling of" in said.stdout
+        (folder / "plain/spelling.json").unlink()
+
+
+def test_a_model_keeps_the_spelling_model_it_has(folder):
+    said = invoke("spell", "--train", "some.trees", "--into", "generator", code=2)
+    assert "remove generator/spelling.json first" in said.stderr
+
+
+def test_a_parser_has_no_spelling_model(folder):
+    assert "is a parser" in invoke("spell", "--train", "text", "--into", "parser", code=2).stderr
+
+
+def test_an_archive_stays_as_it_is(folder):
+    invoke("export", "plain", "-o", "plain.rnng.zip")
+    said = invoke("spell", "--train", "text", "--into", "plain.rnng.zip", code=2)
+    assert "is an archive" in said.stderr
+
+
+def test_known_words_alone_teach_nothing(folder):
+    (folder / "known").write_text("the cat .\n")
+    said = invoke("spell", "--train", "known", "--into", "plain", code=2)
+    assert "known: the model knows every word" in said.stderr
+    assert not (folder / "plain/spelling.json").exists()
+
+
+def test_a_damaged_file_is_named(folder):
+    (folder / "lm/spelling.json").write_text("{}")
+    said = invoke("surprisal", "--model", "lm", "text", code=2)
+    assert "lm/spelling.json: damaged" in said.stderr
+    assert "rnng-dy spell --train" in said.stderr
+
+
+@pytest.mark.parametrize("kind", ["generative", "lstm-lm"])
+def test_training_makes_the_same_spelling_model(folder, kind):
+    train = ["train", kind, "--trees", "train.trees", "--dev-trees", "some.trees", "--hidden", "8"]
+    train += ["--lstm-input", "8", "--epochs", "1", "--preset", "fast", "--model", "new"]
+    invoke(*train, "--open")
+    made = (folder / "new/spelling.json").read_bytes()
+    assert rnng_dy.load("new").spelling.words == json.loads(made)["words"]
+    (folder / "new/spelling.json").unlink()
+    invoke("spell", "--train", "train.trees", "--into", "new")
+    assert (folder / "new/spelling.json").read_bytes() == made
+    (folder / "new/spelling.json").unlink()
+    said = invoke(*train, "--open", "--resume", code=2)
+    assert "new was trained without --open" in said.stderr
+
+
+def test_a_continued_model_keeps_its_spelling_model(folder):
+    train = ["train", "generative", "--trees", "some.trees", "--dev-trees", "some.trees"]
+    invoke(*train, "--epochs", "1", "--preset", "fast", "--init", "generator", "--model", "new")
+    assert (folder / "new/spelling.json").read_bytes() == (
+        folder / "generator/spelling.json"
+    ).read_bytes()
