@@ -76,7 +76,7 @@ def _run(line: str) -> str:
 
 
 def result_of(line: str) -> Result | str | None:
-    """Run `rnng-dy …`, `echo TEXT | rnng-dy …`, `echo TEXT > FILE` (or >>), `mpirun -n N rnng-dy …`; what mpirun says."""
+    """Run `rnng-dy …`, `echo TEXT | rnng-dy …`, `echo TEXT > FILE` (or >>) or `mpirun …`; what mpirun prints."""
     words = shlex.split(line)
     text = None
     if words[0] == "mpirun":

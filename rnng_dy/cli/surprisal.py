@@ -22,6 +22,7 @@ from rnng_dy.cli.options import (
     output_option,
     seed_option,
     table_format_option,
+    unknown_option,
 )
 from rnng_dy.cli.paths import FILE, GENERATIVE, PAGE, check_files, write_output
 from rnng_dy.cli.quiet import say, warn
@@ -42,6 +43,7 @@ from rnng_dy.search.surprisal import SearchOptions, measures_of
 from rnng_dy.search.surprisal_outputs import Outputs, Written, measured_sentences, writing
 from rnng_dy.search.table_rows import RawLineRows, RegionRows, StimulusRows, TextRows, TokenRows
 from rnng_dy.search.trees import NumberedSentence
+from rnng_dy.search.unknown_words import LocatedSentence, require_known
 from rnng_dy.search.words import MeasuredSentence
 from rnng_dy.text.sources import Source
 from rnng_dy.text.stimuli import read_stimuli
@@ -64,6 +66,7 @@ Message = tuple[Callable[[str], None], str]
 @table_format_option
 @search_options
 @seed_option
+@unknown_option
 @click.option("--end", is_flag=True, help="Add a row for the end of each sentence.")
 @click.option("--trees", type=FILE, help="Write the best complete tree of each sentence.")
 @click.option(
@@ -103,6 +106,7 @@ def surprisal(
     style,
     options,
     seed,
+    unknown,
     end,
     raw,
     by_region,
@@ -138,6 +142,9 @@ def surprisal(
     else:
         sentences = source.read(lambda: model.segmenter, warn)
         rows = _rows(columns, style, sentences, source.path, raw)
+    if unknown == "error":
+        located = [LocatedSentence(source.path, s.line, s.tokens, s.unkified) for s in sentences]
+        require_known(model, located)
     items = [NumberedSentence(i, s) for i, s in enumerate(sentences)]
     what = Written(columns, end, transitions, rows)
     run = partial(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from oracle.errors import InputError
 from oracle.sentences import SourceSentence
-from oracle.streams import read_lines
+from rnng_dy.text.cells import read_cells
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.sources import RawText
 
@@ -18,7 +17,6 @@ SEPARATOR = "|"
 REGION = "region"
 _TEXT = ("text", "sentence")
 _OF_A_SENTENCE = ("item", "condition")
-_DELIMITERS = ",;\t"
 _LINE_ENDS = str.maketrans("\t\r\n", "   ")
 
 
@@ -72,7 +70,7 @@ def read_stimuli(path: str, column: str | None = None) -> Stimuli:
 
     Raises InputError, with the line, for any other table.
     """
-    lines = _lines(path)
+    lines = read_cells(path, quoted_tsv=True)
     first, header = next(lines, (1, []))
     names = [name.strip() for name in header]
     if twice := [name for name, n in Counter(filter(None, names)).items() if n > 1]:
@@ -102,24 +100,6 @@ def read_stimuli(path: str, column: str | None = None) -> Stimuli:
         raise InputError("no stimuli in this table", path)
     found = [_of_row(row) for row in rows] if region is None else _of_regions(rows, path)
     return Stimuli(path, [names[i] for i in carried], found)
-
-
-def _lines(path: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the cells of each row that is not empty, with its line."""
-    texts = [text for _, text in read_lines(path)]
-    header = next((text for text in texts if text.strip()), "")
-    delimiter = max(
-        _DELIMITERS, key=lambda mark: len(next(csv.reader([header], delimiter=mark), []))
-    )
-    rows, line = csv.reader(texts, delimiter=delimiter, strict=True), 1
-    try:
-        for cells in rows:
-            if any(map(str.strip, cells)):
-                yield line, cells
-            line = rows.line_num + 1
-    except csv.Error as error:
-        message = f"no CSV: {error}; write a quotation mark inside of quotation marks twice"
-        raise InputError(message, path, line) from None
 
 
 def _column_of_text(names: Sequence[str], column: str | None, path: str, line: int) -> int:

@@ -175,6 +175,18 @@ def test_options_and_tables_that_do_not_fit_are_refused(arguments, says):
     assert not Path("o.tsv").exists()
 
 
+@pytest.mark.parametrize("scorer", [["--model", "lm"], ["--scorer", "surprisals=words.tsv"]])
+def test_unknown_words_can_be_an_error_before_the_work(scorer):
+    Path("r.csv").write_text("item,text\n1,she slept.\n2,a zorbed blick.\n", encoding="utf-8")
+    run("--model", "lm", "--stimuli", "r.csv", "-o", "words.tsv")
+    for more in ([], ["--by-region"]):
+        result = run(*scorer, "--stimuli", "r.csv", *more, "--unknown", "error", "-o", "x", code=2)
+        assert "Error: r.csv:3: the model does not know 'zorbed', and reads it as " in result.stderr
+        assert "unknown in all zorbed (1), blick (1)" in result.stderr
+        assert not Path("x").exists()
+    run(*scorer, "--stimuli", "r.csv")
+
+
 def test_a_column_must_not_have_the_name_of_an_added_one():
     Path("r.csv").write_text("token,text\n1,She slept.\n", encoding="utf-8")
     message = "r.csv:1: the output has a column 'token', too: rename"
