@@ -76,7 +76,7 @@ def _run(line: str) -> str:
 
 
 def result_of(line: str) -> Result | str | None:
-    """Run `rnng-dy …`, `echo TEXT | rnng-dy …`, `echo TEXT > FILE` or `mpirun -n N rnng-dy …`; what mpirun prints."""
+    """Run `rnng-dy …`, `echo TEXT | rnng-dy …`, `echo TEXT > FILE` (or >>) or `mpirun …`; what mpirun prints."""
     words = shlex.split(line)
     text = None
     if words[0] == "mpirun":
@@ -87,8 +87,11 @@ def result_of(line: str) -> Result | str | None:
         return done.stdout
     if words[0] == "echo":
         _, text, sign, *words = words
-        if sign == ">":
-            Path(words[0]).write_text(f"{text}\n", encoding="utf-8")
+        if sign in (">", ">>"):
+            with open(
+                words[0], sign.replace(">>", "a").replace(">", "w"), encoding="utf-8"
+            ) as file:
+                file.write(f"{text}\n")
             return None
         assert sign == "|", line
     program, *arguments = words

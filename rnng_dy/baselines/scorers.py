@@ -12,12 +12,13 @@ from oracle.errors import PluginError
 from oracle.registries import Registry
 from rnng_dy import plugins
 from rnng_dy.baselines.kneser_ney import KneserNey
+from rnng_dy.baselines.surprisal_tables import SurprisalTable
 from rnng_dy.execution.work import InputFile
 from rnng_dy.search.words import WordRecord, WordScorer
 from rnng_dy.spelling import SpellingModel
 from rnng_dy.text.segmenter import Segmenter
 
-SCORERS: Registry[type[WordScorer]] = Registry("scorer", WordScorer, KneserNey)
+SCORERS: Registry[type[WordScorer]] = Registry("scorer", WordScorer, KneserNey, SurprisalTable)
 
 
 class OpenableScorer(NamedTuple):

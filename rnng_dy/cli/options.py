@@ -274,6 +274,13 @@ output_option = click.option(
 trees_output_option = click.option(
     "-o", "--output", type=FILE, default="-", metavar="OUT.trees", help="Trees to write."
 )
+unknown_option = click.option(
+    "--unknown",
+    type=click.Choice(["class", "error"]),
+    default="class",
+    help="A word that the model does not know: read it as its class of unknown words, or stop before the work with an "
+    "error that names its place.",
+)
 seed_option = click.option(
     "--seed", type=click.IntRange(0, 2**32 - 1), default=1, help="Random seed."
 )

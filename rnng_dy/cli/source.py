@@ -22,6 +22,9 @@ from rnng_dy.text.sources import (
     Source,
 )
 
+ITSELF = "\0"
+"""The RAW of --merge without a name, which no file can have: INPUT itself."""
+
 
 def _source(
     path: str,
@@ -30,7 +33,15 @@ def _source(
     max_length: int | None,
     tagged: bool | None,
     tags_from: str = AUTO,
+    is_stimuli: bool = False,
+    column: str | None = None,
 ) -> Source:
+    if column is not None and not is_stimuli:
+        raise click.UsageError("--column is for a table of stimuli: add --stimuli")
+    if is_stimuli:
+        if is_text or one_per_line or tagged is not None:
+            raise click.UsageError("--stimuli is without --text, --one-per-line and --tagged")
+        return Source(path, RawText(True, max_length or MAX_LENGTH), column=column or "")
     if not is_text and (one_per_line or max_length):
         flag = "--one-per-line" if one_per_line else "--max-length"
         raise click.UsageError(f"{flag} is for running text: add --text")
@@ -40,12 +51,41 @@ def _source(
     return Source(path, text, tagged, tags_from)
 
 
+def _input(context: click.Context, argument: click.Argument, path: str | None) -> str:
+    """Return INPUT. It may stand as RAW after --merge, as in `--text --merge story.txt`."""
+    raw = context.params.get("raw")
+    if path is None and raw not in (None, ITSELF):
+        path, context.params["raw"] = raw, ITSELF
+    if path is None:
+        raise click.MissingParameter(ctx=context, param=argument)
+    return path
+
+
+stimuli_options = (
+    click.option(
+        "--stimuli",
+        "is_stimuli",
+        is_flag=True,
+        help="INPUT is a table (CSV or TSV) with a line of column names and a sentence per row. Write a row per "
+        "written word, with the columns of INPUT. Regions are rows with a column region, or separated by | in the "
+        "text.",
+    ),
+    click.option(
+        "--column",
+        type=click.STRING,
+        metavar="NAME",
+        help="With --stimuli: column of the text.  [default: text, or else sentence]",
+    ),
+)
+"""Options for tables of stimuli, which the command `surprisal` reads."""
+
+
 def source_options(*more: Callable) -> Callable:
     """Return a decorator that adds INPUT with its options and `more`; the command gets them as `source`."""
     return together(
         "source",
         _source,
-        click.argument("path", type=FILE, metavar="INPUT"),
+        click.argument("path", type=FILE, metavar="INPUT", required=False, callback=_input),
         click.option(
             "--text",
             "is_text",

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import click
 
 from oracle.errors import RnngError
 from rnng_dy import registry
+from rnng_dy.baselines.scorers import OpenableScorer
+from rnng_dy.baselines.surprisal_tables import SurprisalTable
 from rnng_dy.cli.job import Job, job_options
-from rnng_dy.cli.options import device_option, json_option, order_option, table_format_option
+from rnng_dy.cli.options import (
+    device_option,
+    json_option,
+    order_option,
+    seed_option,
+    table_format_option,
+    unknown_option,
+)
 from rnng_dy.cli.paths import FILE, GENERATIVE, PAGE, PathName, check_files, write_output
 from rnng_dy.cli.progress import Progress
 from rnng_dy.cli.quiet import say, warn
-from rnng_dy.cli.word_scorers import chosen_baseline, scorer_option
+from rnng_dy.cli.searching import given_search_option, search_options
+from rnng_dy.cli.word_scorers import several_scorers_option, surprisals_option
 from rnng_dy.drawing import pages
 from rnng_dy.evaluation import suite_report
 from rnng_dy.evaluation.records import WordRecord, shown_counts, unknown_words
@@ -24,7 +34,9 @@ from rnng_dy.evaluation.suite_files import read_suite, shipped, tokens_of, treeb
 from rnng_dy.evaluation.suite_scores import Sentence, SuiteResult, evaluate
 from rnng_dy.evaluation.suites import Suite
 from rnng_dy.execution.outputs import write_json
-from rnng_dy.execution.work import ModelFolder
+from rnng_dy.execution.work import InputFile, ModelFolder
+from rnng_dy.search.surprisal import SearchOptions, measure
+from rnng_dy.search.unknown_words import LocatedSentence, require_known
 from rnng_dy.text.tokens import running_text
 
 SENTENCES = 32
@@ -39,21 +51,59 @@ SENTENCES = 32
 @click.argument(
     "sources", type=PathName("file", "file", shipped()), metavar="SUITE...", nargs=-1, required=True
 )
-@click.option("--model", "folder", type=GENERATIVE, help="Model folder, archive or name.")
-@scorer_option
+@click.option(
+    "--model",
+    "folders",
+    type=GENERATIVE,
+    multiple=True,
+    help="Model folder, archive or name. Several models and scorers stand side by side.",
+)
+@several_scorers_option
+@surprisals_option
 @order_option
+@search_options
+@seed_option
+@unknown_option
 @click.option(
     "--plain",
     is_flag=True,
     help="The sentences are plain text; tokenise them as in the treebank.  [default: blanks separate tokens]",
 )
 @click.option("--regions", type=FILE, help="Write the surprisal of every region as a table.")
+@click.option(
+    "--table",
+    "tidy",
+    type=FILE,
+    help="Write a row per region of every model: surprisal, numbers of tokens and of unknown words.",
+)
 @table_format_option
 @json_option
+@click.option(
+    "--syntaxgym",
+    type=FILE,
+    help="Write SUITE in SyntaxGym's JSON, with the surprisal of every region; for one suite and one model.",
+)
 @click.option("--html", "page", type=PAGE, help="Write the tables as a page.")
 @job_options(device_option)
-def suite(sources, folder, scorer, order, plain, regions, style, numbers, page, job) -> None:
-    """Measure a model's accuracy on test suites: on how many items each prediction about surprisals holds.
+def suite(
+    sources,
+    folders,
+    scorers,
+    tables,
+    order,
+    options,
+    seed,
+    unknown,
+    plain,
+    regions,
+    tidy,
+    style,
+    numbers,
+    syntaxgym,
+    page,
+    job,
+) -> None:
+    """Measure the accuracy of models on test suites: on how many items each prediction about surprisals holds.
 
     SUITE is a file in SyntaxGym's JSON, a file of minimal pairs, or the name of a suite of the package. Minimal
     pairs are lines with a good sentence, a tab and a bad sentence, or JSON lines with sentence_good and
@@ -61,20 +111,33 @@ def suite(sources, folder, scorer, order, plain, regions, style, numbers, page, 
 
     Example: rnng-dy suite agreement-pp --model generator --html agreement.html
     """
-    if (folder is None) == (scorer is None):
-        raise click.UsageError("give either --model or --scorer")
-    baseline = chosen_baseline(None, scorer, order)
-    check_files([regions, numbers, page], [*sources, *(baseline.paths if baseline else [])])
+    scorers = [*scorers, *(OpenableScorer(SurprisalTable.name, InputFile(path)) for path in tables)]
+    baselines = [scorer._replace(order=order) for scorer in scorers]
+    inputs = [*sources, *(path for baseline in baselines for path in baseline.paths)]
+    check_files([regions, tidy, numbers, syntaxgym, page], inputs)
+    systems = _systems(folders, baselines, job.device)
+    if syntaxgym and len(systems) * len(sources) > 1:
+        raise click.UsageError("--syntaxgym is for one suite and one model")
     suites = [read_suite(source, treebank_tokens if plain else tokens_of) for source in sources]
     if not plain:
         _warn_of_running_text(suites)
-    job.open_place(baseline or _scoring(folder, job.device))
-    results = evaluate(suites, partial(_surprisals, job))
+    options, found = SearchOptions(**options, seed=seed), {}
+    # scorers first: a table that lacks a sentence is an error before the long work
+    for name in sorted(systems, key=lambda name: name in folders):
+        model = job.open_place(systems[name])
+        if unknown == "error":
+            require_known(model, [*_located(suites)])
+        shown = name if len(systems) > 1 else ""
+        found[name] = evaluate(suites, partial(_surprisals, job, options, shown), name)
+    results = [result for name in systems for result in found[name]]
     write_output(regions, suite_report.region_lines(results, style))
+    write_output(tidy, suite_report.tidy_lines(results, style))
     if numbers:
         write_json(numbers, suite_report.as_json(results))
+    if syntaxgym:
+        write_json(syntaxgym, suite_report.as_syntaxgym(results[0]))
     if page:
-        pages.write(page, "suites.html", results=results, model=folder or baseline.title)
+        pages.write(page, "suites.html", results=results, model=", ".join(systems))
     click.echo(suite_report.table(results, style), nl=False)
     _report_left_out(results)
 
@@ -89,6 +152,31 @@ def _warn_of_running_text(suites: Sequence[Suite]) -> None:
             )
 
 
+def _systems(
+    folders: Sequence[str], baselines: Sequence[OpenableScorer], device: str
+) -> dict[str, ModelFolder | OpenableScorer]:
+    """Return models and scorers by name. Raises UsageError if there is none, or one twice, or no model for a search."""
+    found = [(folder, _scoring(folder, device)) for folder in folders]
+    flag = given_search_option()
+    if flag and not any(registry.kind(place.kind).has_trees for _, place in found):
+        raise click.UsageError(f"{flag} is for generative models with trees")
+    found += [(baseline.title, baseline) for baseline in baselines]
+    if not found:
+        raise click.UsageError("give --model, --scorer or --surprisals")
+    systems = dict(found)
+    if len(systems) < len(found):
+        raise click.UsageError("two models have the same name")
+    return systems
+
+
+def _located(suites: Sequence[Suite]) -> Iterator[LocatedSentence]:
+    for suite in suites:
+        for item in suite.items:
+            for condition in item.conditions:
+                part = "" if item.line else f"item {item.number}, condition {condition.name!r}"
+                yield LocatedSentence(suite.path, item.line, condition.tokens, part=part)
+
+
 def _scoring(folder: str, device: str) -> ModelFolder:
     """Return the folder of a model that gives probabilities of sentences. Raises RnngError for a parser."""
     kind = registry.kind_of(folder)
@@ -100,32 +188,46 @@ def _scoring(folder: str, device: str) -> ModelFolder:
     return ModelFolder(kind.name, folder, device)
 
 
-def _surprisals(job: Job, sentences: Sequence[Sentence]) -> list[Sequence[WordRecord]]:
-    """Return the word records per sentence; reports words that the model does not know."""
+def _surprisals(
+    job: Job, options: SearchOptions, name: str, sentences: Sequence[Sentence]
+) -> list[Sequence[WordRecord]]:
+    """Return the word records per sentence; reports words that the model does not know.
+
+    `name` is that of the model in messages, empty if there is only one.
+    """
     progress = Progress("suite", len(sentences))
-    batches = [sentences[i : i + SENTENCES] for i in range(0, len(sentences), SENTENCES)]
+    numbered = list(enumerate(sentences))
+    batches = [numbered[i : i + SENTENCES] for i in range(0, len(numbered), SENTENCES)]
     found: list[Sequence[WordRecord]] = []
-    for records in job.executor.map(job.with_model(_records), batches):
+    for records in job.executor.map(job.with_model(partial(_records, options)), batches):
         found += records
         progress.advance(len(records))
     progress.finish()
     words = [record for records in found for record in records if record.token is not None]
+    of = f"{name}: " if name else ""
     if impossible := Counter(r.token for r in words if r.surprisal == math.inf):
-        warn(f"words that the model cannot give: {shown_counts(impossible)}")
+        warn(f"{of}words that the model cannot give: {shown_counts(impossible)}")
     if unknown := Counter(r.token for r in words if not r.known):
-        say(unknown_words(unknown, len(words)))
+        say(of + unknown_words(unknown, len(words)))
     return found
 
 
-def _records(model, sentences: Sequence[Sentence]) -> list[Sequence[WordRecord]]:
-    return model.surprisals_of(sentences)
+def _records(
+    options: SearchOptions, model, batch: Sequence[tuple[int, Sentence]]
+) -> list[Sequence[WordRecord]]:
+    numbers, sentences = zip(*batch, strict=True)
+    if not hasattr(model, "transitions"):
+        return model.surprisals_of(sentences)
+    return [found.records for found in measure(model, sentences, options, numbers=numbers)]
 
 
 def _report_left_out(results: Sequence[SuiteResult]) -> None:
+    several = len({result.model for result in results}) > 1
     for result in results:
+        of = f"{result.model}, " if several else ""
         count = result.accuracy.left_out
         if count:
             warn(
-                f"{result.suite.name}: {count} of {len(result.items)} items are left out: what a prediction compares "
-                "is infinite on both sides, or not known"
+                f"{of}{result.suite.name}: {count} of {len(result.items)} items are left out: what a prediction "
+                "compares is infinite on both sides, or not known"
             )

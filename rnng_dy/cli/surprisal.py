@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from oracle.errors import RnngError
+from oracle.sentences import SourceSentence
 from oracle.streams import descriptor_of, is_replaced
 from oracle.transitions import TOP_DOWN
 from rnng_dy import registry
@@ -24,11 +25,12 @@ from rnng_dy.cli.options import (
     output_option,
     seed_option,
     table_format_option,
+    unknown_option,
 )
 from rnng_dy.cli.paths import FILE, GENERATIVE, PAGE, check_files, write_output
 from rnng_dy.cli.quiet import say, warn
 from rnng_dy.cli.searching import given_search_option, grouped_for, search_options
-from rnng_dy.cli.source import source_options
+from rnng_dy.cli.source import ITSELF, source_options, stimuli_options
 from rnng_dy.cli.word_scorers import chosen_baseline, scorer_option
 from rnng_dy.drawing.surprisal_page import surprisal_page
 from rnng_dy.evaluation.merging import read_raw
@@ -42,9 +44,13 @@ from rnng_dy.search.measured_lines import (
 )
 from rnng_dy.search.surprisal import SearchOptions, measures_of
 from rnng_dy.search.surprisal_outputs import Outputs, Written, measured_sentences, writing
+from rnng_dy.search.table_rows import RawLineRows, RegionRows, StimulusRows, TextRows, TokenRows
 from rnng_dy.search.trees import NumberedSentence
+from rnng_dy.search.unknown_words import LocatedSentence, require_known
 from rnng_dy.search.words import MeasuredSentence
 from rnng_dy.spelling import required_spelling, with_open_classes
+from rnng_dy.text.sources import Source
+from rnng_dy.text.stimuli import read_stimuli
 
 Message = tuple[Callable[[str], None], str]
 """A function that prints a message, and the message."""
@@ -66,6 +72,7 @@ Message = tuple[Callable[[str], None], str]
 @search_options
 @seed_option
 @open_option
+@unknown_option
 @click.option("--end", is_flag=True, help="Add a row for the end of each sentence.")
 @click.option("--trees", type=FILE, help="Write the best complete tree of each sentence.")
 @click.option(
@@ -81,28 +88,52 @@ Message = tuple[Callable[[str], None], str]
     "--merge",
     "raw",
     type=FILE,
-    metavar="RAW",
-    help="File with the sentences of INPUT as they were written, one per line: write a row per written word, with the "
-    "surprisals of its tokens added up.",
+    metavar="[RAW]",
+    is_flag=False,
+    flag_value=ITSELF,
+    help="Write a row per written word, with the surprisals of its tokens added up. RAW is a file with the sentences "
+    "of INPUT as they were written, one per line; without RAW, INPUT is running text (--text).",
+)
+@click.option(
+    "--by-region",
+    is_flag=True,
+    help="With --stimuli: write a row per region, with sums over its words.",
 )
 @together("outputs", Outputs)
-@source_options()
+@source_options(*stimuli_options)
 @sentences_job
 def surprisal(
-    folders, train_path, scorer, order, source, outputs, style, options, seed, is_open, end, raw, job
+    folders,
+    train_path,
+    scorer,
+    order,
+    source,
+    outputs,
+    style,
+    options,
+    seed,
+    is_open,
+    unknown,
+    end,
+    raw,
+    by_region,
+    job,
 ) -> None:
     """Measure the surprisal of each word in bits, with further measures of the search, as a table.
 
-    INPUT is an oracle, a file of trees, or tokenised text with one sentence per line; with --text it is running
-    text. Words that the model does not know are read as their classes of unknown words. Sentences are numbered from
-    1; empty lines of INPUT count.
+    INPUT is an oracle, a file of trees, or tokenised text with one sentence per line. With --text it is running
+    text, and with --stimuli a table. Words that the model does not know are read as their classes of unknown words.
+    Sentences are numbered from 1; empty lines of INPUT count.
 
     Example: rnng-dy surprisal --model generator sentences.txt -o surprisals.tsv --html surprisals.html
     """  # fmt: skip
     if [folders or None, train_path, scorer].count(None) != 2:
         raise click.UsageError("give either --model or --kneser-ney or --scorer")
     baseline = chosen_baseline(train_path, scorer, order)
-    _check_outputs(outputs, [source.path, raw, *(baseline.paths if baseline else [])])
+    raw_path = None if raw == ITSELF else raw
+    _check_outputs(outputs, [source.path, raw_path, *(baseline.paths if baseline else [])])
+    _check_rows(source, raw, by_region, end)
+    stimuli = None if source.column is None else read_stimuli(source.path, source.column or None)
     options = SearchOptions(**options, seed=seed)
     wanted = Wanted(end, bool(outputs.trees), outputs.has_beams)
     place = baseline or _generator(folders, job.device)
@@ -112,15 +143,25 @@ def surprisal(
         lines, columns = partial(sequential_lines, wanted), ["surprisal"]
     model = job.open_place(place)
     transitions = getattr(model, "transitions", TOP_DOWN)
-    sentences, spellings = source.read(lambda: model.segmenter, warn), None
+    if stimuli:
+        sentences = stimuli.tokenised(model.segmenter, source.text)
+    else:
+        sentences = source.read(lambda: model.segmenter, warn)
+    if unknown == "error":
+        located = [LocatedSentence(source.path, s.line, s.tokens, s.unkified) for s in sentences]
+        require_known(model, located)
     description = " and ".join(folders) if baseline is None else baseline.title
+    spellings = None
     if is_open:
         spelling = required_spelling(model, description)
         sentences, spellings = with_open_classes(spelling, sentences)
         columns = [*columns, *OPEN_MEASURES]
-    raw_lines = None if raw is None else read_raw(raw, [s.tokens for s in sentences], source.path)
+    if stimuli:
+        rows = (RegionRows if by_region else StimulusRows)(columns, style, sentences, stimuli)
+    else:
+        rows = _rows(columns, style, sentences, source.path, raw)
     items = [NumberedSentence(i, s) for i, s in enumerate(sentences)]
-    what = Written(columns, end, transitions, raw_lines, raw, style, spellings)
+    what = Written(columns, end, transitions, rows, spellings)
     run = partial(
         job.write,
         outputs.output,
@@ -185,6 +226,35 @@ def _check_outputs(outputs: Outputs, inputs: Sequence[str | None]) -> None:
     check_files(named, inputs)
     if sum(path == "-" or descriptor_of(path) == 1 for path in named) > 1:
         raise RnngError("two outputs go to standard output: name a file for one")
+
+
+def _check_rows(source: Source, raw: str | None, by_region: bool, end: bool) -> None:
+    """Raise UsageError for rows that the input cannot have."""
+    has_regions = source.column is not None
+    if has_regions and raw is not None:
+        raise click.UsageError("--stimuli merges tokens itself: leave out --merge")
+    if raw == ITSELF and source.text is None:
+        raise click.UsageError("--merge needs the sentences as they were written: --merge RAW")
+    if by_region and (end or not has_regions):
+        raise click.UsageError(
+            "--by-region is for regions of stimuli: "
+            + ("leave out --end" if end else "add --stimuli")
+        )
+
+
+def _rows(
+    columns: Sequence[str],
+    style: str,
+    sentences: Sequence[SourceSentence],
+    path: str,
+    raw: str | None,
+) -> TokenRows:
+    """Return the rows of a table: tokens, or with --merge written words. Raises InputError if they do not align."""
+    if raw is None:
+        return TokenRows(columns, style)
+    if raw == ITSELF:
+        return TextRows(columns, style, sentences, path)
+    return RawLineRows(columns, style, read_raw(raw, [s.tokens for s in sentences], path), raw)
 
 
 def _refuse_for_words(outputs: Outputs) -> None:

@@ -36,6 +36,24 @@ scorer_option = click.option(
 )
 
 
+several_scorers_option = click.option(
+    "--scorer",
+    "scorers",
+    type=ScorerName(SCORERS),
+    multiple=True,
+    help="A scorer of words that needs no model folder; some scorers are made from a FILE.",
+)
+surprisals_option = click.option(
+    "--surprisals",
+    "tables",
+    type=FILE,
+    multiple=True,
+    metavar="TABLE",
+    help="Surprisals of another program: a CSV or TSV file with the columns sentence_id, token and surprisal (bits). "
+    "The same as --scorer surprisals=TABLE.",
+)
+
+
 def chosen_baseline(
     train_path: str | None, scorer: OpenableScorer | None, order: int
 ) -> OpenableScorer | None:

@@ -55,6 +55,8 @@ class MergedWord(WordRecord):
     last: int = 1
     known: bool | None = None
     """Whether the model saw all tokens unchanged; None for the end of a sentence."""
+    span: tuple[int, int] | None = None
+    """Its characters in the raw text, from 0, the end exclusive; None for the end of a sentence."""
 
     @property
     def token_ids(self) -> str:
@@ -62,17 +64,25 @@ class MergedWord(WordRecord):
         return f"{self.first}" if self.first == self.last else f"{self.first}-{self.last}"
 
 
-def merge(raw: str, records: Sequence[WordRecord], path: object, line: int) -> list[MergedWord]:
+def merge(
+    raw: str,
+    records: Sequence[WordRecord],
+    path: object,
+    line: int,
+    begins: Sequence[int] | None = None,
+) -> list[MergedWord]:
     r"""Return the written words of a raw line with their tokens' measures; a record without a token stays alone.
 
-    Characters are compared, ignoring white space. Tokens may have PTB's -LRB-, ``, '', \/, ... and -- for brackets,
-    quotes, /, … and dashes. Raises InputError with the column, from 1, if tokens and text cannot be aligned.
+    `begins` are the tokens' places in the raw line. Without them, characters are compared, ignoring white space. Tokens
+    may have PTB's -LRB-, ``, '', \/, ... and -- for brackets, quotes, /, … and dashes. Raises InputError with the
+    column, from 1, if tokens and text cannot be aligned.
     """
     tokens = [(i, r.token) for i, r in enumerate(records) if r.token is not None]
     rows = []
-    for text, first, last in _aligned(_Line(raw, path, line), [token for _, token in tokens]):
-        rows.append(_merged(text, records, tokens[first][0], tokens[last][0]))
-    ends = [_merged(None, records, i, i) for i, r in enumerate(records) if r.token is None]
+    aligned = _aligned(_Line(raw, path, line), [token for _, token in tokens], begins)
+    for span, text, first, last in aligned:
+        rows.append(covering(text, records, tokens[first][0], tokens[last][0], span))
+    ends = [covering(None, records, i, i) for i, r in enumerate(records) if r.token is None]
     return sorted(rows + ends, key=lambda row: row.first)
 
 
@@ -90,10 +100,15 @@ class _Line:
         columns = [i for i, character in enumerate(raw) if not character.isspace()]
         self.text = "".join(raw[i] for i in columns)
         self._columns = [*columns, len(raw)]
-        spans = [match.span() for match in _WRITTEN.finditer(raw) if match[0].strip()]
-        self.words = [raw[begin:end] for begin, end in spans]
-        self.begins = [bisect_left(columns, begin) for begin, _ in spans]
+        self.spans = [match.span() for match in _WRITTEN.finditer(raw) if match[0].strip()]
+        """Where each written word stands in the raw line."""
+        self.words = [raw[begin:end] for begin, end in self.spans]
+        self.begins = [self.position(begin) for begin, _ in self.spans]
         """Where each written word begins in `text`."""
+
+    def position(self, column: int) -> int:
+        """Return the place in `text` of a place in the raw line."""
+        return bisect_left(self._columns, column)
 
     def error(self, position: int, message: str) -> InputError:
         """Return an error at a position in `text`."""
@@ -102,9 +117,11 @@ class _Line:
         )
 
 
-def _aligned(line: _Line, tokens: Sequence[str]) -> Iterator[tuple[str, int, int]]:
-    """Yield written words, each with its first and last token, counted from 0."""
-    begins = _token_begins(line, tokens)
+def _aligned(
+    line: _Line, tokens: Sequence[str], places: Sequence[int] | None = None
+) -> Iterator[tuple[tuple[int, int], str, int, int]]:
+    """Yield the span and text of each written word, with its first and last token, counted from 0."""
+    begins = _token_begins(line, tokens) if places is None else [*map(line.position, places)]
     if not tokens:
         return
     common = sorted(set(begins) & set(line.begins))
@@ -119,7 +136,8 @@ def _aligned(line: _Line, tokens: Sequence[str]) -> Iterator[tuple[str, int, int
                 f"token {across + 1}, {tokens[across]!r}, is a part of several words of {words!r}: "
                 "tokenise the line again, or write the words as one",
             )
-        yield " ".join(line.words[i] for i in written), covered[0], covered[-1]
+        span = line.spans[written[0]][0], line.spans[written[-1]][1]
+        yield span, " ".join(line.words[i] for i in written), covered[0], covered[-1]
 
 
 def _token_begins(line: _Line, tokens: Sequence[str]) -> list[int]:
@@ -147,7 +165,14 @@ def _written_as(token: str) -> re.Pattern:
     return re.compile("".join(f"(?:{way})" for way in ways))
 
 
-def _merged(text: str | None, records: Sequence[WordRecord], first: int, last: int) -> MergedWord:
+def covering(
+    text: str | None,
+    records: Sequence[WordRecord],
+    first: int,
+    last: int,
+    span: tuple[int, int] | None = None,
+) -> MergedWord:
+    """Return a text with the measures of the tokens that it covers, `first` to `last`, counted from 0."""
     covered = records[first : last + 1]
     alone = first == last
 
@@ -164,6 +189,7 @@ def _merged(text: str | None, records: Sequence[WordRecord], first: int, last: i
         open=covered[-1].open,
         unk=covered[0].unk if alone else None,
         known=None if text is None else all(record.known for record in covered),
+        span=span,
         **{name: total(name) for name in MEASURES if name not in _NOT_ADDED},
     )
 

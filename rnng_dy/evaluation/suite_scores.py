@@ -6,11 +6,13 @@ import math
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from oracle.errors import RnngError
 from rnng_dy.evaluation.records import WordRecord
-from rnng_dy.evaluation.suites import METRICS, Condition, Item, Suite
+from rnng_dy.evaluation.suites import METRICS, Condition, Item, Region, Suite
+
+T = TypeVar("T")
 
 Sentence = tuple[str, ...]
 Surprisals = Callable[[Sequence[Sentence]], Sequence[Sequence[WordRecord]]]
@@ -46,10 +48,17 @@ class ItemResult:
     item: Item
     values: Mapping[tuple[str, int], float]
     """By condition and region, in bits."""
+    unseen: Mapping[tuple[str, int], tuple[str, ...]]
+    """By condition and region, the words that the model does not know."""
     outcomes: tuple[bool | None, ...]
     """Per prediction; None if the item does not decide it."""
     unknown: tuple[bool, ...]
     """Per prediction, whether it compares a region with a word that the model does not know."""
+
+    @property
+    def unknown_words(self) -> list[str]:
+        """Return the words of the item that the model does not know, each once."""
+        return list(dict.fromkeys(word for words in self.unseen.values() for word in words))
 
     @property
     def holds(self) -> bool | None:
@@ -65,22 +74,36 @@ class SuiteResult:
 
     suite: Suite
     items: tuple[ItemResult, ...]
+    model: str = ""
+    """The name of the model."""
 
     @property
     def accuracy(self) -> Accuracy:
         """Accuracy over items: an item is right if all predictions hold."""
-        return _accuracy((result.holds, any(result.unknown)) for result in self.items)
+        return self.accuracy_of(None)
 
     def of_prediction(self, i: int) -> Accuracy:
         """Return the accuracy of one prediction."""
-        return _accuracy((result.outcomes[i], result.unknown[i]) for result in self.items)
+        return self.accuracy_of(i)
 
-    def rows(self) -> Iterator[tuple[str, str, Accuracy]]:
-        """Yield name, formula and accuracy of each prediction, then, if there are several, of all together."""
+    def accuracy_of(self, i: int | None, known: bool = False) -> Accuracy:
+        """Return the accuracy of a prediction, or of all together for None.
+
+        With `known`, only items count whose compared regions have no word that the model does not know.
+        """
+        outcomes = [
+            (item.holds, any(item.unknown)) if i is None else (item.outcomes[i], item.unknown[i])
+            for item in self.items
+        ]
+        return _accuracy(pair for pair in outcomes if not (known and pair[1]))
+
+    def rows(self) -> Iterator[tuple[str, str, Accuracy, Accuracy]]:
+        """Yield each prediction's name, formula, accuracy, and accuracy over items of known words; then of all."""
         for i, prediction in enumerate(self.suite.predictions):
-            yield prediction.name, prediction.formula.text, self.of_prediction(i)
+            accuracies = self.accuracy_of(i), self.accuracy_of(i, True)
+            yield prediction.name, prediction.formula.text, *accuracies
         if len(self.suite.predictions) > 1:
-            yield "all predictions", "", self.accuracy
+            yield "all predictions", "", self.accuracy, self.accuracy_of(None, True)
 
     def means(self) -> dict[str, dict[int, float]]:
         """Return the mean value of each region by condition, over items with a finite value; NaN if there are none."""
@@ -107,8 +130,8 @@ class SuiteResult:
         }
 
 
-def evaluate(suites: Sequence[Suite], surprisals: Surprisals) -> list[SuiteResult]:
-    """Return the results of suites; equal sentences are scored once.
+def evaluate(suites: Sequence[Suite], surprisals: Surprisals, model: str = "") -> list[SuiteResult]:
+    """Return the results of suites; equal sentences are scored once. `model` is the name of the model.
 
     Raises RnngError if the records' tokens differ from those of the sentence.
     """
@@ -116,7 +139,7 @@ def evaluate(suites: Sequence[Suite], surprisals: Surprisals) -> list[SuiteResul
     records = dict(zip(sentences, surprisals(sentences), strict=True))
     words = {sentence: _words(sentence, found) for sentence, found in records.items()}
     return [
-        SuiteResult(suite, tuple(_item_result(suite, item, words) for item in suite.items))
+        SuiteResult(suite, tuple(_item_result(suite, item, words) for item in suite.items), model)
         for suite in suites
     ]
 
@@ -138,20 +161,23 @@ def _words(sentence: Sentence, records: Sequence[WordRecord]) -> list[WordRecord
 def _item_result(
     suite: Suite, item: Item, words: Mapping[Sentence, Sequence[WordRecord]]
 ) -> ItemResult:
-    values, unknown = {}, set()
+    values, unseen = {}, {}
     for condition in item.conditions:
         records = words[condition.tokens]
-        bits, unseen = [r.surprisal for r in records], [not r.known for r in records]
+        bits = [record.surprisal for record in records]
         for region, value in region_values(condition, bits, suite.metric):
             values[condition.name, region] = value
-        counts = region_values(condition, unseen)
-        unknown |= {(condition.name, region) for region, count in counts if count}
+        for region, found in parts(condition, records):
+            new = tuple(record.token for record in found if record.known is False)
+            unseen[condition.name, region.number] = new
+    unknown = {place for place, found in unseen.items() if found}
     # None stands for all regions
     unknown |= {(name, None) for name, _ in unknown}
     formulas = [prediction.formula for prediction in suite.predictions]
     return ItemResult(
         item,
         values,
+        unseen,
         tuple(formula.decide(values) for formula in formulas),
         tuple(any(r[:2] in unknown for r in formula.references) for formula in formulas),
     )
@@ -161,10 +187,16 @@ def region_values(
     condition: Condition, bits: Sequence[float], metric: str = "sum"
 ) -> Iterator[tuple[int, float]]:
     """Yield region numbers and values of a sentence from its tokens' surprisals; 0 for an empty region."""
+    for region, inside in parts(condition, bits):
+        yield region.number, METRICS[metric](inside) if inside else 0.0
+
+
+def parts(condition: Condition, of_tokens: Sequence[T]) -> Iterator[tuple[Region, Sequence[T]]]:
+    """Yield each region of a sentence with its part of a sequence that has an element per token."""
     begin = 0
     for region in condition.regions:
         end = begin + len(region.tokens)
-        yield region.number, METRICS[metric](bits[begin:end]) if region.tokens else 0.0
+        yield region, of_tokens[begin:end]
         begin = end
 
 

@@ -53,6 +53,8 @@ class Item:
 
     number: int
     conditions: tuple[Condition, ...]
+    line: int | None = None
+    """Its line in the file, if it is a minimal pair."""
 
     def lacks(self, reference: Reference) -> str | None:
         """Return which condition or region of the reference the item lacks, in words; None if it has both."""
@@ -96,7 +98,9 @@ def pair(number: int, good: Sequence[str], bad: Sequence[str]) -> Item:
     """Return a minimal pair as an item; each sentence is one region."""
     sentences = ((GOOD, good), (BAD, bad))
     return Item(
-        number, tuple(Condition(name, (Region(1, tuple(words)),)) for name, words in sentences)
+        number,
+        tuple(Condition(name, (Region(1, tuple(words)),)) for name, words in sentences),
+        number,
     )
 
 

@@ -14,13 +14,15 @@ PLACE = ("sentence_id", "token_id", "token", "unk", "known")
 """The first columns of every table."""
 
 
-def header(columns: Iterable[str] = MEASURES, style: str = TSV) -> str:
+def header(
+    columns: Iterable[str] = MEASURES, style: str = TSV, place: Sequence[str] = PLACE
+) -> str:
     r"""Return the first line of a table; `columns` are the measures that the kind of model and search provides.
 
     >>> header(["surprisal"]).split("\t")
     ['sentence_id', 'token_id', 'token', 'unk', 'known', 'surprisal']
     """
-    return joined((*PLACE, *_in_order(columns)), style)
+    return joined((*place, *_in_order(columns)), style)
 
 
 def line(
@@ -29,8 +31,9 @@ def line(
     token_id: object,
     columns: Iterable[str] = MEASURES,
     style: str = TSV,
+    before: Sequence[str] = (),
 ) -> str:
-    """Return the line of a record, with as many columns as the header.
+    """Return the line of a record, with as many columns as the header; `before` are the cells before PLACE.
 
     `known` is 1 for a word that the model knows, else 0. Bits have six digits after the point, or are `inf`. Cells of
     unavailable measures are empty. The end of a sentence has the token `</s>`. `one_word` escapes white space
@@ -38,8 +41,15 @@ def line(
     """
     token = END if record.token is None else one_word(record.token)
     unk = "" if record.unk is None else one_word(record.unk)
-    numbers = (_cell(getattr(record, name)) for name in ("known", *_in_order(columns)))
-    return joined((str(sentence_id), str(token_id), token, unk, *numbers), style)
+    place = (str(sentence_id), str(token_id), token, unk, _cell(record.known))
+    return measured_line((*before, *place), record, columns, style)
+
+
+def measured_line(
+    place: Sequence[str], record: WordRecord, columns: Iterable[str], style: str
+) -> str:
+    """Return a line of cells that say where a record belongs, and of its measures."""
+    return joined((*place, *(_cell(getattr(record, name)) for name in _in_order(columns))), style)
 
 
 def json_line(

@@ -60,9 +60,10 @@ def _of_records(records: Sequence[WordRecord], end: bool) -> MeasuredSentence:
     problem = None
     if unseen:
         problem = f"not in the model's vocabulary, so skipped: {', '.join(unseen)}"
+    records = records if end else records[:-1]
     if any(math.isnan(r.surprisal) for r in records):
         problem = "does not fit into memory"
-    return MeasuredSentence(records if end else records[:-1], problem=problem)
+    return MeasuredSentence(records, problem=problem)
 
 
 def _lines(

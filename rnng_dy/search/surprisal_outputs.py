@@ -12,9 +12,9 @@ from oracle.brackets import format_tree
 from oracle.streams import naming, open_output
 from oracle.transitions import TransitionSystem
 from oracle.treebank import NO_TAG
-from rnng_dy.evaluation.merging import MergedWord, merge
 from rnng_dy.evaluation.records import spelled, tokens_so_far
-from rnng_dy.evaluation.surprisal_table import beam_lines, header, json_line, line
+from rnng_dy.evaluation.surprisal_table import beam_lines, json_line
+from rnng_dy.search.table_rows import TokenRows
 from rnng_dy.search.words import MeasuredSentence, WordRecord
 
 
@@ -51,25 +51,22 @@ def measured_sentences(path: Path) -> Iterator[MeasuredSentence]:
 
 
 class Written(NamedTuple):
-    """The choice of measures and rows to write, and their format."""
+    """The choice of measures and rows to write."""
 
     columns: Sequence[str]
     """The measures of the table."""
     end: bool
     """Whether sentence ends have rows."""
     transitions: TransitionSystem
-    raw: Sequence[str] | None
-    """The original lines whose words are the rows."""
-    raw_path: str | None
-    style: str
-    """The format of the table: TSV or CSV."""
+    rows: TokenRows
+    """The rows of the table."""
     spellings: Sequence[Sequence[float]] | None = None
     """log p of each word's spelling in nats, per sentence; None without an open vocabulary."""
 
     def line_outputs(self, outputs: Outputs) -> list[LineOutput]:
         """Return the wanted outputs with their lines, the table first."""
         possible = [
-            LineOutput(outputs.output, self._rows, [header(self.columns, self.style)]),
+            LineOutput(outputs.output, self._table, [self.rows.header]),
             LineOutput(outputs.json, self._json),
             LineOutput(outputs.beams, self._beams),
             LineOutput(outputs.trees, lambda _, measured: [_tree(measured, self.transitions)]),
@@ -90,13 +87,8 @@ class Written(NamedTuple):
         words = self.words(number, measured)
         return [json_line(words, number, self.columns, self.transitions)]
 
-    def _rows(self, number: int, measured: MeasuredSentence) -> Iterable[str]:
-        records = self.words(number, measured)
-        if self.raw is not None:
-            records = merge(self.raw[number - 1], records, self.raw_path, number)
-        for i, record in enumerate(records, 1):
-            token_id = record.token_ids if isinstance(record, MergedWord) else i
-            yield line(record, number, token_id, self.columns, self.style)
+    def _table(self, number: int, measured: MeasuredSentence) -> Iterable[str]:
+        return self.rows.lines(number, self.words(number, measured))
 
 
 @contextmanager

@@ -107,6 +107,8 @@ class Source(NamedTuple):
     tagged: bool | None = None
     """Whether tokens are word_TAG; None decides by the tokens."""
     tags_from: str = AUTO
+    column: str | None = None
+    """The column of the text if the input is a table of stimuli, empty for the default; else None."""
 
     def read(
         self,
@@ -186,7 +188,7 @@ class SentenceReader:
 
     def sentence_of_line(self, line: str, number: int) -> NumberedSentence:
         """Return the sentence of one line of the source, with its number from 1. Raises InputError."""
-        path, text, tagged, _ = self._source
+        path, text, tagged, *_ = self._source
         if text is not None:
             sentence = text.read_line(line, path, number, self._model.segmenter)
         else:

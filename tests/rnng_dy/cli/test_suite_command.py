@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import shutil
 from functools import partial
 
 import pytest
@@ -13,7 +14,7 @@ from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.vocabulary import GeneratorVocabulary
 from tests.commands import invoke
 
-from ..conftest import make_parser, simple_clusters
+from ..conftest import make_generator, make_parser, simple_clusters
 
 PAIRS = "the train slept .\tthe train the .\nshe read a letter .\tread she letter a .\n"
 run = partial(invoke, "suite")
@@ -61,7 +62,8 @@ def test_csv_has_the_values_of_the_table_with_tabs(folder):
         assert list(csv.reader(stream, strict=True)) == with_tabs
     assert 'she read a " .' in [row[5] for row in with_tabs]
     names, only = csv.reader(printed.splitlines(), strict=True)
-    assert names == ["suite", "prediction", "right", "of", "accuracy", "left out", "unknown"]
+    assert names == ["suite", "prediction", "right", "of", "accuracy", "left out", "unknown",
+                     "known only"]  # fmt: skip
     assert only[0] == "pairs" and len(only) == len(names)
 
 
@@ -88,8 +90,104 @@ def test_words_that_the_model_cannot_give_are_named_and_the_items_left_out(folde
     result = run("odd.tsv", "--model", "lm")
     assert "words that the model cannot give: A1-S (2)" in result.stderr
     assert "odd: 1 of 2 items are left out" in result.stderr
-    assert result.stdout.splitlines()[1].split()[-6:] == ["1", "1", "100.0", "%", "1", "1"]
+    assert result.stdout.splitlines()[1].split()[-7:] == ["1", "1", "100.0", "%", "1", "1", "-"]
     assert "words outside the model's vocabulary: 2 of 6, A1-S (2)" in result.stderr
+
+
+SMALL = ["--beam", "12", "--fast-track", "2", "--word-beam", "4"]
+
+
+def tidy(path):
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def test_models_and_tables_of_surprisals_stand_side_by_side(folder, generative_sentences):
+    make_generator(generative_sentences, seed=5).save("rnng")
+    (folder / "s.txt").write_text(PAIRS.replace("\t", "\n"), encoding="utf-8")
+    invoke("surprisal", "--model", "lm", "s.txt", "-o", "other.tsv")
+    invoke("surprisal", "--model", "rnng", *SMALL, "s.txt", "-o", "words.tsv")
+    systems = ["--model", "rnng", "--model", "lm", "--surprisals", "other.tsv"]
+    result = run("pairs.tsv", *systems, *SMALL, "--table", "t.tsv", "--html", "p.html")
+    names = [line.split()[0] for line in result.stdout.splitlines()]
+    assert names == ["model", "rnng", "lm", "other.tsv"]
+    bits = {name: [] for name in names[1:]}
+    for row in tidy(folder / "t.tsv"):
+        bits[row["model"]].append(float(row["surprisal"]))
+    assert bits["lm"] == pytest.approx(bits["other.tsv"], abs=1e-4)
+    sums = [0.0] * 4
+    for row in tidy(folder / "words.tsv"):
+        sums[int(row["sentence_id"]) - 1] += float(row["surprisal"])
+    assert bits["rnng"] == pytest.approx(sums, abs=1e-4)
+
+
+def test_particles_draw_by_the_seed_and_the_sentence(folder, generative_sentences):
+    make_generator(generative_sentences, seed=5).save("rnng")
+    (folder / "s.txt").write_text(PAIRS.replace("\t", "\n"), encoding="utf-8")
+    particles = ["--model", "rnng", "--search", "particles", "--particles", "20"]
+    outputs = []
+    for seed in (1, 1, 2):
+        run("pairs.tsv", *particles, "--seed", seed, "--table", "t.tsv")
+        outputs.append([row["surprisal"] for row in tidy(folder / "t.tsv")])
+    assert outputs[0] == outputs[1] != outputs[2]
+    invoke("surprisal", *particles, "--seed", 2, "s.txt", "-o", "w.tsv")
+    second = sum(float(r["surprisal"]) for r in tidy(folder / "w.tsv") if r["sentence_id"] == "2")
+    assert float(outputs[2][1]) == pytest.approx(second, abs=1e-5)
+
+
+def test_results_in_syntaxgyms_json_are_a_suite_again(folder):
+    first = run("pairs.tsv", "--model", "lm", "--syntaxgym", "gym.json", "--regions", "1").stdout
+    second = run("gym.json", "--model", "lm", "--regions", "2").stdout
+    assert first.replace("pairs", "") == second.replace("pairs", "")
+    assert (folder / "1").read_text() == (folder / "2").read_text()
+    both = run("pairs.tsv", "gym.json", "--model", "lm", "--syntaxgym", "x.json", code=2)
+    assert "--syntaxgym is for one suite and one model" in both.stderr
+
+
+def test_unknown_words_can_be_an_error_that_names_their_place(folder):
+    (folder / "odd.tsv").write_text("she slept\tshe read\nshe zorbed\tshe read\n", encoding="utf-8")
+    content = {
+        "predictions": [{"formula": "(1;%a%) > 0"}],
+        "items": [
+            {
+                "item_number": 7,
+                "conditions": [
+                    {
+                        "condition_name": "a",
+                        "regions": [{"region_number": 1, "content": "she zorbed"}],
+                    }
+                ],
+            }
+        ],
+    }
+    (folder / "gym.json").write_text(json.dumps(content), encoding="utf-8")
+    for suite, place in (
+        ("odd.tsv", "odd.tsv:2: "),
+        ("gym.json", "gym.json: item 7, condition 'a': "),
+    ):
+        result = run(suite, "--model", "lm", "--unknown", "error", "--table", "t.tsv", code=2)
+        assert (
+            f"Error: {place}the model does not know 'zorbed', and reads it as UNK" in result.stderr
+        )
+        assert not (folder / "t.tsv").exists()
+    shutil.copytree("lm", "again")
+    said = run("odd.tsv", "--model", "lm", "--model", "again", "--unknown", "class").stderr
+    for name in ("lm", "again"):
+        assert f"{name}: words outside the model's vocabulary: 1 of 6, zorbed (1)" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([], "give --model, --scorer or --surprisals"),
+        (["--model", "lm", "--model", "lm"], "two models have the same name"),
+        (["--model", "lm", "--beam", "9"], "--beam is for generative models with trees"),
+        (["--surprisals", "pairs.tsv"], "pairs.tsv:1: no column 'sentence_id'"),
+        (["--scorer", "surprisals"], "surprisals need a table"),
+    ],
+)
+def test_systems_that_do_not_fit_are_refused(folder, arguments, says):
+    assert says in run("pairs.tsv", *arguments, code=2).stderr
 
 
 def test_plain_text_is_split(folder):

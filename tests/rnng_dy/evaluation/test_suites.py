@@ -107,6 +107,10 @@ def test_accuracies_and_sums_are_those_computed_by_hand(write):
     assert result.of_prediction(1) == (2, 3, 0, 1)
     assert result.accuracy == (1, 3, 0, 1)
     assert result.accuracy.share == pytest.approx(1 / 3)
+    # without item 3, where it has to do with the unknown word
+    assert result.accuracy_of(0, known=True) == result.of_prediction(0)
+    assert result.accuracy_of(1, known=True) == (2, 2, 0, 0)
+    assert result.accuracy_of(None, known=True) == (1, 2, 0, 0)
     values = result.items[0].values
     assert [values["mismatch", i] for i in (1, 2, 3, 4)] == [5.0, 0.0, 2.5, 3.0]
     # the infinite subject is in no mean
@@ -139,6 +143,7 @@ def test_without_any_decision_there_is_no_accuracy(write):
         "-",
         "1",
         "0",
+        "-",
     ]
     assert math.isnan(result.means()["match"][1])
     page = page_of([result], "m")
@@ -336,9 +341,9 @@ def test_the_table_has_a_row_a_prediction_and_one_for_all(write):
     results = evaluate([read_suite(write())], surprisals)
     rows = [line.split() for line in suite_report.table(results).splitlines()]
     assert rows[1:] == [
-        ["number", "1", "1", "3", "33.3", "%", "0", "0"],
-        ["number", "2", "2", "3", "66.7", "%", "0", "1"],
-        ["number", "all", "predictions", "1", "3", "33.3", "%", "0", "1"],
+        ["number", "1", "1", "3", "33.3", "%", "0", "0", "33.3", "%"],
+        ["number", "2", "2", "3", "66.7", "%", "0", "1", "100.0", "%"],
+        ["number", "all", "predictions", "1", "3", "33.3", "%", "0", "1", "50.0", "%"],
     ]
 
 
@@ -396,6 +401,53 @@ def test_the_page_and_json_have_accuracies_and_means(write):
     assert (numbers["right"], numbers["of"], numbers["left_out"]) == (1, 3, 0)
     assert numbers["predictions"][1]["accuracy"] == pytest.approx(2 / 3)
     assert numbers["means"]["mismatch"][3] == pytest.approx((2.5 + 2 + 2) / 3)
-    unknown = {"unknown": (False, False)}
+    assert (numbers["known_only"]["right"], numbers["known_only"]["of"]) == (1, 2)
+    assert re.search(
+        r"1 of 3</summary>.*<td>3</td><td>yak</td><td>wrong</td><td>wrong, compares", page, re.S
+    )
+    unknown = {"unknown": (False, False), "unknown_words": []}
     assert numbers["outcomes"][1] == {"item": 2, "predictions": (False, True), **unknown}
     assert numbers["outcomes"][2]["unknown"] == (False, True) and numbers["unknown"] == 1
+    assert numbers["outcomes"][2]["unknown_words"] == ["yak"]
+
+
+def test_rows_of_several_models_name_them(write):
+    suite = read_suite(write())
+    one, other = (evaluate([suite], surprisals, name)[0] for name in ("lm", "a b"))
+    assert suite_report.table([one]).splitlines()[0].startswith("suite")
+    rows = [line.split() for line in suite_report.table([one, other]).splitlines()]
+    assert [row[0] for row in rows] == ["model", *["lm"] * 3, *["a"] * 3]
+    lines = [line.rstrip("\n").split("\t") for line in suite_report.region_lines([one, other])]
+    assert lines[0][:2] == ["model", "suite"] and {len(line) for line in lines} == {8}
+    assert [found["model"] for found in suite_report.as_json([one, other])] == ["lm", "a b"]
+    assert "<small>a b</small>" in page_of([one, other], "lm, a b")
+
+
+def test_the_tidy_table_has_numbers_of_tokens_and_of_unknown_words(write):
+    [found] = evaluate([read_suite(write())], surprisals, "lm")
+    lines = [line.rstrip("\n").split("\t") for line in suite_report.tidy_lines([found])]
+    assert lines[0][-3:] == ["tokens", "surprisal", "unknown"]
+    place = ["lm", "number", "1", "match"]
+    assert lines[1] == [*place, "1", "subject", "The dogs", "2", "5.000000", "0"]
+    assert lines[2] == [*place, "2", "gap", "", "0", "0.000000", "0"]
+    assert lines[17][-4:] == ["The yak", "2", "inf", "1"]
+
+
+def test_a_suite_in_syntaxgyms_json_has_the_values_and_is_read_again(write, tmp_path):
+    [found] = evaluate([read_suite(write())], surprisals, "lm")
+    content = suite_report.as_syntaxgym(found)
+    [first, *_] = content["items"][0]["conditions"][0]["regions"]
+    assert first == {
+        "region_number": 1,
+        "content": "The dogs",
+        "metric_value": {"sum": 5.0},
+        "oovs": (),
+    }
+    assert content["items"][2]["conditions"][0]["regions"][0]["oovs"] == ("yak",)
+    path = tmp_path / "again.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    again = read_suite(str(path))
+    assert (again.items, again.region_names) == (found.suite.items, found.suite.region_names)
+    assert [p.formula.text for p in again.predictions] == [
+        p["formula"] for p in SUITE["predictions"]
+    ]

@@ -1,0 +1,53 @@
+"""Words that a model does not know, found before any work is done."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from oracle.errors import InputError
+from rnng_dy.evaluation.records import shown_counts
+
+
+class LocatedSentence(NamedTuple):
+    """A sentence with its place in a file."""
+
+    path: str
+    line: int | None
+    """Its line, or None if that is unknown."""
+    tokens: Sequence[str]
+    unkified: Sequence[str] | None = None
+    """The words as the model should read them; None derives them."""
+    part: str = ""
+    """The part of the file, such as `item 3`, if there is no line."""
+
+
+def require_known(model, sentences: Sequence[LocatedSentence]) -> None:
+    """Raise InputError for words that a model does not know; it names the place of the first."""
+    sentences = [sentence for sentence in sentences if sentence.tokens]
+    unknown: Counter[str] = Counter()
+    first = None
+    for sentence, words in zip(sentences, _as_read(model, sentences), strict=True):
+        found = [pair for pair in zip(sentence.tokens, words, strict=True) if pair[0] != pair[1]]
+        if found and first is None:
+            first = sentence, *found[0]
+        unknown.update(token for token, _ in found)
+    if first is not None:
+        sentence, token, word = first
+        part = f"{sentence.part}: " if sentence.part else ""
+        raise InputError(
+            f"{part}the model does not know {token!r}, and reads it as {word}; unknown in all {shown_counts(unknown)}: "
+            "replace these words, or leave out --unknown error",
+            sentence.path,
+            sentence.line,
+        )
+
+
+def _as_read(model, sentences: Sequence[LocatedSentence]) -> list[Sequence[str | None]]:
+    """Return the words as the model reads them. A scorer without a vocabulary has to score the sentences."""
+    unkify = getattr(getattr(model, "vocabulary", None), "unkify", None)
+    if unkify is not None:
+        return [s.unkified or unkify(s.tokens) for s in sentences]
+    records = model.surprisals_of([s.tokens for s in sentences], [s.unkified for s in sentences])
+    return [[r.unk for r in of if r.token is not None] for of in records]

@@ -1,0 +1,152 @@
+"""Tables of stimuli: the sentences of an experiment with items, conditions and regions, as CSV or TSV."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from oracle.errors import InputError
+from oracle.sentences import SourceSentence
+from rnng_dy.text.cells import read_cells
+from rnng_dy.text.segmenter import Segmenter
+from rnng_dy.text.sources import RawText
+
+SEPARATOR = "|"
+"""The mark between the regions of a text."""
+REGION = "region"
+_TEXT = ("text", "sentence")
+_OF_A_SENTENCE = ("item", "condition")
+_LINE_ENDS = str.maketrans("\t\r\n", "   ")
+
+
+class StimulusRegion(NamedTuple):
+    """A part of a sentence."""
+
+    name: str
+    begin: int
+    """Where it begins in the text of the sentence."""
+    cells: tuple[str, ...]
+    """The cells of the columns that are carried into the output."""
+
+
+class Stimulus(NamedTuple):
+    """A sentence of an experiment."""
+
+    text: str
+    line: int
+    """1-based line of the table where it begins."""
+    regions: Sequence[StimulusRegion]
+
+
+class Stimuli(NamedTuple):
+    """A table of stimuli."""
+
+    path: str
+    columns: Sequence[str]
+    """Names of the columns that are carried into the output."""
+    sentences: Sequence[Stimulus]
+
+    def tokenised(self, segmenter: Segmenter, text: RawText) -> list[SourceSentence]:
+        """Return the sentences as tokens. Raises InputError for a sentence without words, or with too many."""
+        return [text.read_line(s.text, self.path, s.line, segmenter) for s in self.sentences]
+
+
+class _Row(NamedTuple):
+    line: int
+    text: str
+    region: str | None
+    key: tuple[str, ...]
+    """The cells that the rows of a sentence have in common."""
+    cells: tuple[str, ...]
+
+
+def read_stimuli(path: str, column: str | None = None) -> Stimuli:
+    """Return the sentences of a table whose first line names its columns; `column` names that of the text.
+
+    Commas, semicolons or tabs separate cells. Without `column`, the text is in the column text, or else sentence. With
+    a column region, the rows of the same item and condition are one sentence. Without it, a row is a sentence, and
+    `|` may separate its regions, which are numbered from 1. Columns without a name are left out.
+
+    Raises InputError, with the line, for any other table.
+    """
+    lines = read_cells(path, quoted_tsv=True)
+    first, header = next(lines, (1, []))
+    names = [name.strip() for name in header]
+    if twice := [name for name, n in Counter(filter(None, names)).items() if n > 1]:
+        raise InputError(f"two columns are called {twice[0]!r}: rename one", path, first)
+    lower = [name.lower() for name in names]
+    of_text = _column_of_text(names, column, path, first)
+    region = lower.index(REGION) if REGION in lower else None
+    keys = [] if region is None else [lower.index(name) for name in _OF_A_SENTENCE if name in lower]
+    if region is not None and not keys:
+        message = "the column region needs a column item or condition, which tells sentences apart"
+        raise InputError(message, path, first)
+    carried = [i for i, name in enumerate(names) if name and i not in (of_text, region)]
+    rows = []
+    for line, cells in lines:
+        if len(cells) != len(names):
+            counts = f"{len(cells)} columns, and the first line has {len(names)}"
+            raise InputError(
+                f"{counts}: put text with a separator into quotation marks", path, line
+            )
+        text, cells = cells[of_text], [cell.translate(_LINE_ENDS) for cell in cells]
+        if region is None and not text.strip():
+            raise InputError(f"column {names[of_text]!r}: no text", path, line)
+        name = None if region is None else cells[region]
+        key, kept = (tuple(cells[i] for i in chosen) for chosen in (keys, carried))
+        rows.append(_Row(line, text.translate(_LINE_ENDS), name, key, kept))
+    if not rows:
+        raise InputError("no stimuli in this table", path)
+    found = [_of_row(row) for row in rows] if region is None else _of_regions(rows, path)
+    return Stimuli(path, [names[i] for i in carried], found)
+
+
+def _column_of_text(names: Sequence[str], column: str | None, path: str, line: int) -> int:
+    """Return the index of the column with the text. Raises InputError if there is none."""
+    lower = [name.lower() for name in names]
+    if column is not None and column in names:
+        return names.index(column)
+    there = [lower.index(name) for name in _TEXT if name in lower]
+    if column is None and there:
+        return there[0]
+    wanted = " or ".join(map(repr, _TEXT if column is None else [column]))
+    shown = ", ".join(filter(None, names))
+    raise InputError(f"no column {wanted}, but {shown or 'none'}: see to --column", path, line)
+
+
+def _of_row(row: _Row) -> Stimulus:
+    pieces = row.text.strip().strip(SEPARATOR).split(SEPARATOR)
+    return _joined(row.line, pieces, [(str(i), row.cells) for i in range(1, len(pieces) + 1)])
+
+
+def _of_regions(rows: Iterable[_Row], path: str) -> list[Stimulus]:
+    """Return a sentence per key. Raises InputError for a region that a sentence has twice."""
+    sentences: dict[tuple[str, ...], list[_Row]] = {}
+    for row in rows:
+        of_sentence = sentences.setdefault(row.key, [])
+        if row.region in [other.region for other in of_sentence]:
+            raise InputError(
+                f"the sentence {' '.join(row.key)!r} has the region {row.region!r} twice: number its regions, and tell "
+                "sentences apart by the columns item and condition",
+                path,
+                row.line,
+            )
+        of_sentence.append(row)
+    return [
+        _joined(found[0].line, [f" {r.text} " for r in found], [(r.region, r.cells) for r in found])
+        for found in sentences.values()
+    ]
+
+
+def _joined(
+    line: int, pieces: Sequence[str], regions: Sequence[tuple[str, tuple[str, ...]]]
+) -> Stimulus:
+    """Join pieces of a text; there is one blank between two if there is one at the end of a piece or the beginning."""
+    text, found = "", []
+    for piece, (name, cells) in zip(pieces, regions, strict=True):
+        if text and (text[-1] == " " or piece[:1] == " "):
+            text = text.rstrip(" ") + " "
+        found.append(StimulusRegion(name, len(text), cells))
+        text += piece if text and text[-1] != " " else piece.lstrip(" ")
+    return Stimulus(text.rstrip(" "), line, found)

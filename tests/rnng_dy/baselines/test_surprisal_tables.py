@@ -1,0 +1,74 @@
+"""Tables of surprisals from other programs: subwords are added up, sentences are found by their letters."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import pytest
+
+from oracle.errors import InputError
+from rnng_dy.baselines.scorers import OpenableScorer
+from rnng_dy.baselines.surprisal_tables import SurprisalTable
+from rnng_dy.execution.work import InputFile
+
+TABLE = """\
+sentence_id\ttoken_id\ttoken\tsurprisal
+2\t1\t"\t0.5
+2\t2\tĠNo\t1
+2\t3\t,"\t2
+2\t4\tshe\t4
+2\t5\tcan\t8
+2\t6\t't\t16
+2\t7\t.\t32
+1\t1\t(un\t1
+1\t2\tseen\t2
+1\t3\t)\t4
+1\t4\t</s>\t8
+"""
+
+
+@pytest.fixture
+def table(tmp_path):
+    def of(content):
+        path = tmp_path / "gpt.tsv"
+        path.write_text(content, encoding="utf-8")
+        return SurprisalTable(str(path))
+
+    return of
+
+
+def test_tokens_of_any_kind_are_added_up_to_the_tokens_of_a_sentence(table):
+    sentences = [["``", "No", ",", "''", "she", "ca", "n't", "."], ["-LRB-", "unseen", "-RRB-"]]
+    first, second = table(TABLE).surprisals_of(sentences)
+    # `,"` covers two tokens and belongs to the first; `can` begins with `ca`
+    assert [r.surprisal for r in first[:-1]] == [0.5, 1, 2, 0, 4, 8, 16, 32]
+    assert [r.surprisal for r in second] == [1, 2, 4, 8]
+    assert all(r.known for r in first[:-1]) and math.isnan(first[-1].surprisal)
+
+
+def test_unknown_words_are_those_of_the_column(table):
+    content = "sentence_id,token,known,surprisal\n1,a,1,1\n1,b,0,2\n"
+    [records] = table(content).surprisals_of([["a", "b"]])
+    assert [r.known for r in records] == [True, False, None]
+
+
+def test_it_is_a_scorer_by_name(tmp_path):
+    (tmp_path / "t.csv").write_text("sentence_id,token,surprisal\n1,a,1\n", encoding="utf-8")
+    scorer = OpenableScorer("surprisals", InputFile(str(tmp_path / "t.csv"))).open()
+    assert scorer.title == "t.csv"
+    assert scorer.surprisals_of([["a"]])[0][0].surprisal == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("token,surprisal\na,1\n", "1: no column 'sentence_id': a table of surprisals has"),
+        ("sentence_id,token,surprisal\n1,a,1\n1,b,high\n", "3: the surprisal 'high' is no number"),
+        ("sentence_id,token,surprisal\n1,a\n", "2: 2 columns, and the first line has 3"),
+        ("sentence_id,token,surprisal\n1,b,1\n", " no sentence 'a b' in this table"),
+    ],
+)
+def test_other_tables_are_errors(table, content, message):
+    with pytest.raises(InputError, match=re.escape(f"gpt.tsv:{message}")):
+        table(content).surprisals_of([["a", "b"]])

@@ -1,0 +1,198 @@
+"""`rnng-dy surprisal`: rows of written words, from running text and from tables of stimuli."""
+
+from __future__ import annotations
+
+import csv
+import io
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
+from rnng_dy.vocabulary import GeneratorVocabulary
+from tests import commands
+
+from ..conftest import make_generator, simple_clusters
+
+run = partial(commands.invoke, "surprisal")
+ITEMS = """\
+item;condition;text;rating
+1;short;The train | slept.;NA
+1;long;"""
+ITEMS += '"The old train, | slept  ""here""."' + ";1,5\n"
+SMALL = ["--beam", "12", "--fast-track", "2", "--word-beam", "4"]
+KINDS = {"generator": ["--model", "generator", *SMALL], "lm": ["--model", "lm"]}
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory, generative_sentences):
+    folder = tmp_path_factory.mktemp("stimuli")
+    make_generator(generative_sentences, seed=5).save(folder / "generator")
+    clusters = simple_clusters(generative_sentences)
+    vocabulary = GeneratorVocabulary.build(clusters, generative_sentences)
+    LstmLanguageModel(vocabulary, LanguageModelSizes(1, 6, 6), seed=3).save(folder / "lm")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def inside(models, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("generator", "lm"):
+        (tmp_path / name).symlink_to(models / name)
+    Path("items.csv").write_text(ITEMS, encoding="utf-8")
+
+
+def table(text):
+    return list(csv.DictReader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def column(rows, name):
+    return [row[name] for row in rows]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_stimuli_have_a_row_per_written_word_with_their_columns(kind):
+    rows = table(run(*KINDS[kind], "--stimuli", "items.csv").stdout)
+    assert list(rows[0])[:13] == [
+        *("item", "condition", "rating", "region", "word_id", "start", "end"),
+        *("sentence_id", "token_id", "token", "unk", "known", "surprisal"),
+    ]
+    assert column(rows, "token") == [
+        "The",
+        "train",
+        "slept.",
+        "The",
+        "old",
+        "train,",
+        "slept",
+        '"here".',
+    ]
+    assert column(rows, "region") == ["1", "1", "2", "1", "1", "1", "2", "2"]
+    assert column(rows, "rating") == ["NA"] * 3 + ["1,5"] * 5
+    assert column(rows, "word_id") == ["1", "2", "3", "1", "2", "3", "4", "5"]
+    assert column(rows, "token_id")[-3:] == ["3-4", "5", "6-9"]
+    text = 'The old train, slept  "here".'
+    for row in rows[3:]:
+        assert text[int(row["start"]) : int(row["end"])] == row["token"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_surprisals_are_those_of_the_sentences_as_text(kind):
+    Path("s.txt").write_text("The train slept.\n", encoding="utf-8")
+    words = table(run(*KINDS[kind], "--stimuli", "items.csv").stdout)[:3]
+    alone = table(run(*KINDS[kind], "--text", "--one-per-line", "--merge", "s.txt", "s.txt").stdout)
+    assert [{name: row[name] for name in alone[0]} for row in words] == alone
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_regions_are_sums_over_their_words(kind):
+    words = table(run(*KINDS[kind], "--stimuli", "items.csv").stdout)
+    regions = table(run(*KINDS[kind], "--stimuli", "--by-region", "items.csv").stdout)
+    assert column(regions, "content") == ["The train", "slept.", "The old train,", 'slept "here".']
+    assert column(regions, "words") == ["2", "1", "3", "2"]
+    for row in regions:
+        inside = [w for w in words if (w["item"], w["condition"], w["region"]) ==
+                  (row["item"], row["condition"], row["region"])]  # fmt: skip
+        sums = sum(float(word["surprisal"]) for word in inside)
+        assert float(row["surprisal"]) == pytest.approx(sums, abs=1e-5)
+        assert int(row["unknown"]) == column(inside, "known").count("0")
+        assert (row["start"], row["end"]) == (inside[0]["start"], inside[-1]["end"])
+    if kind == "generator":
+        ends = [w for w, after in zip(words, [*words[1:], {}], strict=True)
+                if w["region"] != after.get("region")]  # fmt: skip
+        assert column(regions, "entropy") == column(ends, "entropy")
+
+
+def test_an_empty_region_has_no_words_and_the_sum_0():
+    Path("r.csv").write_text("item,region,text\n1,a,She\n1,comma,\n1,b,slept.\n", encoding="utf-8")
+    rows = table(run(*KINDS["lm"], "--stimuli", "r.csv", "--by-region").stdout)
+    assert column(rows, "region") == ["a", "comma", "b"]
+    assert (rows[1]["words"], rows[1]["surprisal"], rows[1]["start"]) == ("0", "0.000000", "4")
+
+
+def test_csv_end_and_resume_as_for_other_inputs():
+    tabs = run(*KINDS["lm"], "--stimuli", "items.csv", "--end").stdout
+    run(
+        *KINDS["lm"],
+        "--stimuli",
+        "items.csv",
+        "--end",
+        "-o",
+        "o.csv",
+        "--format",
+        "csv",
+        "--resume",
+    )
+    with Path("o.csv").open(newline="", encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream, strict=True))
+    assert rows == table(tabs)
+    ends = [row for row in rows if row["token"] == "</s>"]
+    assert [(r["item"], r["condition"], r["region"], r["start"]) for r in ends] == [
+        ("1", "short", "", ""),
+        ("1", "long", "", ""),
+    ]
+
+
+def test_running_text_is_merged_by_itself():
+    text = "The train slept. She\n  didn't (not) read."
+    Path("t.txt").write_text(text, encoding="utf-8")
+    rows = table(run(*KINDS["lm"], "--text", "t.txt", "--merge").stdout)
+    assert rows == table(run(*KINDS["lm"], "--text", "--merge", "t.txt").stdout)
+    assert column(rows, "token") == text.split()
+    assert [text[int(row["start"]) : int(row["end"])] for row in rows] == text.split()
+    assert column(rows, "sentence_id") == ["1"] * 3 + ["2"] * 4
+    tokens = table(run(*KINDS["lm"], "--text", "t.txt").stdout)
+    both = float(tokens[5]["surprisal"]) + float(tokens[6]["surprisal"])
+    assert tokens[6]["token"] == "n't"
+    assert float(rows[4]["surprisal"]) == pytest.approx(both, abs=2e-6)
+
+
+def test_a_word_belongs_to_the_region_in_which_it_begins():
+    Path("r.csv").write_text('text\n"The train|, the old|est letter."\n', encoding="utf-8")
+    rows = table(run(*KINDS["lm"], "--stimuli", "r.csv").stdout)
+    assert column(rows, "token") == ["The", "train,", "the", "oldest", "letter."]
+    assert column(rows, "region") == ["1", "1", "2", "2", "3"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--stimuli", "--text"], "--stimuli is without --text, --one-per-line and --tagged"),
+        (["--stimuli", "--untagged"], "--stimuli is without --text"),
+        (["--stimuli", "--merge", "items.csv"], "leave out --merge"),
+        (["--column", "text"], "add --stimuli"),
+        (["--by-region"], "add --stimuli"),
+        (["--stimuli", "--by-region", "--end"], "leave out --end"),
+        (["--merge"], "--merge needs the sentences as they were written: --merge RAW"),
+        (["--stimuli", "--column", "word"], "items.csv:1: no column 'word', but item, condition"),
+        (["--stimuli", "--max-length", "3"], "items.csv:2: a sentence of 4 tokens"),
+    ],
+)
+def test_options_and_tables_that_do_not_fit_are_refused(arguments, says):
+    result = run(*KINDS["lm"], "items.csv", *arguments, "-o", "o.tsv", code=2)
+    assert says in result.stderr
+    assert not Path("o.tsv").exists()
+
+
+@pytest.mark.parametrize("scorer", [["--model", "lm"], ["--scorer", "surprisals=words.tsv"]])
+def test_unknown_words_can_be_an_error_before_the_work(scorer):
+    Path("r.csv").write_text("item,text\n1,she slept.\n2,a zorbed blick.\n", encoding="utf-8")
+    run("--model", "lm", "--stimuli", "r.csv", "-o", "words.tsv")
+    for more in ([], ["--by-region"]):
+        result = run(*scorer, "--stimuli", "r.csv", *more, "--unknown", "error", "-o", "x", code=2)
+        assert "Error: r.csv:3: the model does not know 'zorbed', and reads it as " in result.stderr
+        assert "unknown in all zorbed (1), blick (1)" in result.stderr
+        assert not Path("x").exists()
+    run(*scorer, "--stimuli", "r.csv")
+
+
+def test_a_column_must_not_have_the_name_of_an_added_one():
+    Path("r.csv").write_text("token,text\n1,She slept.\n", encoding="utf-8")
+    message = "r.csv:1: the output has a column 'token', too: rename"
+    assert message in run(*KINDS["lm"], "--stimuli", "r.csv", code=2).stderr
+
+
+def test_an_input_is_needed():
+    assert "Missing argument 'INPUT'" in run(*KINDS["lm"], "--text", "--merge", code=2).stderr
+    assert "Missing argument 'INPUT'" in run(*KINDS["lm"], code=2).stderr
