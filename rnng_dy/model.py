@@ -140,9 +140,14 @@ class Model:
             return text
         return [sentence.tokens for sentence in self.segmenter.sentences(text)]
 
-    def with_unknowns(self, example: T, probability: float, random: np.random.Generator) -> T:
+    def with_unknowns(self, example: Any, probability: float, random: np.random.Generator) -> Any:
         """Return the example unchanged, since a generative oracle has classes of unknown words already."""
         return example
+
+    @staticmethod
+    def length(example: Any) -> int:
+        """Return the number of words of a training example."""
+        return len(example.words)
 
     def config(self) -> dict[str, Any]:
         """Return the content of config.json."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 import nltk
+import numpy as np
 from nltk.parse.api import ParserI
 
 from oracle.blocks import OracleSentence
@@ -98,6 +99,17 @@ class DiscriminativeParser(ParserNetwork, ParserI):
         tags = tags_of(tree) if preterminals else None
         tokens = self.encode(words, self.tags_read(words, tags))
         return ParserExample(tokens, tokens.words, ids)
+
+    def with_unknowns(
+        self, example: ParserExample, probability: float, random: np.random.Generator
+    ) -> ParserExample:
+        """Return the example with each word seen once replaced by its class of unknown words with this probability."""
+        draws = random.random(len(example.classes))
+        words = [
+            unk if word in self.vocabulary.singletons and draw < probability else word
+            for word, unk, draw in zip(example.words, example.classes, draws, strict=True)
+        ]
+        return example._replace(tokens=example.tokens._replace(words=words))
 
     # use
 

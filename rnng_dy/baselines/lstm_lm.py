@@ -91,11 +91,6 @@ class LstmLanguageModel(Model):
         losses, _ = self._losses(examples, dropout)
         return dy.esum([dy.sum_batches(loss) for loss in losses])
 
-    @staticmethod
-    def length(example: LanguageModelExample) -> int:
-        """Return the number of words of an example."""
-        return len(example.words)
-
     # use
 
     def log_probs(self, examples: Sequence[LanguageModelExample]) -> np.ndarray:

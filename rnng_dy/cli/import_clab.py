@@ -18,7 +18,7 @@ from rnng_dy.folders import writing
 from rnng_dy.interop.vectors import read_vectors
 from rnng_dy.models.composition import DEFAULT, GatedAttention
 from rnng_dy.models.parser_state import DEFAULT as DEFAULT_STATE
-from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES
+from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES, History
 
 
 @click.command()
@@ -80,6 +80,8 @@ def import_clab(
         raise click.UsageError("--tagger is for a parser with --pos")
     if state not in (None, *states):
         raise click.UsageError(f"--state {state}: a {kind} model has one of {', '.join(states)}")
+    if state == History.name:
+        raise click.UsageError(f"the original has no state {state}")
     if is_parser and composition == GatedAttention.name:
         raise click.UsageError("the original has no parser with gated attention")
     sentences = read_oracle(train_oracle)

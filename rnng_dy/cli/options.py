@@ -231,7 +231,8 @@ def state_option(states: Collection[str]) -> Callable:
     return model_section_option(
         "--state",
         type=Registered(states),
-        help="Parser state: full, the stack alone, or without one of its parts.  "
+        help="Parser state: full, the stack alone, without one of its parts, or history, which is an LSTM over actions "
+        "and words with neither stack nor composition.  "
         f"[default: {DEFAULT_STATE}]",
     )
 

@@ -36,6 +36,11 @@ class ParserExample(NamedTuple):
     classes: Sequence[int]
     actions: Sequence[int]
 
+    @property
+    def words(self) -> Sequence[int]:
+        """The words as ids."""
+        return self.tokens.words
+
 
 class InputLayer:
     """The vectors of words on stack and buffer: relu(bias + W word + T tag + V pretrained vector)."""
@@ -129,22 +134,6 @@ class ParserNetwork(Rnng):
             last.following[None] = last = following
         return self._root(root, len(read))
 
-    def with_unknowns(
-        self, example: ParserExample, probability: float, random: np.random.Generator
-    ) -> ParserExample:
-        """Return the example with each word seen once replaced by its class of unknown words with this probability."""
-        draws = random.random(len(example.classes))
-        words = [
-            unk if word in self.vocabulary.singletons and draw < probability else word
-            for word, unk, draw in zip(example.tokens.words, example.classes, draws, strict=True)
-        ]
-        return example._replace(tokens=example.tokens._replace(words=words))
-
     def derived(self, example: ParserExample) -> Derived:
         """Return the tree of a training example."""
         return Derived(example.tokens, [example.actions], None)
-
-    @staticmethod
-    def length(example: ParserExample) -> int:
-        """Return the number of words of an example."""
-        return len(example.classes)

@@ -100,8 +100,3 @@ class GeneratorNetwork(Rnng):
     def derived(self, example: GeneratorExample) -> Derived:
         """Return the tree of a training example."""
         return Derived(None, [example.actions], example.words)
-
-    @staticmethod
-    def length(example: GeneratorExample) -> int:
-        """Return the number of words of an example."""
-        return len(example.words)

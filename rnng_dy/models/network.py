@@ -84,22 +84,24 @@ class Rnng(Model):
         self.transitions = SYSTEMS.make(transitions, vocabulary.nonterminals)
         actions, labels = len(self.transitions), len(vocabulary.nonterminals)
         inputs, hidden = sizes.lstm_input, sizes.hidden
+        # one LSTM reads words and actions, so both have as many values
+        action = inputs if self.states[state].words_in_history else sizes.action
         self._penalties = store.constant(np.where(self.transitions.masks, np.float32(0), INVALID))
         self._lstms = {
             STACK: Lstm(store, "stack", sizes.layers, inputs, hidden),
-            HISTORY: Lstm(store, "action", sizes.layers, sizes.action, hidden),
+            HISTORY: Lstm(store, "action", sizes.layers, action, hidden),
         }
         self.compose = COMPOSITIONS.make(
             composition, store, composition_layers, inputs, hidden, labels
         )
         self._stack_guard = Embedding.of_parameter(store.vector("stack_guard", inputs))
-        self._action_start = Embedding.of_parameter(store.vector("action_start", sizes.action))
+        self._action_start = Embedding.of_parameter(store.vector("action_start", action))
         self.state = self.states.make(state, store, hidden)
         self._logit_weights = store.matrix("action_weights", actions, hidden)
         self._logit_bias = store.vector("action_bias", actions)
         self._opened = LookupTable(store, "open_nonterminal", labels, inputs)
         self.compose.add_labels(store, labels, inputs)
-        self._actions = LookupTable(store, "action", actions, sizes.action)
+        self._actions = LookupTable(store, "action", actions, action)
         self.compute = Computation(self._lstms, self.compose, self.state, sizes)
 
     def config(self) -> dict[str, Any]:
@@ -135,7 +137,8 @@ class Rnng(Model):
             stack = StackCell(below, self._constituent(c, opened, [x.reads for x in children]))
         elif (label := self.transitions.label(action)) is not None:
             stack = StackCell(stack, self._opened[label], label)
-        history = LstmState(c.history, self._actions[action])
+        as_word = action == SHIFT and self.state.words_in_history
+        history = LstmState(c.history, words.vector if as_word else self._actions[action])
         return Configuration(c.state.after(action), stack, history, words, c.constituents)
 
     def _next_word(self, words: WordPrefix, word: int | None) -> WordPrefix:
@@ -147,9 +150,7 @@ class Rnng(Model):
         label, reader = opened.label, c if self.compose.reads_state else None
         embeddings = self.compose.embeddings(label)
         constituent = Constituent(label, embeddings, opened.reads, children, reader)
-        if reader is not None:
-            return constituent
-        return c.constituents.setdefault((label, *children), constituent)
+        return constituent if reader else c.constituents.setdefault((label, *children), constituent)
 
     def walk(self, trees: Iterable[Derived]) -> Walk:
         """Advance along the action sequences of some sentences.

@@ -26,6 +26,8 @@ class ParserState:
     """The state's name in the other kind of model, if it differs from `name`."""
     parts: ClassVar[tuple[str, ...]] = PARTS
     """The parts that u reads; the others are not computed for it."""
+    words_in_history: ClassVar[bool] = False
+    """Whether the LSTM over actions reads the word that is shifted, not the embedding of SHIFT."""
 
     def __init__(self, store: ParameterStore, hidden: int):
         """Create the parameters; u and the output of each part's LSTM have `hidden` values."""
@@ -73,8 +75,25 @@ class NoTerms(NoBuffer):
     name, other_name = NoBuffer.other_name, NoBuffer.name
 
 
+class History(ParserState):
+    """The ActionLSTM: u of one LSTM over actions and words, with neither stack nor composition.
+
+    It is a language model of linearised trees, as in Choe and Charniak (2016), with the actions of an RNNG.
+    """
+
+    name = "history"
+    parts = (HISTORY,)
+    words_in_history = True
+
+
+class HistoryAndBuffer(History):
+    """A parser's ActionLSTM, which reads the buffer, too: without it, no word is seen before its SHIFT."""
+
+    parts = (HISTORY, WORDS)
+
+
 _OF_BOTH = ParserState, StackAlone, NoStack, NoHistory
 States = Registry[type[ParserState]]
-PARSER_STATES: States = Registry("parser state", ParserState, *_OF_BOTH, NoBuffer)
-GENERATOR_STATES: States = Registry("parser state", ParserState, *_OF_BOTH, NoTerms)
+PARSER_STATES: States = Registry("parser state", ParserState, *_OF_BOTH, NoBuffer, HistoryAndBuffer)
+GENERATOR_STATES: States = Registry("parser state", ParserState, *_OF_BOTH, NoTerms, History)
 DEFAULT = PARSER_STATES.default

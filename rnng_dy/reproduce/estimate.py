@@ -46,6 +46,7 @@ COSTS = {
     "no-stack": Cost(0.4, 0.5),
     "no-history": Cost(0.8, 0.7),
     "no-buffer": Cost(0.9, 0.8),
+    "history": Cost(0.4, 0.4),
 }
 """Costs of compositions and states: the generative model's (docs/performance.md), also used for parsers and searches.
 

@@ -13,6 +13,7 @@ LEFT_OUT = {
     "no-history": {"action"},
     "no-terms": {"context"},
     "no-buffer": {"context"},
+    "history": {"stack"},
 }
 """What each state of GA.md, section 4, leaves out of u."""
 
@@ -34,6 +35,7 @@ class Float64Rnng:
         self.layers, self.composition_layers = layers, composition_layers
         self.composition, self.max_open = composition, max_open
         self.left_out = LEFT_OUT[state]
+        self.has_words_in_history = state == "history"
         self.in_order = transitions == "in-order"
         self.attention = []
         """Of gated attention: the label and weights of each constituent, in the order of the REDUCEs."""
@@ -131,7 +133,9 @@ class Float64Rnng:
                 losses += word_loss(u, shifted)
             for loss in losses:
                 total = loss if total is None else total + loss
-            history = self.step("action", self.layers, history, p["action"][action])
+            as_word = self.has_words_in_history and action == SHIFT
+            read = vectors[shifted] if as_word else p["action"][action]
+            history = self.step("action", self.layers, history, read)
             if self.in_order and action == FINISH:
                 break
             if action == REDUCE:
@@ -195,6 +199,9 @@ class Float64Rnng:
     def generator_loss(self, words, actions, clusters):
         """-log p(x, y) in nats."""
         p = self.p
+        if self.has_words_in_history:
+            # the words are in the history alone
+            self.left_out = {"stack", "context"}
         vectors = [p["word"][w] for w in words]
         state = self.step("terms", self.layers, None, p["word"][0])
         terms = [state[-1][0]]

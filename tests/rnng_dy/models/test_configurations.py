@@ -150,18 +150,20 @@ def test_the_state_that_a_composition_sees_is_the_one_that_the_reduce_came_from(
 
 
 @pytest.mark.parametrize(
-    ("state", "lstms"),
+    ("kind", "state", "lstms"),
     [
-        ("full", 5),
-        ("stack", 3),
-        ("no-stack", 2),
-        ("no-history", 4),
-        ("no-terms", 4),
-        ("no-buffer", 4),
+        ("generative", "full", 5),
+        ("generative", "stack", 3),
+        ("generative", "no-stack", 2),
+        ("generative", "no-history", 4),
+        ("generative", "no-terms", 4),
+        ("generative", "history", 1),
+        ("discriminative", "no-buffer", 4),
+        ("discriminative", "history", 2),
     ],
 )
 def test_what_a_state_leaves_out_is_not_computed(
-    sentences, generative_sentences, monkeypatch, state, lstms
+    sentences, generative_sentences, monkeypatch, kind, state, lstms
 ):
     """LSTMs that read something: stack, actions, words, and the two of the compositions."""
     seen, compute = set(), Lstm.compute
@@ -172,7 +174,7 @@ def test_what_a_state_leaves_out_is_not_computed(
         return compute(self, schedule, dropout)
 
     monkeypatch.setattr(Lstm, "compute", noted)
-    if state in GENERATOR_STATES:
+    if kind == "generative":
         model, data = make_generator(generative_sentences, state=state), generative_sentences
     else:
         model, data = make_parser(sentences, state=state), sentences

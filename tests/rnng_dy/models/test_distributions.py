@@ -8,8 +8,9 @@ import pytest
 from clusters.files import ClusteredWord
 from oracle.blocks import OracleSentence
 from oracle.brackets import parse_line
-from oracle.transitions import DEFAULT, SHIFT, SYSTEMS, unlimited
+from oracle.transitions import SHIFT, SYSTEMS, unlimited
 from rnng_dy.engine import dy
+from rnng_dy.reproduce.systems import parse
 from rnng_dy.search.importance import estimate
 from rnng_dy.search.sampling import sample_batch
 from rnng_dy.search.scoring import joint_log_probs
@@ -25,8 +26,8 @@ from ..conftest import (
     make_parser,
 )
 
-COMPOSITIONS = ["corrected", "buggy", "gated-attention", "corrected/in-order"]
-"""With the transition system where it is not the paper's."""
+COMPOSITIONS = ["corrected", "buggy", "gated-attention", "corrected/in-order", "corrected/history"]
+"""With the transition system or the parser state where it is not the paper's."""
 WORDS = ("a", "b", "c")
 
 
@@ -38,27 +39,24 @@ def tiny_oracle(generative, system):
 
 
 def make_tiny_parser(composition, max_open):
-    composition, system = system_named(composition)
-    vocabulary = ParserVocabulary.from_oracle(tiny_oracle(False, system), use_tags=True)
+    composition, state, transitions = parse(composition)
+    oracle = tiny_oracle(False, unlimited(SYSTEMS[transitions]))
+    vocabulary = ParserVocabulary.from_oracle(oracle, use_tags=True)
     parser = DiscriminativeParser(
-        vocabulary, PARSER_SIZES, composition, seed=3, transitions=system.name
+        vocabulary, PARSER_SIZES, composition, seed=3, transitions=transitions, state=state
     )
     return limited(parser, max_open)
 
 
 def make_tiny_generator(composition, max_open):
-    composition, system = system_named(composition)
+    composition, state, transitions = parse(composition)
+    oracle = tiny_oracle(True, unlimited(SYSTEMS[transitions]))
     clusters = [ClusteredWord("0", "a", 1), ClusteredWord("1", "b", 1), ClusteredWord("0", "c", 1)]
-    vocabulary = GeneratorVocabulary.build(clusters, tiny_oracle(True, system))
+    vocabulary = GeneratorVocabulary.build(clusters, oracle)
     model = GenerativeModel(
-        vocabulary, GENERATOR_SIZES, composition, seed=3, transitions=system.name
+        vocabulary, GENERATOR_SIZES, composition, seed=3, transitions=transitions, state=state
     )
     return limited(model, max_open)
-
-
-def system_named(name):
-    composition, _, transitions = name.partition("/")
-    return composition, unlimited(SYSTEMS[transitions or DEFAULT])
 
 
 def limited(model, max_open):

@@ -21,7 +21,7 @@ from ..conftest import make_generator, make_parser, sentences_of
 NT, SHIFT, REDUCE = 2, 1, 0
 SYSTEMS = [
     *product(COMPOSITIONS, ["full"], TRANSITIONS),
-    *product(["corrected"], ["stack", "no-stack", "no-history"], ["top-down"]),
+    *product(["corrected"], ["stack", "no-stack", "no-history", "history"], ["top-down"]),
 ]
 
 

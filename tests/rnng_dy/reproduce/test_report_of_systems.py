@@ -17,12 +17,13 @@ from tests.commands import invoke
 
 from ..conftest import TINY
 
-# the first two have one parser, and so have the last two
+# the first three have one parser, and so have the last two
 pytestmark = pytest.mark.slow
 
 NAMES = (
     "corrected",
     "corrected/stack",
+    "corrected/history",
     "buggy/no-buffer",
     "gated-attention/no-stack/in-order",
     "gated-attention/no-history/in-order",

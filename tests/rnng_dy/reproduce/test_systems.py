@@ -52,7 +52,7 @@ def test_another_name_is_refused_with_those_that_there_are(name):
     said = str(refused.value)
     assert said.startswith(f"no system is called {name!r}: ")
     assert "corrected, buggy, " in said
-    assert "full, stack, no-stack, no-history, no-buffer, no-terms; " in said
+    assert "full, stack, no-stack, no-history, no-buffer, history, no-terms; " in said
     assert "top-down, " in said
 
 
