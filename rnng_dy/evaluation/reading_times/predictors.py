@@ -1,0 +1,126 @@
+"""Predictors of reading times, and the rows that a regression uses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rnng_dy.evaluation.reading_times.tables import Reading, Times, is_mark
+
+SURPRISAL, FREQUENCY, LENGTH, POSITION = "surprisal", "log_frequency", "length", "position"
+UNITS = {
+    SURPRISAL: "ms per bit",
+    FREQUENCY: "ms per doubling",
+    LENGTH: "ms per character",
+    POSITION: "ms per word",
+}
+Systems = Mapping[str, Sequence[Reading | None]]
+"""Per system, the row of each word in its table of surprisals."""
+
+
+@dataclass(frozen=True)
+class Exclusions:
+    """Rows to leave out, besides those without a predictor."""
+
+    first: bool = False
+    """Words that begin a sentence by the table of any system."""
+    last: bool = False
+    marks: bool = False
+    """Words with a punctuation mark."""
+    unknown: bool = False
+    """Words that any system does not know."""
+    times_between: tuple[float, float] = (100.0, 3000.0)
+    """Shortest and longest time in ms."""
+
+
+class Term:
+    """A predictor of the word itself or of a word before it: per word of the table its value, or NaN."""
+
+    def __init__(self, predictor: str, before: int, values: np.ndarray):
+        self.predictor, self.before, self.values = predictor, before, values
+
+    @property
+    def name(self) -> str:
+        """Return the predictor's name and, for a word before, how many words before."""
+        return f"{self.predictor}_{self.before}" if self.before else self.predictor
+
+
+def terms(times: Times, readings: Sequence[Reading | None], spillover: int) -> list[Term]:
+    """Return the terms of a system: surprisal first, each predictor with its spill-over, position at the end.
+
+    Frequency is absent if no word has one.
+    """
+    count = np.array([word.count for word in times.words])
+    values = {
+        SURPRISAL: np.array([np.nan if r is None else r.bits for r in readings]),
+        FREQUENCY: np.log2(count + 1),
+        LENGTH: np.array([float(len(word.text)) for word in times.words]),
+    }
+    if np.isnan(count).all():
+        del values[FREQUENCY]
+    before = [_words_before(times, distance) for distance in range(spillover + 1)]
+    found = [
+        Term(predictor, distance, np.where(places >= 0, of_words[places], np.nan))
+        for predictor, of_words in values.items()
+        for distance, places in enumerate(before)
+    ]
+    position = np.array([float(word.position) for word in times.words])
+    return [*found, Term(POSITION, 0, position)]
+
+
+def _words_before(times: Times, distance: int) -> np.ndarray:
+    """Return per word the index of the word this many positions before it in its item; -1 for none."""
+    index = {(word.item, word.position): i for i, word in enumerate(times.words)}
+    return np.array([index.get((w.item, w.position - distance), -1) for w in times.words])
+
+
+def rows_used(
+    times: Times, systems: Systems, exclusions: Exclusions, spillover: int
+) -> tuple[np.ndarray, dict[str, int]]:
+    """Return the indices of the rows that all systems have, and how many rows are left out for each reason.
+
+    A row that is left out for several reasons counts for the first of them.
+    """
+    n = len(times.words)
+    of_systems = list(systems.values())
+
+    def by_any(holds) -> np.ndarray:
+        return np.array(
+            [any(r[i] is not None and holds(r[i]) for r in of_systems) for i in range(n)]
+        )
+
+    texts = [word.text for word in times.words]
+    missing = [np.array([r is None for r in readings]) for readings in of_systems]
+    of_terms = [term for r in of_systems for term in terms(times, r, spillover)]
+    lacking = {
+        predictor: np.any(
+            [np.isnan(term.values) for term in of_terms if term.predictor == predictor], axis=0
+        )
+        for predictor in {term.predictor: None for term in of_terms}
+    }
+    too_early = _words_before(times, spillover) < 0
+    reasons = {
+        "not in every table of surprisals": np.any(missing, axis=0),
+        "first words of an item, without words before them": too_early,
+        "first word of a sentence": by_any(lambda r: r.is_first) & exclusions.first,
+        "last word of a sentence": by_any(lambda r: r.is_last) & exclusions.last,
+        "a punctuation mark": np.array([any(map(is_mark, t)) for t in texts]) & exclusions.marks,
+        "unknown to a model": by_any(lambda r: not r.is_known) & exclusions.unknown,
+        **{
+            f"no {predictor} of the word or a word before it": m for predictor, m in lacking.items()
+        },
+    }
+    low, high = exclusions.times_between
+    of_rows = {reason: mask[times.word_of] for reason, mask in reasons.items()}
+    of_rows[f"time not between {low:g} and {high:g} ms"] = (times.times < low) | (
+        times.times > high
+    )
+    kept = np.ones(len(times.times), bool)
+    counts = {}
+    for reason, mask in of_rows.items():
+        if count := int((kept & mask).sum()):
+            counts[reason] = count
+        kept &= ~mask
+    return np.flatnonzero(kept), counts
