@@ -46,7 +46,7 @@ class NamedFileType(click.ParamType):
         if isinstance(value, NamedFile):
             return value
         name, equals, path = value.partition("=")
-        if not equals or os.path.exists(value):
+        if not (name and equals) or os.path.exists(value):
             name, path = Path(value).name.partition(".")[0] or value, value
         return NamedFile(name, FILE.convert(path, param, ctx))
 
@@ -156,6 +156,8 @@ def reading_times(
         raise click.UsageError(
             f"two systems have the name {twice[0]}: give each its own by NAME=FILE"
         )
+    if frequencies and chosen["frequency"]:
+        raise click.UsageError("give either --frequency or --frequencies")
     inputs = [*(path for _, path in surprisals), times_path, frequencies]
     require_read_once(*inputs)
     check_files([output, coefficients, pairs, words, page], inputs)

@@ -9,6 +9,9 @@ from rnng_dy.drawing.pages import parts
 from rnng_dy.evaluation.reading_times.report import coefficient_rows, pair_rows, system_rows
 from rnng_dy.evaluation.reading_times.study import NORMAL_95, Study, SystemResult, binned
 
+_COLUMNS = 15
+"""Columns of a system up to the effect of the word itself."""
+
 
 def reading_times_page(study: Study, title: str) -> Iterator[str]:
     """Return the parts of a self-contained HTML file."""
@@ -16,7 +19,8 @@ def reading_times_page(study: Study, title: str) -> Iterator[str]:
     sections = [
         _table(
             "Systems",
-            [*system_rows(study)],
+            # the effects of the words before are in the table of coefficients
+            [row[:_COLUMNS] for row in system_rows(study)],
             "Log likelihoods are held out, in nats per row; low and high are the ends of 95 % intervals. "
             + (f"Rows left out: {left_out}." if left_out else "No row is left out."),
         )
@@ -33,15 +37,18 @@ def reading_times_page(study: Study, title: str) -> Iterator[str]:
     return parts("report.html", title=title, sections=sections, svg_of=None)
 
 
-def _with_interval(system: SystemResult) -> Chart | None:
+def _with_interval(system: SystemResult) -> Chart:
     points = [*binned(system.bits, system.adjusted)]
-    return _drawn(
+    chart = _drawn(
         {
             system.name: [(bits, ms) for bits, ms, _ in points],
             "low end of the 95 % interval": [(b, ms - NORMAL_95 * e) for b, ms, e in points],
             "high end of the 95 % interval": [(b, ms + NORMAL_95 * e) for b, ms, e in points],
         }
     )
+    mean, *ends = chart.curves
+    dashed = [end._replace(colour=mean.colour, is_dashed=True) for end in ends]
+    return chart._replace(curves=[mean, *dashed])
 
 
 def _drawn(series: dict[str, list[tuple[float, float]]]) -> Chart | None:

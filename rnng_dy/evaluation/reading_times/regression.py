@@ -11,7 +11,7 @@ import numpy as np
 from oracle.errors import RnngError
 
 _SMALLEST = 1e-9
-"""A column with a smaller share of its own, of what no column before it has, is no predictor."""
+"""A smaller share of a column or of its variance is rounding."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,8 @@ def fit(
     Each factor gives the number of the level of each row, shape (n,), and `levels` how many levels there are. Each
     level has a normally distributed intercept of its own, as in `y ~ x + (1 | factor)` of lme4 with REML = FALSE
     (Bates et al. 2015, sections 3.2 to 3.4). Without factors, this is ordinary least squares.
+
+    Raises RnngError if nothing is left to the residuals, or if there are factors and SciPy is not installed.
     """
     means = x.mean(axis=0)
     scales = (x - means).std(axis=0)
@@ -165,6 +167,8 @@ class _Sums:
         information = rest[:-1, :-1]
         coefficients = np.linalg.solve(information, rest[:-1, -1])
         variance = float(rest[-1, -1] - rest[:-1, -1] @ coefficients) / self._n
+        if variance * self._n <= _SMALLEST * self._fixed[-1, -1]:
+            raise RnngError("the predictors explain all times exactly: are the times real?")
         spherical = np.linalg.solve(lower.T, explained[:, -1] - explained[:, :-1] @ coefficients)
         deviance = 2 * np.log(np.diag(lower)).sum() + self._n * (1 + np.log(2 * np.pi * variance))
         return _Solution(float(deviance), variance, coefficients, scale * spherical, information)

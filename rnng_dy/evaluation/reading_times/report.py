@@ -15,7 +15,7 @@ def system_rows(study: Study) -> Iterator[Row]:
     """Yield a header and a row per system: log likelihoods in nats per row, and effects of surprisal."""
     before = [e.term.before for e in study.systems[0].effects if e.term.predictor == SURPRISAL]
     yield [
-        *("system", "regression", "rows", "items", "folds"),
+        *("system", "regression", "rows", "items", "folds", "mean_surprisal"),
         *("log_likelihood_without", "log_likelihood", "delta_log_likelihood", "p", "items_better"),
         *(f"{name}_{n}" if n else name for n in before for name in _OF_EFFECT),
     ]
@@ -28,6 +28,7 @@ def system_rows(study: Study) -> Iterator[Row]:
             str(len(study.times)),
             str(items),
             str(study.folds),
+            f"{system.bits.mean():.4f}",
             f"{system.log_likelihoods_without.mean():.6f}",
             f"{system.log_likelihoods.mean():.6f}",
             f"{system.deltas.mean():.6f}",

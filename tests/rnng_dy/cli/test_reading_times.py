@@ -52,6 +52,8 @@ def test_the_tables_have_a_row_for_each(folder):
     assert float(pair["difference"]) == pytest.approx(difference, abs=2e-6)
     words = rows_of(Path("w.csv").read_text(encoding="utf-8"))
     assert len(words) == 2 * used
+    bits = [float(word["surprisal"]) for word in words if word["system"] == "good"]
+    assert sum(bits) / used == pytest.approx(float(good["mean_surprisal"]), abs=6e-5)
     held_out = [float(word["log_likelihood"]) for word in words if word["system"] == "good"]
     assert sum(held_out) / used == pytest.approx(float(good["log_likelihood"]), abs=2e-6)
     assert {(word["item"], word["position"]) for word in words} == {
@@ -94,6 +96,15 @@ def test_two_systems_of_one_name_need_names(folder):
     Path("b/good.tsv").write_text(Path("good.tsv").read_text(encoding="utf-8"), encoding="utf-8")
     said = refused(folder, "reading-times", "good.tsv", "b/good.tsv", "--times", "times.csv")
     assert "two systems have the name good: give each its own by NAME=FILE" in said
+
+
+def test_frequencies_have_one_source(folder):
+    Path("f.tsv").write_text("word\tcount\na\t3\n", encoding="utf-8")
+    both = ("--frequencies", "f.tsv", "--frequency", "count")
+    said = refused(folder, "reading-times", "good.tsv", "--times", "times.csv", *both)
+    assert "either --frequency or --frequencies" in said
+    said = refused(folder, "reading-times", "good.tsv", "--times", "times.csv", *both[:2])
+    assert "no row of times.csv is left" in said and "no log_frequency" in said
 
 
 def test_a_system_twice_is_equal_to_itself(folder):

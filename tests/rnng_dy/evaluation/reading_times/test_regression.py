@@ -62,6 +62,13 @@ def test_predictors_must_be_independent(column, says):
         require_independent(x, ["length", "bits"])
 
 
+@pytest.mark.parametrize("slope", [0.0, 3.0])
+def test_times_must_have_a_rest(slope):
+    x = np.arange(9.0)[:, None]
+    with pytest.raises(RnngError, match="explain all times exactly"):
+        fit(300.1 + slope * x[:, 0], x)
+
+
 def test_rows_must_be_more_than_predictors():
     with pytest.raises(RnngError, match="3 rows are too few for 2 predictors: a, b"):
         require_independent(np.arange(6.0).reshape(3, 2) ** 2, ["a", "b"])
