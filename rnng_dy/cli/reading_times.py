@@ -151,11 +151,7 @@ def reading_times(
 
     Example: rnng-dy reading-times rnng.tsv lstm.tsv --times times.csv -o results.csv --html results.html
     """
-    names = [system for system, _ in surprisals]
-    if twice := [name for name in names if names.count(name) > 1]:
-        raise click.UsageError(
-            f"two systems have the name {twice[0]}: give each its own by NAME=FILE"
-        )
+    _require_different_names(surprisals)
     if frequencies and chosen["frequency"]:
         raise click.UsageError("give either --frequency or --frequencies")
     inputs = [*(path for _, path in surprisals), times_path, frequencies]
@@ -173,6 +169,14 @@ def reading_times(
     write_output(words, _csv(report.word_rows(study)))
     if page:
         write_output(page, reading_times_page(study, f"Reading times: {Path(times_path).name}"))
+
+
+def _require_different_names(surprisals: Sequence[NamedFile]) -> None:
+    names = [system for system, _ in surprisals]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise click.UsageError(
+            f"two systems have the name {twice[0]}: give each its own by NAME=FILE"
+        )
 
 
 def _aligned(times: Times, surprisals: Sequence[NamedFile], allow_missing: bool) -> dict:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -83,44 +83,47 @@ def rows_used(
 
     A row that is left out for several reasons counts for the first of them.
     """
-    n = len(times.words)
-    of_systems = list(systems.values())
-
-    def by_any(holds) -> np.ndarray:
-        return np.array(
-            [any(r[i] is not None and holds(r[i]) for r in of_systems) for i in range(n)]
-        )
-
-    texts = [word.text for word in times.words]
-    missing = [np.array([r is None for r in readings]) for readings in of_systems]
-    of_terms = [term for r in of_systems for term in terms(times, r, spillover)]
-    lacking = {
-        predictor: np.any(
-            [np.isnan(term.values) for term in of_terms if term.predictor == predictor], axis=0
-        )
-        for predictor in {term.predictor: None for term in of_terms}
-    }
-    too_early = _words_before(times, spillover) < 0
-    reasons = {
-        "not in every table of surprisals": np.any(missing, axis=0),
-        "first words of an item, without words before them": too_early,
-        "first word of a sentence": by_any(lambda r: r.is_first) & exclusions.first,
-        "last word of a sentence": by_any(lambda r: r.is_last) & exclusions.last,
-        "a punctuation mark": np.array([any(map(is_mark, t)) for t in texts]) & exclusions.marks,
-        "unknown to a model": by_any(lambda r: not r.is_known) & exclusions.unknown,
-        **{
-            f"no {predictor} of the word or a word before it": m for predictor, m in lacking.items()
-        },
-    }
+    of_words = _words_left_out(times, list(systems.values()), exclusions, spillover)
+    reasons = {reason: mask[times.word_of] for reason, mask in of_words.items()}
     low, high = exclusions.times_between
-    of_rows = {reason: mask[times.word_of] for reason, mask in reasons.items()}
-    of_rows[f"time not between {low:g} and {high:g} ms"] = (times.times < low) | (
+    reasons[f"time not between {low:g} and {high:g} ms"] = (times.times < low) | (
         times.times > high
     )
     kept = np.ones(len(times.times), bool)
     counts = {}
-    for reason, mask in of_rows.items():
+    for reason, mask in reasons.items():
         if count := int((kept & mask).sum()):
             counts[reason] = count
         kept &= ~mask
     return np.flatnonzero(kept), counts
+
+
+def _words_left_out(
+    times: Times,
+    systems: Sequence[Sequence[Reading | None]],
+    exclusions: Exclusions,
+    spillover: int,
+) -> dict[str, np.ndarray]:
+    """Return for each reason which words are left out."""
+
+    def by_any(holds: Callable[[Reading], bool]) -> np.ndarray:
+        of_words = zip(*systems, strict=True)
+        return np.array([any(r is not None and holds(r) for r in rows) for rows in of_words])
+
+    marked = np.array([any(map(is_mark, word.text)) for word in times.words])
+    lacking: dict[str, np.ndarray] = {}
+    for readings in systems:
+        for term in terms(times, readings, spillover):
+            reason = f"no {term.predictor} of the word or a word before it"
+            lacking[reason] = lacking.get(reason, False) | np.isnan(term.values)
+    return {
+        "not in every table of surprisals": np.array(
+            [None in r for r in zip(*systems, strict=True)]
+        ),
+        "first words of an item, without words before them": _words_before(times, spillover) < 0,
+        "first word of a sentence": by_any(lambda r: r.is_first) & exclusions.first,
+        "last word of a sentence": by_any(lambda r: r.is_last) & exclusions.last,
+        "a punctuation mark": marked & exclusions.marks,
+        "unknown to a model": by_any(lambda r: not r.is_known) & exclusions.unknown,
+        **lacking,
+    }

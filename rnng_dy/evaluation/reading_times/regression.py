@@ -97,17 +97,7 @@ def fit(
     design = np.column_stack([np.ones(len(y)), (x - means) / scales])
     centre = y.mean()
     sums = _Sums(y - centre, design, factors, levels)
-    shares = np.zeros(0)
-    if factors:
-        start = np.full(len(factors), 0.3)
-        found = require_scipy().minimize(
-            lambda at: sums.solve(at).deviance,
-            start,
-            method="Nelder-Mead",
-            bounds=[(0, None)] * len(factors),
-            options={"xatol": 1e-6, "fatol": 1e-7},
-        )
-        shares = found.x
+    shares = _best_shares(sums, len(factors))
     best = sums.solve(shares)
     slopes = best.coefficients[1:] / scales
     n, p = design.shape
@@ -124,6 +114,20 @@ def fit(
             np.bincount(codes, minlength=k) > 0 for codes, k in zip(factors, levels, strict=True)
         ],
     )
+
+
+def _best_shares(sums: _Sums, factors: int) -> np.ndarray:
+    """Return the standard deviations of the factors' intercepts, as shares of the residual one, of least deviance."""
+    if not factors:
+        return np.zeros(0)
+    found = require_scipy().minimize(
+        lambda shares: sums.solve(shares).deviance,
+        np.full(factors, 0.3),
+        method="Nelder-Mead",
+        bounds=[(0, None)] * factors,
+        options={"xatol": 1e-6, "fatol": 1e-7},
+    )
+    return found.x
 
 
 @dataclass(frozen=True)

@@ -132,8 +132,6 @@ def run(times: Times, systems: Systems, options: Options = Options()) -> Study:
         rows.result(name, terms(times, readings, options.spillover))
         for name, readings in systems.items()
     ]
-    pairs = list(combinations(results, 2))
-    ps = [rows.p(one.log_likelihoods - other.log_likelihoods) for one, other in pairs]
     subjects = None
     if times.subject_of is not None:
         subjects = [times.subjects[code] for code in times.subject_of[kept]]
@@ -143,16 +141,7 @@ def run(times: Times, systems: Systems, options: Options = Options()) -> Study:
         subjects=subjects,
         left_out=left_out,
         systems=results,
-        pairs=[
-            Pair(
-                one.name,
-                other.name,
-                float((one.log_likelihoods - other.log_likelihoods).mean()),
-                p,
-                corrected,
-            )
-            for (one, other), p, corrected in zip(pairs, ps, holm(ps), strict=True)
-        ],
+        pairs=rows.pairs(results),
         mixed=options.mixed,
         folds=len(rows.folds),
     )
@@ -185,6 +174,15 @@ class _Rows:
         of_words = np.bincount(self._word_of, differences)
         met = np.bincount(self._word_of) > 0
         return sign_flip_p(of_words[met], self._options.permutations, self._options.seed)
+
+    def pairs(self, results: Sequence[SystemResult]) -> list[Pair]:
+        """Return the comparison of each pair of systems."""
+        found = []
+        for one, other in combinations(results, 2):
+            differences = one.log_likelihoods - other.log_likelihoods
+            found.append((one.name, other.name, float(differences.mean()), self.p(differences)))
+        corrected = holm([p for *_, p in found])
+        return [Pair(*pair, p) for pair, p in zip(found, corrected, strict=True)]
 
     def result(self, name: str, found: Sequence[Term]) -> SystemResult:
         """Return a system's figures."""

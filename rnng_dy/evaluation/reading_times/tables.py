@@ -14,6 +14,9 @@ from oracle.errors import InputError
 from oracle.tables import read_columns
 from rnng_dy.evaluation.records import END, one_word
 
+MISSING = ("", "NA", "nan")
+"""Cells of a table without a number, where one may be missing."""
+
 
 class Columns(NamedTuple):
     """Names of the columns of a table of reading times."""
@@ -80,43 +83,63 @@ def read_times(
     Raises InputError, with the line, for a missing column, a position or time that is no number, a repeated row, and
     rows of one item and position with different words or frequencies.
     """
-    needed = [columns.item, columns.position, columns.word, columns.time]
+    names = (columns.item, columns.position, columns.word, columns.time)
     named = [name for name in (columns.subject, columns.frequency) if name]
     words: dict[tuple[str, int], Word] = {}
     lines: dict[tuple[str, int, str], int] = {}
     times: list[float] = []
-    for line, cells in read_columns(path, [*needed, *named]):
-        item, position, text, time = cells[:4]
-        more = dict(zip(named, cells[4:], strict=True))
-        if not text.strip():
-            raise InputError(f"column {columns.word!r}: no word", path, line)
-        place = item, _whole_number(position, columns.position, path, line)
-        count = math.nan
-        if frequencies is not None:
-            count = _count_of(text, frequencies)
-        elif columns.frequency and more[columns.frequency] not in ("", "NA", "nan"):
-            count = _number(more[columns.frequency], columns.frequency, path, line)
-        word = Word(*place, one_word(text), line, count)
-        known = words.setdefault(place, word)
-        if known.text != word.text or not _equal(known.count, count):
-            raise InputError(
-                f"{word.text!r} (frequency {count:g}), but line {known.line} has {known.text!r} "
-                f"({known.count:g}) at the same item and position",
-                path,
-                line,
-            )
-        row = *place, more.get(columns.subject, "")
-        if (before := lines.setdefault(row, line)) != line:
+    for line, cells in read_columns(path, [*names, *named]):
+        row = dict(zip([*names, *named], cells, strict=True))
+        word = _word(row, columns, frequencies, path, line)
+        place = word.item, word.position
+        _require_equal(words.setdefault(place, word), word, path)
+        key = *place, row.get(columns.subject, "")
+        if (before := lines.setdefault(key, line)) != line:
             hint = "" if columns.subject else ", or name the column of the subjects"
             raise InputError(
-                f"item {item}, position {place[1]}, is in line {before} as well: leave one out{hint}",
+                f"item {word.item}, position {word.position}, is in line {before} as well: leave one out{hint}",
                 path,
                 line,
             )
-        times.append(_number(time, columns.time, path, line))
+        times.append(_number(row[columns.time], columns.time, path, line))
     if not times:
         raise InputError("no reading times in this table", path)
     return _times(path, words, [*lines], times, bool(columns.subject))
+
+
+def _word(
+    row: Mapping[str, str],
+    columns: Columns,
+    frequencies: Mapping[str, float] | None,
+    path: str,
+    line: int,
+) -> Word:
+    text, position = row[columns.word], row[columns.position]
+    if not text.strip():
+        raise InputError(f"column {columns.word!r}: no word", path, line)
+    number = _number(position, columns.position, path, line)
+    if not number.is_integer():
+        raise InputError(
+            f"column {columns.position!r}: {position!r} is no whole number", path, line
+        )
+    count = math.nan
+    if frequencies is not None:
+        core = without_marks(text)
+        count = frequencies.get(core, frequencies.get(core.lower(), math.nan))
+    elif columns.frequency and row[columns.frequency] not in MISSING:
+        count = _number(row[columns.frequency], columns.frequency, path, line)
+    return Word(row[columns.item], int(number), one_word(text), line, count)
+
+
+def _require_equal(known: Word, word: Word, path: str) -> None:
+    # text, because NaN is not equal to itself
+    shown, again = (f"{w.text!r} (frequency {w.count})" for w in (known, word))
+    if again != shown:
+        raise InputError(
+            f"{again}, but line {known.line} has {shown} at the same item and position",
+            path,
+            word.line,
+        )
 
 
 def _times(
@@ -166,17 +189,12 @@ def read_surprisals(path: str) -> list[Reading]:
     found = []
     for i, (line, token, bits, known, sentence) in enumerate(rows):
         value = math.nan
-        if bits.lower() not in ("", "nan", "na", "inf"):
+        if bits not in (*MISSING, "inf"):
             value = _number(bits, "surprisal", path, line)
         first = i == 0 or rows[i - 1][4] != sentence
         last = i + 1 == len(rows) or rows[i + 1][4] != sentence
         found.append(Reading(one_word(token), value, known != "0", first, last, line))
     return found
-
-
-def _count_of(text: str, frequencies: Mapping[str, float]) -> float:
-    core = without_marks(text)
-    return frequencies.get(core, frequencies.get(core.lower(), math.nan))
 
 
 def without_marks(text: str) -> str:
@@ -192,17 +210,6 @@ def without_marks(text: str) -> str:
 def is_mark(character: str) -> bool:
     """Return whether a character is a punctuation mark."""
     return unicodedata.category(character).startswith("P")
-
-
-def _equal(first: float, second: float) -> bool:
-    return first == second or (math.isnan(first) and math.isnan(second))
-
-
-def _whole_number(text: str, column: str, path: str, line: int) -> int:
-    number = _number(text, column, path, line)
-    if not number.is_integer():
-        raise InputError(f"column {column!r}: {text!r} is no whole number", path, line)
-    return int(number)
 
 
 def _number(text: str, column: str, path: str, line: int) -> float:
