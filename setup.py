@@ -11,6 +11,8 @@ HERE = Path(__file__).resolve().parent
 CLUSTER = ["distributed", "mpi4py"]
 DOCS = ["mkdocs", "mkdocstrings[python]"]
 PAGES = ["jinja2>=3.1"]
+# mixed regressions
+READING = ["scipy"]
 TOOLS = [
     "pytest",
     "pytest-xdist",
@@ -77,8 +79,9 @@ setup(
         "docs": DOCS,
         "notebook": ["svgling"],
         "pages": PAGES,
+        "reading": READING,
         "tensorboard": ["tensorboard"],
-        "test": [*TOOLS, *CLUSTER, *DOCS, *PAGES],
+        "test": [*TOOLS, *CLUSTER, *DOCS, *PAGES, *READING],
     },
     entry_points={"console_scripts": ["rnng-dy = rnng_dy.__main__:main"]},
 )

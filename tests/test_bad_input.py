@@ -29,6 +29,8 @@ RERANK = "rerank {} {} -o out"
 EVALB = "evalb {} {}"
 SURPRISAL = "surprisal --model generator {} -o out"
 SUITES = "suite {} --model generator --json out --html page --regions sums"
+READING = "reading-times good.tsv --times bad -o out --spillover 0"
+TIMES = "item\tposition\tword\ttime\n"
 SUITE = (
     '{"predictions": [{"formula": "(1;%a%) > 0"}], "items": [{"item_number": 1, "conditions": '
     '[{"condition_name": "a", "regions": [{"region_number": 1, "content": "it"}]}]}]}\n'
@@ -154,6 +156,14 @@ CASES = [
     ("a parser for suites", SUITE, "suite bad --model parser --json out", "language model"),
     ("trees without tags to tag", "(S the cat)\n", "tag bad --train good.trees -o out", "bad:1"),
     ("no tagger", TREE, "tag bad -o out", "one of"),
+    # reading times
+    ("a table of times without a column", "item\tposition\tword\n", READING, "bad:1: no column 'time'"),
+    ("a time that is no number", TIMES + "1\t1\tthe\tlong\n", READING, "bad:2: column 'time': 'long' is no number"),
+    ("a row twice", TIMES + "1\t1\tthe\t300\n" * 2, READING, "bad:3: item 1, position 1, is in line 2 as well"),
+    ("words of another text", TIMES + "1\t1\ta\t300\n1\t2\tdog\t310\n", READING,
+     "good.tsv:2: 'the cat'"),
+    ("times of one item", TIMES + "1\t1\tthe\t300\n1\t2\tcat\t310\n", READING, "two items at least"),
+    ("a table of surprisals that is none", TREE, "reading-times bad --times times.tsv", "bad:1: no column 'token'"),
     # drawings
     ("a tree cut short to be drawn", "(S (NN cat)\n", "show bad", "bad:1"),
     ("gold trees of other sentences", TREE, "show good.trees --gold bad", "bad"),
@@ -187,6 +197,8 @@ def good(tmp_path_factory):
             write_oracle(sentences_of(trees, generative), stream)
     (folder / "good.props").write_text(SAMPLE, encoding="utf-8")
     (folder / "one.txt").write_text("the cat slept .\n", encoding="utf-8")
+    (folder / "times.tsv").write_text(f"{TIMES}1\t1\tthe\t300\n", encoding="utf-8")
+    (folder / "good.tsv").write_text("token\tsurprisal\nthe\t3\ncat\t9\n", encoding="utf-8")
     generator = make_generator(sentences_of(trees, True))
     parser = make_parser(sentences_of(trees, False))
     generator.save(folder / "generator")

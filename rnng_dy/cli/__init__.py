@@ -45,6 +45,9 @@ COMMANDS = {
     "surprisal": Place("surprisal", "Measure surprisal word by word."),
     "perplexity": Place("perplexity", "Measure the likelihood and perplexity of sentences."),
     "suite": Place("suite", "Measure accuracy on test suites and minimal pairs."),
+    "reading-times": Place(
+        "reading_times", "Measure how much of reading times surprisals explain."
+    ),
     "evalb": Place("evalb", "Score trees by EVALB's rules."),
     "show": Place("show", "Draw trees, and mark errors against gold trees."),
     "attention": Place("attention", "Print attention weights, and compare them with heads."),

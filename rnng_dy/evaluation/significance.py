@@ -79,6 +79,30 @@ def _paired_bootstrap(
     return Difference(value, float(low), float(high), min(1.0, 2 * float(other_sign)))
 
 
+def sign_flip_p(differences: np.ndarray, permutations: int = REPLICATES, seed: int = 1) -> float:
+    """Return the two-sided p of a paired permutation test, under which each difference has either sign.
+
+    p is the share of all choices of signs whose sum is as far from 0 as the observed one. If there are more choices
+    than `permutations`, that many are drawn, and the observed one is added to them.
+
+    >>> sign_flip_p(np.array([1.0, 2.0, 3.0]))
+    0.25
+    """
+    n = len(differences)
+    # sums that differ by rounding alone are equal
+    observed = abs(differences.sum()) * (1 - 1e-9)
+    if n < 60 and 2**n <= permutations:
+        signs = (np.arange(2**n)[:, None] >> np.arange(n)) % 2 * 2 - 1
+        return float((abs(signs @ differences) >= observed).mean())
+    random = np.random.default_rng(seed)
+    extreme = 0
+    for begin in range(0, permutations, 500):
+        size = min(500, permutations - begin)
+        signs = random.integers(0, 2, (size, n), dtype=np.int8) * np.int8(2) - np.int8(1)
+        extreme += int((abs(signs @ differences) >= observed).sum())
+    return (extreme + 1) / (permutations + 1)
+
+
 def f1_difference(first: Scores, second: Scores, seed: int = 1) -> Difference:
     """Compare the labelled F1, in percent, of two systems by paired bootstrap.
 

@@ -13,6 +13,7 @@ from rnng_dy.evaluation.significance import (
     holm,
     mean_and_deviation,
     perplexity_difference,
+    sign_flip_p,
 )
 
 
@@ -78,3 +79,25 @@ def test_nothing_to_compare_is_not_a_number():
 def test_the_deviation_of_one_value_is_unknown():
     assert mean_and_deviation([3.0])[0] == 3.0
     assert math.isnan(mean_and_deviation([3.0])[1])
+
+
+def test_the_p_of_sign_flips_is_that_of_all_choices():
+    # of 8 choices, those with all signs alike are as far from 0 as 1 + 2 + 4
+    assert sign_flip_p(np.array([1.0, 2.0, 4.0])) == 2 / 8
+    # 4 - 1 - 2 = 1 is the least sum
+    assert sign_flip_p(np.array([4.0, -1.0, -2.0])) == 1
+    # -1 + 2 + 4 = 5 and 1 + 2 + 4 = 7
+    assert sign_flip_p(np.array([-1.0, 2.0, 4.0])) == 4 / 8
+    assert sign_flip_p(np.zeros(3)) == 1
+
+
+def test_drawn_sign_flips_are_near_all_choices_and_repeat():
+    differences = np.random.default_rng(4).normal(0.5, 1, 12)
+    exact = sign_flip_p(differences, permutations=2**12)
+    drawn = sign_flip_p(differences, permutations=4000)
+    assert 0.01 < exact < 0.3
+    assert drawn == pytest.approx(exact, abs=4 * math.sqrt(exact / 4000))
+    assert drawn != exact and drawn == sign_flip_p(differences, permutations=4000)
+    assert drawn != sign_flip_p(differences, permutations=4000, seed=2)
+    # the observed choice is one of those that count
+    assert sign_flip_p(np.ones(100), permutations=999) == 1 / 1000

@@ -1,0 +1,1 @@
+"""Reading times explained by surprisals: tables, their alignment, regressions, comparison of systems."""

@@ -1,0 +1,1 @@
+"""The Natural Stories corpus as the inputs of `surprisal` and `reading-times`."""
