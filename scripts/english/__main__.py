@@ -16,7 +16,7 @@ from scripts.english.treebanks import write_trees
 
 LICENCE = "CC BY 4.0"
 DATA = "MASC I (ANC, unrestricted), CRAFT (CC BY 3.0), GUM (CC BY 4.0): see ATTRIBUTION.md"
-PARSER = "--pos --no-tagger --preset fast --hidden 160 --lstm-input 160 --dropout 0.3 --evaluate-every 15000 --jobs 2"
+PARSER = "--pos --no-tagger --preset fast --evaluate-every 15000 --jobs 2"
 # half the paper's dimensions: the archive has a row for each word before and after the network
 GENERATOR = "--preset fast --lstm-input 128 --hidden 128 --evaluate-every 15000 --jobs 2"
 

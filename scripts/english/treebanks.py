@@ -33,8 +33,6 @@ CORRECTIONS = {
 }
 # MASC marks the ends of utterances by (SU /)
 NOT_WORDS = frozenset(["SU"])
-# tags in which the treebanks differ: those of the Penn Treebank
-TAGS = {"to": "TO", ";": ":"}
 
 
 def write_trees(archives: Path, folder: Path) -> Iterator[str]:
@@ -71,14 +69,8 @@ def tree_lines(path: Path) -> list[str]:
 
 
 def cleaned(tree: nltk.Tree) -> nltk.Tree | None:
-    """Return the tree without function tags, traces and marks that are no words; None if nothing is left.
-
-    Words that the treebanks tag differently get the tag of the Penn Treebank.
-    """
-    kept = clean(tree, lambda node: node.label() in NOT_WORDS or is_no_text(node))
-    for node in [] if kept is None else kept.subtrees(lambda node: node.height() == 2):
-        node.set_label(TAGS.get(node[0].lower(), node.label()))
-    return kept
+    """Return the tree without function tags, traces and marks that are no words; None if nothing is left."""
+    return clean(tree, lambda node: node.label() in NOT_WORDS or is_no_text(node))
 
 
 def write(path: Path, lines: list[str]) -> str:
