@@ -1,7 +1,7 @@
-"""NLTK's perceptron tagger in a folder: three JSON files with the names and content of its own `save_to_json`.
+"""A tagger in a folder: three JSON files with the names and content that NLTK's `save_to_json` gives them.
 
 NLTK's own functions accept only folders that its settings allow (3.10), fail (3.9.1) or are missing (3.8). In an
-allowed folder, NLTK's `PerceptronTagger(lang="xxx", loc=folder)` reads these files, too.
+allowed folder, `Tagger(lang="xxx", loc=folder)` reads these files, too.
 """
 
 from __future__ import annotations
@@ -9,11 +9,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from nltk.tag.perceptron import PerceptronTagger
-
 from oracle.errors import InputError
 from oracle.regular_files import Member, read_regular
 from oracle.streams import from_json, replacing, split_words
+from oracle.tagger import Tagger
 
 FILES = {
     part: f"averaged_perceptron_tagger_xxx.{part}.json"
@@ -27,7 +26,7 @@ REMEDY = (
 )
 
 
-def save_tagger(tagger: PerceptronTagger, folder: str | Path) -> None:
+def save_tagger(tagger: Tagger, folder: str | Path) -> None:
     """Write a tagger's files into a new folder; equal taggers give equal files."""
     folder = Path(folder)
     folder.mkdir()
@@ -39,7 +38,7 @@ def save_tagger(tagger: PerceptronTagger, folder: str | Path) -> None:
             stream.write(json.dumps(content))
 
 
-def load_tagger(folder: str | Path | Member) -> PerceptronTagger:
+def load_tagger(folder: str | Path | Member) -> Tagger:
     """Return the tagger of a folder. Raises InputError naming the file that is missing or damaged."""
     folder = folder if isinstance(folder, Member) else Path(folder)
     paths = {part: folder / name for part, name in FILES.items()}
@@ -54,7 +53,7 @@ def load_tagger(folder: str | Path | Member) -> PerceptronTagger:
     if not (isinstance(weights, dict) and all(_are_weights(w, tags) for w in weights.values())):
         reason = f"it does not give features numbers up to {LARGEST:g} for some of the tags"
         raise _damaged(paths["weights"], reason)
-    return PerceptronTagger.decode_json_obj((weights, tagdict, classes))
+    return Tagger.decode_json_obj((weights, tagdict, classes))
 
 
 def _read(path: Path) -> object:

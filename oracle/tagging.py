@@ -1,4 +1,4 @@
-"""POS tags that are not gold: from NLTK's averaged perceptron, jackknifed over the training part, or from a file."""
+"""POS tags that are not gold: from an averaged perceptron, jackknifed over the training part, or from a file."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 from nltk import Tree
 from nltk.tag import perceptron
-from nltk.tag.perceptron import PerceptronTagger
 
 from oracle.brackets import LocatedTree, read_trees
 from oracle.errors import InputError, RnngError
 from oracle.sentences import read_sentences
+from oracle.tagger import Tagger
 from oracle.training_data import evenly_spaced
 from oracle.treebank import tags, words
 
@@ -59,12 +59,12 @@ def training_pairs(path: str) -> list[TaggedSentence]:
     return training
 
 
-def train_tagger(sentences: Sequence[TaggedSentence], seed: int) -> PerceptronTagger:
-    """Train NLTK's averaged perceptron; the seed decides the order. Not safe for two threads at once."""
+def train_tagger(sentences: Sequence[TaggedSentence], seed: int) -> Tagger:
+    """Train an averaged perceptron; the seed decides the order. Not safe for two threads at once."""
     # it draws from Python's global generator, which other threads may use meanwhile
     perceptron.random = random.Random(seed)
     try:
-        tagger = PerceptronTagger(load=False)
+        tagger = Tagger(load=False)
         # train() shuffles the list that it gets
         tagger.train(list(sentences), nr_iter=ITERATIONS)
         return tagger
@@ -72,14 +72,14 @@ def train_tagger(sentences: Sequence[TaggedSentence], seed: int) -> PerceptronTa
         perceptron.random = random
 
 
-def tagger_of_training(sentences: Sequence[TaggedSentence], seed: int) -> PerceptronTagger:
+def tagger_of_training(sentences: Sequence[TaggedSentence], seed: int) -> Tagger:
     """Train a parser's own tagger on its training sentences, or on MOST_SENTENCES of them, evenly spaced."""
     tagger = train_tagger(evenly_spaced(sentences, MOST_SENTENCES), seed)
     # drops the data that only training needs, which is the larger part
-    return PerceptronTagger.decode_json_obj(tagger.encode_json_obj())
+    return Tagger.decode_json_obj(tagger.encode_json_obj())
 
 
-def tags_by(tagger: PerceptronTagger, words: Sequence[str]) -> list[str]:
+def tags_by(tagger: Tagger, words: Sequence[str]) -> list[str]:
     """Return the tags that a tagger assigns to words."""
     return [tag for _, tag in tagger.tag(words)]
 

@@ -12,10 +12,10 @@ from typing import Any, ClassVar, TypeVar, cast, overload
 
 import nltk
 import numpy as np
-from nltk.tag.perceptron import PerceptronTagger
 
 from oracle.errors import InputError, RnngError
 from oracle.regular_files import Member, is_there
+from oracle.tagger import Tagger
 from oracle.tagger_files import load_tagger, save_tagger
 from oracle.tokens import Token, split_tokens
 from rnng_dy import checkpoint, exports, model_card, plugins
@@ -53,7 +53,7 @@ class Model:
     store: ParameterStore
     updates: int | None = 0
     """Number of updates that the parameters have had: 0 if they are random, None if it is unknown."""
-    tagger: PerceptronTagger | None = None
+    tagger: Tagger | None = None
     """The tagger that gives words the POS tags that a parser reads; None if the model has none."""
     spelling: SpellingModel | None = None
     """The probabilities of strings, by which a model that generates words has an open vocabulary."""

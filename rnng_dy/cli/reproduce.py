@@ -96,7 +96,7 @@ common_options = all_of(
         type=PathName("tags", "file", SINGLE_TAGS),
         default="jackknife",
         metavar="jackknife|gold|none|TRAIN,DEV,TEST",
-        help="POS tags for the parser: those of NLTK's perceptron tagger, which is trained here; gold tags; none; or "
+        help="POS tags for the parser: those of a perceptron tagger, which is trained here; gold tags; none; or "
         "three files of word_TAG tokens.",
     ),
     click.option(

@@ -21,9 +21,7 @@ from rnng_dy.known_models import located
 
 @click.command()
 @click.argument("trees_path", type=FILE, metavar="[TREES]", required=False)
-@click.option(
-    "--train", "train_path", type=FILE, help="Train NLTK's perceptron tagger on these trees."
-)
+@click.option("--train", "train_path", type=FILE, help="Train a perceptron tagger on these trees.")
 @click.option(
     "--jackknife",
     "folds",

@@ -7,11 +7,10 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from nltk.tag.perceptron import PerceptronTagger
-
 from oracle.blocks import OracleSentence
 from oracle.errors import RnngError
 from oracle.locks import locked
+from oracle.tagger import Tagger
 from oracle.tagger_files import save_tagger
 from oracle.tagging import MOST_SENTENCES, TaggedSentence, same_tags, tagger_of_training
 from oracle.training_data import evenly_spaced
@@ -51,7 +50,7 @@ def parser_without_tagger(folder: str) -> DiscriminativeParser:
     return parser
 
 
-def give_tagger(parser: DiscriminativeParser, tagger: PerceptronTagger) -> None:
+def give_tagger(parser: DiscriminativeParser, tagger: Tagger) -> None:
     """Make a tagger the parser's own. Raises RnngError if the parser lacks most of its tags."""
     unknown = sorted(tag for tag in tagger.classes if tag not in parser.vocabulary.tags)
     if 2 * len(unknown) > len(tagger.classes):
@@ -63,7 +62,7 @@ def give_tagger(parser: DiscriminativeParser, tagger: PerceptronTagger) -> None:
     parser.tagger = tagger
 
 
-def keep_tagger(tagger: PerceptronTagger, folder: str | Path) -> None:
+def keep_tagger(tagger: Tagger, folder: str | Path) -> None:
     """Write a tagger into a model folder that has none; it appears there only when complete."""
     target = Path(folder, TAGGER)
     with locked(folder), locked(target):
