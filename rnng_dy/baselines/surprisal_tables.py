@@ -16,7 +16,8 @@ from rnng_dy.text.conventions import unspelled
 
 _NEEDED = ("sentence_id", "token", "surprisal")
 _UNKNOWN = "<unk>"
-_PLAIN = {"``": '"', "''": '"', "--": "-", "...": "…"} | str.maketrans("“”„‘’`–—", "\"\"\"'''--")
+_PLAIN = {"``": '"', "''": '"', "--": "-", "...": "…"}
+_PLAIN_CHARACTERS = str.maketrans("“”„‘’`–—", "\"\"\"'''--")
 
 
 class _Row(NamedTuple):
@@ -108,4 +109,4 @@ def _plain(token: str) -> str:
     ['(', '"', 'dog', 'dog', 'ab', "'s", '1/2']
     """
     text = unspelled("".join(token.split()).lstrip("Ġ▁"))
-    return _PLAIN.get(text) or text.translate(_PLAIN)
+    return _PLAIN.get(text) or text.translate(_PLAIN_CHARACTERS)
