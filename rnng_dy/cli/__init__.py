@@ -36,6 +36,7 @@ COMMANDS = {
     "tag": Place("tag", "Replace the POS tags of trees by a tagger's."),
     "clusters": Place("clusters", "Make Brown clusters of words, or show them."),
     "train": Place("train", "Train a parser, a generative model or an LSTM."),
+    "self-train": Place("self_train", "Train a parser also on trees of text that it is sure of."),
     "plot": Place("plot", "Draw the curves of finished and running trainings."),
     "parse": Place("parse", "Parse sentences."),
     "sample": Place("sample", "Draw trees from a parser."),

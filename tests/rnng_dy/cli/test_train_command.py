@@ -65,6 +65,8 @@ VALUES = {
     "batch_size": 3,
     "bucket": True,
     "unknown_probability": 0.25,
+    "gold": 4,
+    "gold_weight": 2,
     "first_evaluation": 11,
     "evaluate_every": 13,
     "evaluate_from_epoch": 1,
