@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 
@@ -10,7 +11,8 @@ import pytest
 import rnng_dy
 from oracle.brackets import parse_line
 from rnng_dy import known_models, model_card
-from scripts.english import treebanks
+from rnng_dy.evaluation.evalb import SCORED, SentenceScore
+from scripts.english import figures, treebanks
 from tests.commands import invoke
 
 NAMES = ("english", "english-generative")
@@ -53,6 +55,26 @@ def test_what_is_no_word_and_what_cannot_be_read_is_left_out(tmp_path):
         "(S (NP (PRP it)) (VP (VBZ works)))\n",
         "(SBAR (WRB how) (S (S (NP (NNP Mr.) (NNP Whopsle)))))\n",
     ]
+
+
+def test_figures_are_those_of_each_group_of_sentences(capsys):
+    def sentence(genre, words, matched, log_p):
+        own = SentenceScore(SCORED, words, words=words, correct_tags=words - 1)
+        found = [SentenceScore(SCORED, words, matched + i, gold=8, system=8) for i in range(4)]
+        return figures.Sentence("masc.dev", genre, own, found, log_p, words)
+
+    found = [
+        sentence("letters", 10, 1, -10 * math.log(8)),
+        sentence("talk", 20, 4, -20 * math.log(2)),
+        sentence("letters", 41, 3, -math.inf),
+    ]
+    figures.table("genre", found, lambda each: each.genre)
+    _, header, _, letters, talk = capsys.readouterr().out.splitlines()
+    assert header.startswith("| genre | sentences | tags | greedy |")
+    assert letters == "| letters | 2 | 96.1 | 25.0 | 37.5 | 50.0 | 62.5 | 8.0 |"
+    assert talk == "| talk | 1 | 95.0 | 50.0 | 62.5 | 75.0 | 87.5 | 2.0 |"
+    lengths = [each.length for each in found]
+    assert lengths == ["1 to 10 words", "11 to 20 words", "41 words and more"]
 
 
 @pytest.mark.slow

@@ -37,6 +37,7 @@ COMMANDS = {
     "clusters": Place("clusters", "Make Brown clusters of words, or show them."),
     "train": Place("train", "Train a parser, a generative model or an LSTM."),
     "spell": Place("spell", "Give a model an open vocabulary."),
+    "self-train": Place("self_train", "Train a parser also on trees of text that it is sure of."),
     "plot": Place("plot", "Draw the curves of finished and running trainings."),
     "parse": Place("parse", "Parse sentences."),
     "sample": Place("sample", "Draw trees from a parser."),

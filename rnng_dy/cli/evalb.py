@@ -59,11 +59,11 @@ FORMATS = {"table": format_table, "evalb": format_evalb, "json": format_json, "c
 def evalb(gold: str, system: str, params: str, style: str, unlabelled: bool, tags: str) -> None:
     """Score the trees of SYS against GOLD by EVALB's rules.
 
-    Both files have one tree per line; - is standard input. SYS may be JSON of `parse`: its first trees are scored, and
-    if it has posteriors, the expected calibration error of the brackets is a further figure. Sentences that cannot be
-    scored are reported and counted. --format evalb prints the same lines as EVALB, and stops when EVALB stops because
-    of MAX_ERROR. If the parser read other POS tags than gold, give --tags gold; the tagging accuracy is then
-    meaningless.
+    Both files have one tree per line; - is standard input. SYS may be JSON of `parse`: its first trees are scored,
+    and if it has posteriors, the expected calibration error of the brackets is a further figure. Sentences that
+    cannot be scored are reported and counted. --format evalb prints the same lines as EVALB, and stops when EVALB
+    stops because of MAX_ERROR. If the parser read other POS tags than gold, give --tags gold; the tagging accuracy is
+    then meaningless.
 
     Example: rnng-dy evalb dev.trees parsed.trees --tags gold
     """

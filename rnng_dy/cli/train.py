@@ -71,7 +71,7 @@ def discriminative(no_tagger, **options) -> None:
 
     Example: rnng-dy train discriminative --trees train.trees --dev-trees dev.trees --pos --model parser
     """
-    _train("discriminative", **options, tagger=not no_tagger)
+    run_training("discriminative", **options, tagger=not no_tagger)
 
 
 clusters_option = data_option(
@@ -99,7 +99,7 @@ def generative(**options) -> None:
 
     Example: rnng-dy train generative --trees train.trees --dev-trees dev.trees --model generator
     """
-    _train("generative", **options)
+    run_training("generative", **options)
 
 
 @train.command("lstm-lm", cls=Sectioned)
@@ -111,11 +111,11 @@ def lstm_lm(action_size, **options) -> None:
 
     Example: rnng-dy train lstm-lm --trees train.trees --dev-trees dev.trees --model lm
     """
-    _train("lstm-lm", **options)
+    run_training("lstm-lm", **options)
 
 
-def _train(kind: str, mpi: bool, **options) -> None:
-    """Train a model according to the options; a signal stops training after the state is saved."""
+def run_training(kind: str, mpi: bool, **options) -> None:
+    """Train a model according to the options, with messages; a signal stops training after the state is saved."""
     from rnng_dy.training.options import ContradictionError
     from rnng_dy.training.run import Training
 

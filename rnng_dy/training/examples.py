@@ -44,6 +44,12 @@ class Examples(Sequence):
         """Return the same examples for a process of another machine: the arrays are sent along."""
         return replace(self, _oracle=self._oracle.unmapped())
 
+    def repeated(self, first: int, times: int) -> Examples:
+        """Return the examples with those of the first sentences of the oracle several times each."""
+        of_first = np.searchsorted(self._members, first)
+        parts = np.repeat(self._members[:of_first], times), self._members[of_first:]
+        return replace(self, _members=np.concatenate(parts))
+
     @property
     def lines(self) -> np.ndarray:
         """Return the line in the oracle of each example's sentence."""

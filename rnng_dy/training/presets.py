@@ -44,6 +44,14 @@ class Settings:
         0.5,
         Range(0, 1),
     )
+    gold: int = setting(
+        "Number of the training sentences, from the first on, that --gold-weight is about.",
+        0,
+        NOT_NEGATIVE,
+    )
+    gold_weight: int = setting(
+        "Times that each of the first --gold training sentences is in an epoch.", 1, AT_LEAST_1
+    )
     first_evaluation: int = setting(
         "Sentences before the first evaluation on the dev data.", numbers=AT_LEAST_1
     )

@@ -257,6 +257,7 @@ class Training:
         if not examples:
             reason = next(iter(self._impossible.values()))
             raise InputError(f"no sentence to train on: {reason}", data.source)
+        examples = examples.repeated(self.settings.gold, self.settings.gold_weight)
         self._places = (data.train_path, examples.lines)
         return examples
 

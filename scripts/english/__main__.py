@@ -11,7 +11,7 @@ from pathlib import Path
 
 import scripts.script_start  # noqa: F401
 from rnng_dy.model import TAGGER
-from scripts.english.commands import run
+from scripts.english.commands import make, run
 from scripts.english.treebanks import write_trees
 
 LICENCE = "CC BY 4.0"
@@ -76,12 +76,6 @@ def models(transitions: str) -> None:
     terms = ["--half", "--licence", LICENCE, "--data", DATA]
     make("english.rnng.zip", f"export {parser}", *terms)
     make("english-generative.rnng.zip", "export generator", *terms)
-
-
-def make(file: str, command: str, *arguments: str) -> None:
-    """Run a command that writes a file, unless the file is there."""
-    if not Path(file).exists():
-        run(command, *arguments, "-o", file)
 
 
 if __name__ == "__main__":

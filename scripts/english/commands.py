@@ -17,9 +17,7 @@ def run(command: str, *arguments: str) -> None:
         sys.exit(code)
 
 
-def output(command: str) -> str:
-    """Run a command and return what it prints; its messages go to standard error. Ends if it fails."""
-    done = subprocess.run([COMMAND, *command.split(), "-q"], stdout=subprocess.PIPE, text=True)
-    if done.returncode:
-        sys.exit(done.returncode)
-    return done.stdout
+def make(file: str, command: str, *arguments: str) -> None:
+    """Run a command that writes a file, unless the file is there."""
+    if not Path(file).exists():
+        run(command, *arguments, "-o", file)

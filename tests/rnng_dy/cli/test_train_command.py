@@ -65,6 +65,8 @@ VALUES = {
     "batch_size": 3,
     "bucket": True,
     "unknown_probability": 0.25,
+    "gold": 4,
+    "gold_weight": 2,
     "first_evaluation": 11,
     "evaluate_every": 13,
     "evaluate_from_epoch": 1,
@@ -107,8 +109,9 @@ def test_every_number_option_arrives(data):
             getattr(holder, name.removesuffix("_size") if holder is model.sizes else name) == value
         )
     state = checkpoint.training_state("m")
-    assert state["progress"]["sentences"] == 60
-    assert state["progress"]["updates"] == 20
+    # two epochs of 30 trees, of which 4 are there twice
+    assert state["progress"]["sentences"] == 68
+    assert state["progress"]["updates"] == 24
 
 
 def test_patience_ends_training_and_says_so(data):

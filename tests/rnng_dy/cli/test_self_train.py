@@ -1,0 +1,177 @@
+"""`rnng-dy self-train`: silver trees, the choice among samples, the weight of gold trees, and --resume."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import rnng_dy
+from oracle.brackets import format_tree, parse_line
+from oracle.errors import RnngError
+from oracle.parsed import ScoredTree, read_parsed
+from oracle.sentences import SourceSentence
+from oracle.treebank import words
+from rnng_dy import checkpoint
+from rnng_dy.cli import job, self_train
+from rnng_dy.training import self_training
+from rnng_dy.training.self_training import confidence, mix, most_probable
+from tests.commands import invoke, refused
+
+from ..conftest import TINY, make_generator
+
+SIZES = "--lstm-input 10 --hidden 8 --epochs 2 --first-evaluation 20"
+OPTIONS = "--trees gold.trees --dev-trees dev.trees --samples 4 --epochs 1 --first-evaluation 40"
+COMMAND = f"self-train --model parser {OPTIONS} text.txt --keep-above 0.2"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A small parser with a tagger, a generative model, and trees; the text has the words of other ones."""
+    folder = tmp_path_factory.mktemp("self-train")
+    lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)
+    parts = {"gold": lines[:60], "dev": lines[60:70]}
+    for name, part in parts.items():
+        (folder / f"{name}.trees").write_text("".join(part), encoding="utf-8")
+    text = [" ".join(words(parse_line(line))) + "\n" for line in lines[70:90]]
+    (folder / "text.txt").write_text("".join(text[:5]) + "\n" + "".join(text[5:]))
+    data = f"--trees {folder}/gold.trees --dev-trees {folder}/dev.trees"
+    train = f"train discriminative {data} --pos --preset fast {SIZES} --model {folder}/parser"
+    invoke("-q", *train.split())
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def there(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+
+
+def arrays(folder):
+    return {
+        k: v.tolist() for k, v in checkpoint.read_arrays(Path(folder, "parameters.npz")).items()
+    }
+
+
+def test_silver_trees_are_those_that_the_parser_is_sure_of():
+    said = invoke(*COMMAND.split(), "--into", "one").stderr
+    found = list(read_parsed("one/silver.json"))
+    assert [len(sentence.trees) for sentence in found] == [1] * 5 + [0] + [1] * 15
+    parsed = "parse --model parser text.txt --decode mbr --samples 4 --format json"
+    expected = invoke(*parsed.split()).stdout
+    assert Path("one/silver.json").read_text() == expected
+    kept = [t.tree for s in found for t in s.trees if confidence(t) >= 0.2]
+    assert 0 < len(kept) <= 20
+    assert Path("one/silver.trees").read_text().splitlines() == kept
+    gold = Path("gold.trees").read_text()
+    assert Path("one/train.trees").read_text() == gold + "".join(f"{t}\n" for t in kept)
+    assert f"silver: {len(kept)} trees of 21 sentences; gold: 60 trees" in said
+    old, new = rnng_dy.load("parser"), rnng_dy.load("one/parser")
+    assert new.sizes == old.sizes and new.updates > 0
+    assert new.tags_for(["the", "time"]) == old.tags_for(["the", "time"])
+    assert new.parse_one(["the", "time"]).leaves() == ["the", "time"]
+
+
+def test_confidence_and_the_bound(tmp_path):
+    rest = {"line": 1, "text": None, "tokens": []}
+    trees = [
+        ("(S (X a) (N b))", [1.0]),
+        ("(S (NP (X a)) (N b))", [1.0, 0.5]),
+        ("(S (X c))", [0.75]),
+    ]
+    rows = [
+        {"sentence": i, **rest, "trees": [{"tree": t, "log_prob": None, "posteriors": p}]}
+        for i, (t, p) in enumerate(trees, 1)
+    ]
+    (tmp_path / "json").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    kept = {}
+    for bound in (0.0, 0.75, 0.76, 1.0):
+        kept[bound] = mix("gold.trees", tmp_path / "json", bound, tmp_path)
+        silver = (tmp_path / "silver.trees").read_text().splitlines()
+        assert silver == [t for t, p in trees if sum(p) / len(p) >= bound]
+    assert [found.silver for found in kept.values()] == [3, 3, 1, 1]
+    assert kept[0.0][::2] == (60, 3)
+    (tmp_path / "json").write_text(json.dumps(rows[1]) + "\n")
+    with pytest.raises(RnngError, match=r"no tree of 1 sentences has a confidence of 0\.9 or more"):
+        mix("gold.trees", tmp_path / "json", 0.9, tmp_path)
+
+
+def test_the_generative_model_chooses_the_most_probable_sample(generative_sentences):
+    generator = make_generator(generative_sentences)
+    tree = parse_line("(S (NP (DT the) (NN time)) (VP (VBD was)))")
+    flat = parse_line("(S (NP (DT the)) (NN time) (VP (VBD was)))")
+    log_ps = {format_tree(t): generator.log_prob(t) for t in (tree, flat)}
+    best = max(log_ps, key=log_ps.__getitem__)
+    sentence = SourceSentence(("the", "time", "was"), ("DT", "NN", "VBD"), None, 1)
+    trees = [ScoredTree(text, -1.0, [0.5] * 3) for text in [*log_ps, min(log_ps, key=log_ps.get)]]
+    [found] = most_probable(generator, sentence, trees)
+    assert (found.tree, found.posteriors) == (best, [0.5] * 3)
+    assert found.log_prob == pytest.approx(log_ps[best], rel=1e-6)
+    impossible = [ScoredTree("(UNKNOWN (DT the) (NN time) (VBD was))", -1.0, [1.0])]
+    assert most_probable(generator, sentence, impossible) == []
+
+
+def test_a_generative_model_and_an_ensemble_in_several_processes(generative_sentences):
+    make_generator(generative_sentences).save("generator")
+    command = f"{COMMAND} --choose-by generator --model parser"
+    invoke(*command.split(), "--into", "two", "--jobs", "2")
+    invoke(*command.split(), "--into", "three")
+    assert Path("two/silver.json").read_text() == Path("three/silver.json").read_text()
+    generator = rnng_dy.load("generator")
+    for sentence in read_parsed("two/silver.json"):
+        for tree in sentence.trees:
+            log_p = generator.log_prob(parse_line(tree.tree))
+            assert tree.log_prob == pytest.approx(log_p, rel=1e-5)
+
+
+def stopped(*arguments, **options):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("where", ["parsing", "mixing", "training"])
+def test_a_stopped_run_is_resumed_with_the_same_result(where, monkeypatch):
+    if not Path("whole").exists():
+        invoke(*COMMAND.split(), "--into", "whole")
+    target = {
+        "parsing": (job, "write_batches"),
+        "mixing": (self_train, "mix"),
+        "training": (self_train, "run_training"),
+    }[where]
+    command = [*COMMAND.split(), "--into", where]
+    with monkeypatch.context() as patched:
+        patched.setattr(*target, stopped)
+        invoke(*command, code=130)
+    assert "exists: continue with --resume" in refused(Path(), *command)
+    if where != "parsing":
+        monkeypatch.setattr(job, "write_batches", stopped)
+    invoke(*command, "--resume")
+    assert arrays(f"{where}/parser") == arrays("whole/parser")
+    # a finished run has nothing to do
+    invoke(*command, "--resume")
+    assert arrays(f"{where}/parser") == arrays("whole/parser")
+    other = refused(Path(), *command, "--resume", "--samples", "5")
+    assert "made from another parser, input or options" in other
+
+
+def test_gold_trees_count_as_often_as_their_weight_says():
+    for name, weight in (("light", 1), ("heavy", 3)):
+        invoke(*COMMAND.split(), "--into", name, "--gold-weight", weight, "--report-every", 10)
+    sentences = []
+    for name in ("light", "heavy"):
+        log = [json.loads(line) for line in Path(name, "parser/log.jsonl").read_text().splitlines()]
+        sentences.append(max(record["sentences"] for record in log))
+    assert sentences[1] - sentences[0] == 2 * 60
+    assert sentences[0] > 60
+    # the words that occur once are the same
+    vocabularies = [rnng_dy.load(f"{name}/parser").vocabulary for name in ("light", "heavy")]
+    assert vocabularies[0].singletons == vocabularies[1].singletons
+    assert vocabularies[0].tag_counts == vocabularies[1].tag_counts
+
+
+def test_what_cannot_be_is_refused():
+    assert "--resume reads INPUT again" in refused(
+        Path(), *COMMAND.replace("text.txt", "-").split(), "--into", "x"
+    )
+    said = refused(Path(), *COMMAND.replace("0.2", "1").split(), "--seed", "3", "--into", "none")
+    assert "choose a lower --keep-above" in said or "made" in said
+    assert self_training.settings_like(rnng_dy.load("parser"))["tagger"] is False
