@@ -35,7 +35,8 @@ class OpenClasses:
 
     A class that the model does not have gives its strings to the nearest more general one: its name without the last
     part, then without the last two, and so on. If the model does not have plain UNK either, the strings go to its most
-    general class. A string that is written like a class is spelled like any other.
+    general class. A string that is written like a class is spelled like any other. A class of words that are known in
+    lower case has no strings if no known word gives it any.
     """
 
     def __init__(self, unknown: UnknownWords, vocabulary: Iterable[str]):

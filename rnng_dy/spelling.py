@@ -166,6 +166,19 @@ def with_open_classes(
     return seen, [[word.log_prob for word in words] for _, words in read]
 
 
+def read_words(
+    model: Any, words: Sequence[str], open_vocabulary: bool
+) -> tuple[Sequence[str], float]:
+    """Return words as the model reads them, and log p of their spelling in nats, 0 without an open vocabulary.
+
+    Raises RnngError if the vocabulary shall be open and the model has no spelling model.
+    """
+    if not open_vocabulary:
+        return model.vocabulary.unkify(words), 0.0
+    read = required_spelling(model, "this model").read(words)
+    return [word.unk for word in read], math.fsum(word.log_prob for word in read)
+
+
 def log_prob_as_read(spelling: SpellingModel, sentence: Any) -> float:
     """Return log p in nats of an oracle's sentence as strings, given its unkified words.
 

@@ -37,8 +37,9 @@ def score(folder, source, output, is_open, job) -> None:
     """
     check_files([output], [source])
     model = job.open("generative", folder)
-    spelling = required_spelling(model, folder) if is_open else None
-    trees = list(scoring.trees_to_score(source, model, spelling))
+    if is_open:
+        required_spelling(model, folder)
+    trees = list(scoring.trees_to_score(source, model, is_open))
     groups = [list(group) for _, group in groupby(trees, lambda tree: (tree.sentence, tree.words))]
     lines = job.with_model(_lines)
     left_out = job.write(output, groups, lines, _impossible, trees, unit="trees", whole=True)
