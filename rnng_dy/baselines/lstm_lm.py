@@ -18,11 +18,11 @@ from rnng_dy.model import Model
 from rnng_dy.models.lstm import Lstm, LstmState
 from rnng_dy.models.softmax import ClassFactoredSoftmax
 from rnng_dy.models.vectors import LookupTable, dropped, keep
+from rnng_dy.open_vocabulary import open_records, read_words
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.search.generation import draw, until_drawn
 from rnng_dy.search.words import WordRecord
 from rnng_dy.sizes import LanguageModelSizes
-from rnng_dy.spelling import open_records, read_words
 from rnng_dy.vocabulary import GeneratorVocabulary
 
 MAX_WORDS = 2000

@@ -14,9 +14,9 @@ from rnng_dy.cli.options import generative_option, open_option, output_option
 from rnng_dy.cli.paths import FILE, check_files
 from rnng_dy.cli.quiet import warn
 from rnng_dy.execution.work import Lines
+from rnng_dy.open_vocabulary import required_spelling
 from rnng_dy.search import scoring
 from rnng_dy.search.scoring import ScoredTree
-from rnng_dy.spelling import required_spelling
 
 Group = list[ScoredTree]
 """The trees of a sentence."""

@@ -33,6 +33,7 @@ from rnng_dy.drawing.surprisal_page import surprisal_page
 from rnng_dy.evaluation.merging import read_raw
 from rnng_dy.evaluation.records import OPEN_MEASURES, unknown_words
 from rnng_dy.execution.work import Lines, ModelFolder
+from rnng_dy.open_vocabulary import required_spelling, with_open_classes
 from rnng_dy.search.measured_lines import (
     Wanted,
     line_without_memory,
@@ -43,7 +44,6 @@ from rnng_dy.search.surprisal import SearchOptions, measures_of
 from rnng_dy.search.surprisal_outputs import Outputs, Written, measured_sentences, writing
 from rnng_dy.search.trees import NumberedSentence
 from rnng_dy.search.words import MeasuredSentence
-from rnng_dy.spelling import required_spelling, with_open_classes
 
 Message = tuple[Callable[[str], None], str]
 """A function that prints a message, and the message."""

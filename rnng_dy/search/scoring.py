@@ -15,8 +15,8 @@ from oracle.streams import open_lines, read_lines
 from oracle.treebank import words as words_of
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.execution.batches import batches
+from rnng_dy.open_vocabulary import read_words
 from rnng_dy.search.model import Derived, Model
-from rnng_dy.spelling import read_words
 
 MAX_STATES = 4000
 """Configurations per scoring graph; more would need gigabytes at the paper's sizes."""
