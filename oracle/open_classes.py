@@ -20,14 +20,20 @@ _CONTINUATIONS = tuple(
 
 
 @lru_cache
-def characters_by_kind(rules: str) -> Counter[str]:
-    """Return how many characters of each kind a token may have (see `UnknownWords.kind_of`).
+def characters_by_kind(rules: str) -> Counter[tuple[str, int]]:
+    """Return how many characters of each kind (see `UnknownWords.kind_of`) and `block_of` a token may have.
 
     These are all of Unicode without white space, and the lone surrogates that stand for bytes that are not UTF-8.
     """
     unknown = UnknownWords(rules, ())
     codes = [*range(0xD800), *range(0xDC80, 0xDD00), *range(0xE000, sys.maxunicode + 1)]
-    return Counter(unknown.kind_of(c) for c in map(chr, codes) if c not in WHITE_SPACE)
+    characters = (c for c in map(chr, codes) if c not in WHITE_SPACE)
+    return Counter((unknown.kind_of(c), block_of(c)) for c in characters)
+
+
+def block_of(character: str) -> int:
+    """Return the number of the 256 characters among which Unicode has this one."""
+    return ord(character) // 256
 
 
 class OpenClasses:
@@ -35,7 +41,8 @@ class OpenClasses:
 
     A class that the model does not have gives its strings to the nearest more general one: its name without the last
     part, then without the last two, and so on. If the model does not have plain UNK either, the strings go to its most
-    general class. A string that is written like a class is spelled like any other.
+    general class. A string that is written like a class is spelled like any other. A class of words that are known in
+    lower case has no strings if no known word gives it any.
     """
 
     def __init__(self, unknown: UnknownWords, vocabulary: Iterable[str]):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
 import nltk
@@ -13,13 +12,13 @@ from oracle.errors import ImpossibleError, UnseenSymbolError
 from oracle.tokens import Token, split_tokens
 from oracle.treebank import words as words_of
 from rnng_dy.models.generative import GeneratorExample, GeneratorNetwork
+from rnng_dy.open_vocabulary import open_records, read_words
 from rnng_dy.search.generation import generate_trees
 from rnng_dy.search.parse_result import ParseResult
 from rnng_dy.search.reader import Reader
 from rnng_dy.search.scoring import joint_log_probs
 from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions, best_trees, measure
 from rnng_dy.search.words import WordRecord
-from rnng_dy.spelling import open_records, required_spelling
 
 
 class GenerativeModel(GeneratorNetwork, ParserI):
@@ -76,10 +75,7 @@ class GenerativeModel(GeneratorNetwork, ParserI):
             RnngError: The vocabulary shall be open, and the model has no spelling model.
         """
         tokens, _ = split_tokens(words_of(tree))
-        unkified, spelling = self.vocabulary.unkify(tokens), 0.0
-        if open_vocabulary:
-            read = required_spelling(self, "this model").read(tokens)
-            unkified, spelling = [w.unk for w in read], math.fsum(w.log_prob for w in read)
+        unkified, spelling = read_words(self, tokens, open_vocabulary)
         try:
             example = self.encode(unkified, self.transitions.actions_of(tree))
         except ImpossibleError:

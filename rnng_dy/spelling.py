@@ -5,21 +5,18 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from oracle.errors import InputError, RnngError
-from oracle.open_classes import OpenClasses, characters_by_kind
+from oracle.errors import InputError
+from oracle.open_classes import OpenClasses, block_of, characters_by_kind
 from oracle.regular_files import Member, read_regular
 from oracle.streams import WHITE_SPACE, from_json, replacing
-from oracle.tokens import split_tokens
 from oracle.unknown import UnknownWords
-from rnng_dy.evaluation.records import WordRecord, spelled
 
 SPELLING = "spelling.json"
 """The file of a model folder that holds the spelling model."""
@@ -141,82 +138,58 @@ class SpellingModel:
         return model
 
 
-def required_spelling(model: Any, name: str) -> SpellingModel:
-    """Return the spelling model of a language model called `name`. Raises RnngError if it has none."""
-    spelling: SpellingModel | None = getattr(model, "spelling", None)
-    if spelling is None:
-        raise RnngError(
-            f"{name} has no spelling model, so it gives no probability to unknown words: "
-            "`rnng-dy spell --train TREES --into MODEL` makes one from the trees of the model's training"
-        )
-    return spelling
-
-
-def with_open_classes(
-    spelling: SpellingModel, sentences: Iterable[Any]
-) -> tuple[list[Any], list[list[float]]]:
-    """Return sentences with the spelling model's classes of unknown words, and log p of each word's spelling in nats.
-
-    The sentences are those of an oracle or of another source; the classes that they have do not count.
-    """
-    read = [(sentence, spelling.read(sentence.tokens)) for sentence in sentences]
-    seen = [
-        replace(sentence, unkified=tuple(word.unk for word in words)) for sentence, words in read
-    ]
-    return seen, [[word.log_prob for word in words] for _, words in read]
-
-
-def log_prob_as_read(spelling: SpellingModel, sentence: Any) -> float:
-    """Return log p in nats of an oracle's sentence as strings, given its unkified words.
-
-    It is -inf if the oracle has another class for a word than the spelling model.
-    """
-    pairs = zip(spelling.read(sentence.tokens), sentence.unkified, strict=True)
-    return math.fsum(word.log_prob if word.unk == unk else -math.inf for word, unk in pairs)
-
-
-def open_records(
-    model: Any,
-    sentences: Iterable[Sequence[str]],
-    measured: Callable[[list[list[str]]], Iterable[Sequence[WordRecord]]],
-) -> list[list[WordRecord]]:
-    """Return records of words as strings, per sentence; `measured` returns those of words as the model reads them.
-
-    Raises RnngError if the model has no spelling model, or a token is invalid.
-    """
-    spelling = required_spelling(model, "this model")
-    read = [spelling.read(split_tokens(tokens)[0]) for tokens in sentences]
-    records = measured([[word.unk for word in words] for words in read])
-    return [
-        spelled(of_sentence, [word.log_prob for word in words])
-        for of_sentence, words in zip(records, read, strict=True)
-    ]
-
-
 class Symbols:
-    """The symbols that a spelling consists of: the end, some characters, and the kinds of all other characters."""
+    """The symbols that a spelling consists of: the end, some characters, and groups of all other characters.
+
+    A group has the characters of a kind in a block of Unicode, or in all blocks that have none of those characters.
+    """
 
     def __init__(self, classes: OpenClasses, words: Iterable[str]):
         """The characters with numbers of their own are those of `words` and of the known words."""
         characters = sorted(set().union(*words, *classes.known, *classes.capitalised))
-        kinds = list(map(classes.kind_of, characters))
-        others = characters_by_kind(classes.rules).copy()
-        others.subtract(kinds)
-        self.kinds = list(others)
-        """The kinds of characters (see `UnknownWords.kind_of`); they are the last symbols."""
+        self._kind_of = classes.kind_of
+        own_blocks = Counter(map(block_of, characters))
+        others: Counter[tuple[str, int | None]] = Counter()
+        for (kind, block), size in characters_by_kind(classes.rules).items():
+            others[kind, block if block in own_blocks else None] += size
+        self._others = {group: i for i, group in enumerate(others, 1 + len(characters))}
+        own = [(self._kind_of(character), block_of(character)) for character in characters]
+        others.subtract(own)
         self.numbers = {symbol: i for i, symbol in enumerate([_END, *characters])}
         """The numbers of the end and of single characters."""
         self.sizes = np.array([1.0] * len(self.numbers) + [*map(float, others.values())])
         """How many characters each symbol stands for."""
-        self.kind_numbers = np.array([0, *map(self.kinds.index, kinds), *range(len(self.kinds))])
+        kinds = [kind for kind, _ in (*own, *others)]
+        self.kinds = sorted(set(kinds))
+        """The kinds of characters (see `UnknownWords.kind_of`)."""
+        self.kind_numbers = np.array([0, *map(self.kinds.index, kinds)])
         """The index in `kinds` of each symbol; that of the end has no meaning."""
-        self._kind_of = classes.kind_of
+        blocks = [None, *(block for _, block in (*own, *others))]
+        prior = self.sizes / self.sizes.sum() + self._of_blocks(blocks, own_blocks)
+        self.prior = prior / prior.sum()
+        """The probability of each symbol before anything is learnt: half is equal for all, half is as of blocks."""
+
+    def _of_blocks(self, blocks: Sequence[int | None], own: Counter[int]) -> np.ndarray:
+        """Return probabilities for the symbols in `blocks`: each block's is its share of the characters with numbers.
+
+        All characters of a block have the same, since a new character is likely to be of a script that is known.
+        """
+        sizes: Counter[int | None] = Counter()
+        for block, size in zip(blocks, self.sizes.tolist(), strict=True):
+            sizes[block] += size
+        shares = [own[block] / sizes[block] for block in blocks]
+        return self.sizes * np.array(shares) / max(own.total(), 1)
+
+    def number_of(self, symbol: str) -> int:
+        """Return the number of the end, of a character, or of the group that has it."""
+        if symbol in self.numbers:
+            return self.numbers[symbol]
+        kind = self._kind_of(symbol)
+        return self._others.get((kind, block_of(symbol))) or self._others[kind, None]
 
     def share(self, probabilities: np.ndarray, symbol: str) -> float:
         """Return the probability of the end or of a character, given the probabilities of all symbols."""
-        number = self.numbers.get(symbol)
-        if number is None:
-            number = len(self.numbers) + self.kinds.index(self._kind_of(symbol))
+        number = self.number_of(symbol)
         return float(probabilities[number] / self.sizes[number])
 
 
@@ -227,8 +200,8 @@ Table = Mapping[str, tuple[np.ndarray, np.ndarray, float]]
 class ClassNgrams:
     """Character n-grams of classes and of all words, interpolated as by Witten and Bell (1991).
 
-    A history of a class backs off to its shorter history and to the same history in all words. In the end all back off
-    to the same probability for each character.
+    A history of a class backs off to its shorter history and to the same history in all words, and in the end to
+    `Symbols.prior`.
     """
 
     def __init__(
@@ -248,7 +221,7 @@ class ClassNgrams:
     def probabilities(self, prefix: str, name: str) -> np.ndarray:
         """Return the probability of each symbol after a prefix in words of a class: float64."""
         padded = _START * (ORDER - 1) + prefix
-        own = every = self.symbols.sizes / self.symbols.sizes.sum()
+        own = every = self.symbols.prior
         for k, (of_class, of_all) in enumerate(
             zip(self._of_class[name], self._of_all, strict=True)
         ):

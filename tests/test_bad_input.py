@@ -155,6 +155,7 @@ CASES = [
     ("a suite that is missing", None, SUITES.format("nowhere"), "agreement-pp"),
     ("a parser for suites", SUITE, "suite bad --model parser --json out", "language model"),
     ("trees without tags to tag", "(S the cat)\n", "tag bad --train good.trees -o out", "bad:1"),
+    ("a broken tree to learn spelling from", "(S (NN a)\n", "spell --train bad --into generator", "bad:1"),
     ("no tagger", TREE, "tag bad -o out", "one of"),
     # reading times
     ("a table of times without a column", "item\tposition\tword\n", READING, "bad:1: no column 'time'"),

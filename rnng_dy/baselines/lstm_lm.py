@@ -18,11 +18,11 @@ from rnng_dy.model import Model
 from rnng_dy.models.lstm import Lstm, LstmState
 from rnng_dy.models.softmax import ClassFactoredSoftmax
 from rnng_dy.models.vectors import LookupTable, dropped, keep
+from rnng_dy.open_vocabulary import open_records, read_words
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.search.generation import draw, until_drawn
 from rnng_dy.search.words import WordRecord
 from rnng_dy.sizes import LanguageModelSizes
-from rnng_dy.spelling import open_records
 from rnng_dy.vocabulary import GeneratorVocabulary
 
 MAX_WORDS = 2000
@@ -105,20 +105,26 @@ class LstmLanguageModel(Model):
         ]
         return np.array(rows, np.float64).reshape(-1, 2)
 
-    def log_prob(self, tokens: Sequence[str]) -> float:
+    def log_prob(self, tokens: Sequence[str], open_vocabulary: bool = False) -> float:
         """Return log p(words and end) in nats.
 
         Args:
             tokens: The words of a sentence.
+            open_vocabulary: Whether unknown words count as strings, whose spelling has a probability.
 
         Returns:
             The log probability; -inf if the model lacks the class of an unknown word.
+
+        Raises:
+            RnngError: The vocabulary shall be open, and the model has no spelling model.
         """
+        words, _ = split_tokens(tokens)
+        unkified, spelling = read_words(self, words, open_vocabulary)
         try:
-            example = self.encode(self.vocabulary.unkify(split_tokens(tokens)[0]))
+            example = self.encode(unkified)
         except UnseenSymbolError:
             return -math.inf
-        return float(self.log_probs([example]).sum())
+        return float(self.log_probs([example]).sum()) + spelling
 
     def surprisals(
         self, tokens: Sequence[str], end: bool = False, open_vocabulary: bool = False

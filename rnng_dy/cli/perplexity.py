@@ -30,10 +30,10 @@ from rnng_dy.cli.searching import grouped_for, search_options
 from rnng_dy.evaluation.perplexity import gap
 from rnng_dy.execution.outputs import write_json
 from rnng_dy.execution.work import ModelFolder
+from rnng_dy.open_vocabulary import log_prob_as_read, required_spelling, with_open_classes
 from rnng_dy.search import marginals
 from rnng_dy.search.marginals import Marginal
 from rnng_dy.search.surprisal import SearchOptions
-from rnng_dy.spelling import log_prob_as_read, required_spelling, with_open_classes
 from rnng_dy.text.sources import NumberedSentence
 
 

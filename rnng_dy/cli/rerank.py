@@ -15,8 +15,8 @@ from rnng_dy.cli.paths import FILE, GENERATIVE, check_files, require_read_once, 
 from rnng_dy.cli.quiet import warn
 from rnng_dy.cli.tree_formats import MBR, decode_option
 from rnng_dy.evaluation.perplexity import Likelihood, Rates, likelihood, rates
+from rnng_dy.open_vocabulary import log_prob_as_read, required_spelling
 from rnng_dy.search.importance import map_line, mbr_line, read_sampled, require_fit
-from rnng_dy.spelling import log_prob_as_read, required_spelling
 
 MOST_MISSING, NAMED = 1_000_000, 30
 """Limit on sentences without samples, beyond which the file must be wrong, and on those that are listed."""

@@ -14,9 +14,9 @@ from rnng_dy.cli.options import generators_option, open_option, output_option
 from rnng_dy.cli.paths import FILE, check_files
 from rnng_dy.cli.quiet import warn
 from rnng_dy.execution.work import Lines
+from rnng_dy.open_vocabulary import required_spelling
 from rnng_dy.search import scoring
 from rnng_dy.search.scoring import ScoredTree
-from rnng_dy.spelling import required_spelling
 
 Group = list[ScoredTree]
 """The trees of a sentence."""
@@ -37,8 +37,9 @@ def score(folders, source, output, is_open, job) -> None:
     """
     check_files([output], [source])
     model = job.open("generative", *folders)
-    spelling = required_spelling(model, folders[0]) if is_open else None
-    trees = list(scoring.trees_to_score(source, model, spelling))
+    if is_open:
+        required_spelling(model, folders[0])
+    trees = list(scoring.trees_to_score(source, model, is_open))
     groups = [list(group) for _, group in groupby(trees, lambda tree: (tree.sentence, tree.words))]
     lines = job.with_model(_lines)
     left_out = job.write(output, groups, lines, _impossible, trees, unit="trees", whole=True)

@@ -36,6 +36,7 @@ from rnng_dy.drawing.surprisal_page import surprisal_page
 from rnng_dy.evaluation.merging import read_raw
 from rnng_dy.evaluation.records import OPEN_MEASURES, unknown_words
 from rnng_dy.execution.work import Lines, ModelFolder
+from rnng_dy.open_vocabulary import required_spelling, with_open_classes
 from rnng_dy.search.measured_lines import (
     Wanted,
     line_without_memory,
@@ -48,7 +49,6 @@ from rnng_dy.search.table_rows import RawLineRows, RegionRows, StimulusRows, Tex
 from rnng_dy.search.trees import NumberedSentence
 from rnng_dy.search.unknown_words import LocatedSentence, require_known
 from rnng_dy.search.words import MeasuredSentence
-from rnng_dy.spelling import required_spelling, with_open_classes
 from rnng_dy.text.sources import Source
 from rnng_dy.text.stimuli import read_stimuli
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from oracle.errors import InputError
 from oracle.streams import WHITE_SPACE, open_input, require_utf8
-from rnng_dy.evaluation.records import MEASURES, WordRecord
+from rnng_dy.evaluation.records import ALL_MEASURES, WordRecord
 
 _WAYS = {
     "-LRB-": ["("],
@@ -190,7 +190,7 @@ def covering(
         unk=covered[0].unk if alone else None,
         known=None if text is None else all(record.known for record in covered),
         span=span,
-        **{name: total(name) for name in MEASURES if name not in _NOT_ADDED},
+        **{name: total(name) for name in ALL_MEASURES if name not in _NOT_ADDED},
     )
 
 

@@ -85,10 +85,12 @@ class WordRecord:
         )
 
 
-MEASURES = tuple(f.name for f in fields(WordRecord) if f.name not in ("token", "unk", "beam"))
-"""The measures of a record, in the order of the columns of a table."""
 OPEN_MEASURES = ("class_surprisal", "spelling_surprisal")
-"""The measures that need an open vocabulary."""
+"""The measures that only an open vocabulary gives."""
+ALL_MEASURES = tuple(f.name for f in fields(WordRecord) if f.name not in ("token", "unk", "beam"))
+"""All measures of a record, in the order of the columns of a table."""
+MEASURES = tuple(name for name in ALL_MEASURES if name not in OPEN_MEASURES)
+"""The measures without an open vocabulary."""
 
 
 def spelled(records: Sequence[WordRecord], log_probs: Sequence[float]) -> list[WordRecord]:

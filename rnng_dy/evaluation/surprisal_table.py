@@ -7,7 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from oracle.json_lines import one_line
 from oracle.transitions import TOP_DOWN, TransitionSystem
-from rnng_dy.evaluation.records import END, MEASURES, WordRecord, one_word, tokens_so_far
+from rnng_dy.evaluation.records import (
+    ALL_MEASURES,
+    END,
+    MEASURES,
+    WordRecord,
+    one_word,
+    tokens_so_far,
+)
 from rnng_dy.evaluation.tables import TSV, joined
 
 PLACE = ("sentence_id", "token_id", "token", "unk", "known")
@@ -88,9 +95,9 @@ def beam_lines(
 
 def _in_order(columns: Iterable[str]) -> list[str]:
     wanted = set(columns)
-    if unknown := wanted.difference(MEASURES):
+    if unknown := wanted.difference(ALL_MEASURES):
         raise ValueError(f"no measures: {sorted(unknown)}")
-    return [name for name in MEASURES if name in wanted]
+    return [name for name in ALL_MEASURES if name in wanted]
 
 
 def _cell(value: float | int | None) -> str:

@@ -15,9 +15,9 @@ from oracle.streams import open_lines, read_lines
 from oracle.treebank import words as words_of
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.execution.batches import batches
+from rnng_dy.open_vocabulary import read_words
 from rnng_dy.search.ensemble import Ensemble, log_mean
 from rnng_dy.search.model import Derived, Model
-from rnng_dy.spelling import SpellingModel
 
 MAX_STATES = 4000
 """Configurations per scoring graph; more would need gigabytes at the paper's sizes."""
@@ -100,17 +100,17 @@ class ScoredTree(NamedTuple):
     """log p in nats of the words as strings, given the unkified words; 0 without an open vocabulary."""
 
 
-def trees_to_score(path: str, model, spelling: SpellingModel | None = None) -> Iterator[ScoredTree]:
+def trees_to_score(path: str, model, open_vocabulary: bool = False) -> Iterator[ScoredTree]:
     """Yield the trees of a samples file (words unchanged) or of a tree file (unknown words become classes).
 
-    With a spelling model the words count as strings. Raises InputError, with the line, for a tree that has no actions,
-    and for a samples file with a spelling model.
+    With an open vocabulary the words count as strings. Raises InputError, with the line, for a tree that has no
+    actions, and for a samples file with an open vocabulary.
     """
-    actions_of, unkify = model.transitions.actions_of, model.vocabulary.unkify
+    actions_of = model.transitions.actions_of
     # opened once, because a pipe cannot be read again
     with open_lines(path) as stream:
         if is_samples_file(stream):
-            if spelling is not None:
+            if open_vocabulary:
                 raise InputError(
                     "samples have classes of unknown words in place of words: score them without --open, and "
                     "`rerank --oracle ORACLE --spelling MODEL` adds the spelling",
@@ -125,13 +125,8 @@ def trees_to_score(path: str, model, spelling: SpellingModel | None = None) -> I
                 actions = tuple(actions_of(located.tree))
             except RnngError as error:
                 raise InputError(str(error), located.path, located.line) from None
-            words, log_p = words_of(located.tree), 0.0
-            if spelling is None:
-                unkified = unkify(words)
-            else:
-                read = spelling.read(words)
-                unkified, log_p = [w.unk for w in read], math.fsum(w.log_prob for w in read)
-            yield ScoredTree(i, tuple(unkified), actions, log_p)
+            unkified, spelling = read_words(model, words_of(located.tree), open_vocabulary)
+            yield ScoredTree(i, tuple(unkified), actions, spelling)
 
 
 def impossible(model, trees: Iterable[ScoredTree]) -> list[str]:

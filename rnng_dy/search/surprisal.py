@@ -12,7 +12,7 @@ import numpy as np
 from oracle.registries import Registry
 from oracle.tokens import Token, split_tokens
 from oracle.treebank import NO_TAG
-from rnng_dy.evaluation.records import MEASURES, OPEN_MEASURES
+from rnng_dy.evaluation.records import MEASURES
 from rnng_dy.execution.batches import batches, split_on_memory_error
 from rnng_dy.search.beam import BeamSearch
 from rnng_dy.search.incremental import (
@@ -43,8 +43,8 @@ SEARCHES: Registry[type[WordSearch]] = Registry(
 
 
 def measures_of(options: SearchOptions) -> Sequence[str]:
-    """Return the names of the measures that the records of a search can have, without those of spelling."""
-    lacking = {*OPEN_MEASURES, *SEARCHES[options.search].lacking(options)}
+    """Return the names of the measures that the records of a search can have."""
+    lacking = SEARCHES[options.search].lacking(options)
     return [name for name in MEASURES if name not in lacking]
 
 

@@ -21,15 +21,13 @@ def model_of(rules, classes=CLASSES):
 
 
 def others(model):
-    """One character for each kind of characters that are in no word, with the number of characters of its kind."""
+    """One character for each group of characters that are in no word, with the number of characters in its group."""
     symbols, found = model.ngrams.symbols, {}
-    for code in (*range(0x21, 0x250), 0x24D0, 0x4E00):
-        character = chr(code)
+    for character in map(chr, range(0x21, 0x5000)):
         if character not in symbols.numbers:
-            found.setdefault(model.classes.kind_of(character), character)
-    sizes = dict(zip(symbols.kinds, symbols.sizes[len(symbols.numbers) :], strict=True))
-    assert {kind for kind, size in sizes.items() if size} == set(found)
-    return {character: sizes[kind] for kind, character in found.items()}
+            found.setdefault(symbols.number_of(character), character)
+    assert set(found) | set(symbols.numbers.values()) == set(np.flatnonzero(symbols.sizes))
+    return {character: symbols.sizes[number] for number, character in found.items()}
 
 
 @pytest.mark.parametrize("rules", RULES)
@@ -117,6 +115,11 @@ def test_every_string_has_a_probability(rules):
         [spelled] = model.read([string])
         assert spelled.unk in model.classes.names
         assert -math.inf < spelled.log_prob < 0
+
+
+def test_a_new_character_of_a_script_that_is_known_costs_less():
+    model = SpellingModel(UnknownWords("berkeley", ()), ["UNK", "UNK-LC"], {"中文": 2, "ab": 1})
+    assert model.log_prob("丐", "UNK") > model.log_prob("ऄ", "UNK") + 2
 
 
 def test_no_words_at_all_are_enough_for_a_distribution():
