@@ -18,7 +18,7 @@ from rnng_dy import registry
 from rnng_dy.cli.job import Job, open_model, sentences_job
 from rnng_dy.cli.options import json_option, kneser_ney_option, order_option, seed_option
 from rnng_dy.cli.paths import FILE, GENERATIVE, check_files, write_output
-from rnng_dy.cli.quiet import warn
+from rnng_dy.cli.quiet import say, warn
 from rnng_dy.cli.rerank import print_likelihood
 from rnng_dy.cli.searching import grouped_for, search_options
 from rnng_dy.evaluation.perplexity import gap
@@ -27,6 +27,7 @@ from rnng_dy.execution.work import ModelFolder
 from rnng_dy.search import marginals
 from rnng_dy.search.marginals import Marginal
 from rnng_dy.search.surprisal import SearchOptions
+from rnng_dy.search.unknown_words import unknown_in
 from rnng_dy.text.sources import NumberedSentence
 
 
@@ -103,6 +104,8 @@ def perplexity(
     if not is_searched and (samples or trees):
         raise click.UsageError("--samples and --trees are for the generative model")
     sentences = read_oracle(source)
+    if unknown := unknown_in(sentences):
+        say(unknown)
     sampled = samples and marginals.sampled_marginals(samples, likelihoods, sentences, source)
     options = SearchOptions(**options, seed=seed)
     if is_searched:
