@@ -24,7 +24,7 @@ from rnng_dy.cli.options import (
     seed_option,
 )
 from rnng_dy.cli.paths import FILE, GENERATIVE, check_files, write_output
-from rnng_dy.cli.quiet import warn
+from rnng_dy.cli.quiet import say, warn
 from rnng_dy.cli.rerank import print_likelihood, print_rates
 from rnng_dy.cli.searching import grouped_for, search_options
 from rnng_dy.evaluation.perplexity import gap
@@ -34,6 +34,7 @@ from rnng_dy.open_vocabulary import log_prob_as_read, required_spelling, with_op
 from rnng_dy.search import marginals
 from rnng_dy.search.marginals import Marginal
 from rnng_dy.search.surprisal import SearchOptions
+from rnng_dy.search.unknown_words import unknown_in
 from rnng_dy.text.sources import NumberedSentence
 
 
@@ -112,6 +113,8 @@ def perplexity(
     if not is_searched and (samples or trees):
         raise click.UsageError("--samples and --trees are for the generative model")
     sentences = read_oracle(source)
+    if unknown := unknown_in(sentences):
+        say(unknown)
     sampled = samples and marginals.sampled_marginals(samples, likelihoods, sentences, source)
     options = SearchOptions(**options, seed=seed)
     if is_searched:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from oracle.blocks import OracleSentence
 from oracle.errors import InputError
-from rnng_dy.evaluation.records import shown_counts
+from rnng_dy.evaluation.records import shown_counts, unknown_words
 
 
 class LocatedSentence(NamedTuple):
@@ -42,6 +43,13 @@ def require_known(model, sentences: Sequence[LocatedSentence]) -> None:
             sentence.path,
             sentence.line,
         )
+
+
+def unknown_in(sentences: Iterable[OracleSentence]) -> str | None:
+    """Return a message with the words of an oracle that are classes of unknown words there; None if there are none."""
+    pairs = [pair for s in sentences for pair in zip(s.tokens, s.unkified, strict=True)]
+    unknown = Counter(token for token, word in pairs if token != word)
+    return unknown_words(unknown, len(pairs)) if unknown else None
 
 
 def _as_read(model, sentences: Sequence[LocatedSentence]) -> list[Sequence[str | None]]:

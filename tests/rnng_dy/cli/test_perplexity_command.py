@@ -137,6 +137,10 @@ def test_sentences_without_probability_are_named_and_left_out(folder, generative
     result = perplexity("-o", "one", "--trees", "trees", source="odd.gen.oracle")
     assert re.search(r"odd.gen.oracle:1: p = 0, .*\(UNK-NEVER\)", result.stderr)
     assert "sentences=1 of 2" in result.stdout
+    words = [word for s in (unseen, second) for word in zip(s.tokens, s.unkified, strict=True)]
+    unknown = [token for token, word in words if token != word]
+    said = f"words outside the model's vocabulary: {len(unknown)} of {len(words)}, "
+    assert said in result.stderr and unknown[0] in result.stderr
     assert (folder / "one").read_text().splitlines()[0] == f"{len(first.tokens)}\tinf"
     lines = (folder / "trees").read_text().splitlines()
     assert [bool(line) for line in lines] == [False, True]

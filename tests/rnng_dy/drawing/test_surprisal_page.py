@@ -88,7 +88,7 @@ def test_bars_share_one_scale_and_infinite_ones_are_cut():
     assert text.count('class="syntactic" style="bottom:36.00%;height:4.00%"') == 2
     assert text.count('class="total" style="bottom:0.00%;height:92.00%"') == 2
     assert text.count("∞</b>") == text.count('class="total cut"') == 2
-    assert "1: 3 words, ∞ bits" in text
+    assert "1: 3 words (1 unknown), ∞ bits" in text
 
 
 def test_a_tooltip_has_the_numbers():
