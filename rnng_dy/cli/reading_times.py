@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import click
+from click.shell_completion import CompletionItem
 
 from rnng_dy.cli.group import Sectioned
 from rnng_dy.cli.options import AT_LEAST_1, FiniteRange, in_section, output_option, seed_option
@@ -49,6 +50,10 @@ class NamedFileType(click.ParamType):
         if not (name and equals) or os.path.exists(value):
             name, path = Path(value).name.partition(".")[0] or value, value
         return NamedFile(name, FILE.convert(path, param, ctx))
+
+    def shell_complete(self, ctx, param, incomplete: str) -> list[CompletionItem]:
+        """See click."""
+        return FILE.shell_complete(ctx, param, incomplete)
 
 
 class ColumnName(click.ParamType):
