@@ -11,6 +11,9 @@ HERE = Path(__file__).resolve().parent
 CLUSTER = ["distributed", "mpi4py"]
 DOCS = ["mkdocs", "mkdocstrings[python]"]
 PAGES = ["jinja2>=3.1"]
+SERVE = [*PAGES, "starlette>=0.40", "uvicorn>=0.30"]
+# starlette's client of tests needs httpx; playwright drives an installed browser
+BROWSER = ["httpx", "playwright"]
 TOOLS = [
     "pytest",
     "pytest-xdist",
@@ -68,6 +71,7 @@ setup(
         "oracle": ["data/*"],
         "rnng_dy.drawing": ["templates/*"],
         "rnng_dy.evaluation": ["data/*"],
+        "rnng_dy.serve": ["templates/*"],
     },
     # DyNet is part of the wheel: see scripts/dynet
     install_requires=["numpy>=1.22", "nltk", "click"],
@@ -77,8 +81,9 @@ setup(
         "docs": DOCS,
         "notebook": ["svgling"],
         "pages": PAGES,
+        "serve": SERVE,
         "tensorboard": ["tensorboard"],
-        "test": [*TOOLS, *CLUSTER, *DOCS, *PAGES],
+        "test": [*TOOLS, *CLUSTER, *DOCS, *SERVE, *BROWSER],
     },
     entry_points={"console_scripts": ["rnng-dy = rnng_dy.__main__:main"]},
 )

@@ -15,6 +15,8 @@ LEVEL, GAP, CELL, MARGIN, LEAST = 44, 14, 7.2, 10, 60
 """Pixels: between levels, between neighbours, per letter, around a tree, and the least width."""
 THINNEST, THICKEST = 0.5, 5.0
 """Pixels: thickness of edges with the weights 0 and 1."""
+CERTAIN = 0.995
+"""The probability from which a constituent is drawn as if it were certain."""
 
 Weights = Mapping[int, Sequence[float]]
 """Weights, from 0 to 1, of the edges to a constituent's children, by the constituent's number."""
@@ -29,13 +31,18 @@ class Drawing(NamedTuple):
 
 
 def draw_tree(
-    tree: nltk.Tree, marked: Container[int] = (), why: str = "not in the gold tree"
+    tree: nltk.Tree,
+    marked: Container[int] = (),
+    why: str = "not in the gold tree",
+    weights: Weights | None = None,
+    shares: Mapping[int, float] | None = None,
 ) -> str:
     """Return a tree with its words in a row, as an SVG element; the constituents with the numbers `marked` are marked.
 
     Constituents are numbered from 0, from the top down and from left to right; `why` is the title of marked ones.
+    `weights` and `shares` are those of `drawn`.
     """
-    drawing = drawn(tree, marked, why)
+    drawing = drawn(tree, marked, why, weights, shares)
     width, height = f"{drawing.width:.0f}", f"{drawing.height:.0f}"
     return (
         f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" '
@@ -49,8 +56,12 @@ def drawn(
     marked: Container[int] = (),
     why: str = "not in the gold tree",
     weights: Weights | None = None,
+    shares: Mapping[int, float] | None = None,
 ) -> Drawing:
-    """Return the body and size of `draw_tree`'s element; edges with weights show them as thickness and number."""
+    """Return the body and size of `draw_tree`'s element; edges with weights show them as thickness and number.
+
+    `shares` are probabilities of constituents by their numbers: improbable labels are pale, with the number beside.
+    """
     nodes = nodes_of(tree)
     width = place(nodes, lambda node: max(cells(visible(node.text)), 2) * CELL, GAP)
     bottom = depth(nodes)
@@ -58,7 +69,10 @@ def drawn(
     for node in nodes:
         kind = "wrong" if node.number in marked else node.kind
         title = why if kind == "wrong" else _size(node)
-        texts.setdefault(kind, []).append(_text(node, bottom, title))
+        share = (shares or {}).get(node.number, 1.0)
+        texts.setdefault(kind, []).append(_text(node, bottom, title, share))
+        if share < CERTAIN:
+            texts.setdefault("share", []).append(_share(node, bottom, share))
     groups = "".join(f'<g class="{kind}">{"".join(of_kind)}</g>' for kind, of_kind in texts.items())
     weights = weights or {}
     weighted = [node for node in nodes if node.number in weights]
@@ -103,7 +117,14 @@ def _size(node: Node) -> str:
     return f"{node.words} word{'s' * (node.words != 1)}"
 
 
-def _text(node: Node, bottom: int, title: str) -> str:
+def _text(node: Node, bottom: int, title: str, share: float = 1.0) -> str:
     said = f"<title>{escape(title)}</title>" if title else ""
     text = escape(visible(node.text))
-    return f'<text x="{node.x + MARGIN:.0f}" y="{_y(node, bottom)}">{text}{said}</text>'
+    pale = f' fill-opacity="{0.4 + 0.6 * share:.2f}"' if share < CERTAIN else ""
+    return f'<text x="{node.x + MARGIN:.0f}" y="{_y(node, bottom)}"{pale}>{text}{said}</text>'
+
+
+def _share(node: Node, bottom: int, share: float) -> str:
+    """Return a probability, to the right of a label."""
+    x = node.x + MARGIN + 0.6 * CELL * len(node.text) + 14
+    return f'<text x="{x:.0f}" y="{_y(node, bottom)}">{share:.2f}</text>'

@@ -129,7 +129,7 @@ def posterior(
     tagged = all(map(has_preterminals, trees)) if preterminals is None else preterminals
     probabilities, depths = Counter(), Counter()
     for tree, share in zip(trees, shares.tolist(), strict=True):
-        for bracket, depth in _brackets(tree, tagged) if share else ():
+        for bracket, depth in brackets_of(tree, tagged) if share else ():
             probabilities[bracket] += share
             depths[bracket] += share * depth
     depths = {bracket: depths[bracket] / p for bracket, p in probabilities.items()}
@@ -137,7 +137,7 @@ def posterior(
     return Posterior(tuple(words(trees[0])), its_tags, dict(probabilities), depths, entropy)
 
 
-def _brackets(tree: nltk.Tree, preterminals: bool) -> Iterator[tuple[Bracket, int]]:
+def brackets_of(tree: nltk.Tree, preterminals: bool) -> Iterator[tuple[Bracket, int]]:
     """Yield the brackets of a tree in preorder, each with its depth below the first one with the same words."""
     found, opened, word = [], [], 0
     for action in TOP_DOWN.actions_of(tree, preterminals):
