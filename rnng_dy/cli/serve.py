@@ -15,9 +15,10 @@ from rnng_dy.cli.options import type_of
 from rnng_dy.cli.paths import MODEL
 from rnng_dy.cli.quiet import say, warn
 from rnng_dy.known_models import known_models
-from rnng_dy.serve import app, require, run
+from rnng_dy.serve import app, listen, require, run
 from rnng_dy.serve.requests import Limits
 
+LOCAL = ("127.0.0.1", "localhost", "::1")
 TOKEN = "RNNG_DY_TOKEN"
 """The environment variable with the token, which other users of the machine cannot read."""
 
@@ -67,19 +68,21 @@ def _limit_options(command: Callable) -> Callable:
 def serve(folders, host, port, root_path, workers, token, limits) -> None:
     """Show trees, surprisals and samples of models on web pages, and answer programs with JSON.
 
-    The pages need no network. They parse while you type, show where a sentence surprises, and show the analyses that
-    live and die word by word. The name of a parser adds its generative model, NAME-generative, if there is one.
+    The pages need no network. They parse while you type, show where a sentence surprises, and show the partial trees
+    that live and die word by word. The name of a parser adds its generative model, NAME-generative, if there is one.
 
     Example: rnng-dy serve --model english
     """
     require()
     models = _named(folders)
-    application = app(models, workers, limits, token)
-    if host not in ("127.0.0.1", "localhost", "::1") and token is None:
+    if host not in LOCAL and token is None:
         warn(f"everybody who reaches {host} can use this server: --token admits only some")
-    run(
-        application, host, port, root_path, lambda url: say(f"open {url} in a browser; Ctrl-C ends")
-    )
+    # before the models are loaded, which takes seconds
+    listening = listen(host, port)
+    application = app(models, workers, limits, token)
+    shown = f"[{host}]" if ":" in host else host
+    say(f"open http://{shown}:{listening.getsockname()[1]}{root_path}/ in a browser; Ctrl-C ends")
+    run(application, listening, root_path)
 
 
 def _named(folders: tuple[str, ...]) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -57,19 +57,16 @@ def app(
     return application(queue, limits, token)
 
 
-def run(
-    application: Starlette, host: str, port: int, root_path: str, ready: Callable[[str], None]
-) -> None:
-    """Serve an application until a signal ends it; `ready` is called with its address.
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens; port 0 is a free one. Raises OSError if that is impossible."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host, port), family=family, backlog=CONNECTIONS)
 
-    Raises OSError if nobody can listen there.
-    """
+
+def run(application: Starlette, listening: socket.socket, root_path: str) -> None:
+    """Serve an application until a signal ends it."""
     import uvicorn
 
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.create_server((host, port), family=family, backlog=1024)
-    shown = f"[{host}]" if ":" in host else host
-    ready(f"http://{shown}:{listening.getsockname()[1]}{root_path}/")
     config = uvicorn.Config(
         application,
         root_path=root_path,

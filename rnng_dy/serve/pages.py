@@ -18,7 +18,7 @@ from rnng_dy.drawing import pages as kit
 from rnng_dy.drawing.surprisal_page import values
 from rnng_dy.evaluation.surprisal_table import header, line
 from rnng_dy.evaluation.tables import CSV
-from rnng_dy.model_card import TITLES
+from rnng_dy.model_card import TITLES, shown
 from rnng_dy.search.surprisal import DEFAULT_OPTIONS, measures_of
 from rnng_dy.serve.api import content_of
 from rnng_dy.serve.film import frames, growth
@@ -115,9 +115,9 @@ async def surprisal(view: View) -> dict[str, Any]:
     title = texts()["surprisal_title"]
     if len(found) == 1:
         names = []
-    shown = await asyncio.to_thread(values, sentences, title, described, system, names)
+    drawn = await asyncio.to_thread(values, sentences, title, described, system, names)
     more = {"columns": 2} if names else {}
-    return {**shown, **more, "problem": " ".join(filter(None, problems))}
+    return {**drawn, **more, "problem": " ".join(filter(None, problems))}
 
 
 async def table(view: View) -> Response:
@@ -142,8 +142,8 @@ async def film(view: View) -> dict[str, Any]:
     [(wanted, answers)] = await view.answered(Surprisal, _grammars(view.server), _all_measures)
     system, measured = view.server.models[wanted.model].transitions, answers[0]
     assert system is not None
-    shown = await asyncio.to_thread(frames, measured.records, system)
-    return {"frames": shown, "problem": measured.problem or ""}
+    found = await asyncio.to_thread(frames, measured.records, system)
+    return {"frames": found, "problem": measured.problem or ""}
 
 
 async def sample(view: View) -> dict[str, Any]:
@@ -161,7 +161,7 @@ async def sample(view: View) -> dict[str, Any]:
 
 async def models(view: View) -> dict[str, Any]:
     """The models, and where they come from."""
-    return {"models": list(view.server.models.values()), "titles": TITLES}
+    return {"models": list(view.server.models.values()), "titles": TITLES, "shown": shown}
 
 
 async def interface(view: View) -> dict[str, Any]:
