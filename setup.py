@@ -13,6 +13,9 @@ DOCS = ["mkdocs", "mkdocstrings[python]"]
 PAGES = ["jinja2>=3.1"]
 # mixed regressions
 READING = ["scipy"]
+SERVE = [*PAGES, "starlette>=0.40", "uvicorn>=0.30"]
+# starlette's client of tests needs httpx; playwright drives an installed browser
+BROWSER = ["httpx", "playwright"]
 TOOLS = [
     "pytest",
     "pytest-xdist",
@@ -70,6 +73,7 @@ setup(
         "oracle": ["data/*"],
         "rnng_dy.drawing": ["templates/*"],
         "rnng_dy.evaluation": ["data/*"],
+        "rnng_dy.serve": ["templates/*"],
     },
     # DyNet is part of the wheel: see scripts/dynet
     install_requires=["numpy>=1.22", "nltk", "click"],
@@ -80,8 +84,9 @@ setup(
         "notebook": ["svgling"],
         "pages": PAGES,
         "reading": READING,
+        "serve": SERVE,
         "tensorboard": ["tensorboard"],
-        "test": [*TOOLS, *CLUSTER, *DOCS, *PAGES, *READING],
+        "test": [*TOOLS, *CLUSTER, *DOCS, *READING, *SERVE, *BROWSER],
     },
     entry_points={"console_scripts": ["rnng-dy = rnng_dy.__main__:main"]},
 )

@@ -125,12 +125,13 @@ def _section(values: Mapping[str, Value]) -> Iterator[str]:
         ticks = max(map(len, re.findall("`+", command)), default=0)
         fence = "`" * max(3, ticks + 1)
         yield f"{fence}sh\n{_printable(command)}\n{fence}"
-    rows = [f"| {_text(n)} | {_shown(x)} |" for n, x in values.items() if n != "command"]
+    rows = [f"| {_text(n)} | {shown(x)} |" for n, x in values.items() if n != "command"]
     if rows:
         yield "\n".join(["| | |", "|---|---|", *rows])
 
 
-def _shown(value: Value) -> str:
+def shown(value: Value) -> str:
+    """Return a value as Markdown shows it."""
     if value is None:
         return "none"
     if isinstance(value, bool):

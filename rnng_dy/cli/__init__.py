@@ -58,6 +58,7 @@ COMMANDS = {
     "about": Place("about", "Print a model's sizes, terms, scores and data."),
     "export": Place("export", "Put a model into one file, to share it."),
     "models": Place("models", "List the models that have a name."),
+    "serve": Place("serve", "Show models on web pages, and answer with JSON."),
     "reproduce": Place("reproduce", "Make the paper's tables from a treebank."),
     "completion": Place("completion", "Let the shell complete commands and options."),
     "doctor": Place("doctor", "Check the installation and the numerics."),

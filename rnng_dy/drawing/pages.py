@@ -36,13 +36,14 @@ def require() -> ModuleType:
     return jinja2
 
 
-def parts(template: str, **values: object) -> Iterator[str]:
+def parts(template: str, /, folder: Path | None = None, **values: object) -> Iterator[str]:
     """Return the text of a page in parts, which are generated one after the other.
 
-    Text in `values` is escaped. Characters that HTML cannot hold or that change the direction of text become escapes.
+    The template is in `folder`, or one of this package. Text in `values` is escaped. Characters that HTML cannot hold
+    or that change the direction of text become escapes.
     Raises RnngError, before the first part, if Jinja2 is not installed.
     """
-    return _environment().get_template(template).generate(values)
+    return _environment(folder).get_template(template).generate(values)
 
 
 def write(path: str | os.PathLike, template: str, **values: object) -> None:
@@ -52,14 +53,19 @@ def write(path: str | os.PathLike, template: str, **values: object) -> None:
         stream.writelines(page)
 
 
+def source(name: str) -> str:
+    """Return the text of the style sheet or script of all pages."""
+    return (_TEMPLATES / name).read_text(encoding="utf-8")
+
+
 @cache
-def _environment() -> Environment:
+def _environment(folder: Path | None = None) -> Environment:
     jinja2 = require()
     # comes with Jinja2
     from markupsafe import Markup, escape
 
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        loader=jinja2.FileSystemLoader([_TEMPLATES if folder is None else folder, _TEMPLATES]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         finalize=lambda value: visible(value) if type(value) is str else value,
@@ -79,7 +85,5 @@ def _environment() -> Environment:
 
     environment.filters |= {"json": as_json, "spaced": spaced, "number": format}
     environment.tests["finite"] = lambda value: value is not None and math.isfinite(value)
-    environment.globals["source"] = lambda name: Markup(
-        (_TEMPLATES / name).read_text(encoding="utf-8")
-    )
+    environment.globals["source"] = lambda name: Markup(source(name))
     return environment

@@ -32,13 +32,24 @@ def surprisal_page(
     `ANALYSES_IN_ALL`. From 20,000 words on it has only the best partial tree per word. Shares are of the whole beam,
     and the page says how much is not shown. `page.html#2.5` opens at the fifth word of the second sentence.
     """
+    return parts("surprisals.html", **values(sentences, title, model_description, transitions))
+
+
+def values(
+    sentences: Sequence[Sequence[WordRecord]],
+    title: str,
+    model_description: str,
+    transitions: TransitionSystem = TOP_DOWN,
+    names: Sequence[str] = (),
+) -> dict[str, object]:
+    """Return the values for the template surprisal_words.html; the sentences have numbers if they have no names."""
     records = [record for of_sentence in sentences for record in of_sentence]
     kept = min(ANALYSES, max(1, ANALYSES_IN_ALL // max(1, len(records))))
-    return parts(
-        "surprisals.html",
+    return dict(
         title=title,
         description=model_description,
         sentences=sentences,
+        names=names,
         end=END,
         scale=_Scale([record.surprisal for record in records]),
         has_shares=_has_shares,
@@ -82,13 +93,13 @@ def _analyses(
         words = tokens_so_far(records, i + 1)
         best = record.beam[:kept]
         texts = [visible(transitions.partial_brackets(one.actions, words)) for one in best]
-        shares = _shares([analysis.log_prob for analysis in record.beam])
+        of_beam = shares([analysis.log_prob for analysis in record.beam])
         left_out = len(record.beam) - len(best)
-        more = f"{left_out} more have {_percent(sum(shares[kept:]))}" if left_out else ""
+        more = f"{left_out} more have {percent(sum(of_beam[kept:]))}" if left_out else ""
         found.append(
             {
                 "texts": [_addition(text, before) for text in texts],
-                "shares": [_percent(share) for share in shares[:kept]],
+                "shares": [percent(share) for share in of_beam[:kept]],
                 "more": more,
             }
         )
@@ -121,17 +132,18 @@ def _common(one: str, other: str) -> int:
     return low
 
 
-def _shares(log_probs: Sequence[float]) -> list[float]:
+def shares(log_probs: Sequence[float]) -> list[float]:
+    """Return probabilities that add up to 1, from log probabilities in nats up to a constant."""
     highest = max(log_probs, default=0.0)
     weights = [math.exp(value - highest) for value in log_probs]
     total = math.fsum(weights)
     return [weight / total for weight in weights]
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
     """Return a share as text in percent.
 
-    >>> _percent(0.4567), _percent(0.0234), _percent(0.0004)
+    >>> percent(0.4567), percent(0.0234), percent(0.0004)
     ('46 %', '2.3 %', '< 0.1 %')
     """
     if share < 0.0005:

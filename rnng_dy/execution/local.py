@@ -15,7 +15,7 @@ import threading
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
@@ -127,6 +127,27 @@ class LocalProcesses(_Local):
                 raise
             finally:
                 pool.shutdown(cancel_futures=True)
+
+
+class StandingProcess:
+    """A process of this machine that opens work once and does items as they come, until it is killed."""
+
+    def __init__(self, open_work: Callable[[], Callable], processes: int = 1):
+        """Take work like that of `Executor.map`; `processes` of its kind share this machine's memory."""
+        self._context = _Spawning()
+        prepared = (processes, plugins.carried(open_work))
+        _start_tracker()
+        self._pool = ProcessPoolExecutor(1, self._context, _prepare, prepared)
+
+    def submit(self, item: object) -> Future:
+        """Return the future result; it raises BrokenProcessPool if the process ends before."""
+        with without_ctrl_c():
+            return self._pool.submit(_do, item)
+
+    def kill(self) -> None:
+        """End the process at once."""
+        self._context.kill()
+        self._pool.shutdown(wait=False, cancel_futures=True)
 
 
 class _Spawning(SpawnContext):

@@ -19,6 +19,68 @@ function shape(name, attributes, text = "") {
   return made;
 }
 
+/* A tree of brackets; a constituent whose closing bracket is missing is open. */
+function parse(text) {
+  const root = { children: [] }, stack = [root];
+  for (const token of text.match(/\([^\s()]*|\)|[^\s()]+/g) || []) {
+    if (token === ")") stack.pop().open = false;
+    else {
+      const node = token[0] === "(" ? { label: token.slice(1), children: [], open: true } : { word: token };
+      stack[stack.length - 1].children.push(node);
+      if (node.children) stack.push(node);
+    }
+  }
+  return root.children;
+}
+
+const LEVEL = 27, GAP = 14, MARGIN = 8;
+const measure = document.createElement("canvas").getContext("2d");
+function width(text, bold) {
+  measure.font = `${bold ? "600 " : ""}13px system-ui, sans-serif`;
+  return measure.measureText(text).width;
+}
+
+const depthOf = (node) => node.word !== undefined ? 0 : 1 + Math.max(0, ...node.children.map(depthOf));
+
+/* Words in a row at the bottom, each label above the middle of its children; what is open is dashed. */
+function draw(text) {
+  const roots = parse(text);
+  const bottom = Math.max(0, ...roots.map(depthOf)) * LEVEL + 18;
+  const svg = shape("svg", { role: "img", "aria-label": text });
+  let x = MARGIN;
+  const line = (x1, y1, x2, y2, open) => svg.append(shape("line", { x1, y1, x2, y2, class: open ? "open" : "" }));
+  const label = (node, middle, y) => {
+    svg.append(shape("text", { x: middle, y, class: "label" }, node.label));
+    const half = width(node.label, true) / 2 + 4;
+    if (node.open) svg.append(shape("rect", { x: middle - half, y: y - 13, width: 2 * half, height: 18, rx: 3, class: "open" }));
+  };
+  const place = (node, level) => {
+    const text = node.word ?? node.label, own = width(text, node.word === undefined) + (node.open ? 8 : 0), left = x;
+    if (node.word !== undefined) {
+      x += own + GAP;
+      svg.append(shape("text", { x: left + own / 2, y: bottom, class: "leaf" }, text));
+      return { middle: left + own / 2, y: bottom - 13 };
+    }
+    const y = level * LEVEL + 18, below = node.children.map((child) => place(child, level + 1));
+    /* what is still to come */
+    if (node.open) { below.push({ middle: x + 4, y: y + LEVEL - 15, open: true }); x += GAP + 8; }
+    x = Math.max(x, left + own + GAP);
+    const middle = Math.max(left + own / 2, (below[0].middle + below[below.length - 1].middle) / 2);
+    for (const child of below) {
+      line(middle, y + 5, child.middle, Math.min(child.y, y + LEVEL - 13), child.open);
+      /* a word stands at the bottom, however high its parent */
+      if (child.y > y + LEVEL - 13) line(child.middle, y + LEVEL - 13, child.middle, child.y, false);
+    }
+    label(node, middle, y);
+    return { middle, y: y - 13 };
+  };
+  for (const root of roots) place(root, 0);
+  svg.setAttribute("width", Math.ceil(x));
+  svg.setAttribute("height", bottom + 8);
+  svg.setAttribute("viewBox", `0 0 ${Math.ceil(x)} ${bottom + 8}`);
+  return svg;
+}
+
 const PAGES = {
   /* Which runs are shown and by what is kept while the page refreshes itself; browsers keep the scrolled place. */
   training() {
@@ -122,7 +184,6 @@ const PAGES = {
   surprisals() {
     const lists = [...document.querySelectorAll(".words")];
     const panel = document.getElementById("panel");
-    const LEVEL = 27, GAP = 14, MARGIN = 8;
     /* The word that was chosen by a click or the keyboard, and the one under the pointer: [sentence, word]. */
     let chosen = null, pointed = null;
     /* The analysis that is shown of a word, by "sentence.word"; the best where nothing else was chosen. */
@@ -139,67 +200,6 @@ const PAGES = {
           before = texts.map(([which, kept, rest]) => (kept ? before[which].slice(0, kept) : "") + rest)));
       }
       return unpacked.get(s)[w] || [];
-    }
-
-    /* A tree of brackets; a constituent whose closing bracket is missing is open. */
-    function parse(text) {
-      const root = { children: [] }, stack = [root];
-      for (const token of text.match(/\([^\s()]*|\)|[^\s()]+/g) || []) {
-        if (token === ")") stack.pop().open = false;
-        else {
-          const node = token[0] === "(" ? { label: token.slice(1), children: [], open: true } : { word: token };
-          stack[stack.length - 1].children.push(node);
-          if (node.children) stack.push(node);
-        }
-      }
-      return root.children;
-    }
-
-    const measure = document.createElement("canvas").getContext("2d");
-    function width(text, bold) {
-      measure.font = `${bold ? "600 " : ""}13px system-ui, sans-serif`;
-      return measure.measureText(text).width;
-    }
-
-    const depthOf = (node) => node.word !== undefined ? 0 : 1 + Math.max(0, ...node.children.map(depthOf));
-
-    /* Words in a row at the bottom, each label above the middle of its children; what is open is dashed. */
-    function draw(text) {
-      const roots = parse(text);
-      const bottom = Math.max(0, ...roots.map(depthOf)) * LEVEL + 18;
-      const svg = shape("svg", { role: "img", "aria-label": text });
-      let x = MARGIN;
-      const line = (x1, y1, x2, y2, open) => svg.append(shape("line", { x1, y1, x2, y2, class: open ? "open" : "" }));
-      const label = (node, middle, y) => {
-        svg.append(shape("text", { x: middle, y, class: "label" }, node.label));
-        const half = width(node.label, true) / 2 + 4;
-        if (node.open) svg.append(shape("rect", { x: middle - half, y: y - 13, width: 2 * half, height: 18, rx: 3, class: "open" }));
-      };
-      const place = (node, level) => {
-        const text = node.word ?? node.label, own = width(text, node.word === undefined) + (node.open ? 8 : 0), left = x;
-        if (node.word !== undefined) {
-          x += own + GAP;
-          svg.append(shape("text", { x: left + own / 2, y: bottom, class: "leaf" }, text));
-          return { middle: left + own / 2, y: bottom - 13 };
-        }
-        const y = level * LEVEL + 18, below = node.children.map((child) => place(child, level + 1));
-        /* what is still to come */
-        if (node.open) { below.push({ middle: x + 4, y: y + LEVEL - 15, open: true }); x += GAP + 8; }
-        x = Math.max(x, left + own + GAP);
-        const middle = Math.max(left + own / 2, (below[0].middle + below[below.length - 1].middle) / 2);
-        for (const child of below) {
-          line(middle, y + 5, child.middle, Math.min(child.y, y + LEVEL - 13), child.open);
-          /* a word stands at the bottom, however high its parent */
-          if (child.y > y + LEVEL - 13) line(child.middle, y + LEVEL - 13, child.middle, child.y, false);
-        }
-        label(node, middle, y);
-        return { middle, y: y - 13 };
-      };
-      for (const root of roots) place(root, 0);
-      svg.setAttribute("width", Math.ceil(x));
-      svg.setAttribute("height", bottom + 8);
-      svg.setAttribute("viewBox", `0 0 ${Math.ceil(x)} ${bottom + 8}`);
-      return svg;
     }
 
     /* A word with its numbers, its analyses and the tree of one of them. */

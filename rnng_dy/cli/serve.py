@@ -1,0 +1,100 @@
+"""`rnng-dy serve`: web pages and a JSON interface for models."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import fields
+from functools import wraps
+
+import click
+
+from rnng_dy import registry
+from rnng_dy.cli.option_groups import all_of
+from rnng_dy.cli.options import type_of
+from rnng_dy.cli.paths import MODEL
+from rnng_dy.cli.quiet import say, warn
+from rnng_dy.known_models import known_models
+from rnng_dy.serve import app, listen, require, run
+from rnng_dy.serve.requests import Limits
+
+LOCAL = ("127.0.0.1", "localhost", "::1")
+TOKEN = "RNNG_DY_TOKEN"
+"""The environment variable with the token, which other users of the machine cannot read."""
+
+
+def _limit_options(command: Callable) -> Callable:
+    """Add an option per limit; the command gets them as `limits`."""
+
+    @wraps(command)
+    def with_limits(*args, **kwargs):
+        limits = Limits(**{of.name: kwargs.pop(f"max_{of.name}") for of in fields(Limits)})
+        return command(*args, limits=limits, **kwargs)
+
+    options = [
+        click.option(
+            f"--max-{of.name}", type=type_of(of), default=of.default, help=of.metadata["help"]
+        )
+        for of in fields(Limits)
+    ]
+    return all_of(*options)(with_limits)
+
+
+@click.command()
+@click.option(
+    "--model",
+    "folders",
+    type=MODEL,
+    multiple=True,
+    required=True,
+    help="Model folder, archive or name; give the option once per model.",
+)
+@click.option("--host", default="127.0.0.1", help="Address to listen on; 0.0.0.0 is all.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, help="Port; 0 is a free one.")
+@click.option("--root-path", default="", help="Path that a proxy removes, such as /parser.")
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    default=1,
+    help="Processes that compute, each with its copy of the models.",
+)
+@click.option(
+    "--token",
+    envvar=TOKEN,
+    show_envvar=True,
+    help="Admit only requests with this token: a browser asks for it as a password.",
+)
+@_limit_options
+def serve(folders, host, port, root_path, workers, token, limits) -> None:
+    """Show trees, surprisals and samples of models on web pages, and answer programs with JSON.
+
+    The pages need no network. They parse while you type, show where a sentence surprises, and show the partial trees
+    that live and die word by word. The name of a parser adds its generative model, NAME-generative, if there is one.
+
+    Example: rnng-dy serve --model english
+    """
+    require()
+    models = _named(folders)
+    if host not in LOCAL and token is None:
+        warn(f"everybody who reaches {host} can use this server: --token admits only some")
+    # before the models are loaded, which takes seconds
+    listening = listen(host, port)
+    application = app(models, workers, limits, token)
+    shown = f"[{host}]" if ":" in host else host
+    say(f"open http://{shown}:{listening.getsockname()[1]}{root_path}/ in a browser; Ctrl-C ends")
+    run(application, listening, root_path)
+
+
+def _named(folders: tuple[str, ...]) -> dict[str, str]:
+    """Return the folders of the models by the names that users see. Raises UsageError for equal names."""
+    models: dict[str, str] = {}
+    for folder in folders:
+        # a wrong name is an error before any model is loaded
+        registry.kind_of(folder)
+        name = os.path.basename(os.path.normpath(folder)).removesuffix(".rnng.zip")
+        if models.setdefault(name, folder) != folder:
+            raise click.UsageError(f"two models are called {name}: rename a folder")
+        companion = f"{folder}-generative"
+        if companion in known_models():
+            models.setdefault(companion, companion)
+    return models

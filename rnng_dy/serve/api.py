@@ -1,0 +1,120 @@
+"""The JSON interface: answers as JSON, and the routes under `/api`."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from oracle.brackets import format_tree
+from rnng_dy.evaluation.surprisal_table import json_line
+from rnng_dy.search.surprisal import DEFAULT_OPTIONS, measures_of
+from rnng_dy.search.words import MeasuredSentence
+from rnng_dy.serve.answers import Answer, TreesOf
+from rnng_dy.serve.batching import Queue
+from rnng_dy.serve.guard import REFUSALS, answer, json_body, refusal
+from rnng_dy.serve.openapi import description
+from rnng_dy.serve.requests import REQUESTS, Limits, ServedModel, Surprisal, read
+from rnng_dy.serve.requests import Request as Wanted
+
+
+def routes(queue: Queue, limits: Limits, models: Mapping[str, ServedModel]) -> list[Route]:
+    """Return the routes of the interface, relative to its place."""
+
+    async def openapi(request: Request) -> Response:
+        return JSONResponse(description(limits, models))
+
+    async def models_(request: Request) -> Response:
+        return JSONResponse({"models": [_of_model(model) for model in models.values()]})
+
+    models_.__name__ = "models"
+    found = [Route("/openapi.json", openapi), Route("/models", models_)]
+    for name, kind in REQUESTS.items():
+        endpoint = _endpoint(name, kind, queue, limits, models)
+        found.append(Route(f"/{name}", endpoint, methods=["POST"]))
+    return found
+
+
+def _endpoint(
+    name: str,
+    kind: type[Wanted],
+    queue: Queue,
+    limits: Limits,
+    models: Mapping[str, ServedModel],
+) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        try:
+            wanted = read(kind, await json_body(request, limits), limits, models)
+            found = await answer(request, queue, wanted)
+            return JSONResponse(content_of(wanted, found, models[wanted.model]))
+        except REFUSALS as error:
+            status, reason, headers = refusal(error)
+            return JSONResponse({"error": reason}, status, headers)
+
+    endpoint.__name__ = f"api_{name}"
+    return endpoint
+
+
+def content_of(wanted: Wanted, found: Answer, model: ServedModel) -> dict[str, Any]:
+    """Return an answer as content of JSON."""
+    if isinstance(wanted, Surprisal):
+        sentences = [_measured(wanted, of, model) for of in found]
+        return {"model": wanted.model, "sentences": sentences}
+    if found and not isinstance(found[0], TreesOf):
+        return {"model": wanted.model, "log_probs": [_finite(log_prob) for log_prob in found]}
+    return {"model": wanted.model, "sentences": list(map(_trees, found))}
+
+
+def _measured(wanted: Surprisal, found: MeasuredSentence, model: ServedModel) -> dict[str, Any]:
+    records = found.records
+    if not wanted.beams:
+        records = [replace(record, beam=()) for record in records]
+    columns, system = ["surprisal"], ()
+    if model.transitions is not None:
+        columns, system = measures_of(DEFAULT_OPTIONS), (model.transitions,)
+    line = json_line(records, 1, columns, *system)
+    return {"words": json.loads(line)["words"], "problem": found.problem}
+
+
+def _trees(found: TreesOf) -> dict[str, Any]:
+    content: dict[str, Any] = {
+        "tokens": list(found.tokens),
+        "tags": None if found.tags is None else list(found.tags),
+        "trees": [{"tree": tree, "log_prob": log_prob} for tree, log_prob in found.trees],
+        "problem": found.problem or None,
+    }
+    if found.posterior is not None:
+        brackets = [
+            {"label": b.label, "start": b.start, "end": b.end, "probability": p}
+            for b, p in sorted(found.posterior.probabilities.items(), key=_place)
+        ]
+        decoded = format_tree(found.posterior.decode())
+        entropy = found.posterior.entropy
+        content["posterior"] = {"brackets": brackets, "tree": decoded, "entropy": entropy}
+    return content
+
+
+def _place(item: tuple[Any, float]) -> Sequence[object]:
+    bracket = item[0]
+    return bracket.start, -bracket.end, bracket.label, bracket.number
+
+
+def _finite(number: float) -> float | None:
+    """Return a number, None for an infinite one, which JSON lacks."""
+    return number if math.isfinite(number) else None
+
+
+def _of_model(model: ServedModel) -> dict[str, Any]:
+    kind = model.kind.name
+    return {
+        "name": model.name,
+        "kind": kind,
+        "description": model.description,
+        "about": model.about,
+    }

@@ -1,0 +1,29 @@
+"""A server with the models that the package brings, computed by a thread of the tests' process."""
+
+from __future__ import annotations
+
+import pytest
+
+import rnng_dy
+
+pytest.importorskip("starlette", reason="the extra [serve] is not installed")
+pytest.importorskip("httpx", reason="starlette's client of tests needs it")
+
+MODELS = ("english", "english-generative")
+
+
+@pytest.fixture(scope="session")
+def models():
+    """The models by name."""
+    return {name: rnng_dy.load(name) for name in MODELS}
+
+
+@pytest.fixture(scope="session")
+def client(models):
+    """A client of the server; an exception in it fails the test."""
+    from starlette.testclient import TestClient
+
+    from rnng_dy.serve import app
+
+    with TestClient(app(models)) as found:
+        yield found
