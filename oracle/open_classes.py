@@ -108,7 +108,7 @@ class OpenClasses:
 def _capitalised(unknown: UnknownWords) -> Iterator[tuple[str, str]]:
     """Yield words that are known in lower case, with their classes."""
     for word in sorted(unknown.known):
-        capitalised = word[0].upper() + word[1:]
+        capitalised = word[:1].upper() + word[1:]
         name = unknown.word_class(capitalised)
         if "-KNOWNLC" in name:
             yield capitalised, name

@@ -9,6 +9,7 @@ import click
 from oracle.errors import InputError, RnngError
 from rnng_dy.cli.paths import FILE, GENERATIVE, check_files
 from rnng_dy.cli.quiet import warn
+from rnng_dy.execution.work import forget_model
 from rnng_dy.folders import require_folder
 from rnng_dy.known_models import located
 from rnng_dy.text.sources import RawText, Source
@@ -53,5 +54,7 @@ def spell(path, is_text, folder) -> None:
     except RnngError as error:
         raise InputError(str(error), path) from None
     keep_spelling(spelling, folder)
+    # the next command of this process loads the model again
+    forget_model()
     words, classes = len(spelling.words), len(spelling.classes.names)
     click.echo(f"{folder}: spelling of {words} words in {classes} classes of unknown words")

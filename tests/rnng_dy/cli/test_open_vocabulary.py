@@ -278,9 +278,12 @@ def test_other_classes_in_the_oracle_are_reported(folder):
 
 def test_text_of_any_kind_gives_a_spelling_model(folder):
     (folder / "raw").write_text("The gwelph blorked. It blorks again!\n")
+    # this process now has the model without a spelling model
+    invoke("surprisal", "--model", "plain", *SMALL, "text", "--open", code=2)
     for more in (["raw", "--text"], ["text"], ["some.gen.oracle"]):
         said = invoke("spell", "--train", *more, "--into", "plain")
         assert "plain: spelling of" in said.stdout
+        invoke("surprisal", "--model", "plain", *SMALL, "text", "--open")
         (folder / "plain/spelling.json").unlink()
 
 
