@@ -30,7 +30,7 @@ from rnng_dy.cli.word_scorers import several_scorers_option, surprisals_option
 from rnng_dy.drawing import pages
 from rnng_dy.evaluation import suite_report
 from rnng_dy.evaluation.records import WordRecord, shown_counts, unknown_words
-from rnng_dy.evaluation.suite_files import read_suite, shipped, tokens_of, treebank_tokens
+from rnng_dy.evaluation.suite_files import read_suites, shipped, tokens_of, treebank_tokens
 from rnng_dy.evaluation.suite_scores import Sentence, SuiteResult, evaluate
 from rnng_dy.evaluation.suites import Suite
 from rnng_dy.execution.outputs import write_json
@@ -107,7 +107,7 @@ def suite(
 
     SUITE is a file in SyntaxGym's JSON, a file of minimal pairs, or the name of a suite of the package. Minimal
     pairs are lines with a good sentence, a tab and a bad sentence, or JSON lines with sentence_good and
-    sentence_bad as in BLiMP.
+    sentence_bad as in BLiMP; pairs with another UID are another suite.
 
     Example: rnng-dy suite agreement-pp --model generator --html agreement.html
     """
@@ -116,9 +116,10 @@ def suite(
     inputs = [*sources, *(path for baseline in baselines for path in baseline.paths)]
     check_files([regions, tidy, numbers, syntaxgym, page], inputs)
     systems = _systems(folders, baselines, job.device)
-    if syntaxgym and len(systems) * len(sources) > 1:
+    tokenize = treebank_tokens if plain else tokens_of
+    suites = [suite for source in sources for suite in read_suites(source, tokenize)]
+    if syntaxgym and len(systems) * len(suites) > 1:
         raise click.UsageError("--syntaxgym is for one suite and one model")
-    suites = [read_suite(source, treebank_tokens if plain else tokens_of) for source in sources]
     if not plain:
         _warn_of_running_text(suites)
     options, found = SearchOptions(**options, seed=seed), {}
