@@ -192,7 +192,8 @@ def _write(
         def make(kept: Path) -> None:
             if outputs.page:
                 words = list(map(what.words, measured_sentences(kept)))
-                page = surprisal_page(words, "Surprisal", description, what.transitions)
+                titles = what.rows.titles
+                page = surprisal_page(words, "Surprisal", description, what.transitions, titles)
                 write_output(outputs.page, page)
             with writing([output for output in written if output not in at_once]) as write:
                 for measured in measured_sentences(kept):

@@ -25,8 +25,9 @@ def surprisal_page(
     title: str,
     model_description: str,
     transitions: TransitionSystem = TOP_DOWN,
+    titles: Sequence[str] = (),
 ) -> Iterator[str]:
-    """Return the parts of a self-contained HTML file. All sentences have one scale of bits.
+    """Return the parts of a self-contained HTML file. All sentences have one scale of bits; `titles` name them.
 
     The page has the `ANALYSES` best partial trees per word. From 2,000 words on it has fewer, so that there are at most
     `ANALYSES_IN_ALL`. From 20,000 words on it has only the best partial tree per word. Shares are of the whole beam,
@@ -39,6 +40,7 @@ def surprisal_page(
         title=title,
         description=model_description,
         sentences=sentences,
+        titles=titles,
         end=END,
         scale=_Scale([record.surprisal for record in records]),
         has_shares=_has_shares,

@@ -23,6 +23,8 @@ class TokenRows:
 
     place: Sequence[str] = PLACE
     """The columns before the measures."""
+    titles: Sequence[str] = ()
+    """The names of sentences, if they have any."""
 
     def __init__(self, columns: Sequence[str], style: str):
         """`columns` are the measures, `style` is the format of the table: TSV or CSV."""
@@ -107,6 +109,7 @@ class StimulusRows(TextRows):
         super().__init__(columns, style, sentences, stimuli.path)
         self._stimuli = stimuli
         self.place = (*stimuli.columns, *self.own)
+        self.titles = [sentence.name for sentence in stimuli.sentences]
         for name in stimuli.columns:
             if name in (*self.own, *columns):
                 message = f"the output has a column {name!r}, too: rename the column of the stimuli"
