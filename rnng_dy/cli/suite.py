@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
+from pathlib import Path
 
 import click
 
@@ -29,18 +30,34 @@ from rnng_dy.cli.searching import given_search_option, search_options
 from rnng_dy.cli.word_scorers import several_scorers_option, surprisals_option
 from rnng_dy.drawing import pages
 from rnng_dy.evaluation import suite_report
+from rnng_dy.evaluation.formula import Formula, FormulaError
 from rnng_dy.evaluation.records import WordRecord, shown_counts, unknown_words
-from rnng_dy.evaluation.suite_files import read_suite, shipped, tokens_of, treebank_tokens
+from rnng_dy.evaluation.suite_files import (
+    Tokenize,
+    read_suites,
+    shipped,
+    tokens_of,
+    treebank_tokens,
+)
 from rnng_dy.evaluation.suite_scores import Sentence, SuiteResult, evaluate
-from rnng_dy.evaluation.suites import Suite
+from rnng_dy.evaluation.suites import Suite, suite_of_sentences
 from rnng_dy.execution.outputs import write_json
 from rnng_dy.execution.work import InputFile, ModelFolder
 from rnng_dy.search.surprisal import SearchOptions, measure
 from rnng_dy.search.unknown_words import LocatedSentence, require_known
+from rnng_dy.text.stimuli import read_stimuli
 from rnng_dy.text.tokens import running_text
 
 SENTENCES = 32
 """Sentences in one batch."""
+
+
+def _formula(context: click.Context, option: click.Option, texts: Sequence[str]) -> list[Formula]:
+    """Parse formulas. Raises BadParameter for one that cannot be read."""
+    try:
+        return [Formula(text) for text in texts]
+    except FormulaError as error:
+        raise click.BadParameter(str(error)) from None
 
 
 @click.command(
@@ -69,6 +86,15 @@ SENTENCES = 32
     is_flag=True,
     help="The sentences are plain text; tokenise them as in the treebank.  [default: blanks separate tokens]",
 )
+@click.option(
+    "--prediction",
+    "predictions",
+    metavar="FORMULA",
+    multiple=True,
+    callback=_formula,
+    help="SUITE is a table of stimuli as of `surprisal --stimuli`, and this formula should hold for each item: "
+    "(2;%long%) > (2;%short%) compares region 2 of the conditions long and short.",
+)
 @click.option("--regions", type=FILE, help="Write the surprisal of every region as a table.")
 @click.option(
     "--table",
@@ -95,6 +121,7 @@ def suite(
     seed,
     unknown,
     plain,
+    predictions,
     regions,
     tidy,
     style,
@@ -107,7 +134,7 @@ def suite(
 
     SUITE is a file in SyntaxGym's JSON, a file of minimal pairs, or the name of a suite of the package. Minimal
     pairs are lines with a good sentence, a tab and a bad sentence, or JSON lines with sentence_good and
-    sentence_bad as in BLiMP.
+    sentence_bad as in BLiMP; pairs with another UID are another suite.
 
     Example: rnng-dy suite agreement-pp --model generator --html agreement.html
     """
@@ -116,9 +143,10 @@ def suite(
     inputs = [*sources, *(path for baseline in baselines for path in baseline.paths)]
     check_files([regions, tidy, numbers, syntaxgym, page], inputs)
     systems = _systems(folders, baselines, job.device)
-    if syntaxgym and len(systems) * len(sources) > 1:
+    tokenize = treebank_tokens if plain else tokens_of
+    suites = [suite for source in sources for suite in _suites(source, predictions, tokenize)]
+    if syntaxgym and len(systems) * len(suites) > 1:
         raise click.UsageError("--syntaxgym is for one suite and one model")
-    suites = [read_suite(source, treebank_tokens if plain else tokens_of) for source in sources]
     if not plain:
         _warn_of_running_text(suites)
     options, found = SearchOptions(**options, seed=seed), {}
@@ -140,6 +168,17 @@ def suite(
         pages.write(page, "suites.html", results=results, model=", ".join(systems))
     click.echo(suite_report.table(results, style), nl=False)
     _report_left_out(results)
+
+
+def _suites(source: str, predictions: Sequence[Formula], tokenize: Tokenize) -> list[Suite]:
+    """Return the suites of a file; with predictions it is a table of stimuli."""
+    if not predictions:
+        return read_suites(source, tokenize)
+    sentences = (
+        (item, condition, found.line, [(name, tokenize(text)) for name, text in found.region_texts])
+        for item, condition, found in read_stimuli(source).conditions()
+    )
+    return [suite_of_sentences(Path(source).stem, source, sentences, predictions)]
 
 
 def _warn_of_running_text(suites: Sequence[Suite]) -> None:

@@ -208,7 +208,8 @@ def _write(
         def make(kept: Path) -> None:
             if outputs.page:
                 words = list(map(what.words, count(1), measured_sentences(kept)))
-                page = surprisal_page(words, "Surprisal", description, what.transitions)
+                names = what.rows.names
+                page = surprisal_page(words, "Surprisal", description, what.transitions, names)
                 write_output(outputs.page, page)
             with writing([output for output in written if output not in at_once]) as write:
                 for measured in measured_sentences(kept):

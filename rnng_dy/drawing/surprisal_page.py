@@ -25,14 +25,17 @@ def surprisal_page(
     title: str,
     model_description: str,
     transitions: TransitionSystem = TOP_DOWN,
+    names: Sequence[str] = (),
 ) -> Iterator[str]:
-    """Return the parts of a self-contained HTML file. All sentences have one scale of bits.
+    """Return the parts of a self-contained HTML file. All sentences have one scale of bits; `names` name them, or else numbers.
 
     The page has the `ANALYSES` best partial trees per word. From 2,000 words on it has fewer, so that there are at most
     `ANALYSES_IN_ALL`. From 20,000 words on it has only the best partial tree per word. Shares are of the whole beam,
     and the page says how much is not shown. `page.html#2.5` opens at the fifth word of the second sentence.
     """
-    return parts("surprisals.html", **values(sentences, title, model_description, transitions))
+    return parts(
+        "surprisals.html", **values(sentences, title, model_description, transitions, names)
+    )
 
 
 def values(

@@ -55,12 +55,21 @@ def treebank_tokens(text: str) -> list[str]:
 
 def shipped() -> dict[str, Path]:
     """Return the paths of the suites that come with the package, by name."""
-    return {path.stem: path for path in sorted(FOLDER.glob("*.json"))}
+    return {path.stem: path for path in sorted(FOLDER.glob("*.json*"))}
 
 
 def read_suite(source: str, tokenize: Tokenize = tokens_of) -> Suite:
-    """Return the suite of a file, or one of the package's suites by its name.
+    """Return the only suite of a file (see `read_suites`). Raises InputError if it has several."""
+    first, *others = read_suites(source, tokenize)
+    if others:
+        raise InputError(f"{1 + len(others)} phenomena in this file, not one suite", source)
+    return first
 
+
+def read_suites(source: str, tokenize: Tokenize = tokens_of) -> list[Suite]:
+    """Return the suites of a file, or of one of the package's files by its name.
+
+    JSON lines of minimal pairs have a suite per phenomenon, which is their UID as in BLiMP. Other files are one suite.
     `tokenize` splits sentences, or each region by itself, into tokens.
     Raises InputError that names the place, RnngError if neither a file nor a suite has the name.
     """
@@ -73,13 +82,21 @@ def read_suite(source: str, tokenize: Tokenize = tokens_of) -> Suite:
         raise InputError("no test suite in this file", path)
     name = "standard input" if path == "-" else Path(path).stem
     if not lines[0][1].lstrip(WHITE_SPACE).startswith("{"):
-        return suite_of_pairs(name, path, [_row(tokenize, path, *line) for line in lines])
+        return [suite_of_pairs(name, path, [_row(tokenize, path, *line) for line in lines])]
     if _is_a_pair(lines[0][1]):
-        return suite_of_pairs(name, path, [_json_pair(tokenize, path, *line) for line in lines])
+        pairs: dict[object, list[Item]] = {}
+        for line in lines:
+            phenomenon, item = _json_pair(tokenize, path, *line)
+            pairs.setdefault(phenomenon, []).append(item)
+        names = pairs if len(pairs) > 1 else [name]
+        return [
+            suite_of_pairs(str(called), path, items)
+            for called, items in zip(names, pairs.values(), strict=True)
+        ]
     # with the empty lines between them, so that line numbers in messages are right
     texts = dict(lines)
     whole = "".join(texts.get(number, "\n") for number in range(1, lines[-1][0] + 1))
-    return _SyntaxGym(path, tokenize).suite(_read_json(whole, path))
+    return [_SyntaxGym(path, tokenize).suite(_read_json(whole, path))]
 
 
 # minimal pairs
@@ -110,14 +127,16 @@ def _is_a_pair(line: str) -> bool:
     return isinstance(content, dict) and not _SUITE_KEYS & set(content)
 
 
-def _json_pair(tokenize: Tokenize, path: str, line: int, text: str) -> Item:
+def _json_pair(tokenize: Tokenize, path: str, line: int, text: str) -> tuple[str, Item]:
+    """Return a pair with its phenomenon, which is empty if the line names none."""
     content = _read_json(text, path, line)
     for key in (_GOOD, _BAD):
         if not isinstance(content, dict) or not isinstance(content.get(key), str):
             raise InputError(
                 f"an object with the texts {_GOOD!r} and {_BAD!r} is needed", path, line
             )
-    return _pair(tokenize, path, line, content[_GOOD], content[_BAD])
+    pair = _pair(tokenize, path, line, content[_GOOD], content[_BAD])
+    return str(content.get("UID", "")), pair
 
 
 def _read_json(text: str, path: str, line: int = 1) -> object:

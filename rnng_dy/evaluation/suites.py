@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -101,6 +101,46 @@ def pair(number: int, good: Sequence[str], bad: Sequence[str]) -> Item:
         number,
         tuple(Condition(name, (Region(1, tuple(words)),)) for name, words in sentences),
         number,
+    )
+
+
+Sentence = tuple[str, str, int, Sequence[tuple[str, Sequence[str]]]]
+"""Item, condition, line, and per region its name and tokens."""
+
+
+def suite_of_sentences(
+    name: str, path: str, sentences: Iterable[Sentence], predictions: Sequence[Formula]
+) -> Suite:
+    """Return a suite of sentences that have items and conditions; items keep their numbers if they all have one.
+
+    The numbers of regions are their names if these are numbers, or else count them by name. Raises InputError for an
+    item that has a condition twice, and for a sentence without words.
+    """
+    items: dict[str, dict[str, Condition]] = {}
+    numbers: dict[str, int] = {}
+    for item, condition, line, found in sentences:
+        for region, _ in found:
+            counted = len(numbers) + 1
+            numbers.setdefault(region, int(region) if region.isdecimal() else counted)
+        if condition in items.setdefault(item, {}):
+            raise InputError(f"item {item} has the condition {condition!r} twice", path, line)
+        regions = tuple(Region(numbers[region], tuple(tokens)) for region, tokens in found)
+        items[item][condition] = Condition(condition, regions)
+        if not items[item][condition].tokens:
+            raise InputError("a sentence without words", path, line)
+    if len(set(numbers.values())) < len(numbers):
+        raise InputError("some regions have numbers as names, others words: use one of them", path)
+    own = all(item.isdecimal() for item in items)
+    return Suite(
+        name,
+        path,
+        "sum",
+        {number: "" if region.isdecimal() else region for region, number in numbers.items()},
+        tuple(Prediction(str(i), formula) for i, formula in enumerate(predictions, 1)),
+        tuple(
+            Item(int(item) if own else i, tuple(conditions.values()))
+            for i, (item, conditions) in enumerate(items.items(), 1)
+        ),
     )
 
 

@@ -23,6 +23,8 @@ class TokenRows:
 
     place: Sequence[str] = PLACE
     """The columns before the measures."""
+    names: Sequence[str] = ()
+    """How a page names the sentences; by their numbers without them."""
 
     def __init__(self, columns: Sequence[str], style: str):
         """`columns` are the measures, `style` is the format of the table: TSV or CSV."""
@@ -107,6 +109,10 @@ class StimulusRows(TextRows):
         super().__init__(columns, style, sentences, stimuli.path)
         self._stimuli = stimuli
         self.place = (*stimuli.columns, *self.own)
+        self.names = [
+            f"{i} ({sentence.name})" if sentence.name else str(i)
+            for i, sentence in enumerate(stimuli.sentences, 1)
+        ]
         for name in stimuli.columns:
             if name in (*self.own, *columns):
                 message = f"the output has a column {name!r}, too: rename the column of the stimuli"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from oracle.errors import InputError
@@ -37,6 +37,16 @@ class Stimulus(NamedTuple):
     line: int
     """1-based line of the table where it begins."""
     regions: Sequence[StimulusRegion]
+    name: str = ""
+    """Its item and condition."""
+
+    @property
+    def region_texts(self) -> list[tuple[str, str]]:
+        """Return the name and the text of each region."""
+        ends = [*(region.begin for region in self.regions[1:]), len(self.text)]
+        return [
+            (r.name, self.text[r.begin : end]) for r, end in zip(self.regions, ends, strict=True)
+        ]
 
 
 class Stimuli(NamedTuple):
@@ -50,6 +60,17 @@ class Stimuli(NamedTuple):
     def tokenised(self, segmenter: Segmenter, text: RawText) -> list[SourceSentence]:
         """Return the sentences as tokens. Raises InputError for a sentence without words, or with too many."""
         return [text.read_line(s.text, self.path, s.line, segmenter) for s in self.sentences]
+
+    def conditions(self) -> Iterator[tuple[str, str, Stimulus]]:
+        """Yield each sentence after its item and condition. Raises InputError without these columns."""
+        lower = [name.lower() for name in self.columns]
+        for name in _OF_A_SENTENCE:
+            if name not in lower:
+                raise InputError(f"no column {name!r}, which a test suite needs", self.path, 1)
+        item, condition = map(lower.index, _OF_A_SENTENCE)
+        for sentence in self.sentences:
+            cells = sentence.regions[0].cells
+            yield cells[item], cells[condition], sentence
 
 
 class _Row(NamedTuple):
@@ -78,7 +99,7 @@ def read_stimuli(path: str, column: str | None = None) -> Stimuli:
     lower = [name.lower() for name in names]
     of_text = _column_of_text(names, column, path, first)
     region = lower.index(REGION) if REGION in lower else None
-    keys = [] if region is None else [lower.index(name) for name in _OF_A_SENTENCE if name in lower]
+    keys = [lower.index(name) for name in _OF_A_SENTENCE if name in lower]
     if region is not None and not keys:
         message = "the column region needs a column item or condition, which tells sentences apart"
         raise InputError(message, path, first)
@@ -117,7 +138,7 @@ def _column_of_text(names: Sequence[str], column: str | None, path: str, line: i
 
 def _of_row(row: _Row) -> Stimulus:
     pieces = row.text.strip().strip(SEPARATOR).split(SEPARATOR)
-    return _joined(row.line, pieces, [(str(i), row.cells) for i in range(1, len(pieces) + 1)])
+    return _joined(row, pieces, [(str(i), row.cells) for i in range(1, len(pieces) + 1)])
 
 
 def _of_regions(rows: Iterable[_Row], path: str) -> list[Stimulus]:
@@ -134,13 +155,13 @@ def _of_regions(rows: Iterable[_Row], path: str) -> list[Stimulus]:
             )
         of_sentence.append(row)
     return [
-        _joined(found[0].line, [f" {r.text} " for r in found], [(r.region, r.cells) for r in found])
+        _joined(found[0], [f" {r.text} " for r in found], [(r.region, r.cells) for r in found])
         for found in sentences.values()
     ]
 
 
 def _joined(
-    line: int, pieces: Sequence[str], regions: Sequence[tuple[str, tuple[str, ...]]]
+    row: _Row, pieces: Sequence[str], regions: Sequence[tuple[str, tuple[str, ...]]]
 ) -> Stimulus:
     """Join pieces of a text; there is one blank between two if there is one at the end of a piece or the beginning."""
     text, found = "", []
@@ -149,4 +170,4 @@ def _joined(
             text = text.rstrip(" ") + " "
         found.append(StimulusRegion(name, len(text), cells))
         text += piece if text and text[-1] != " " else piece.lstrip(" ")
-    return Stimulus(text.rstrip(" "), line, found)
+    return Stimulus(text.rstrip(" "), row.line, found, " ".join(row.key))

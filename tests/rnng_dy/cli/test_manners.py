@@ -19,7 +19,16 @@ from .test_quiet import all_commands
 
 MODELS = DATA / "models-0.1.0"
 SENTENCE = re.compile(r"(?=[A-Z`-]).*\.(\s+\[default: .+\])?", re.DOTALL)
-TEXT = {"--encoding", "--sections", "--name", "--device", "--licence", "--data", "--column"}
+TEXT = {
+    "--encoding",
+    "--sections",
+    "--name",
+    "--device",
+    "--licence",
+    "--data",
+    "--column",
+    "--prediction",
+}
 """Options that take text which is no name of a file."""
 
 

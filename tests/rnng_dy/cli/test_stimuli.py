@@ -104,6 +104,12 @@ def test_regions_are_sums_over_their_words(kind):
         assert column(regions, "entropy") == column(ends, "entropy")
 
 
+def test_the_page_names_items_and_conditions():
+    run(*KINDS["lm"], "--stimuli", "items.csv", "--html", "page.html", "-o", "o.tsv")
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert "<h2>1 (1 short): " in page and "<h2>2 (1 long): " in page
+
+
 def test_an_empty_region_has_no_words_and_the_sum_0():
     Path("r.csv").write_text("item,region,text\n1,a,She\n1,comma,\n1,b,slept.\n", encoding="utf-8")
     rows = table(run(*KINDS["lm"], "--stimuli", "r.csv", "--by-region").stdout)

@@ -144,6 +144,51 @@ def test_results_in_syntaxgyms_json_are_a_suite_again(folder):
     assert "--syntaxgym is for one suite and one model" in both.stderr
 
 
+STIMULI = """\
+item,condition,text
+one,short,The train | slept .
+one,long,The old train | slept .
+two,short,She | slept .
+two,long,The old letter | slept .
+"""
+
+
+def test_stimuli_with_predictions_are_a_suite(folder):
+    (folder / "items.csv").write_text(STIMULI, encoding="utf-8")
+    formula = "(2;%long%) < (2;%short%)"
+    arguments = ["--model", "lm", "--prediction", formula, "--prediction", "(*;%long%) > 0"]
+    result = run("items.csv", *arguments, "--table", "t.tsv", "--syntaxgym", "gym.json")
+    bits = {
+        (r["item"], r["condition"], r["region"]): float(r["surprisal"])
+        for r in tidy(folder / "t.tsv")
+    }
+    right = sum(bits[item, "long", "2"] < bits[item, "short", "2"] for item in "12")
+    first, second, _ = [line.split() for line in result.stdout.splitlines()[1:]]
+    assert first[:4] == ["items", "1", str(right), "2"] and second[:4] == ["items", "2", "2", "2"]
+    # converted, it is the same suite
+    again = run("gym.json", "--model", "lm").stdout
+    assert again == result.stdout
+    invoke("surprisal", "--model", "lm", "--stimuli", "items.csv", "--by-region", "-o", "r.tsv")
+    sums = [float(row["surprisal"]) for row in tidy(folder / "r.tsv")]
+    assert list(bits.values()) == pytest.approx(sums, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("content", "formula", "says"),
+    [
+        (STIMULI, "(2;%long%) <", "'--prediction': column 13"),
+        (STIMULI, "(3;%long%) < 1", "prediction 1, column 1: item 1 has no region 3"),
+        (STIMULI.replace("long", "short", 1), "(2;%short%) > 0", "items.csv:3: item one has the condition 'short'"),
+        (STIMULI.replace("She | slept .", "|"), "(2;%short%) > 0", "items.csv:4: a sentence without words"),
+        (STIMULI.replace("condition", "c"), "(2;%short%) > 0", "items.csv:1: no column 'condition', which a test"),
+    ],
+)  # fmt: skip
+def test_stimuli_that_are_no_suite_are_refused(folder, content, formula, says):
+    (folder / "items.csv").write_text(content, encoding="utf-8")
+    said = run("items.csv", "--model", "lm", "--prediction", formula, code=2).stderr
+    assert says in " ".join(said.split())
+
+
 def test_unknown_words_can_be_an_error_that_names_their_place(folder):
     (folder / "odd.tsv").write_text("she slept\tshe read\nshe zorbed\tshe read\n", encoding="utf-8")
     content = {

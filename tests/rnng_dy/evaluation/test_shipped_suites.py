@@ -6,7 +6,8 @@ from collections import Counter
 
 import pytest
 
-from rnng_dy.evaluation.suite_files import read_suite, shipped
+import rnng_dy
+from rnng_dy.evaluation.suite_files import read_suite, read_suites, shipped
 
 NAMES = ["agreement-pp", "agreement-relative", "filler-gap", "garden-path-nps", "garden-path-npz"]
 
@@ -24,7 +25,27 @@ def treebank_words():
 
 
 def test_these_come_with_the_package():
-    assert list(shipped()) == NAMES
+    assert list(shipped()) == [*NAMES, "phenomena"]
+
+
+def test_phenomena_have_pairs_of_the_treebanks_words(treebank_words):
+    suites = read_suites("phenomena")
+    assert len(suites) == len({suite.name for suite in suites}) == 20
+    pairs = []
+    for suite in suites:
+        assert len(suite.items) == 5
+        pairs += [tuple(c.tokens for c in item.conditions) for item in suite.items]
+    assert not {token for pair in pairs for tokens in pair for token in tokens} - treebank_words
+    for good, bad in pairs:
+        assert good != bad
+        assert good[0][0].isupper() and good[-1] == bad[-1] and good[-1] in ".?"
+
+
+def test_the_english_model_knows_all_words_of_the_phenomena():
+    known = rnng_dy.load("english-generative").vocabulary.ids
+    items = [item for suite in read_suites("phenomena") for item in suite.items]
+    tokens = {token for item in items for c in item.conditions for token in c.tokens}
+    assert not {token for token in tokens if token not in known}
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -13,7 +13,7 @@ import pytest
 from oracle.errors import InputError, RnngError
 from rnng_dy.drawing import pages
 from rnng_dy.evaluation import suite_report
-from rnng_dy.evaluation.suite_files import read_suite, treebank_tokens
+from rnng_dy.evaluation.suite_files import read_suite, read_suites, treebank_tokens
 from rnng_dy.evaluation.suite_scores import evaluate, region_values
 from rnng_dy.evaluation.suites import METRICS, Condition, Region
 
@@ -213,6 +213,21 @@ def test_pairs_with_tabs_and_in_json_lines_are_the_same(tmp_path):
     assert first.accuracy == (1, 3, 0, 0)
     # neither the end, of 7 bits, nor anything else is added
     assert first.items[0].values == {("good", 1): 7.5, ("bad", 1): 8.0}
+
+
+def test_pairs_of_several_phenomena_are_several_suites(tmp_path):
+    path = tmp_path / "blimp.jsonl"
+    pairs = [{"sentence_good": f"The {w} .", "sentence_bad": ". The", "UID": u} for w, u in
+             (("dog", "x"), ("dogs", "y"), ("yak", "x"))]  # fmt: skip
+    path.write_text("\n".join(map(json.dumps, pairs)), encoding="utf-8")
+    suites = read_suites(str(path))
+    assert [(suite.name, [item.line for item in suite.items]) for suite in suites] == (
+        [("x", [1, 3]), ("y", [2])]
+    )
+    with pytest.raises(InputError, match="2 phenomena in this file"):
+        read_suite(str(path))
+    path.write_text(json.dumps(pairs[0]), encoding="utf-8")
+    assert read_suite(str(path)).name == "blimp"
 
 
 def test_plain_text_is_split_as_the_treebank_is(tmp_path):

@@ -24,12 +24,10 @@ def read(tmp_path):
 
 def shown(stimuli):
     """The sentences with `[name: text]` for each region, and the cells of its first region."""
-    found = []
-    for text, _, regions in stimuli.sentences:
-        ends = [*(region.begin for region in regions[1:]), len(text)]
-        parts = [f"[{r.name}:{text[r.begin : end]}]" for r, end in zip(regions, ends, strict=True)]
-        found.append(("".join(parts), *regions[0].cells))
-    return found
+    return [
+        ("".join(f"[{name}:{text}]" for name, text in s.region_texts), *s.regions[0].cells)
+        for s in stimuli.sentences
+    ]
 
 
 ROWS = [("[1:A dog, or two]", "1", "a"), ('[1:"Yes"; no]', "2", "b")]
@@ -84,6 +82,7 @@ def test_rows_of_an_item_and_a_condition_are_one_sentence(read):
     ]
     assert [r.cells[2] for r in stimuli.sentences[1].regions] == ["7", "9", "9"]
     assert [s.line for s in stimuli.sentences] == [2, 3]
+    assert [found[:2] for found in stimuli.conditions()] == [("1", "a"), ("1", "b")]
 
 
 @pytest.mark.parametrize(
