@@ -22,7 +22,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-SENTENCE = "The young people who came yesterday watch the old boats from the shore with great interest , and they smile ."
+SENTENCE = "The young people who came yesterday watch the old boats from the shore with interest , and they smile ."
 FIELDS = ["text", "sentences", "trees", "model", "k", "n", "samples", "seed", "alpha", "end", "x"]
 VALUES = [
     None,

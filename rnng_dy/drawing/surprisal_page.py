@@ -27,7 +27,9 @@ def surprisal_page(
     transitions: TransitionSystem = TOP_DOWN,
     names: Sequence[str] = (),
 ) -> Iterator[str]:
-    """Return the parts of a self-contained HTML file. All sentences have one scale of bits; `names` name them, or else numbers.
+    """Return the parts of a self-contained HTML file. All sentences have one scale of bits.
+
+    `names` name the sentences, which have numbers without them.
 
     The page has the `ANALYSES` best partial trees per word. From 2,000 words on it has fewer, so that there are at most
     `ANALYSES_IN_ALL`. From 20,000 words on it has only the best partial tree per word. Shares are of the whole beam,
