@@ -29,7 +29,7 @@ from rnng_dy.cli.source import source_options
 from rnng_dy.cli.word_scorers import chosen_baseline, scorer_option
 from rnng_dy.drawing.surprisal_page import surprisal_page
 from rnng_dy.evaluation.merging import read_raw
-from rnng_dy.evaluation.records import unknown_words
+from rnng_dy.evaluation.records import OF_NEXT_WORD, unknown_words
 from rnng_dy.execution.work import Lines, ModelFolder
 from rnng_dy.search.measured_lines import (
     Wanted,
@@ -60,6 +60,11 @@ Message = tuple[Callable[[str], None], str]
 @table_format_option
 @search_options
 @seed_option
+@click.option(
+    "--next-word",
+    is_flag=True,
+    help="Measure the entropy of the next word, too, which takes several times as long.",
+)
 @click.option("--end", is_flag=True, help="Add a row for the end of each sentence.")
 @click.option("--trees", type=FILE, help="Write the best complete tree of each sentence.")
 @click.option(
@@ -83,7 +88,19 @@ Message = tuple[Callable[[str], None], str]
 @source_options()
 @sentences_job
 def surprisal(
-    folder, train_path, scorer, order, source, outputs, style, options, seed, end, raw, job
+    folder,
+    train_path,
+    scorer,
+    order,
+    source,
+    outputs,
+    style,
+    options,
+    seed,
+    next_word,
+    end,
+    raw,
+    job,
 ) -> None:
     """Measure the surprisal of each word in bits, with further measures of the search, as a table.
 
@@ -97,13 +114,14 @@ def surprisal(
         raise click.UsageError("give either --model or --kneser-ney or --scorer")
     baseline = chosen_baseline(train_path, scorer, order)
     _check_outputs(outputs, [source.path, raw, *(baseline.paths if baseline else [])])
-    options = SearchOptions(**options, seed=seed)
+    options = SearchOptions(**options, seed=seed, next_word=next_word)
     wanted = Wanted(end, bool(outputs.trees), outputs.has_beams)
     place = baseline or _generator(folder, job.device)
     lines, columns = partial(searched_lines, options, wanted), measures_of(options)
     if not (isinstance(place, ModelFolder) and registry.kind(place.kind).has_trees):
         _refuse_for_words(outputs)
-        lines, columns = partial(sequential_lines, wanted), ["surprisal"]
+        lines = partial(sequential_lines, wanted, next_word)
+        columns = ["surprisal", *(OF_NEXT_WORD if next_word else ())]
     model = job.open_place(place)
     transitions = getattr(model, "transitions", TOP_DOWN)
     sentences = source.read(lambda: model.segmenter, warn)
