@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from itertools import pairwise
 
@@ -12,9 +13,11 @@ import pytest
 from oracle.transitions import REDUCE, SHIFT
 from rnng_dy.baselines.kneser_ney import KneserNey
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
+from rnng_dy.evaluation.records import MEASURES
 from rnng_dy.language_model import GenerativeModel
 from rnng_dy.search.surprisal import SearchOptions, measure
 
+from ...pages import CHECKOUT
 from ..conftest import simple_clusters
 from ..models.test_distributions import COMPOSITIONS, make_tiny_generator, next_steps, state_after
 from .test_searches import EVERYTHING, every_derivation
@@ -68,6 +71,12 @@ def without_word(model, ids, found):
     return np.array([log_p - word_log_prob(model, ids, actions) for actions, log_p in found])
 
 
+def begun(actions):
+    """A derivation up to the word before its last word."""
+    places = [i for i, action in enumerate(actions) if action == SHIFT]
+    return actions[: places[-2] + 1] if len(places) > 1 else ()
+
+
 def since_word_before(actions):
     """The actions between the last two words, of which a complete tree's end is one."""
     places = [i for i, action in enumerate(actions) if action == SHIFT]
@@ -106,13 +115,24 @@ def test_surprisal_and_its_shares(model, ids, prefixes, records):
         assert record.lexical == near(bits(log_probs(after)) - bits(actions_alone))
 
 
+def test_with_sum_all_a_derivation_that_is_dropped_counts_at_the_next_word(model, ids, prefixes):
+    options = SearchOptions(beam=10**6, fast_track=0, word_beam=2, sum_all=True)
+    [found] = measure(model, [SENTENCE], options)
+    kept, before = {()}, [0.0]
+    for derivations, record in zip(prefixes[1:], found.records, strict=True):
+        reached = [(actions, p) for actions, p in derivations if begun(actions) in kept]
+        actions_alone = without_word(model, ids, reached)
+        assert record.syntactic == near(bits(actions_alone) - bits(before))
+        assert record.lexical == near(bits(log_probs(reached)) - bits(actions_alone))
+        assert record.surprisal == near(record.syntactic + record.lexical)
+        kept, before = {actions for actions, _ in reached[:2]}, log_probs(reached)
+
+
 def test_shares_in_the_best_partial_tree(model, ids, prefixes, records):
     for (before, after), record in zip(pairwise(prefixes), records, strict=True):
         best, score = after[0]
         lexical = word_log_prob(model, ids, best)
-        words = [i for i, action in enumerate(best) if action == SHIFT]
-        begun = best[: words[-2] + 1] if len(words) > 1 else ()
-        at_word = dict(before)[begun]
+        at_word = dict(before)[begun(best)]
         assert record.best_lexical == near(-lexical / math.log(2))
         assert record.best_syntactic == near((at_word + lexical - score) / math.log(2))
         assert record.open == state_after(model, best).open
@@ -230,3 +250,9 @@ def test_entropy_of_the_next_word_of_n_grams(generative_sentences, order):
     seen = [*few[0][:3], "unseen", few[1][0]]
     [found] = scorer.next_word_entropies([seen])
     assert found[1:] == near(list(entropies_by_surprisal(scorer, seen, words)))
+
+
+def test_the_page_defines_every_column_in_the_order_of_the_table():
+    page = (CHECKOUT / "docs" / "measures.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`.*?) \| ", page, re.MULTILINE)
+    assert re.findall(r"`(\w+)`", " ".join(rows))[3:] == list(MEASURES)
