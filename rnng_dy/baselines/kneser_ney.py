@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from oracle.errors import RnngError, UnseenSymbolError
 from oracle.tokens import split_tokens
 from oracle.unknown import UnknownWords, infer_unknown_words
 from rnng_dy.execution.memory import require_memory
+from rnng_dy.search.next_words import entropy
 from rnng_dy.search.words import WordRecord, WordScorer
 from rnng_dy.spelling import SpellingModel
 from rnng_dy.text.segmenter import Segmenter
@@ -118,20 +119,50 @@ class KneserNey(WordScorer):
 
     def probability(self, word: str, context: Sequence[str]) -> float:
         """Return p(word | context) for a word of the vocabulary; only the last n - 1 words of the context count."""
-        context = tuple(context)[-(self.order - 1) :] if self.order > 1 else ()
         p = 1 / len(self.vocabulary)
+        for k, history, total, mass in self._histories(context):
+            count = self._counts[k].get((*history, word), 0)
+            kept = count - self._discounts[k][min(count, MAX_COUNT)]
+            p = (kept + mass * p) / total
+        return p
+
+    def distribution(self, context: Sequence[str]) -> np.ndarray:
+        """Return p(word | context) of the whole vocabulary, in alphabetical order: shape (words,)."""
+        p = np.full(len(self.vocabulary), 1 / len(self.vocabulary))
+        for k, history, total, mass in self._histories(context):
+            p *= mass / total
+            following, kept = self._following[k][history]
+            p[following] += np.array(kept) / total
+        return p
+
+    def _histories(
+        self, context: Sequence[str]
+    ) -> Iterator[tuple[int, tuple[str, ...], int, float]]:
+        """Yield the last k words of a context with k, the sum of their counts, and the mass for lower orders."""
+        context = tuple(context)[-(self.order - 1) :] if self.order > 1 else ()
         for k in range(len(context) + 1):
             history = context[len(context) - k :]
             followers = self._followers[k].get(history)
             if followers is None:
                 # longer histories have no followers either
-                break
-            count = self._counts[k].get((*history, word), 0)
-            discount = self._discounts[k]
-            kept = count - discount[min(count, MAX_COUNT)]
-            mass = sum(d * n for d, n in zip(discount[1:], followers.of_count, strict=True))
-            p = (kept + mass * p) / followers.total
-        return p
+                return
+            discount = self._discounts[k][1:]
+            mass = sum(d * n for d, n in zip(discount, followers.of_count, strict=True))
+            yield k, history, followers.total, mass
+
+    @cached_property
+    def _following(self) -> list[dict[tuple[str, ...], tuple[list[int], list[float]]]]:
+        """The words after each history of each order, by alphabetical position, and their discounted counts."""
+        position = {word: i for i, word in enumerate(sorted(self.vocabulary))}
+        found = []
+        for counts, discount in zip(self._counts, self._discounts, strict=True):
+            after = defaultdict(lambda: ([], []))
+            for (*history, word), count in counts.items():
+                words, kept = after[tuple(history)]
+                words.append(position[word])
+                kept.append(count - discount[min(count, MAX_COUNT)])
+            found.append(dict(after))
+        return found
 
     def encode(self, words: Sequence[str]) -> Sequence[str]:
         """Return the words unchanged. Raises UnseenSymbolError if they have p = 0."""
@@ -180,6 +211,14 @@ class KneserNey(WordScorer):
         return [
             self._records(tokens, seen or self._unkify(tokens))
             for tokens, seen in zip(sentences, given, strict=True)
+        ]
+
+    def next_word_entropies(self, sentences: Sequence[Sequence[str]]) -> list[list[float]]:
+        """See `WordScorer`."""
+        start = [START] * (self.order - 1)
+        return [
+            [entropy(self.distribution([*start, *words[:i]])) for i in range(len(words) + 1)]
+            for words in sentences
         ]
 
     def _unkify(self, tokens: Sequence[str]) -> list[str]:

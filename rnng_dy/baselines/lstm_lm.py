@@ -21,12 +21,15 @@ from rnng_dy.models.vectors import LookupTable, dropped, keep
 from rnng_dy.open_vocabulary import open_records, read_words
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.search.generation import draw, until_drawn
+from rnng_dy.search.next_words import entropy
 from rnng_dy.search.words import WordRecord
 from rnng_dy.sizes import LanguageModelSizes
 from rnng_dy.vocabulary import GeneratorVocabulary
 
 MAX_WORDS = 2000
 """Maximal number of words in one graph."""
+ENTROPIES = 100
+"""Distributions over the whole vocabulary that are in memory at a time."""
 
 
 class LanguageModelExample(NamedTuple):
@@ -179,6 +182,25 @@ class LstmLanguageModel(Model):
             for row in split_on_memory_error(self._word_log_probs, part)
         ]
         return [_records(*found) for found in zip(tokens, seen, ids, rows, strict=True)]
+
+    def next_word_entropies(self, sentences: Sequence[Sequence[str]]) -> list[list[float]]:
+        """Return the entropy of the next word in bits before each word, and before the end, of several sentences.
+
+        Args:
+            sentences: Words of the vocabulary and classes of unknown words. The end of a sentence counts as a word.
+        """
+        return [self._entropies(self.encode(words)) for words in sentences]
+
+    @one_graph
+    def _entropies(self, example: LanguageModelExample) -> list[float]:
+        found: list[float] = []
+        states = self._lstm.read(map(self._words.__getitem__, (0, *example.words)))
+        for i in range(0, len(states), ENTROPIES):
+            dy.renew_cg()
+            part = states[i : i + ENTROPIES]
+            found += map(entropy, np.exp(self._softmax.every_log_prob(self._lstm.outputs(part))))
+            keep(part[-1:])
+        return found
 
     @one_graph
     def _word_log_probs(self, examples: Sequence[LanguageModelExample]) -> list[np.ndarray]:

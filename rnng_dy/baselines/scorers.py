@@ -78,6 +78,10 @@ class OpenableScorer(NamedTuple):
             )
         return records
 
+    def next_word_entropies(self, sentences: Sequence[Sequence[str]]) -> Sequence[Sequence[float]]:
+        """See `WordScorer`."""
+        return self._scorer().next_word_entropies(sentences)
+
 
 # `path` is part of the key: after a change of the working directory, the same name is another file
 @lru_cache(maxsize=1)

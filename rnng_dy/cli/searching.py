@@ -38,14 +38,15 @@ def _options() -> Iterator[Callable]:
                 help="Beam: add up the probabilities of the partial trees in the word beam, or of all that reach a "
                 "word.",
             )
-        elif of.type == "bool":
-            yield click.option(flag, is_flag=True, help=of.metadata["help"])
         elif of.metadata:
-            text = of.metadata["help"]
-            yield click.option(flag, type=type_of(of), default=of.default, help=text)
+            is_flag = of.type == "bool"
+            how = {"is_flag": True} if is_flag else {"type": type_of(of), "default": of.default}
+            yield click.option(flag, help=of.metadata["help"], **how)
 
 
-_NAMES = [f.name for f in fields(SearchOptions) if f.name not in ("seed", "max_length")]
+_NAMES = [
+    f.name for f in fields(SearchOptions) if f.name not in ("seed", "max_length", "next_word")
+]
 
 
 def given_search_option(*allowed: str) -> str | None:

@@ -34,7 +34,7 @@ from rnng_dy.cli.source import ITSELF, source_options, stimuli_options
 from rnng_dy.cli.word_scorers import chosen_baseline, scorer_option
 from rnng_dy.drawing.surprisal_page import surprisal_page
 from rnng_dy.evaluation.merging import read_raw
-from rnng_dy.evaluation.records import OPEN_MEASURES, unknown_words
+from rnng_dy.evaluation.records import OF_NEXT_WORD, OPEN_MEASURES, unknown_words
 from rnng_dy.execution.work import Lines, ModelFolder
 from rnng_dy.open_vocabulary import required_spelling, with_open_classes
 from rnng_dy.search.measured_lines import (
@@ -73,6 +73,11 @@ Message = tuple[Callable[[str], None], str]
 @seed_option
 @open_option
 @unknown_option
+@click.option(
+    "--next-word",
+    is_flag=True,
+    help="Measure the entropy of the next word, too, which takes several times as long.",
+)
 @click.option("--end", is_flag=True, help="Add a row for the end of each sentence.")
 @click.option("--trees", type=FILE, help="Write the best complete tree of each sentence.")
 @click.option(
@@ -112,6 +117,7 @@ def surprisal(
     style,
     options,
     seed,
+    next_word,
     is_open,
     unknown,
     end,
@@ -134,13 +140,14 @@ def surprisal(
     _check_outputs(outputs, [source.path, raw_path, *(baseline.paths if baseline else [])])
     _check_rows(source, raw, by_region, end)
     stimuli = None if source.column is None else read_stimuli(source.path, source.column or None)
-    options = SearchOptions(**options, seed=seed)
+    options = SearchOptions(**options, seed=seed, next_word=next_word)
     wanted = Wanted(end, bool(outputs.trees), outputs.has_beams)
     place = baseline or _generator(folders, job.device)
     lines, columns = partial(searched_lines, options, wanted), measures_of(options)
     if not (isinstance(place, ModelFolder) and registry.kind(place.kind).has_trees):
         _refuse_for_words(outputs)
-        lines, columns = partial(sequential_lines, wanted), ["surprisal"]
+        lines = partial(sequential_lines, wanted, next_word)
+        columns = ["surprisal", *(OF_NEXT_WORD if next_word else ())]
     model = job.open_place(place)
     transitions = getattr(model, "transitions", TOP_DOWN)
     if stimuli:

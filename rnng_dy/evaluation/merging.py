@@ -34,7 +34,7 @@ _WAYS = {
 match is right.
 """
 
-_NOT_ADDED = ("standard_error", "entropy", "open")
+_NOT_ADDED = ("standard_error", "entropy", "open", "next_word_entropy")
 
 _PIECE = re.compile("|".join(map(re.escape, _WAYS)) + "|.", re.DOTALL)
 _WRITTEN = re.compile(rf"[^{WHITE_SPACE}]+")
@@ -44,10 +44,10 @@ _WRITTEN = re.compile(rf"[^{WHITE_SPACE}]+")
 class MergedWord(WordRecord):
     """A written word, or the end of a sentence, with the measures of the tokens that it covers.
 
-    Surprisal, its shares, rounds, actions and the change of entropy are sums; a sum is None if some token lacks the
-    measure. Entropy and open constituents are the values after the last token. The standard error is a single token's,
-    and None for several tokens, since the errors of neighbours are not independent. `token` is as in the raw text; if
-    one token covers several words, a space joins them. `unk` is the model's form of a single token.
+    Surprisal, its shares, rounds, actions, changes of entropies and numbers of nodes are sums; a sum is None if some
+    token lacks the measure. Entropies and open constituents are the values after the last token. The standard error is
+    a single token's, and None for several tokens, since the errors of neighbours are not independent. `token` is as in
+    the raw text; if one token covers several words, a space joins them. `unk` is the model's form of a single token.
     """
 
     first: int = 1
@@ -187,6 +187,7 @@ def covering(
         standard_error=covered[0].standard_error if alone else None,
         entropy=covered[-1].entropy,
         open=covered[-1].open,
+        next_word_entropy=covered[-1].next_word_entropy,
         unk=covered[0].unk if alone else None,
         known=None if text is None else all(record.known for record in covered),
         span=span,

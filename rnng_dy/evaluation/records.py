@@ -66,6 +66,17 @@ class WordRecord:
     """Number of open constituents in the best partial tree."""
     beam: Sequence[Analysis] = ()
     """The partial trees after the word, best first."""
+    opened: float | None = None
+    """Expected number of constituents opened between the word before and this word."""
+    closed: float | None = None
+    """Expected number of constituents closed there."""
+    best_opened: int | None = None
+    """These numbers in the best partial tree alone."""
+    best_closed: int | None = None
+    next_word_entropy: float | None = None
+    """Entropy of the word after this one, if asked for; the end of the sentence counts as a word."""
+    next_word_entropy_delta: float | None = None
+    """Change of this entropy since the word before."""
 
     @property
     def known(self) -> bool | None:
@@ -91,6 +102,8 @@ ALL_MEASURES = tuple(f.name for f in fields(WordRecord) if f.name not in ("token
 """All measures of a record, in the order of the columns of a table."""
 MEASURES = tuple(name for name in ALL_MEASURES if name not in OPEN_MEASURES)
 """The measures without an open vocabulary."""
+OF_NEXT_WORD = tuple(name for name in MEASURES if name.startswith("next_word_"))
+"""The measures that are made only if they are asked for."""
 
 
 def spelled(records: Sequence[WordRecord], log_probs: Sequence[float]) -> list[WordRecord]:

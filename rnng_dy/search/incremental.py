@@ -93,6 +93,8 @@ class SearchState:
     """The search's own data on each hypothesis."""
     entropy: float | None = None
     """An estimate of the entropy over all partial trees, in nats; None if it is the entropy of `shares`."""
+    next_word_entropy: float | None = None
+    """The entropy of the next word in bits; None if it was not asked for."""
 
     @property
     def mean_log_mass(self) -> float:
@@ -137,6 +139,8 @@ class SearchOptions:
     seed: int = 1
     max_length: int | None = None
     """Longest sentence accepted, in tokens; None for no limit."""
+    next_word: bool = False
+    """Whether the entropy of the next word is measured, too, by another beam after each word."""
 
 
 class WordSearch(ABC):
@@ -214,16 +218,22 @@ def read_sentence(
     words: Sequence[int | None],
     end: bool,
     measure: Callable[[int, SearchState, SearchState | None], T],
+    foresee: Callable[[SearchState], Search[SearchState]] | None = None,
 ) -> Search[tuple[list[T], SearchState]]:
     """Return the results of `measure` for each word and, if `end`, the end of the sentence; and the last state.
 
+    `foresee` adds the entropy of the next word to each state.
     `measure` takes the number of the word, from 0, and the states before and after it. No other states are stored, so
     a long sentence needs no more memory than a short one. A word that the model cannot generate is None in `words`; the
     state after it is None and the search skips it. The search stops after a word that no partial tree reaches.
     """
     before, measured = _checked(search.start, search.start(root)), []
+    if foresee is not None:
+        before = yield from foresee(before)
     for number, word in enumerate(words):
         after = None if word is None else (yield from _state_after(search.read, before, word))
+        if foresee is not None and after is not None:
+            after = yield from foresee(after)
         measured.append(measure(number, before, after))
         if after is not None:
             before = after

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from typing import NamedTuple
 
 from rnng_dy.execution.work import Lines
@@ -37,15 +38,38 @@ def searched_lines(
     return _lines(lambda sentences: map(kept, search(sentences)), batch)
 
 
-def sequential_lines(wanted: Wanted, scorer, batch: Sequence[NumberedSentence]) -> list[Lines]:
-    """Return the line of each sentence, measured by a model of words without trees."""
+def sequential_lines(
+    wanted: Wanted, next_word: bool, scorer, batch: Sequence[NumberedSentence]
+) -> list[Lines]:
+    """Return the line of each sentence, measured by a model of words without trees.
+
+    With `next_word`, records have the entropy of the next word, too.
+    """
 
     def measured(sentences: Sequence[NumberedSentence]) -> Iterator[MeasuredSentence]:
         tokens = [item.sentence.tokens for item in sentences]
         records = scorer.surprisals_of(tokens, [item.sentence.unkified for item in sentences])
+        if next_word:
+            records = _with_next_words(scorer, records)
         return (_of_records(found, wanted.end) for found in records)
 
     return _lines(measured, batch)
+
+
+def _with_next_words(scorer, records: Sequence[Sequence[WordRecord]]) -> Iterator[list[WordRecord]]:
+    """Yield the records of each sentence, with the entropy of the next word for the words that the scorer has read."""
+
+    def was_read(record: WordRecord) -> bool:
+        return record.token is not None and math.isfinite(record.surprisal)
+
+    read = [[record.unk for record in filter(was_read, of)] for of in records]
+    for of, entropies in zip(records, scorer.next_word_entropies(read), strict=True):
+        steps = pairwise(entropies)
+        yield [_foreseeing(record, *next(steps)) if was_read(record) else record for record in of]
+
+
+def _foreseeing(record: WordRecord, before: float, after: float) -> WordRecord:
+    return replace(record, next_word_entropy=after, next_word_entropy_delta=after - before)
 
 
 def line_without_memory(wanted: Wanted, item: NumberedSentence) -> Lines:

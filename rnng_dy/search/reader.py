@@ -11,9 +11,9 @@ import numpy as np
 from oracle.errors import RnngError, UnseenSymbolError
 from oracle.tokens import split_tokens
 from rnng_dy.engine import one_graph
-from rnng_dy.search.beam import BeamSearch, BeamSizes
-from rnng_dy.search.incremental import Search, SearchState, keep, log_sum, run
+from rnng_dy.search.incremental import Search, SearchState, keep, run
 from rnng_dy.search.model import Model
+from rnng_dy.search.next_words import beam_of, with_next_word, word_probabilities
 from rnng_dy.search.surprisal import (
     DEFAULT_OPTIONS,
     SearchOptions,
@@ -98,16 +98,11 @@ class Reader:
         """
         if k < 1:
             raise RnngError(f"{k} next words: from 1 on")
-        model, options = self._model, self._options
-        sizes = BeamSizes(options.beam, options.fast_track, options.word_beam)
-        search = BeamSearch(model.transitions, sizes)
+        model, search = self._model, beam_of(self._model, self._options)
         [ready] = run(model, [lambda: search.ready(self._start())])
         if not ready.hypotheses:
             raise RnngError("no partial tree leads to a next word")
-        step = model.step([h.configuration for h in ready.hypotheses])
-        log_probs = step.every_word_log_prob(range(len(ready.hypotheses)))
-        scores = np.array([h.score for h in ready.hypotheses])
-        probs = np.exp(scores - log_sum(scores)) @ np.exp(log_probs)
+        probs = word_probabilities(model, ready.hypotheses)
         best = np.argsort(-probs, kind="stable")[:k]
         symbols = model.vocabulary.words.symbols
         return [(symbols[i], float(probs[i])) for i in best if probs[i] > 0]
@@ -119,16 +114,20 @@ class Reader:
     def _go_on(
         self, search: Callable[[SearchState], Search[Any]], token: str | None, unk: str | None
     ) -> WordRecord:
-        before: list[SearchState] = []
-
         def opened() -> Search[Any]:
-            before.append(self._start())
-            return search(before[0])
+            before = self._start()
+            if not self._options.next_word:
+                return before, (yield from search(before))
+            before = yield from with_next_word(self._model, self._options, before)
+            after = yield from search(before)
+            if token is not None:
+                after = yield from with_next_word(self._model, self._options, after)
+            return before, after
 
-        [after] = run(self._model, [opened])
+        [(before, after)] = run(self._model, [opened])
         if not after.hypotheses:
             place = "the end" if token is None else repr(token)
             raise RnngError(f"no partial tree that the search kept leads to {place}")
         keep(self._model, after.hypotheses)
         self._reading = after
-        return record(self._model, token, unk, before[0], after)
+        return record(self._model, token, unk, before, after)

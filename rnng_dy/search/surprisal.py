@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -11,8 +11,9 @@ import numpy as np
 
 from oracle.registries import Registry
 from oracle.tokens import Token, split_tokens
+from oracle.transitions import REDUCE, SHIFT, TransitionSystem
 from oracle.treebank import NO_TAG
-from rnng_dy.evaluation.records import MEASURES
+from rnng_dy.evaluation.records import MEASURES, OF_NEXT_WORD
 from rnng_dy.execution.batches import batches, split_on_memory_error
 from rnng_dy.search.beam import BeamSearch
 from rnng_dy.search.incremental import (
@@ -25,6 +26,7 @@ from rnng_dy.search.incremental import (
 )
 from rnng_dy.search.incremental import SearchOptions as SearchOptions
 from rnng_dy.search.model import Model
+from rnng_dy.search.next_words import entropy, with_next_word
 from rnng_dy.search.parse_result import TOO_LONG, ParseResult
 from rnng_dy.search.particles import ParticleFilter, VariableBeam
 from rnng_dy.search.words import Analysis, MeasuredSentence, WordRecord
@@ -44,7 +46,8 @@ SEARCHES: Registry[type[WordSearch]] = Registry(
 
 def measures_of(options: SearchOptions) -> Sequence[str]:
     """Return the names of the measures that the records of a search can have."""
-    lacking = SEARCHES[options.search].lacking(options)
+    lacking = {*SEARCHES[options.search].lacking(options)}
+    lacking.update(() if options.next_word else OF_NEXT_WORD)
     return [name for name in MEASURES if name not in lacking]
 
 
@@ -78,6 +81,7 @@ def measure(
     words = [split_tokens(tokens, options.max_length)[0] for tokens in sentences]
     columns = list(zip(words, unkified, numbers, strict=True))
     together = side_by_side(options)
+    foresee = partial(with_next_word, model, options) if options.next_word else None
     for begin in range(0, len(columns), together):
         opened, names = [], []
         for tokens, seen, number in columns[begin : begin + together]:
@@ -85,7 +89,7 @@ def measure(
             words = [model.vocabulary.ids.get(word) for word in unks]
             search = open_search(model, options, number)
             names.append([*zip(tokens, unks, strict=True), *([(None, None)] if end else [])])
-            opened.append(partial(_read, model, search, words, end, names[-1]))
+            opened.append(partial(_read, model, search, words, end, names[-1], foresee))
         for rows, found in zip(names, run(model, opened), strict=True):
             yield _measured(model, rows, *found, end)
 
@@ -124,11 +128,12 @@ def _read(
     words: Sequence[int | None],
     end: bool,
     names: Sequence[tuple[str | None, str | None]],
+    foresee: Callable[[SearchState], Search[SearchState]] | None,
 ) -> Search[tuple[list[WordRecord], SearchState]]:
     def measured(number: int, before: SearchState, after: SearchState | None) -> WordRecord:
         return record(model, *names[number], before, after)
 
-    return read_sentence(search, model.start(), words, end, measured)
+    return read_sentence(search, model.start(), words, end, measured, foresee)
 
 
 def _measured(
@@ -174,7 +179,7 @@ def record(
     mass = before.mean_log_mass
     surprisal = _bits(mass - after.mean_log_mass)
     best = after.hypotheses[0]
-    entropy = _entropy(after)
+    of_trees, next_word = _entropy(after), after.next_word_entropy
     last = best.configuration.state
     found = WordRecord(
         token,
@@ -185,15 +190,41 @@ def record(
         best_lexical=_bits(-best.lexical),
         rounds=after.rounds,
         actions=after.actions,
-        entropy=entropy,
-        entropy_delta=entropy - _entropy(before),
+        entropy=of_trees,
+        entropy_delta=of_trees - _entropy(before),
         open=(last if best.action is None else last.after(best.action)).open,
+        **_node_counts(model.transitions, after),
+        next_word_entropy=next_word,
+        next_word_entropy_delta=_change(before.next_word_entropy, next_word),
         beam=[analysis(model, h) for h in after.hypotheses],
     )
     if after.log_syntactic is None:
         return found
     syntactic = _bits(mass - after.log_syntactic)
     return replace(found, syntactic=syntactic, lexical=surprisal - syntactic)
+
+
+def _node_counts(system: TransitionSystem, after: SearchState) -> dict[str, float]:
+    """Return the measures of a record that count constituents opened and closed."""
+    counts = np.array([_opened_and_closed(system, h) for h in after.hypotheses])
+    opened, closed = (after.shares @ counts).tolist()
+    best_opened, best_closed = counts[0].tolist()
+    return {
+        "opened": opened,
+        "closed": closed,
+        "best_opened": best_opened,
+        "best_closed": best_closed,
+    }
+
+
+def _opened_and_closed(system: TransitionSystem, hypothesis: Hypothesis) -> tuple[int, int]:
+    """Return how many constituents were opened and closed between the last two words; a tree's end is a word."""
+    actions, last = hypothesis.actions
+    since = [] if last == SHIFT else [last]
+    while actions is not None and actions[1] != SHIFT:
+        actions, action = actions
+        since.append(action)
+    return sum(action >= system.first_open for action in since), since.count(REDUCE)
 
 
 def analysis(model: Model, hypothesis: Hypothesis) -> Analysis:
@@ -208,10 +239,11 @@ def _bits(nats: float) -> float:
 
 def _entropy(reading: SearchState) -> float:
     """Return the entropy of the partial trees, in bits."""
-    if reading.entropy is not None:
-        return _bits(reading.entropy)
-    positive = reading.shares[reading.shares > 0]
-    return float(-(positive * np.log2(positive)).sum()) + 0.0
+    return entropy(reading.shares) if reading.entropy is None else _bits(reading.entropy)
+
+
+def _change(before: float | None, after: float | None) -> float | None:
+    return None if before is None or after is None else after - before
 
 
 def _standard_error(before: np.ndarray, after: np.ndarray) -> float | None:

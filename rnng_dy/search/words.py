@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import ClassVar, NamedTuple
 
+from oracle.errors import RnngError
 from rnng_dy.evaluation.records import Analysis as Analysis
 from rnng_dy.evaluation.records import WordRecord as WordRecord
 from rnng_dy.spelling import SpellingModel
@@ -43,6 +44,14 @@ class WordScorer(ABC):
 
         `unkified` are the words that the scorer should see, if an oracle has them.
         """
+
+    def next_word_entropies(self, sentences: Sequence[Sequence[str]]) -> Sequence[Sequence[float]]:
+        """Return the entropy of the next word in bits before each word and before the end of each sentence.
+
+        `sentences` are words as the scorer sees them. The end of the sentence counts as a word. Raises RnngError
+        unless a scorer overrides this method.
+        """
+        raise RnngError(f"{self.name} gives no entropy of the next word: leave out --next-word")
 
     @property
     def segmenter(self) -> Segmenter:
@@ -80,7 +89,8 @@ class MeasuredSentence(NamedTuple):
         """Return the sentence that `to_json` wrote."""
         records, trees, log_mass, problem = json.loads(text)
         read = []
-        for *measures, beam in records:
-            given = dict(zip(_FIELDS[:-1], measures, strict=True))
-            read.append(WordRecord(**given, beam=[Analysis(*item) for item in beam]))
+        for values in records:
+            of_word = dict(zip(_FIELDS, values, strict=True))
+            of_word["beam"] = [Analysis(*item) for item in of_word["beam"]]
+            read.append(WordRecord(**of_word))
         return cls(read, [Analysis(*tree) for tree in trees], log_mass, problem)

@@ -8,6 +8,7 @@ import json
 import math
 import signal
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,13 @@ import pytest
 from oracle.blocks import write_oracle
 from oracle.streams import open_output
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
+from rnng_dy.baselines.scorers import SCORERS
 from rnng_dy.search import surprisal as searching
 from rnng_dy.search.surprisal import SearchOptions
+from rnng_dy.search.words import WordRecord, WordScorer
 from rnng_dy.vocabulary import GeneratorVocabulary
 from tests import commands
+from tests.plugin_state import no_plugins
 
 from ..conftest import make_generator, make_parser, simple_clusters
 
@@ -34,6 +38,7 @@ COLUMNS = [
     "best_syntactic",
 ]
 COLUMNS += ["best_lexical", "rounds", "actions", "entropy", "entropy_delta", "open"]
+COLUMNS += ["opened", "closed", "best_opened", "best_closed"]
 TEXT = "the train slept .\n\nshe read no old letter .\n"
 SMALL = ["--beam", "12", "--fast-track", "2", "--word-beam", "4"]
 OPTIONS = SearchOptions(beam=12, fast_track=2, word_beam=4)
@@ -108,6 +113,42 @@ def test_rows_are_tokens_of_numbered_lines_and_columns_what_the_model_has(kind):
     assert all(float(r["surprisal"]) > 0 for r in rows)
     assert "empty lines, whose places stay empty: 2 (1 in all)" in result.stderr
     assert "surprisal: 3 sentences in" in result.stderr
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_entropy_of_the_next_word_is_two_more_columns(kind):
+    """Entropies less their changes are those of the word before; the end and a word that is skipped have none."""
+    Path("some.txt").write_text("the train , zebra slept\n", encoding="utf-8")
+    rows = table(run(*KINDS[kind], "some.txt", "--end", "--next-word").stdout)
+    plain = table(run(*KINDS[kind], "some.txt", "--end").stdout)
+    names = ["next_word_entropy", "next_word_entropy_delta"]
+    assert list(rows[0]) == [*plain[0], *names]
+    assert [{k: v for k, v in row.items() if k not in names} for row in rows] == plain
+    assert [row[names[0]] for row in rows if row["token"] == "</s>"] == [""]
+    found = [[float(row[name]) for name in names] for row in rows if row[names[0]]]
+    assert len(found) == sum(row["surprisal"] != "inf" for row in rows) - 1
+    for (before, _), (after, delta) in pairwise(found):
+        assert after - delta == pytest.approx(before, abs=2e-6)
+        assert after > 0
+
+
+def test_a_scorer_without_distributions_refuses_the_entropy_of_the_next_word():
+    class OneBit(WordScorer):
+        name = "one-bit"
+
+        def surprisals_of(self, sentences, unkified=None):
+            return [[WordRecord(t, t, 1.0) for t in (*tokens, None)] for tokens in sentences]
+
+        def __init__(self, path):
+            pass
+
+    with no_plugins():
+        SCORERS.register(OneBit)
+        try:
+            result = run("--scorer", "one-bit", "s.txt", "--next-word", "-o", "x", code=2)
+        finally:
+            del SCORERS["one-bit"]
+    assert "one-bit gives no entropy of the next word: leave out --next-word" in result.stderr
 
 
 @pytest.mark.parametrize("more", [[], ["--merge", "raw"]])

@@ -82,14 +82,38 @@ def test_a_token_without_characters_is_an_error():
 def test_measures_are_added():
     beam = (Analysis(-1.0, ["NT(S)", "SHIFT"]),)
     records = [
-        WordRecord("ca", "ca", 3.0, 0.1, 1.0, 2.0, 0.5, 2.5, 4, 40, 1.5, 1.5, 2, beam),
-        WordRecord("n't", "n't", 2.0, 0.1, 0.5, 1.5, 0.25, 1.75, 3, 30, 1.0, -0.5, 3, beam),
+        WordRecord(
+            "ca", "ca", 3.0, 0.1, 1.0, 2.0, 0.5, 2.5, 4, 40, 1.5, 1.5, 2, beam, 1.5, 0, 2, 0, 4, 1
+        ),
+        WordRecord(
+            "n't",
+            "n't",
+            2.0,
+            0.1,
+            0.5,
+            1.5,
+            0.25,
+            1.75,
+            3,
+            30,
+            1.0,
+            -0.5,
+            3,
+            beam,
+            1,
+            0.5,
+            1,
+            0,
+            3,
+            -1,
+        ),
         WordRecord("go", "UNK", math.inf, 0.2),
         WordRecord(None, None, 0.25, open=0),
     ]
     word, go, end = merge("can't go", records, None, 1)
     assert line(word, 1, word.token_ids) == (
         "1\t1-2\tcan't\t\t1\t5.000000\t\t1.500000\t3.500000\t0.750000\t4.250000\t7\t70\t1.000000\t1.000000\t3"
+        "\t2.500000\t0.500000\t3\t0\t3\t0"
     )
     assert (go.surprisal, go.standard_error, go.unk, go.syntactic) == (math.inf, 0.2, "UNK", None)
     assert (word.known, go.known, end.known) == (True, False, None)

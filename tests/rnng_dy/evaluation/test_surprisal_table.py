@@ -20,7 +20,8 @@ CAT = (Analysis(-12.25, ["NT(S)", "NT(NP)", "SHIFT", "SHIFT"]),)
 END = (Analysis(-20.0, ["NT(S)", "NT(NP)", "SHIFT", "SHIFT", "REDUCE", "REDUCE"]),)
 SENTENCE = [
     WordRecord(
-        "The", "The", 6.5323694, None, 0.5, 6.0323694, 0.25, 6, 6, 130, 1.5, 1.5, 2, beam=THE
+        *("The", "The", 6.5323694, None, 0.5, 6.0323694, 0.25, 6, 6, 130, 1.5, 1.5, 2, THE),
+        *(1.75, 0.0, 2, 0, 5.5, -0.25),
     ),
     WordRecord("cat", "UNK-LC", math.inf, rounds=0, open=3, beam=CAT),
     WordRecord(None, None, -0.0, beam=END),
@@ -32,7 +33,8 @@ def test_a_table_has_the_columns_of_the_kind_of_model():
         ["sentence_id", "token_id", "token", "unk", "known", "surprisal", "standard_error"]
     )
     assert line(SENTENCE[0], 3, 1).split("\t") == (
-        "3 1 The The 1 6.532369 _ 0.500000 6.032369 0.250000 6 6 130 1.500000 1.500000 2"
+        "3 1 The The 1 6.532369 _ 0.500000 6.032369 0.250000 6 6 130 1.500000 1.500000 2 "
+        "1.750000 0.000000 2 0 5.500000 -0.250000"
     ).replace("_", "").split(" ")
     # the order is the table's, whatever that of the columns
     assert header(["open", "surprisal"]).split("\t")[4:] == ["known", "surprisal", "open"]

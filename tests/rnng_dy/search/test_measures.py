@@ -1,0 +1,258 @@
+"""Every measure of a word as docs/measures.md defines it, from all derivations of a tiny model."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from oracle.transitions import REDUCE, SHIFT
+from rnng_dy.baselines.kneser_ney import KneserNey
+from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
+from rnng_dy.evaluation.records import MEASURES
+from rnng_dy.language_model import GenerativeModel
+from rnng_dy.search.surprisal import SearchOptions, measure
+
+from ...pages import CHECKOUT
+from ..conftest import simple_clusters
+from ..models.test_distributions import COMPOSITIONS, make_tiny_generator, next_steps, state_after
+from .test_searches import EVERYTHING, every_derivation
+
+SENTENCE = ("a", "b", "c")
+
+
+@pytest.fixture(scope="module", params=COMPOSITIONS)
+def model(request):
+    return make_tiny_generator(request.param, max_open=1)
+
+
+@pytest.fixture(scope="module")
+def ids(model):
+    return model.vocabulary.word_ids(SENTENCE)
+
+
+@pytest.fixture(scope="module")
+def prefixes(model, ids):
+    """Per word all derivations up to it: actions and log p, the best first; before the first word, the empty one."""
+    reached = [sorted(found, key=lambda one: -one[1]) for found in every_derivation(model, ids)]
+    return [[((), 0.0)], *reached]
+
+
+@pytest.fixture(scope="module")
+def records(model):
+    [found] = measure(model, [SENTENCE], EVERYTHING)
+    return found.records
+
+
+def bits(log_ps):
+    """-log2 of a sum of probabilities, from their logarithms in nats."""
+    return -np.logaddexp.reduce(log_ps) / math.log(2)
+
+
+def log_probs(found):
+    return np.array([log_p for _, log_p in found])
+
+
+def word_log_prob(model, ids, actions):
+    """log p(the last word | u), in nats, of a derivation that ends with it."""
+    words = ids[: actions.count(SHIFT)]
+    steps = {
+        (word, action): log_p for word, action, log_p in next_steps(model, words[:-1], actions[:-1])
+    }
+    of_words = [log_p for (word, _), log_p in steps.items() if word is not None]
+    return steps[words[-1], SHIFT] - np.logaddexp.reduce(of_words)
+
+
+def without_word(model, ids, found):
+    return np.array([log_p - word_log_prob(model, ids, actions) for actions, log_p in found])
+
+
+def begun(actions):
+    """A derivation up to the word before its last word."""
+    places = [i for i, action in enumerate(actions) if action == SHIFT]
+    return actions[: places[-2] + 1] if len(places) > 1 else ()
+
+
+def since_word_before(actions):
+    """The actions between the last two words, of which a complete tree's end is one."""
+    places = [i for i, action in enumerate(actions) if action == SHIFT]
+    if actions[-1] != SHIFT:
+        places.append(len(actions))
+    return actions[places[-2] + 1 if len(places) > 1 else 0 : places[-1]]
+
+
+def complete_trees(model, ids, found):
+    """All complete trees that derivations lead to without a further word, the best first."""
+    ended, frontier = [], list(found)
+    while frontier:
+        actions, log_p = frontier.pop()
+        for word, action, step in next_steps(model, ids, actions):
+            if word is None:
+                after = (*actions, action), log_p + step
+                is_complete = state_after(model, after[0]).is_finished
+                (ended if is_complete else frontier).append(after)
+    return sorted(ended, key=lambda one: -one[1])
+
+
+def entropy(log_ps):
+    shares = np.exp(log_ps - np.logaddexp.reduce(log_ps))
+    return -float(shares @ np.log2(shares))
+
+
+def near(values):
+    return pytest.approx(values, rel=1e-4, abs=1e-4)
+
+
+def test_surprisal_and_its_shares(model, ids, prefixes, records):
+    for (before, after), record in zip(pairwise(prefixes), records, strict=True):
+        actions_alone = without_word(model, ids, after)
+        assert record.surprisal == near(bits(log_probs(after)) - bits(log_probs(before)))
+        assert record.syntactic == near(bits(actions_alone) - bits(log_probs(before)))
+        assert record.lexical == near(bits(log_probs(after)) - bits(actions_alone))
+
+
+def test_with_sum_all_a_derivation_that_is_dropped_counts_at_the_next_word(model, ids, prefixes):
+    options = SearchOptions(beam=10**6, fast_track=0, word_beam=2, sum_all=True)
+    [found] = measure(model, [SENTENCE], options)
+    kept, before = {()}, [0.0]
+    for derivations, record in zip(prefixes[1:], found.records, strict=True):
+        reached = [(actions, p) for actions, p in derivations if begun(actions) in kept]
+        actions_alone = without_word(model, ids, reached)
+        assert record.syntactic == near(bits(actions_alone) - bits(before))
+        assert record.lexical == near(bits(log_probs(reached)) - bits(actions_alone))
+        assert record.surprisal == near(record.syntactic + record.lexical)
+        kept, before = {actions for actions, _ in reached[:2]}, log_probs(reached)
+
+
+def test_shares_in_the_best_partial_tree(model, ids, prefixes, records):
+    for (before, after), record in zip(pairwise(prefixes), records, strict=True):
+        best, score = after[0]
+        lexical = word_log_prob(model, ids, best)
+        at_word = dict(before)[begun(best)]
+        assert record.best_lexical == near(-lexical / math.log(2))
+        assert record.best_syntactic == near((at_word + lexical - score) / math.log(2))
+        assert record.open == state_after(model, best).open
+
+
+def test_entropy_of_the_partial_trees_and_its_change(prefixes, records):
+    expected = [entropy(log_probs(found)) for found in prefixes]
+    assert [record.entropy for record in records] == near(expected[1:])
+    assert [record.entropy_delta for record in records] == near(np.diff(expected))
+
+
+def test_rounds_and_distance(model, ids, prefixes, records):
+    """An unlimited beam carries out each action that can come before the word, one round after another."""
+    for number, record in enumerate(records):
+        frontier, done, rounds = prefixes[number], 0, 0
+        while frontier:
+            rounds, following = rounds + 1, []
+            for actions, _ in frontier:
+                for word, action, _ in next_steps(model, ids[:number], actions):
+                    ends = state_after(model, (*actions, action)).is_finished
+                    done += word == ids[number] or (word is None and not ends)
+                    if word is None and not ends:
+                        following.append(((*actions, action), 0.0))
+            frontier = following
+        assert (record.rounds, record.actions) == (rounds, done)
+
+
+def test_constituents_opened_and_closed(model, ids, prefixes):
+    [found] = measure(model, [SENTENCE], EVERYTHING, end=True)
+    derivations = [*prefixes[1:], complete_trees(model, ids, prefixes[-1])]
+    for after, record in zip(derivations, found.records, strict=True):
+        shares = np.exp(log_probs(after) + bits(log_probs(after)) * math.log(2))
+        between = [since_word_before(actions) for actions, _ in after]
+        opened = [sum(a >= model.transitions.first_open for a in actions) for actions in between]
+        closed = [actions.count(REDUCE) for actions in between]
+        assert (record.opened, record.closed) == near((shares @ opened, shares @ closed))
+        assert (record.best_opened, record.best_closed) == (opened[0], closed[0])
+    assert found.records[-1].closed >= 1
+
+
+def next_word_entropies(model, ids, prefixes):
+    """Per prefix, the entropy over each word that can follow and the end, from the probabilities of longer prefixes."""
+    for number, found in enumerate(prefixes):
+        ended = complete_trees(model, ids[:number], found) if number else []
+        outcomes = [np.logaddexp.reduce(log_probs(ended))]
+        for word in range(1, len(model.vocabulary.words)):
+            *_, longer = every_derivation(model, [*ids[:number], word])
+            outcomes.append(np.logaddexp.reduce(log_probs(longer)))
+        possible = np.array(outcomes)[np.isfinite(outcomes)]
+        # these are all that can happen
+        assert bits(possible) == near(bits(log_probs(found)))
+        yield entropy(possible)
+
+
+def test_entropy_of_the_next_word_and_its_change(model, ids, prefixes):
+    [found] = measure(model, [SENTENCE[:2]], replace(EVERYTHING, next_word=True), end=True)
+    *words, end = found.records
+    expected = list(next_word_entropies(model, ids, prefixes[:3]))
+    assert [record.next_word_entropy for record in words] == near(expected[1:])
+    assert [record.next_word_entropy_delta for record in words] == near(np.diff(expected))
+    assert end.next_word_entropy is end.next_word_entropy_delta is None
+
+
+@pytest.mark.parametrize("search", ["beam", "particles", "variable"])
+def test_other_measures_do_not_depend_on_the_next_word(model, search, monkeypatch):
+    monkeypatch.setattr("rnng_dy.search.incremental.MAX_STATES", 50)
+    options = SearchOptions(search, particles=40, beam=20, fast_track=2, word_beam=4)
+    [alone] = measure(model, [SENTENCE], options, end=True)
+    [both] = measure(model, [SENTENCE], replace(options, next_word=True), end=True)
+    for one, other in zip(alone.records, both.records, strict=True):
+        assert one.surprisal == near(other.surprisal)
+        assert (one.next_word_entropy, one.next_word_entropy_delta) == (None, None)
+        assert other.token is None or other.next_word_entropy > 0
+
+
+def test_a_reader_has_the_same_measures(model):
+    options = replace(EVERYTHING, next_word=True)
+    [found] = measure(model, [SENTENCE], options)
+    reader = model.reader(options)
+    for token, record in zip(SENTENCE, found.records, strict=True):
+        pushed = reader.push(token)
+        assert pushed.next_word_entropy == near(record.next_word_entropy)
+        assert pushed.next_word_entropy_delta == near(record.next_word_entropy_delta)
+        assert (pushed.opened, pushed.closed) == near((record.opened, record.closed))
+
+
+def entropies_by_surprisal(scorer, seen, words):
+    """The entropy before each word but the first, and before the end, from the surprisals of all words there."""
+    for i in range(1, len(seen) + 1):
+        sentences = [[*seen[:i], word] for word in words]
+        found = scorer.surprisals_of(sentences, sentences)
+        p = [2.0 ** -records[i].surprisal for records in found]
+        [records] = scorer.surprisals_of([seen[:i]], [seen[:i]])
+        p = np.array([*p, 2.0 ** -records[i].surprisal])
+        assert p.sum() == pytest.approx(1, abs=1e-4)
+        yield -float(p @ np.log2(p))
+
+
+def test_entropy_of_the_next_word_of_an_lstm(generative_sentences, monkeypatch):
+    monkeypatch.setattr("rnng_dy.baselines.lstm_lm.ENTROPIES", 3)
+    few = generative_sentences[:12]
+    vocabulary = GenerativeModel.vocabulary_type.build(simple_clusters(few), few)
+    scorer = LstmLanguageModel(vocabulary, LanguageModelSizes(1, 6, 6), seed=3)
+    words = vocabulary.words.symbols[1:]
+    seen = list(few[0].unkified[:5])
+    [found] = scorer.next_word_entropies([seen])
+    assert found[1:] == near(list(entropies_by_surprisal(scorer, seen, words)))
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_entropy_of_the_next_word_of_n_grams(generative_sentences, order):
+    few = [sentence.unkified for sentence in generative_sentences[:12]]
+    scorer = KneserNey(few, ["unseen"], order)
+    words = sorted(word for word in scorer.vocabulary if not word.endswith(" "))
+    seen = [*few[0][:3], "unseen", few[1][0]]
+    [found] = scorer.next_word_entropies([seen])
+    assert found[1:] == near(list(entropies_by_surprisal(scorer, seen, words)))
+
+
+def test_the_page_defines_every_column_in_the_order_of_the_table():
+    page = (CHECKOUT / "docs" / "measures.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`.*?) \| ", page, re.MULTILINE)
+    assert re.findall(r"`(\w+)`", " ".join(rows))[3:] == list(MEASURES)
