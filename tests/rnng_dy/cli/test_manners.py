@@ -19,7 +19,17 @@ from .test_quiet import all_commands
 
 MODELS = DATA / "models-0.1.0"
 SENTENCE = re.compile(r"(?=[A-Z`-]).*\.(\s+\[default: .+\])?", re.DOTALL)
-TEXT = {"--encoding", "--sections", "--name", "--device", "--licence", "--data"}
+TEXT = {
+    "--host",
+    "--root-path",
+    "--token",
+    "--encoding",
+    "--sections",
+    "--name",
+    "--device",
+    "--licence",
+    "--data",
+}
 """Options that take text which is no name of a file."""
 
 
