@@ -15,7 +15,7 @@ from rnng_dy.cli.options import type_of
 from rnng_dy.cli.paths import MODEL
 from rnng_dy.cli.quiet import say, warn
 from rnng_dy.known_models import known_models
-from rnng_dy.serve import app, listen, require, run
+from rnng_dy.serve import app, require
 from rnng_dy.serve.requests import Limits
 
 LOCAL = ("127.0.0.1", "localhost", "::1")
@@ -77,12 +77,15 @@ def serve(folders, host, port, root_path, workers, token, limits) -> None:
     models = _named(folders)
     if host not in LOCAL and token is None:
         warn(f"everybody who reaches {host} can use this server: --token admits only some")
+    # they need libraries of the extra [serve]
+    from rnng_dy.serve.connections import listen, server
+
     # before the models are loaded, which takes seconds
     listening = listen(host, port)
     application = app(models, workers, limits, token)
     shown = f"[{host}]" if ":" in host else host
     say(f"open http://{shown}:{listening.getsockname()[1]}{root_path}/ in a browser; Ctrl-C ends")
-    run(application, listening, root_path)
+    server(application, root_path).run([listening])
 
 
 def _named(folders: tuple[str, ...]) -> dict[str, str]:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
 from oracle.errors import RnngError
-
-CONNECTIONS = 1000
-"""The most clients at a time; others get the status 503 at once."""
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -55,25 +51,3 @@ def app(
     limits = limits or Limits()
     queue = Queue(partial(open_answers, models, limits), workers, limits)
     return application(queue, limits, token)
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens; port 0 is a free one. Raises OSError if that is impossible."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    return socket.create_server((host, port), family=family, backlog=CONNECTIONS)
-
-
-def run(application: Starlette, listening: socket.socket, root_path: str) -> None:
-    """Serve an application until a signal ends it."""
-    import uvicorn
-
-    config = uvicorn.Config(
-        application,
-        root_path=root_path,
-        log_level="warning",
-        server_header=False,
-        timeout_keep_alive=15,
-        limit_concurrency=CONNECTIONS,
-        timeout_graceful_shutdown=5,
-    )
-    uvicorn.Server(config).run([listening])

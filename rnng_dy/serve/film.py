@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from oracle.brackets import parse_line
 from oracle.transitions import SHIFT, TransitionSystem
@@ -17,26 +17,29 @@ SHOWN = 10
 
 
 def frames(records: Sequence[WordRecord], transitions: TransitionSystem) -> list[dict[str, Any]]:
-    """Return a frame per word: its partial trees, their shares, and the word at which each one dies.
+    """Return a frame per word: its partial trees, their shares, and what becomes of each one.
 
-    A partial tree dies at the first word that no partial tree of the beam reaches from it. A frame also says how much
-    probability the partial trees had, before the word, that died at it.
+    A partial tree dies at the first word that no partial tree of the beam reaches from it. Otherwise it leads to some
+    of the last beam, whose share is told. A frame also says how much probability the partial trees had, before the
+    word, that died at it.
     """
     reached = [i for i, record in enumerate(records) if record.beam]
-    ends = _ends([records[i].beam for i in reached])
+    beams = [records[i].beam for i in reached]
+    fates = _fates(beams)
     found, before = [], []
     for i, place in enumerate(reached):
         record, tokens = records[place], tokens_so_far(records, place + 1)
         of_beam = shares([analysis.log_prob for analysis in record.beam])
-        died = [share for share, end in zip(before, ends[i - 1], strict=False) if end == i]
+        died = [share for share, fate in zip(before, fates[i - 1], strict=False) if fate.dies == i]
         trees = [
             {
                 "text": visible(transitions.partial_brackets(analysis.actions, tokens)),
                 "share": share,
                 "said": percent(share),
-                "dies": None if end is None else _word(records[reached[end]]),
+                "dies": None if fate.dies is None else _word(records[reached[fate.dies]]),
+                "last": percent(fate.last),
             }
-            for analysis, share, end in zip(record.beam, of_beam, ends[i], strict=True)
+            for analysis, share, fate in zip(record.beam, of_beam, fates[i], strict=True)
         ]
         found.append(
             {
@@ -66,19 +69,31 @@ def _word(record: WordRecord) -> str:
     return visible(END if record.token is None else record.token)
 
 
-def _ends(beams: Sequence[Sequence[Analysis]]) -> list[list[int | None]]:
-    """Return the number of the word at which each partial tree of each word dies; None for a survivor."""
-    ends: list[list[int | None]] = [[None] * len(beam) for beam in beams]
-    for i in reversed(range(len(beams) - 1)):
-        for j, analysis in enumerate(beams[i]):
-            length, actions = len(analysis.actions), tuple(analysis.actions)
-            of_successors = [
-                end
-                for after, end in zip(beams[i + 1], ends[i + 1], strict=True)
-                if tuple(after.actions[:length]) == actions
-            ]
-            if not of_successors:
-                ends[i][j] = i + 1
-            elif None not in of_successors:
-                ends[i][j] = max(of_successors)
-    return ends
+class _Fate(NamedTuple):
+    """What becomes of a partial tree."""
+
+    dies: int | None
+    """Number of the word at which it dies; None for a survivor."""
+    last: float
+    """Share, in the last beam, of the partial trees that it leads to."""
+
+
+def _fates(beams: Sequence[Sequence[Analysis]]) -> list[list[_Fate]]:
+    """Return the fate of each partial tree of each word."""
+    found: list[list[_Fate]] = []
+    for i, beam in reversed(list(enumerate(beams))):
+        if not found:
+            of_last = shares([analysis.log_prob for analysis in beam])
+            found.append([_Fate(None, share) for share in of_last])
+            continue
+        after = list(zip(beams[i + 1], found[0], strict=True))
+        found.insert(0, [_fate(tuple(analysis.actions), after, i + 1) for analysis in beam])
+    return found
+
+
+def _fate(actions: tuple[str, ...], after: Sequence[tuple[Analysis, _Fate]], number: int) -> _Fate:
+    """Return the fate of a partial tree from those of the partial trees after the next word, which has a number."""
+    successors = [fate for x, fate in after if tuple(x.actions[: len(actions)]) == actions]
+    ends = [fate.dies for fate in successors]
+    died = None if None in ends else max(filter(None, ends), default=number)
+    return _Fate(died, sum(fate.last for fate in successors))

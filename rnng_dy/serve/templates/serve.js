@@ -149,7 +149,7 @@ function film(box) {
     name: frame.word,
     said: frame.died ? filled(died, frame.died, frame.had) : "",
     trees: frame.trees.map((tree) => ({
-      ...tree, said: `${tree.said}, ${tree.dies ? filled(dies, tree.dies) : survives}`,
+      ...tree, said: `${tree.said}, ${tree.dies ? filled(dies, tree.dies) : filled(survives, tree.last)}`,
     })),
   }));
   const open = player(box);

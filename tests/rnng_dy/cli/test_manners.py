@@ -20,6 +20,9 @@ from .test_quiet import all_commands
 MODELS = DATA / "models-0.1.0"
 SENTENCE = re.compile(r"(?=[A-Z`-]).*\.(\s+\[default: .+\])?", re.DOTALL)
 TEXT = {
+    "--host",
+    "--root-path",
+    "--token",
     "--encoding",
     "--sections",
     "--name",

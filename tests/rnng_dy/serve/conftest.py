@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
+from contextlib import contextmanager
+
 import pytest
 
 import rnng_dy
@@ -27,3 +31,18 @@ def client(models):
 
     with TestClient(app(models)) as found:
         yield found
+
+
+@contextmanager
+def serving(application):
+    """The port of a server in a thread."""
+    from rnng_dy.serve.connections import listen, server
+
+    listening, running = listen("127.0.0.1", 0), server(application)
+    thread = threading.Thread(target=lambda: asyncio.run(running.serve([listening])))
+    thread.start()
+    try:
+        yield listening.getsockname()[1]
+    finally:
+        running.should_exit = True
+        thread.join(60)

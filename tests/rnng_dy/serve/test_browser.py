@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
-import threading
 import time
 
 import pytest
 
-from rnng_dy.serve import app, listen
+from rnng_dy.serve import app
+
+from .conftest import serving
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -19,15 +19,8 @@ WIDTHS = (320, 768, 1440)
 @pytest.fixture(scope="module")
 def address(models):
     """The address of a server in a thread."""
-    import uvicorn
-
-    listening = listen("127.0.0.1", 0)
-    server = uvicorn.Server(uvicorn.Config(app(models), log_level="warning"))
-    thread = threading.Thread(target=lambda: asyncio.run(server.serve([listening])))
-    thread.start()
-    yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-    server.should_exit = True
-    thread.join(60)
+    with serving(app(models)) as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 @pytest.fixture(scope="module")
