@@ -19,7 +19,7 @@ from rnng_dy.evaluation.reading_times import report
 from rnng_dy.evaluation.reading_times.alignment import align, require_aligned
 from rnng_dy.evaluation.reading_times.predictors import Exclusions
 from rnng_dy.evaluation.reading_times.regression import require_scipy
-from rnng_dy.evaluation.reading_times.study import Options, Study, run
+from rnng_dy.evaluation.reading_times.study import Options, Study, run_study
 from rnng_dy.evaluation.reading_times.tables import (
     Columns,
     Times,
@@ -166,7 +166,7 @@ def reading_times(
         require_scipy()
     counts = None if frequencies is None else read_frequencies(frequencies)
     times = read_times(times_path, Columns(*(chosen[name] for name in Columns._fields)), counts)
-    study = run(times, _aligned(times, surprisals, allow_missing), _options(chosen))
+    study = run_study(times, _aligned(times, surprisals, allow_missing), _options(chosen))
     _report(times, study)
     write_output(output, _csv(report.system_rows(study)))
     write_output(coefficients, _csv(report.coefficient_rows(study)))

@@ -118,7 +118,7 @@ class Study:
         return int((sums > 0).sum()), len(sums)
 
 
-def run(times: Times, systems: Systems, options: Options = Options()) -> Study:
+def run_study(times: Times, systems: Systems, options: Options = Options()) -> Study:
     """Return the study of the systems' surprisals on the rows that all of them have.
 
     Raises RnngError if too few rows or only one item is left, or if a predictor is constant or depends on others.

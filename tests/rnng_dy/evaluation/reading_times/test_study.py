@@ -10,7 +10,7 @@ import pytest
 from oracle.errors import InputError, RnngError
 from rnng_dy.evaluation.reading_times.alignment import align, require_aligned
 from rnng_dy.evaluation.reading_times.predictors import Exclusions, rows_used, terms
-from rnng_dy.evaluation.reading_times.study import Options, binned, run
+from rnng_dy.evaluation.reading_times.study import Options, binned, run_study
 from rnng_dy.evaluation.reading_times.tables import (
     Columns,
     read_frequencies,
@@ -75,7 +75,7 @@ def change(path, old, new):
 def test_held_out_likelihoods_by_hand(made):
     times = times_of(made)
     systems = systems_of(made, times, "good")
-    study = run(times, systems, Options(spillover=0))
+    study = run_study(times, systems, Options(spillover=0))
     y = np.array([t for _, t in sorted(zip(times.word_of, times.times, strict=True))])
     bits = np.array([reading.bits for reading in systems["good"]])
     lengths = np.array([len(word.text) for word in times.words])
@@ -154,14 +154,14 @@ def test_rows_are_left_out_for_reasons(made, options, per_item, reason):
 
 def test_a_system_that_explains_beats_one_that_does_not(made):
     times = times_of(made)
-    study = run(times, systems_of(made, times, "good", "noise"), Options(permutations=2000))
+    study = run_study(times, systems_of(made, times, "good", "noise"), Options(permutations=2000))
     good, noise = study.systems
     assert good.p < 0.01 < noise.p
     [pair] = study.pairs
     assert (pair.first, pair.second) == ("good", "noise")
     assert pair.difference == pytest.approx((good.deltas - noise.deltas).mean())
     assert pair.p == pair.p_holm < 0.01
-    again = run(times, systems_of(made, times, "good", "noise"), Options(permutations=2000))
+    again = run_study(times, systems_of(made, times, "good", "noise"), Options(permutations=2000))
     assert again.pairs == study.pairs
 
 
@@ -176,8 +176,8 @@ def test_rows_of_subjects_and_intercepts_of_both(made):
     (made / "times.csv").write_text("\n".join(rows), encoding="utf-8")
     times = times_of(made, subject="reader")
     systems = systems_of(made, times, "good")
-    plain = run(times, systems, Options(spillover=0))
-    mixed = run(times, systems, Options(spillover=0, mixed=True))
+    plain = run_study(times, systems, Options(spillover=0))
+    mixed = run_study(times, systems, Options(spillover=0, mixed=True))
     assert len(mixed.times) == 3 * ITEMS * WORDS
     assert set(mixed.subjects) == {"ann", "bob", "eve"}
     # the readers differ by a constant, which intercepts explain
@@ -272,17 +272,17 @@ def test_one_item_has_no_cross_validation(made):
     times = times_of(made)
     readings = read_surprisals(str(made / "good.tsv"))[:WORDS]
     with pytest.raises(RnngError, match="two items at least"):
-        run(times, {"good": readings})
+        run_study(times, {"good": readings})
     none = Options(exclusions=Exclusions(times_between=(1.0, 2.0)))
     with pytest.raises(RnngError, match=r"no row of .*times.csv is left: first words of an item"):
-        run(times, {"good": readings}, none)
+        run_study(times, {"good": readings}, none)
 
 
 def test_a_constant_predictor_is_named(made):
     times = times_of(made)
     readings = [reading._replace(bits=2.5) for reading in read_surprisals(str(made / "good.tsv"))]
     with pytest.raises(RnngError, match="surprisal is the same in all rows"):
-        run(times, {"good": readings})
+        run_study(times, {"good": readings})
 
 
 def test_bins_are_equally_large_and_have_their_means():
