@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from oracle.errors import InputError, RnngError
+from oracle.tables import read_columns
 from rnng_dy.evaluation.records import END
 from rnng_dy.search.words import WordRecord, WordScorer
-from rnng_dy.text.cells import read_cells
 from rnng_dy.text.conventions import unspelled
 
 _NEEDED = ("sentence_id", "token", "surprisal")
@@ -83,23 +83,12 @@ class SurprisalTable(WordScorer):
 
 
 def _rows(path: str) -> Iterator[_Row]:
-    lines = read_cells(path, quoted_tsv=False)
-    first, header = next(lines, (1, []))
-    if missing := [name for name in _NEEDED if name not in header]:
-        message = f"no column {missing[0]!r}: a table of surprisals has {', '.join(_NEEDED)}"
-        raise InputError(message, path, first)
-    for line, cells in lines:
-        if len(cells) != len(header):
-            message = f"{len(cells)} columns, and the first line has {len(header)}"
-            raise InputError(message, path, line)
-        row = dict(zip(header, cells, strict=True))
+    for line, (sentence, token, bits, known) in read_columns(path, _NEEDED, ["known"]):
         try:
-            surprisal = float(row["surprisal"])
+            surprisal = float(bits)
         except ValueError:
-            message = f"the surprisal {row['surprisal']!r} is no number"
-            raise InputError(message, path, line) from None
-        token = "" if row["token"] == END else _plain(row["token"])
-        yield _Row(row["sentence_id"], token, surprisal, row.get("known") != "0")
+            raise InputError(f"the surprisal {bits!r} is no number", path, line) from None
+        yield _Row(sentence, "" if token == END else _plain(token), surprisal, known != "0")
 
 
 def _plain(token: str) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from oracle.errors import InputError
 from oracle.sentences import SourceSentence
-from rnng_dy.text.cells import read_cells
+from oracle.tables import read_cells
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.sources import RawText
 

@@ -63,7 +63,7 @@ def test_it_is_a_scorer_by_name(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("token,surprisal\na,1\n", "1: no column 'sentence_id': a table of surprisals has"),
+        ("token,surprisal\na,1\n", "1: no column 'sentence_id'; the columns are: token, surprisal"),
         ("sentence_id,token,surprisal\n1,a,1\n1,b,high\n", "3: the surprisal 'high' is no number"),
         ("sentence_id,token,surprisal\n1,a\n", "2: 2 columns, and the first line has 3"),
         ("sentence_id,token,surprisal\n1,b,1\n", " no sentence 'a b' in this table"),

@@ -240,7 +240,7 @@ def test_ends_of_sentences_are_no_words_and_infinite_bits_are_none(tmp_path):
         ("\n4,12,", "\n4,1.5,", ":2: column 'position': '1.5' is no whole number"),
         ("\n4,12,", "\n4,11,", "line 2 has"),
         ("\n4,12,", "\n4,12,more,", ":2: 6 columns, and the first line has 5"),
-        ("4,12,", '4,12,"', ":2: no table: "),
+        ("4,12,", '4,12,"', ":2: no CSV: "),
     ],
 )
 def test_a_table_of_times_that_is_none(made, old, new, says):
