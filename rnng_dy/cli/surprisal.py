@@ -50,7 +50,7 @@ from rnng_dy.search.trees import NumberedSentence
 from rnng_dy.search.unknown_words import LocatedSentence, require_known
 from rnng_dy.search.words import MeasuredSentence
 from rnng_dy.text.sources import Source
-from rnng_dy.text.stimuli import read_stimuli
+from rnng_dy.text.stimuli import Stimuli, read_stimuli
 
 Message = tuple[Callable[[str], None], str]
 """A function that prints a message, and the message."""
@@ -150,10 +150,9 @@ def surprisal(
         columns = ["surprisal", *(OF_NEXT_WORD if next_word else ())]
     model = job.open_place(place)
     transitions = getattr(model, "transitions", TOP_DOWN)
-    if stimuli:
-        sentences = stimuli.tokenised(model.segmenter, source.text)
-    else:
-        sentences = source.read(lambda: model.segmenter, warn)
+    if is_open:
+        columns = [*columns, *OPEN_MEASURES]
+    sentences, rows = _read(source, stimuli, model, columns, style, raw, by_region)
     if unknown == "error":
         located = [LocatedSentence(source.path, s.line, s.tokens, s.unkified) for s in sentences]
         require_known(model, located)
@@ -162,11 +161,6 @@ def surprisal(
     if is_open:
         spelling = required_spelling(model, description)
         sentences, spellings = with_open_classes(spelling, sentences)
-        columns = [*columns, *OPEN_MEASURES]
-    if stimuli:
-        rows = (RegionRows if by_region else StimulusRows)(columns, style, sentences, stimuli)
-    else:
-        rows = _rows(columns, style, sentences, source.path, raw)
     items = [NumberedSentence(i, s) for i, s in enumerate(sentences)]
     what = Written(columns, end, transitions, rows, spellings)
     run = partial(
@@ -250,19 +244,27 @@ def _check_rows(source: Source, raw: str | None, by_region: bool, end: bool) -> 
         )
 
 
-def _rows(
+def _read(
+    source: Source,
+    stimuli: Stimuli | None,
+    model,
     columns: Sequence[str],
     style: str,
-    sentences: Sequence[SourceSentence],
-    path: str,
     raw: str | None,
-) -> TokenRows:
-    """Return the rows of a table: tokens, or with --merge written words. Raises InputError if they do not align."""
+    by_region: bool,
+) -> tuple[Sequence[SourceSentence], TokenRows]:
+    """Return the sentences of INPUT, and the rows of the table. Raises InputError if words and tokens do not align."""
+    if stimuli:
+        sentences = stimuli.tokenised(model.segmenter, source.text)
+        kind = RegionRows if by_region else StimulusRows
+        return sentences, kind(columns, style, sentences, stimuli)
+    sentences = source.read(lambda: model.segmenter, warn)
     if raw is None:
-        return TokenRows(columns, style)
+        return sentences, TokenRows(columns, style)
     if raw == ITSELF:
-        return TextRows(columns, style, sentences, path)
-    return RawLineRows(columns, style, read_raw(raw, [s.tokens for s in sentences], path), raw)
+        return sentences, TextRows(columns, style, sentences, source.path)
+    lines = read_raw(raw, [s.tokens for s in sentences], source.path)
+    return sentences, RawLineRows(columns, style, lines, raw)
 
 
 def _refuse_for_words(outputs: Outputs) -> None:
