@@ -9,7 +9,7 @@ import click
 
 from oracle.errors import RnngError
 from oracle.parsed import ParsedSentence
-from oracle.streams import from_json
+from oracle.streams import file_hash, from_json
 from rnng_dy.cli.group import Sectioned
 from rnng_dy.cli.job import Job, sentences_job
 from rnng_dy.cli.options import (
@@ -84,13 +84,16 @@ def self_train(
     """  # fmt: skip
     if source.path == "-":
         raise click.UsageError("--resume reads INPUT again: name a file")
+    for path in (trees, dev_trees):
+        # raises OSError before the work if the training could not read it
+        file_hash(path)
     place, given = Path(folder), None
     if generator is not None:
         given = ModelFolder("generative", generator, job.device)
     options = SilverOptions(samples, seed, given)
     parser = job.open("discriminative", *folders)
     like = settings_like(parser)
-    decides = [source, samples, seed, *(given.content() if given else ())]
+    decides = [source._replace(path=""), samples, seed, *(given.content() if given else ())]
     key = content_hash(*job.place.content(), Path(source.path), *decides)
     _open_folder(place, job.resume, key)
     if not (place / PARSED).exists():
@@ -117,11 +120,11 @@ def self_train(
 def _open_folder(place: Path, resume: bool, key: str) -> None:
     """Make the folder, or see that it can be resumed. Raises RnngError if not."""
     record = place / RECORD
-    if not place.exists():
-        place.mkdir(parents=True)
-        write_json(record, {"key": key})
-    elif not resume:
+    if place.exists() and not resume:
         raise RnngError(f"{place} exists: continue with --resume, or name another --into folder")
+    place.mkdir(parents=True, exist_ok=True)
+    if not any(place.iterdir()):
+        write_json(record, {"key": key})
     elif not record.exists() or from_json(record.read_bytes()) != {"key": key}:
         raise RnngError(f"{place} was made from another parser, input or options: name another")
 

@@ -172,6 +172,9 @@ def test_what_cannot_be_is_refused():
     assert "--resume reads INPUT again" in refused(
         Path(), *COMMAND.replace("text.txt", "-").split(), "--into", "x"
     )
-    said = refused(Path(), *COMMAND.replace("0.2", "1").split(), "--seed", "3", "--into", "none")
-    assert "choose a lower --keep-above" in said or "made" in said
+    missing = refused(Path(), *COMMAND.replace("dev.trees", "no.trees").split(), "--into", "x")
+    assert "no.trees: No such file" in missing and not Path("x").exists()
+    Path("other").mkdir()
+    Path("other/file").touch()
+    assert "other was made from" in refused(Path(), *COMMAND.split(), "--into", "other", "--resume")
     assert self_training.settings_like(rnng_dy.load("parser"))["tagger"] is False
