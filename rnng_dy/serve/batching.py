@@ -84,9 +84,10 @@ class Queue:
         self._mean_seconds = 0.05
         """Mean time per request, over about the last hundred."""
 
-    def now(self, batch: Sequence[Request]) -> Sequence[Answer]:
-        """Return the first worker's answers, outside of the event loop; raises the errors of its start."""
-        return self._workers[0].submit(batch).result()
+    def described(self) -> Sequence[Answer]:
+        """Wait until all workers have opened their work; return its answer to the empty batch. Raises its errors."""
+        opening = [worker.submit([]) for worker in self._workers]
+        return [opened.result() for opened in opening][0]
 
     async def answer(self, request: Request) -> Answer:
         """Return a model's answer. A task that is cancelled meanwhile leaves the queue.
@@ -166,6 +167,8 @@ class Queue:
         """Replace a worker. The requests of a broken one are computed again, each alone, but once only."""
         self._workers[number].kill()
         self._workers[number] = self._open()
+        # it opens its work at once
+        self._workers[number].submit([])
         self.metrics.replaced += 1
         if is_broken and not batch[0].is_alone:
             for waiting in batch:

@@ -16,6 +16,8 @@ from rnng_dy.serve.pages import DEFAULTS
 from rnng_dy.serve.requests import Limits
 from rnng_dy.serve.view import PAGES, TEMPLATES, texts
 
+from ..conftest import make_parser
+
 # small and quick answers of each page
 QUERIES = {
     "parse": {"text": "It works."},
@@ -201,3 +203,18 @@ def test_texts_are_all_used_and_defined():
         assert (
             titles or f"t.{name}" in templates or f'"{name}"' in sources or f"'{name}'" in sources
         )
+
+
+def test_a_model_with_attention_shows_it_on_the_edges(sentences):
+    from starlette.testclient import TestClient
+
+    from rnng_dy.serve import app
+
+    tokens = [[list(pair) for pair in zip(sentences[0].tokens, sentences[0].tags, strict=True)]]
+    with TestClient(app({"gated": make_parser(sentences, "gated-attention")})) as client:
+        found = client.post("/api/parse", json={"sentences": tokens}).json()["sentences"][0]
+        weights = found["trees"][0]["weights"]
+        tagged = "\n".join(" ".join(map("_".join, sentence)) for sentence in tokens)
+        page = client.get("/parse", params={"text": "x", "tagged": tagged}).text
+    assert all(sum(of_constituent) == pytest.approx(1, abs=1e-4) for of_constituent in weights)
+    assert page.count("stroke-width") == sum(map(len, weights)) > 0

@@ -23,6 +23,8 @@ class Work:
         self.batches: list[list[str]] = []
 
     def __call__(self, batch):
+        if not batch:
+            return []
         self.has_begun.set()
         assert self.may_go_on.wait(60)
         self.batches.append([request.text for request in batch])
@@ -153,7 +155,7 @@ def test_a_computation_beyond_its_time_is_given_up():
 def test_a_worker_that_is_killed_is_replaced_and_no_request_is_lost():
     limits = Limits()
     queue = Queue(partial(open_answers, {"english": "english"}, limits), 1, limits)
-    [described] = queue.now([])
+    [described] = queue.described()
     assert (described.name, described.kind.has_trees) == ("english", True)
     request = Parse(model="english", text="The cat sat.")
 
