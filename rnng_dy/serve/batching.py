@@ -87,7 +87,8 @@ class Queue:
     def described(self) -> Sequence[Answer]:
         """Wait until all workers have opened their work; return its answer to the empty batch. Raises its errors."""
         opening = [worker.submit([]) for worker in self._workers]
-        return [opened.result() for opened in opening][0]
+        answers = [opened.result() for opened in opening]
+        return answers[0]
 
     async def answer(self, request: Request) -> Answer:
         """Return a model's answer. A task that is cancelled meanwhile leaves the queue.
