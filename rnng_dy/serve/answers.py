@@ -172,7 +172,10 @@ def _surprisal(model: Any, batch: Sequence[Surprisal], limits: Limits) -> list[A
         options = SearchOptions(beam=first.beam, word_beam=first.word_beam)
         found = list(measure(model, flat, options, first.end))
     else:
-        found = [MeasuredSentence(list(r)) for r in model.surprisals_of(flat)]
+        found = [
+            MeasuredSentence([r for r in records if first.end or r.token is not None])
+            for records in model.surprisals_of(flat)
+        ]
     return _by_request(found, sentences)
 
 

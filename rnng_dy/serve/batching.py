@@ -165,13 +165,16 @@ class Queue:
         return batch
 
     def _replace(self, number: int, batch: Sequence[Waiting], is_broken: bool) -> None:
-        """Replace a worker. The requests of a broken one are computed again, each alone, but once only."""
+        """Replace a worker. Its requests are computed again, each alone, except one that was alone already.
+
+        One request that takes too long is not tried again.
+        """
         self._workers[number].kill()
         self._workers[number] = self._open()
         # it opens its work at once
         self._workers[number].submit([])
         self.metrics.replaced += 1
-        if is_broken and not batch[0].is_alone:
+        if not batch[0].is_alone and (is_broken or len(batch) > 1):
             for waiting in batch:
                 waiting.is_alone = True
             self._waiting.extendleft(reversed(batch))

@@ -12,9 +12,11 @@ from xml.etree import ElementTree
 import nltk
 import pytest
 
+from rnng_dy.baselines.lstm_lm import LstmLanguageModel
 from rnng_dy.serve.pages import DEFAULTS
 from rnng_dy.serve.requests import Limits
 from rnng_dy.serve.view import PAGES, TEMPLATES, texts
+from rnng_dy.sizes import LanguageModelSizes
 
 from ..conftest import make_parser
 
@@ -218,3 +220,22 @@ def test_a_model_with_attention_shows_it_on_the_edges(sentences):
         page = client.get("/parse", params={"text": "x", "tagged": tagged}).text
     assert all(sum(of_constituent) == pytest.approx(1, abs=1e-4) for of_constituent in weights)
     assert page.count("stroke-width") == sum(map(len, weights)) > 0
+
+
+def test_a_model_without_trees_has_bars_and_no_film(models):
+    from starlette.testclient import TestClient
+
+    from rnng_dy.serve import app
+
+    lstm = LstmLanguageModel(models["english-generative"].vocabulary, LanguageModelSizes(1, 6, 5))
+    with TestClient(app({"lstm": lstm})) as client:
+        found = client.post("/api/surprisal", json={"sentences": [["It", "works"]]}).json()
+        [sentence] = found["sentences"]
+        expected = lstm.surprisals_of([["It", "works"]])[0]
+        assert [word["surprisal"] for word in sentence["words"]] == pytest.approx(
+            [record.surprisal for record in expected[:2]], rel=1e-4
+        )
+        assert "It" in client.get("/surprisal", params={"text": "It works."}).text
+        for page in ("parse", "film", "sample"):
+            answer = client.get(f"/{page}")
+            assert (answer.status_code, "no model for it" in answer.text) == (400, True)
