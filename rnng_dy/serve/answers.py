@@ -15,6 +15,7 @@ from oracle.treebank import NO_TAG
 from rnng_dy import load
 from rnng_dy.execution.batches import batches
 from rnng_dy.registry import KINDS
+from rnng_dy.search.attention import attention_weights
 from rnng_dy.search.generation import generate_trees
 from rnng_dy.search.greedy import parse_batch
 from rnng_dy.search.nbest import nbest_batch
@@ -48,6 +49,8 @@ class TreesOf(NamedTuple):
     tags: Sequence[str] | None
     trees: Sequence[ScoredTree]
     posterior: Posterior | None = None
+    weights: Sequence[Sequence[Sequence[float]]] | None = None
+    """Attention weights of the children of each tree's constituents, inner ones first; None without attention."""
     problem: str = ""
     """The reason why there is no tree."""
 
@@ -119,7 +122,7 @@ def _best(
         ScoredTree(format_tree(model.transitions.tree_of(x.actions, words, given)), x.log_prob)
         for x in found.trees[:k]
     ]
-    return TreesOf(words, tags, trees, None, found.problem or "")
+    return TreesOf(words, tags, trees, None, _weights(model, trees), found.problem or "")
 
 
 def _read(parser: Any, tokens: Sequence[Token]) -> tuple[Sequence[str], Sequence[str] | None]:
@@ -142,8 +145,19 @@ def _parsed(parser: Any, read: Sequence[tuple], options: Parse) -> list[TreesOf]
             for of, samples in zip(read, drawn, strict=True)
         ]
     return [
-        TreesOf(*of, _scored(parser, of, trees), shares)
+        TreesOf(*of, scored := _scored(parser, of, trees), shares, _weights(parser, scored))
         for of, trees, shares in zip(read, best, posteriors, strict=True)
+    ]
+
+
+def _weights(model: Any, trees: Sequence[ScoredTree]) -> Sequence[Sequence[Sequence[float]]] | None:
+    """Return the attention weights of trees; None if the model's composition has none."""
+    if not (model.compose.has_weights and "stack" in model.state.parts):
+        return None
+    examples = [model.example_of(parse_line(tree), True) for tree, _ in trees]
+    return [
+        [weights.tolist() for _, weights in constituents or ()]
+        for constituents in attention_weights(model, examples)
     ]
 
 
@@ -158,7 +172,10 @@ def _surprisal(model: Any, batch: Sequence[Surprisal], limits: Limits) -> list[A
         options = SearchOptions(beam=first.beam, word_beam=first.word_beam)
         found = list(measure(model, flat, options, first.end))
     else:
-        found = [MeasuredSentence(list(r)) for r in model.surprisals_of(flat)]
+        found = [
+            MeasuredSentence([r for r in records if first.end or r.token is not None])
+            for records in model.surprisals_of(flat)
+        ]
     return _by_request(found, sentences)
 
 

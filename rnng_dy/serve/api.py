@@ -89,6 +89,9 @@ def _trees(found: TreesOf) -> dict[str, Any]:
         "trees": [{"tree": tree, "log_prob": log_prob} for tree, log_prob in found.trees],
         "problem": found.problem or None,
     }
+    if found.weights is not None:
+        for tree, weights in zip(content["trees"], found.weights, strict=True):
+            tree["weights"] = weights
     if found.posterior is not None:
         brackets = [
             {"label": b.label, "start": b.start, "end": b.end, "probability": p}

@@ -25,7 +25,7 @@ VERSION = "v1"
 def application(queue: Queue, limits: Limits, token: str | None) -> Starlette:
     """Return the application. Raises the errors of loading the models."""
     try:
-        models: dict[str, ServedModel] = {model.name: model for model in queue.now([])}
+        models: dict[str, ServedModel] = {model.name: model for model in queue.described()}
     except BaseException:
         queue.close()
         raise

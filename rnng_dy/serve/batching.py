@@ -84,9 +84,11 @@ class Queue:
         self._mean_seconds = 0.05
         """Mean time per request, over about the last hundred."""
 
-    def now(self, batch: Sequence[Request]) -> Sequence[Answer]:
-        """Return the first worker's answers, outside of the event loop; raises the errors of its start."""
-        return self._workers[0].submit(batch).result()
+    def described(self) -> Sequence[Answer]:
+        """Wait until all workers have opened their work; return its answer to the empty batch. Raises its errors."""
+        opening = [worker.submit([]) for worker in self._workers]
+        answers = [opened.result() for opened in opening]
+        return answers[0]
 
     async def answer(self, request: Request) -> Answer:
         """Return a model's answer. A task that is cancelled meanwhile leaves the queue.
@@ -163,11 +165,16 @@ class Queue:
         return batch
 
     def _replace(self, number: int, batch: Sequence[Waiting], is_broken: bool) -> None:
-        """Replace a worker. The requests of a broken one are computed again, each alone, but once only."""
+        """Replace a worker. Its requests are computed again, each alone, except one that was alone already.
+
+        One request that takes too long is not tried again.
+        """
         self._workers[number].kill()
         self._workers[number] = self._open()
+        # it opens its work at once
+        self._workers[number].submit([])
         self.metrics.replaced += 1
-        if is_broken and not batch[0].is_alone:
+        if not batch[0].is_alone and (is_broken or len(batch) > 1):
             for waiting in batch:
                 waiting.is_alone = True
             self._waiting.extendleft(reversed(batch))

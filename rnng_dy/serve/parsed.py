@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from oracle.brackets import format_tree, parse_line
 from oracle.lazy import nltk
 from rnng_dy.drawing.latex import forest, qtree
-from rnng_dy.drawing.sections import section
+from rnng_dy.drawing.sections import attended, section
 from rnng_dy.drawing.surprisal_page import percent
 from rnng_dy.drawing.svg_file import svg_file
-from rnng_dy.drawing.trees import draw_tree
+from rnng_dy.drawing.trees import Weights, draw_tree
 from rnng_dy.evaluation.marking import mark
 from rnng_dy.search.posterior import Posterior
 from rnng_dy.serve.answers import TreesOf
@@ -61,17 +61,26 @@ def _pictures(
         said = f"{named}{rank}: log probability {log_prob:.2f}"
         if not is_joint:
             said += f", {percent(math.exp(min(0.0, log_prob)))}"
-        yield _picture(said, parse_line(text), found.posterior, marked if rank == 1 else ())
+        tree, weights = parse_line(text), None
+        if found.weights is not None:
+            weights = attended(rank, tree, found.weights[rank - 1]).pictures[0].weights
+        yield _picture(said, tree, found.posterior, marked if rank == 1 else (), weights)
     if found.posterior is not None:
         yield _picture(f"{named}{texts()['mbr']}", found.posterior.decode(), found.posterior, ())
 
 
-def _picture(said: str, tree: nltk.Tree, posterior: Posterior | None, marked: Any) -> dict:
+def _picture(
+    said: str,
+    tree: nltk.Tree,
+    posterior: Posterior | None,
+    marked: Collection[int],
+    weights: Weights | None = None,
+) -> dict[str, Any]:
     # comes with Jinja2
     from markupsafe import Markup
 
     posteriors = None if posterior is None else posterior.of_constituents(tree)
-    svg = draw_tree(tree, marked, texts()["not_in_other"], posteriors=posteriors)
+    svg = draw_tree(tree, marked, texts()["not_in_other"], weights, posteriors=posteriors)
     return {"caption": said, "svg": Markup(svg), "tree": tree, "brackets": format_tree(tree)}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, fields
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -263,6 +263,6 @@ def _fitting(kind: type[Request], name: str, models: Mapping[str, ServedModel]) 
     return name
 
 
-def names_of(kind: type[Request], models: Mapping[str, ServedModel]) -> Collection[str]:
+def names_of(kind: type[Request], models: Mapping[str, ServedModel]) -> list[str]:
     """Return the names of the models that can answer requests of a kind."""
     return [model.name for model in models.values() if kind.fits(model.kind)]

@@ -5,6 +5,8 @@
 function live(form) {
   const busy = document.getElementById("busy"), tagged = form.elements.tagged;
   let waiting = 0, running = null;
+  /* without this script, nothing would empty it when the text changes */
+  tagged.disabled = false;
 
   async function refresh() {
     if (!form.checkValidity()) return;

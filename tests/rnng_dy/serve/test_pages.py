@@ -12,9 +12,13 @@ from xml.etree import ElementTree
 import nltk
 import pytest
 
+from rnng_dy.baselines.lstm_lm import LstmLanguageModel
 from rnng_dy.serve.pages import DEFAULTS
 from rnng_dy.serve.requests import Limits
 from rnng_dy.serve.view import PAGES, TEMPLATES, texts
+from rnng_dy.sizes import LanguageModelSizes
+
+from ..conftest import make_parser
 
 # small and quick answers of each page
 QUERIES = {
@@ -201,3 +205,37 @@ def test_texts_are_all_used_and_defined():
         assert (
             titles or f"t.{name}" in templates or f'"{name}"' in sources or f"'{name}'" in sources
         )
+
+
+def test_a_model_with_attention_shows_it_on_the_edges(sentences):
+    from starlette.testclient import TestClient
+
+    from rnng_dy.serve import app
+
+    tokens = [[list(pair) for pair in zip(sentences[0].tokens, sentences[0].tags, strict=True)]]
+    with TestClient(app({"gated": make_parser(sentences, "gated-attention")})) as client:
+        found = client.post("/api/parse", json={"sentences": tokens}).json()["sentences"][0]
+        weights = found["trees"][0]["weights"]
+        tagged = "\n".join(" ".join(map("_".join, sentence)) for sentence in tokens)
+        page = client.get("/parse", params={"text": "x", "tagged": tagged}).text
+    assert all(sum(of_constituent) == pytest.approx(1, abs=1e-4) for of_constituent in weights)
+    assert page.count("stroke-width") == sum(map(len, weights)) > 0
+
+
+def test_a_model_without_trees_has_bars_and_no_film(models):
+    from starlette.testclient import TestClient
+
+    from rnng_dy.serve import app
+
+    lstm = LstmLanguageModel(models["english-generative"].vocabulary, LanguageModelSizes(1, 6, 5))
+    with TestClient(app({"lstm": lstm})) as client:
+        found = client.post("/api/surprisal", json={"sentences": [["It", "works"]]}).json()
+        [sentence] = found["sentences"]
+        expected = lstm.surprisals_of([["It", "works"]])[0]
+        assert [word["surprisal"] for word in sentence["words"]] == pytest.approx(
+            [record.surprisal for record in expected[:2]], rel=1e-4
+        )
+        assert "It" in client.get("/surprisal", params={"text": "It works."}).text
+        for page in ("parse", "film", "sample"):
+            answer = client.get(f"/{page}")
+            assert (answer.status_code, "no model for it" in answer.text) == (400, True)

@@ -23,6 +23,8 @@ class Work:
         self.batches: list[list[str]] = []
 
     def __call__(self, batch):
+        if not batch:
+            return []
         self.has_begun.set()
         assert self.may_go_on.wait(60)
         self.batches.append([request.text for request in batch])
@@ -150,10 +152,31 @@ def test_a_computation_beyond_its_time_is_given_up():
     assert queue.metrics.replaced == 1
 
 
+def test_a_slow_request_does_not_take_its_batch_with_it():
+    stopped = threading.Event()
+
+    def work(batch):
+        if any(request.text == "slow" for request in batch):
+            stopped.wait(60)
+        return [request.text.upper() for request in batch]
+
+    queue = queue_of(work, seconds=1)
+
+    async def scenario():
+        tasks = asked(queue, Parse(text="a"), Parse(text="slow"), Parse(text="b"))
+        found = await asyncio.gather(*tasks, return_exceptions=True)
+        stopped.set()
+        return found
+
+    found = run(queue, scenario())
+    assert [found[0], found[2]] == ["A", "B"]
+    assert isinstance(found[1], LostError)
+
+
 def test_a_worker_that_is_killed_is_replaced_and_no_request_is_lost():
     limits = Limits()
     queue = Queue(partial(open_answers, {"english": "english"}, limits), 1, limits)
-    [described] = queue.now([])
+    [described] = queue.described()
     assert (described.name, described.kind.has_trees) == ("english", True)
     request = Parse(model="english", text="The cat sat.")
 
