@@ -44,7 +44,7 @@ def warn(line: str) -> None:
 
 
 def show(text: str) -> None:
-    """Print text on standard error unchanged; work goes on if nobody reads it (`2>&1 | tee log`, whose tee is gone)."""
+    """Print text on standard error unchanged; work continues if nobody reads it (`2>&1 | tee log`, whose tee is gone)."""
     try:
         click.echo(text, nl=False, err=True)
     except OSError:
