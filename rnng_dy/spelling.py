@@ -201,8 +201,8 @@ class ClassNgrams:
     """Character n-grams of classes and of all words, interpolated as by Witten and Bell (1991).
 
     A history of a class backs off to its shorter history and to the same history in all words, and in the end to
-    `Symbols.prior`. Held-out unknown words of NLTK's sample take fewer bits than with Kneser-Ney's smoothing, or with
-    an LSTM over characters.
+    `Symbols.prior`. Held-out unknown words of NLTK's sample take fewer bits than with Kneser-Ney's smoothing, or
+    with an LSTM over characters.
     """
 
     def __init__(
