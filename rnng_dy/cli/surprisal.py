@@ -262,7 +262,7 @@ def _read(
     if raw is None:
         return sentences, TokenRows(columns, style)
     if raw == ITSELF:
-        return sentences, TextRows(columns, style, sentences, source.path)
+        return sentences, TextRows(columns, style, sentences)
     lines = read_raw(raw, [s.tokens for s in sentences], source.path)
     return sentences, RawLineRows(columns, style, lines, raw)
 

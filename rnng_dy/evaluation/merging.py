@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
 
 from oracle.errors import InputError
 from oracle.streams import WHITE_SPACE, open_input, require_utf8
@@ -56,7 +57,7 @@ class MergedWord(WordRecord):
     known: bool | None = None
     """Whether the model saw all tokens unchanged; None for the end of a sentence."""
     span: tuple[int, int] | None = None
-    """Its characters in the raw text, from 0, the end exclusive; None for the end of a sentence."""
+    """Its characters in the text, if known, from 0, the end exclusive."""
 
     @property
     def token_ids(self) -> str:
@@ -64,26 +65,38 @@ class MergedWord(WordRecord):
         return f"{self.first}" if self.first == self.last else f"{self.first}-{self.last}"
 
 
-def merge(
-    raw: str,
-    records: Sequence[WordRecord],
-    path: object,
-    line: int,
-    begins: Sequence[int] | None = None,
-) -> list[MergedWord]:
+def merge(raw: str, records: Sequence[WordRecord], path: object, line: int) -> list[MergedWord]:
     r"""Return the written words of a raw line with their tokens' measures; a record without a token stays alone.
 
-    `begins` are the tokens' places in the raw line. Without them, characters are compared, ignoring white space. Tokens
-    may have PTB's -LRB-, ``, '', \/, ... and -- for brackets, quotes, /, … and dashes. Raises InputError with the
-    column, from 1, if tokens and text cannot be aligned.
+    Characters are compared, ignoring white space. Tokens may have PTB's -LRB-, ``, '', \/, ... and -- for brackets,
+    quotes, /, … and dashes. Raises InputError with the column, from 1, if tokens and text cannot be aligned.
     """
     tokens = [(i, r.token) for i, r in enumerate(records) if r.token is not None]
     rows = []
-    aligned = _aligned(_Line(raw, path, line), [token for _, token in tokens], begins)
-    for span, text, first, last in aligned:
-        rows.append(covering(text, records, tokens[first][0], tokens[last][0], span))
+    for text, first, last in _aligned(_Line(raw, path, line), [token for _, token in tokens]):
+        rows.append(covering(text, records, tokens[first][0], tokens[last][0]))
     ends = [covering(None, records, i, i) for i, r in enumerate(records) if r.token is None]
     return sorted(rows + ends, key=lambda row: row.first)
+
+
+def merge_spans(
+    text: str, spans: Sequence[tuple[int, int]], records: Sequence[WordRecord]
+) -> list[MergedWord]:
+    """Return the written words of a sentence with their tokens' measures; white space separates words.
+
+    `spans` has the characters of each token in a whole text, where `text` begins with the first token. A written word
+    reaches from its first token to its last. Records after the tokens, such as that of the end, stay alone.
+    """
+    offset = spans[0][0] if spans else 0
+    begins = [offset + written.start() for written in _WRITTEN.finditer(text)]
+    rows = []
+    for _, of_word in groupby(range(len(spans)), lambda i: bisect_right(begins, spans[i][0])):
+        first, *others = of_word
+        last = others[-1] if others else first
+        begin, end = spans[first][0], spans[last][1]
+        word = " ".join(_WRITTEN.findall(text[begin - offset : end - offset]))
+        rows.append(covering(word, records, first, last, (begin, end)))
+    return rows + [covering(None, records, i, i) for i in range(len(spans), len(records))]
 
 
 def check_alignment(raw: str, tokens: Sequence[str], path: object, line: int) -> None:
@@ -100,15 +113,10 @@ class _Line:
         columns = [i for i, character in enumerate(raw) if not character.isspace()]
         self.text = "".join(raw[i] for i in columns)
         self._columns = [*columns, len(raw)]
-        self.spans = [match.span() for match in _WRITTEN.finditer(raw) if match[0].strip()]
-        """Where each written word stands in the raw line."""
-        self.words = [raw[begin:end] for begin, end in self.spans]
-        self.begins = [self.position(begin) for begin, _ in self.spans]
+        spans = [match.span() for match in _WRITTEN.finditer(raw) if match[0].strip()]
+        self.words = [raw[begin:end] for begin, end in spans]
+        self.begins = [bisect_left(columns, begin) for begin, _ in spans]
         """Where each written word begins in `text`."""
-
-    def position(self, column: int) -> int:
-        """Return the place in `text` of a place in the raw line."""
-        return bisect_left(self._columns, column)
 
     def error(self, position: int, message: str) -> InputError:
         """Return an error at a position in `text`."""
@@ -117,11 +125,9 @@ class _Line:
         )
 
 
-def _aligned(
-    line: _Line, tokens: Sequence[str], places: Sequence[int] | None = None
-) -> Iterator[tuple[tuple[int, int], str, int, int]]:
-    """Yield the span and text of each written word, with its first and last token, counted from 0."""
-    begins = _token_begins(line, tokens) if places is None else [*map(line.position, places)]
+def _aligned(line: _Line, tokens: Sequence[str]) -> Iterator[tuple[str, int, int]]:
+    """Yield written words, each with its first and last token, counted from 0."""
+    begins = _token_begins(line, tokens)
     if not tokens:
         return
     common = sorted(set(begins) & set(line.begins))
@@ -136,8 +142,7 @@ def _aligned(
                 f"token {across + 1}, {tokens[across]!r}, is a part of several words of {words!r}: "
                 "tokenise the line again, or write the words as one",
             )
-        span = line.spans[written[0]][0], line.spans[written[-1]][1]
-        yield span, " ".join(line.words[i] for i in written), covered[0], covered[-1]
+        yield " ".join(line.words[i] for i in written), covered[0], covered[-1]
 
 
 def _token_begins(line: _Line, tokens: Sequence[str]) -> list[int]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import groupby
 
 from oracle.errors import InputError
 from oracle.sentences import SourceSentence
-from rnng_dy.evaluation.merging import MergedWord, covering, merge
+from rnng_dy.evaluation.merging import MergedWord, covering, merge, merge_spans
 from rnng_dy.evaluation.records import WordRecord
 from rnng_dy.evaluation.surprisal_table import PLACE, header, line, measured_line
 from rnng_dy.text.stimuli import REGION, Stimuli
@@ -64,21 +63,14 @@ class TextRows(TokenRows):
 
     place = (*_WORD, *PLACE)
 
-    def __init__(
-        self, columns: Sequence[str], style: str, sentences: Sequence[SourceSentence], path: str
-    ):
+    def __init__(self, columns: Sequence[str], style: str, sentences: Sequence[SourceSentence]):
         super().__init__(columns, style)
-        self._sentences, self._path = sentences, path
+        self._sentences = sentences
 
     def words(self, number: int, records: Sequence[WordRecord]) -> list[MergedWord]:
         """Return the written words of a sentence with their places in the text."""
         sentence = self._sentences[number - 1]
-        if not sentence.tokens:
-            return []
-        first = sentence.spans[0][0]
-        begins = [begin - first for begin, _ in sentence.spans]
-        words = merge(sentence.text, records, self._path, sentence.line, begins)
-        return [w if w.span is None else replace(w, span=_moved(w.span, first)) for w in words]
+        return merge_spans(sentence.text, sentence.spans, records) if sentence.tokens else []
 
     def lines(self, number: int, records: Sequence[WordRecord]) -> Iterator[str]:
         """See `TokenRows`."""
@@ -106,7 +98,7 @@ class StimulusRows(TextRows):
         stimuli: Stimuli,
     ):
         """Raises InputError if a column of the stimuli has the name of a column that is added."""
-        super().__init__(columns, style, sentences, stimuli.path)
+        super().__init__(columns, style, sentences)
         self._stimuli = stimuli
         self.place = (*stimuli.columns, *self.own)
         self.names = [
@@ -152,10 +144,6 @@ class RegionRows(StimulusRows):
             counts = (number, begin, end, summed.token, len(inside), unknown)
             place = (*region.cells, region.name, *map(str, counts))
             yield measured_line(place, summed, self._columns, self._style)
-
-
-def _moved(span: tuple[int, int], by: int) -> tuple[int, int]:
-    return span[0] + by, span[1] + by
 
 
 def _of(word_id: int, word: MergedWord) -> Iterable[str]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 import re
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.errors import InputError
-from rnng_dy.evaluation.merging import merge
+from rnng_dy.evaluation.merging import merge, merge_spans
 from rnng_dy.evaluation.surprisal_table import line
 from rnng_dy.search.words import Analysis, WordRecord
+from rnng_dy.text.segmenter import Segmenter
 
 
 def records_of(tokens, end=False):
@@ -72,6 +74,28 @@ def test_a_token_may_be_several_written_words():
 def test_what_cannot_be_aligned_is_an_error_with_its_column(raw, tokens, message):
     with pytest.raises(InputError, match=re.escape(message)):
         merged(raw, tokens.split())
+
+
+WRITTEN = st.sampled_from(
+    ["can't", "U.S.", ". . .", "“Yes”,", "猫", "a", "\u200b", "\xadb", "x\u00a0y", "\n\n", "(z)."]
+)
+
+
+@given(st.lists(WRITTEN, max_size=12).map(" ".join), st.booleans())
+def test_tokens_of_running_text_are_found_by_their_places(text, one_per_line):
+    for sentence in Segmenter().sentences(text, one_per_line):
+        words = merge_spans(sentence.text, sentence.spans, records_of(sentence.tokens, end=True))
+        *words, end = words
+        assert end.token is None and end.span is None
+        assert [word.first for word in words[1:]] == [word.last + 1 for word in words[:-1]]
+        assert (words[0].first, words[-1].last) == (1, len(sentence.tokens))
+        for word in words:
+            begin, last = word.span
+            assert "".join(word.token.split()) == "".join(text[begin:last].split())
+            inside = sentence.spans[word.first - 1 : word.last]
+            assert (inside[0][0], inside[-1][1]) == word.span
+            # white space may be in a token, as in `. . .`, but not between two
+            assert not any(re.search(r"[ \n]", text[a:b]) for (_, a), (b, _) in pairwise(inside))
 
 
 def test_a_token_without_characters_is_an_error():
