@@ -106,7 +106,9 @@ def main(options: argparse.Namespace) -> None:
         with trace.open(encoding="utf-8") as lines:
             kept = lines.readlines()
     of_card = {card: counts(kept, bandwidth) for card, bandwidth in BANDWIDTHS.items()}
-    print("| | launches | copies | waits | barriers | MB | Mflop | H100 ms | H200 ms | launches' share |")
+    print(
+        "| | launches | copies | waits | barriers | MB | Mflop | H100 ms | H200 ms | launches' share |"
+    )
     print("|---|---|---|---|---|---|---|---|---|---|")
     for part, c in of_card["H100"].items():
         counted = (c.launches, c.copies, c.waits, c.barriers)
