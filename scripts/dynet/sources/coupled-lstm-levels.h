@@ -33,9 +33,11 @@ struct Levels {
   __device__ const float* before(unsigned level, unsigned k) const { return level ? &at(states, 0, parents[k]) : &at(given, 0, k); }
 };
 
-constexpr unsigned TOGETHER = 4, LEVEL_THREADS = 256;
+constexpr unsigned TOGETHER = 4, LEVEL_THREADS = 256, ALL_LANES = 0xffffffff;
 
 __device__ inline unsigned lane() { return threadIdx.x % 32; }
+// Whether this lane computes one of some columns: lane() / 8.
+__device__ inline bool has_column(unsigned count) { return lane() % 8 == 0 && lane() / 8 < count; }
 __device__ inline unsigned units_of_block(unsigned hidden) { return (hidden - blockIdx.x + gridDim.x - 1) / gridDim.x; }
 
 // Calls f(unit, first column, columns) for this warp's part.
@@ -57,15 +59,15 @@ struct Sums {
       for (unsigned j = 0; j < TOGETHER; ++j) of[j] += factor * columns[j][p];
     }
   }
-  // column number lane() for each lane
+  // For each lane the sum of column lane() / 8. Lanes give away half of what they have, then add up what is left.
   __device__ float total() const {
-    float mine = 0.f;
-    for (unsigned j = 0; j < TOGETHER; ++j) {
-      float sum = of[j];
-      for (int by = 16; by > 0; by /= 2) sum += __shfl_xor_sync(0xffffffff, sum, by);
-      if (lane() == j) mine = sum;
-    }
-    return mine;
+    static_assert(TOGETHER == 4, "columns are halved twice");
+    const bool upper = lane() & 16, odd = lane() & 8;
+    const float even_sum = (upper ? of[2] : of[0]) + __shfl_xor_sync(ALL_LANES, upper ? of[0] : of[2], 16);
+    const float odd_sum = (upper ? of[3] : of[1]) + __shfl_xor_sync(ALL_LANES, upper ? of[1] : of[3], 16);
+    float sum = (odd ? odd_sum : even_sum) + __shfl_xor_sync(ALL_LANES, odd ? even_sum : odd_sum, 8);
+    for (int by = 4; by > 0; by /= 2) sum += __shfl_xor_sync(ALL_LANES, sum, by);
+    return sum;
   }
 };
 
@@ -95,8 +97,8 @@ __device__ inline void new_cells(const Levels& s, unsigned level, unsigned r, un
     o.add(s.h2o, r, h.at);
     of_i = i.total(), of_g = g.total(), of_o = o.total();
   }
-  if (lane() >= count) return;
-  const unsigned k = first + lane();
+  if (!has_column(count)) return;
+  const unsigned k = first + lane() / 8;
   const float i = at(l.i, r, k) = sigmoid(at(l.i, r, k) + s.bi[r] + of_i);
   const float g = at(l.g, r, k) = tanhf(at(l.g, r, k) + s.bg[r] + of_g);
   at(l.o, r, k) += s.bo[r] + of_o;
@@ -114,8 +116,8 @@ __device__ inline void new_outputs(const Levels& s, unsigned r, unsigned first, 
   Sums sums;
   sums.add(s.c2o, r, columns_of(l.c_new, first, count).at);
   const float of_c = sums.total();
-  if (lane() >= count) return;
-  const unsigned k = first + lane();
+  if (!has_column(count)) return;
+  const unsigned k = first + lane() / 8;
   const float o = at(l.o, r, k) = sigmoid(at(l.o, r, k) + of_c), t = at(l.t, r, k) = tanhf(at(l.c_new, r, k));
   at(l.h_new, r, k) = o * t;
 }
@@ -148,8 +150,8 @@ __device__ inline void cell_gradients(const Levels& s, unsigned level, unsigned 
   Sums sums;
   sums.add(s.c2o, r, columns_of(l.d_o, first, count).at);
   const float of_o = sums.total();
-  if (lane() >= count) return;
-  const unsigned k = first + lane();
+  if (!has_column(count)) return;
+  const unsigned k = first + lane() / 8;
   const float i = at(l.i, r, k), g = at(l.g, r, k), d = at(l.dc, r, k) + of_o;
   const float c = s.goes_on(level) ? at(l.c, r, k) : 0.f;
   at(l.di, r, k) = d * (g - c) * i * (1.f - i);
@@ -167,8 +169,8 @@ __device__ inline void state_gradients(const Levels& s, unsigned level, unsigned
   h.add(s.h2o, r, columns_of(l.d_o, first, count).at);
   c.add(s.c2i, r, di.at);
   const float of_h = h.total(), of_c = c.total();
-  if (lane() >= count) return;
-  const unsigned k = first + lane();
+  if (!has_column(count)) return;
+  const unsigned k = first + lane() / 8;
   const float dc = at(l.g, r, k) + of_c;
   if (level == 0) {
     at(l.i, r, k) = of_h;
