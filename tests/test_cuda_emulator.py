@@ -15,6 +15,8 @@ PROGRAMS = Path(__file__).with_name("cuda_emulator")
 ERROR_700, ERROR_719 = "error 700\n", "error 719\n"
 FOUND = {
     "missing_barrier": ("shared memory of the block (reverse)", ERROR_719),
+    "missing_grid_barrier": ("race: byte ", ERROR_719),
+    "too_many_blocks": ("", "error 720\n"),
     "grid_cap": ("uninitialised: byte 262140 of an allocation of 262160 bytes", ERROR_719),
     "host_pointer": ("host pointer: a kernel touches memory of the host (scale)", ERROR_700),
     "forgotten_copy": ("host access: the host touches memory of the GPU, byte 124 ", ""),
@@ -34,18 +36,25 @@ FOUND = {
 """For each program the message and the output if it has its bug."""
 
 
+def compile_program(source: Path, folder: Path, *arguments: str) -> Path:
+    """Compile a program by the stand-in for nvcc, with the emulator's runtime in the folder, compiled if need be."""
+    compiler = shutil.which(os.environ.get("CXX") or "g++")
+    if not (folder / build.RUNTIME).exists():
+        build.compile_runtime(folder, compiler)
+    target = folder / f"{source.stem}.o"
+    command = [str(build.HERE / "nvcc"), "-x", "cu", "-std=c++17", *arguments, "-c", str(source)]
+    subprocess.run([*command, "-o", str(target)], check=True)
+    command = [compiler, target, str(folder / build.RUNTIME), f"-Wl,-rpath,{folder}"]
+    subprocess.run([*command, "-o", str(target.with_suffix(""))], check=True)
+    return target.with_suffix("")
+
+
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory):
-    """All programs, compiled by the stand-in for nvcc."""
+    """The folder of all programs."""
     folder = tmp_path_factory.mktemp("emulator")
-    compiler = shutil.which(os.environ.get("CXX") or "g++")
-    build.compile_runtime(folder, compiler)
     for name in FOUND:
-        source, target = str(PROGRAMS / f"{name}.cu"), str(folder / f"{name}.o")
-        command = [str(build.HERE / "nvcc"), "-x", "cu", "-std=c++17", "-c", source, "-o", target]
-        subprocess.run(command, check=True)
-        command = [compiler, target, str(folder / build.RUNTIME), f"-Wl,-rpath,{folder}"]
-        subprocess.run([*command, "-o", str(folder / name)], check=True)
+        compile_program(PROGRAMS / f"{name}.cu", folder)
     return folder
 
 
@@ -83,4 +92,4 @@ def test_what_the_gpu_did_is_listed(compiled, tmp_path):
     assert kinds == ["copy", "wait", "copy", "wait", "kernel", "copy", "wait"]
     (kernel,) = [line for line in trace.read_text().splitlines() if line.startswith("kernel")]
     # 512 threads read 512 numbers and the sum
-    assert kernel.split("\t") == ["kernel", "add", "0", "512", "2052", "4", "0"]
+    assert kernel.split("\t") == ["kernel", "add", "0", "512", "2052", "4", "0", "4096", "0"]

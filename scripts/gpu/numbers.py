@@ -110,10 +110,12 @@ def model_of(kind: str, tiny: bool = False):
 
 
 def gradients(kind: str, reference: Arrays | None) -> Arrays:
-    """Return the loss of a minibatch, and the gradient of every parameter."""
+    """Return the loss of a minibatch with dropout, and the gradient of every parameter."""
     model, examples = model_of(kind)
     dy.renew_cg()
-    loss = model.training_loss(examples[:SENTENCES], 0.0)
+    # the masks of dropout are the same on both devices
+    dy.reset_random_seed(1)
+    loss = model.training_loss(examples[:SENTENCES], 0.2)
     found = {"loss": np.array(loss.value())}
     loss.backward()
     parameters = {**model.store.dense, **model.store.lookups}

@@ -28,6 +28,8 @@ FLOPS = 67e12
 """Operations per second in single precision without tensor cores, of both cards."""
 LAUNCH, WAIT, BUS = 2.5e-6, 1e-5, 5.5e10
 """Seconds that a launch and a wait of the host take at least, and bytes per second between host and GPU: assumed."""
+BARRIER, ON_CHIP = 2e-6, 1.4e13
+"""Seconds of a barrier of all blocks, and bytes per second that 132 multiprocessors get from their caches: assumed."""
 DESCRIPTION = (
     "Count what a minibatch and a search do on the emulated GPU, and predict their time on an H100 and an H200. "
     "Run it with `python3 -m scripts.gpu emulate python3 -m scripts.gpu predict`."
@@ -41,6 +43,8 @@ class Counts:
     launches: int = 0
     copies: int = 0
     waits: int = 0
+    barriers: int = 0
+    """Barriers of all blocks of a kernel."""
     bytes: int = 0
     flops: int = 0
     seconds: float = 0.0
@@ -50,7 +54,7 @@ class Counts:
     def add(self, line: str, bandwidth: float) -> None:
         """Add one line of a trace."""
         kind, name, *numbers = line.split("\t")
-        copied, _, read, written, flops = map(int, numbers)
+        copied, _, read, written, flops, accessed, barriers = map(int, numbers)
         if kind == "wait":
             self.waits += 1
             self.seconds += WAIT
@@ -58,8 +62,10 @@ class Counts:
             self.copies += 1
             self.seconds += LAUNCH + copied / BUS
         else:
-            longest = max((read + written) / bandwidth, flops / FLOPS)
+            longest = max((read + written) / bandwidth, accessed / ON_CHIP, flops / FLOPS)
+            longest += barriers * BARRIER
             self.launches += 1
+            self.barriers += barriers
             self.bytes += read + written
             self.flops += flops
             self.seconds += max(LAUNCH, longest)
@@ -69,7 +75,7 @@ class Counts:
 def counts(lines: Iterable[str], bandwidth: float) -> dict[str, Counts]:
     r"""Return the counts of every marked part of a trace.
 
-    >>> kernel = "\t".join(["kernel", "add", "0", "32", "128", "128", "0"])
+    >>> kernel = "\t".join(["kernel", "add", "0", "32", "128", "128", "0", "256", "0"])
     >>> counts(["mark\tan update", kernel, "mark\t"], 1e12)["an update"].launches
     1
     """
@@ -100,10 +106,14 @@ def main(options: argparse.Namespace) -> None:
         with trace.open(encoding="utf-8") as lines:
             kept = lines.readlines()
     of_card = {card: counts(kept, bandwidth) for card, bandwidth in BANDWIDTHS.items()}
-    print("| | launches | copies | waits | MB | Mflop | H100 ms | H200 ms | launches' share |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    print(
+        "| | launches | copies | waits | barriers | MB | Mflop | H100 ms | H200 ms | launches' share |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|---|")
     for part, c in of_card["H100"].items():
-        numbers = f"{c.launches:,} | {c.copies:,} | {c.waits:,} | {c.bytes / 1e6:.1f} | {c.flops / 1e6:.0f}"
+        counted = (c.launches, c.copies, c.waits, c.barriers)
+        numbers = " | ".join(f"{n:,}" for n in counted)
+        numbers += f" | {c.bytes / 1e6:.1f} | {c.flops / 1e6:.0f}"
         times = " | ".join(f"{1000 * of_card[card][part].seconds:.1f}" for card in BANDWIDTHS)
         print(f"| {part} | {numbers} | {times} | {c.of_launches / c.seconds:.0%} |")
 

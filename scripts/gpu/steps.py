@@ -125,6 +125,17 @@ def dropout(options: Options) -> Findings:
     yield not np.array_equal(drop(8, p), values), "another seed gives others"
 
 
+def normal(options: Options) -> Findings:
+    """Check mean and deviation of normal numbers, of which an odd count is drawn."""
+    for size in (1, 100_001):
+        dy.renew_cg()
+        drawn = dy.random_normal(size, mean=2.0, stddev=0.5).npvalue()
+        yield np.isfinite(drawn).all(), f"{size:,} numbers"
+    limit = 5 * 0.5 / np.sqrt(size)
+    yield abs(drawn.mean() - 2.0) < limit, f"their mean is {drawn.mean():.4f}, 2 +- {limit:.4f}"
+    yield abs(drawn.std() - 0.5) < limit, f"their deviation is {drawn.std():.4f}"
+
+
 def memory_in_use() -> int:
     """Return the used bytes of the GPU, or of this process on the CPU."""
     if engine.device() == engine.CPU:
@@ -239,6 +250,7 @@ STEPS = {
         for name, computed in COMPUTED.items()
     },
     "dropout": Step("rate, scale and seed of dropout", dropout),
+    "normal": Step("normal numbers, odd counts of them too", normal),
     "seeds": Step("2,000 new seeds take no memory", seeds),
     "growth": Step("memory pools grow, and the gradient is right", growth),
     "memory": Step("too large a graph is MemoryError, and the next one fits", memory),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -125,6 +126,35 @@ def test_searches_of_the_generative_model(folder, search):
 
 def test_generation_and_likelihoods(folder):
     same(folder, "generate", "--model", "generative", "--max-length", "20", "--or-none")
+
+
+SPLIT = """
+from dataclasses import replace
+from rnng_dy import engine
+engine.start("cuda", memory=1)
+from rnng_dy.training.presets import PRESETS
+from rnng_dy.training.updates import Updater
+from scripts.gpu.numbers import model_of
+
+model, examples = model_of("discriminative", tiny=True)
+graphs, loss = [], model.training_loss
+model.training_loss = lambda examples, dropout: graphs.append(len(examples)) or loss(examples, dropout)
+settings = replace(PRESETS["paper", "discriminative"], dropout=0.0)
+update = Updater(model, examples, settings).update(range(20), 0, 0.1)
+print(round(update.loss, 1), *update.left_out, *graphs)
+"""
+
+
+@pytest.mark.skipif(
+    "cuda-emulator" not in os.environ.get("LD_LIBRARY_PATH", ""), reason="limits an emulated GPU"
+)
+def test_a_minibatch_that_the_gpu_has_no_memory_for_is_split():
+    command = (sys.executable, "-c", SPLIT)
+    found = []
+    for megabytes in ("2048", "12"):
+        settings = {**os.environ, "CUDA_EMULATOR_MEMORY": megabytes}
+        found.append(run(None, command=command, env=settings).stdout.split())
+    assert found[0][1:] == ["20"] and found[1] == [found[0][0], "20", "10", "10"]
 
 
 def test_processes_are_refused(folder):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import resource
 import sys
 from pathlib import Path
@@ -269,12 +268,6 @@ def test_derivatives_of_a_cell_are_not_asked_for_twice():
     loss.backward()
     with pytest.raises(ValueError, match="renew the graph"):
         loss.backward()
-
-
-def test_weights_that_are_stacked_as_for_gpus_compute_the_same():
-    command = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", __file__)
-    chosen = ("-k", "cell or forest or derivatives_of_weights")
-    run(None, *chosen, command=command, env={**os.environ, "DYNET_STACKED_LSTM": "1"})
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,7 @@ float gradient_norm(const ParameterCollectionStorage& parameters) {
 
 void ParameterNode::gather_grad(const Tensor& g, gpu::PieceTable<2>& table) const {
   float* to = params.p != nullptr ? params.get_storage().g.v : lparams.get_storage().all_grads.v;
+  if (g.v == to) return;
   table.add({g.v, to}, g.d.size());
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "dynet/cuda.h"
+#include "dynet/dropout-mask.h"
 
 namespace dynet {
 namespace gpu {
@@ -51,7 +52,18 @@ __global__ void square_kernel(const Piece<1>* pieces, std::size_t count, float* 
   if (threadIdx.x == 0) sums[blockIdx.x] = shared[0];
 }
 
+__global__ void mask_kernel(DropoutMask mask, float* v, std::size_t count) {
+  const std::size_t k = std::size_t(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (k < count) v[k] = mask[k];
+}
+
 }  // namespace
+
+void fill_with(const DropoutMask& mask, float* v, std::size_t count) {
+  if (count == 0) return;
+  mask_kernel<<<unsigned((count + THREADS - 1) / THREADS), THREADS>>>(mask, v, count);
+  CUDA_CHECK(cudaGetLastError());
+}
 
 void copy_pieces(const PieceTable<2>& table, void* room) {
   launch(table, room, [] __device__(const Piece<2>& piece, std::size_t i) { piece.at[1][i] = piece.at[0][i]; });

@@ -17,6 +17,9 @@
 #endif
 
 namespace dynet {
+
+struct DropoutMask;
+
 namespace gpu {
 
 // Elements of a piece at most: a long array is shared by several blocks, a short one does not hold up many threads.
@@ -65,6 +68,9 @@ DYNET_ON_GPU inline void each_element(const Piece<N>* pieces, std::size_t count,
   for (std::size_t p = thread.block; p < count; p += thread.blocks)
     for (std::size_t i = thread.index; i < pieces[p].length; i += thread.threads) f(pieces[p], i);
 }
+
+// v[k] = mask[k]
+void fill_with(const DropoutMask& mask, float* v, std::size_t count);
 
 // Below: `room` is memory of the GPU for the table, of as many bytes as it has, and free again after the kernel.
 

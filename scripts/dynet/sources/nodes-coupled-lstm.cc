@@ -1,12 +1,12 @@
 // A layer of CoupledLSTMBuilder as few nodes; nodes-coupled-lstm.h says why.
 
-#include <array>
-#include <cstdlib>
-
 #include "dynet/tensor-eigen.h"
 #include "dynet/coupled-lstm-parts.h"
 
 #include "dynet/nodes-impl-macros.h"
+#ifdef __CUDACC__
+#include "dynet/coupled-lstm-gpu.h"
+#endif
 
 using namespace std;
 
@@ -14,31 +14,25 @@ namespace dynet {
 
 namespace coupled_lstm {
 
+#ifndef __CUDACC__
+
 // y += weights a * b
-template <class MyDevice>
-void multiply(const MyDevice& dev, const CoupledLSTMWeights& w, unsigned a, const Block& b, const Block& y) {
-  multiply_add(dev, false, w.weights[a], b, y);
+inline void multiply(const Device_CPU& dev, const CoupledLSTMWeights& w, unsigned a, const Block& b, const Block& y) {
+  multiply_add(dev, w.weights[a], b, y);
 }
 
 // y += transposed weights a * b
-template <class MyDevice>
-void multiply_transposed(const MyDevice& dev, const CoupledLSTMWeights& w, unsigned a, const Block& b, const Block& y) {
-  if (w.is_stacked()) multiply_add(dev, true, w.weights[a], b, y);
-  else multiply_add(dev, false, turned(dev, w, a), b, y);
+inline void multiply_transposed(const Device_CPU& dev, const CoupledLSTMWeights& w, unsigned a, const Block& b,
+                                const Block& y) {
+  multiply_add(dev, turned(dev, w, a), b, y);
 }
 
 // What the inputs give to the gates of all steps.
-template <class MyDevice>
-void read_input(const MyDevice& dev, const CoupledLSTMWeights& w, real p, Device* device, const Layout& l) {
+inline void read_input(const Device_CPU& dev, const CoupledLSTMWeights& w, real p, const Layout& l) {
   if (p > 0) {
-    Tensor mask(Dim({w.input}, l.n), l.mask.v, device, DeviceMempool::FXS);
+    Tensor mask(Dim({w.input}, l.n), l.mask.v, w.device, DeviceMempool::FXS);
     TensorTools::randomize_bernoulli(mask, 1.f - p, 1.f / (1.f - p));
     drop(dev, l.x_given, l.mask, l.x);
-  }
-  if (w.is_stacked()) {
-    fill(dev, w.biases, l.gates);
-    multiply_add(dev, false, w.of_input, l.x, l.gates);
-    return;
   }
   fill(dev, w.weights[BI], l.i);
   fill(dev, w.weights[BC], l.g);
@@ -49,11 +43,8 @@ void read_input(const MyDevice& dev, const CoupledLSTMWeights& w, real p, Device
 }
 
 // The new states of steps side by side.
-template <class MyDevice>
-void step(const MyDevice& dev, const CoupledLSTMWeights& w, const Layout& l) {
-  if (l.has_state && w.is_stacked()) {
-    multiply_add(dev, false, w.of_state, l.before, l.gates);
-  } else if (l.has_state) {
+inline void step(const Device_CPU& dev, const CoupledLSTMWeights& w, const Layout& l) {
+  if (l.has_state) {
     multiply(dev, w, H2I, l.h, l.i);
     multiply(dev, w, H2C, l.h, l.g);
     multiply(dev, w, H2O, l.h, l.o);
@@ -65,54 +56,43 @@ void step(const MyDevice& dev, const CoupledLSTMWeights& w, const Layout& l) {
 }
 
 // The derivatives of the logits, from those of the new states.
-template <class MyDevice>
-void differentiate(const MyDevice& dev, const CoupledLSTMWeights& w, const Layout& l, const Block& dh, const Block& dc) {
-  output_gate_gradient(dev, l, dh, dc);
+inline void differentiate(const Device_CPU& dev, const CoupledLSTMWeights& w, const Layout& l, const Block& states) {
+  output_gate_gradient(dev, l, states.rows(0, w.hidden), states.rows(w.hidden, w.hidden));
   multiply_transposed(dev, w, C2O, l.d_o, l.dc);
   cell_gradient(dev, l);
 }
 
 // What the derivatives of the logits give to those of the states before: dh above dc.
-template <class MyDevice>
-void add_state_gradient(const MyDevice& dev, const CoupledLSTMWeights& w, const Layout& l, const Block& dh,
-                        const Block& dc) {
-  if (w.is_stacked()) {
-    multiply_add(dev, true, w.of_state, l.d, both(dh, dc));
-    return;
-  }
+inline void add_to_states(const Device_CPU& dev, const CoupledLSTMWeights& w, const Layout& l, const Block& dh,
+                          const Block& dc) {
   multiply_transposed(dev, w, H2I, l.di, dh);
   multiply_transposed(dev, w, H2O, l.d_o, dh);
   multiply_transposed(dev, w, H2C, l.dg, dh);
   multiply_transposed(dev, w, C2I, l.di, dc);
 }
 
+// The derivatives of the states before, for steps that are differentiated.
+inline void add_state_gradient(const Device_CPU& dev, const CoupledLSTMWeights& w, const Layout& l, const Block& states) {
+  const Block dc = states.rows(w.hidden, w.hidden);
+  add_to_states(dev, w, l, states.rows(0, w.hidden), dc);
+  add(dev, l.g, dc);
+}
+
 // The derivatives of x as it is given.
-template <class MyDevice>
-void add_input_gradient(const MyDevice& dev, const CoupledLSTMWeights& w, real p, const Layout& l, const Block& y) {
+inline void add_input_gradient(const Device_CPU& dev, const CoupledLSTMWeights& w, real p, const Layout& l, const Block& y) {
   const Block dx = p > 0 ? l.dx : y;
   if (p > 0) zero(dev, dx);
-  if (w.is_stacked()) {
-    multiply_add(dev, true, w.of_input, l.d, dx);
-  } else {
-    multiply_transposed(dev, w, X2I, l.di, dx);
-    multiply_transposed(dev, w, X2O, l.d_o, dx);
-    multiply_transposed(dev, w, X2C, l.dg, dx);
-  }
+  multiply_transposed(dev, w, X2I, l.di, dx);
+  multiply_transposed(dev, w, X2O, l.d_o, dx);
+  multiply_transposed(dev, w, X2C, l.dg, dx);
   if (p > 0) add_masked(dev, dx, l.mask, y);
 }
+
+#endif
 
 inline void differentiate_once(bool& is_differentiated) {
   DYNET_ARG_CHECK(!is_differentiated, "derivatives of a coupled LSTM are asked for twice: renew the graph");
   is_differentiated = true;
-}
-
-// The derivatives of what weights or biases a give to in some steps, and what the weights multiply there.
-inline pair<Block, Block> factors(unsigned a, const Differentiated& s) {
-  const Block& d = a <= BI ? s.di : a <= BO ? s.d_o : s.dg;
-  if (a == C2O) return {d, s.c_new};
-  if (a != H2I && a != C2I && a != H2O && a != H2C) return {d, s.x};
-  const Block& read = a == C2I ? s.c : s.h;
-  return {d.columns(s.starts, d.n - s.starts), read.columns(s.starts, d.n - s.starts)};
 }
 
 } // namespace coupled_lstm
@@ -136,15 +116,7 @@ Dim CoupledLSTMWeights::dim_forward(const vector<Dim>& xs) const {
 }
 
 size_t CoupledLSTMWeights::aux_storage_size() const {
-  const size_t stacked = 3 * size_t(hidden) * (2 * hidden + input + 1);
-  const size_t transposed = size_t(hidden) * (5 * hidden + 3 * input);
-  return (is_stacked() ? stacked : transposed) * sizeof(float);
-}
-
-bool CoupledLSTMWeights::is_stacked() const {
-  // so that what GPUs compute can be tested without one
-  static const char* everywhere = getenv("DYNET_STACKED_LSTM");
-  return device->type == DeviceType::GPU || (everywhere && everywhere == string("1"));
+  return size_t(hidden) * (5 * hidden + 3 * input) * sizeof(float);
 }
 
 namespace coupled_lstm {
@@ -173,7 +145,7 @@ Dim CoupledLSTMStep::dim_forward(const vector<Dim>& xs) const {
 }
 
 size_t CoupledLSTMStep::aux_storage_size() const {
-  return coupled_lstm::floats_of_step(w, p > 0) * dim.bd * sizeof(float);
+  return coupled_lstm::floats_of_step(w.hidden, w.input, p > 0) * dim.bd * sizeof(float);
 }
 
 int CoupledLSTMStep::autobatch_sig(const ComputationGraph& cg, SigMap& sm) const {
@@ -218,8 +190,9 @@ Dim CoupledLSTMForest::dim_forward(const vector<Dim>& xs) const {
 }
 
 size_t CoupledLSTMForest::aux_storage_size() const {
-  // also the states before, and the parents
-  return (coupled_lstm::floats_of_step(w, p > 0) + 2 * w.hidden + 1) * dim.bd * sizeof(float);
+  // also the states before, and on a GPU parents and the ends of levels
+  const size_t numbers = device->type == DeviceType::GPU ? 2 : 0;
+  return (coupled_lstm::floats_of_step(w.hidden, w.input, p > 0) + 2 * w.hidden + numbers) * dim.bd * sizeof(float);
 }
 
 #endif
@@ -227,25 +200,14 @@ size_t CoupledLSTMForest::aux_storage_size() const {
 template <class MyDevice>
 void CoupledLSTMWeights::forward_dev_impl(const MyDevice& dev, const vector<const Tensor*>& xs, Tensor& fx) const {
   using namespace coupled_lstm;
-  TensorTools::zero(fx);
   for (unsigned a = 0; a < WEIGHTS; ++a) weights[a] = block(*xs[a]);
-  are_turned = false;
   differentiated.clear();
-  if (!is_stacked()) return;
-  const unsigned height = 3 * hidden;
-  float* room = static_cast<float*>(aux_mem);
-  of_state = {room, height, 2 * hidden, height};
-  of_input = {of_state.columns(2 * hidden, 0).v, height, input, height};
-  biases = {of_input.columns(input, 0).v, height, 1, height};
-  zero(dev, of_state);
-  unsigned row = 0;
-  for (const auto& gate : {array<unsigned, 3>{X2I, H2I, BI}, {X2C, H2C, BC}, {X2O, H2O, BO}}) {
-    copy(dev, weights[gate[0]], of_input.rows(row, hidden));
-    copy(dev, weights[gate[1]], of_state.rows(row, hidden).columns(0, hidden));
-    copy(dev, weights[gate[2]], biases.rows(row, hidden));
-    row += hidden;
-  }
-  copy(dev, weights[C2I], of_state.rows(0, hidden).columns(hidden, hidden));
+#ifdef __CUDACC__
+  arrange(dev, *this, fx.v);
+#else
+  TensorTools::zero(fx);
+  are_turned = false;
+#endif
 }
 
 template <class MyDevice>
@@ -255,6 +217,9 @@ void CoupledLSTMWeights::backward_dev_impl(const MyDevice& dev,
                                            const Tensor& dEdf,
                                            unsigned i,
                                            Tensor& dEdxi) const {
+#ifdef __CUDACC__
+  DYNET_RUNTIME_ERR("CoupledLSTMWeights::backward_all does this on a GPU");
+#else
   using namespace coupled_lstm;
   Products products;
   for (const Differentiated& s : differentiated) {
@@ -265,16 +230,32 @@ void CoupledLSTMWeights::backward_dev_impl(const MyDevice& dev,
   }
   add_products(dev, products, block(dEdxi));
   if (i == BC) differentiated.clear();
+#endif
 }
 DYNET_NODE_INST_DEV_IMPL(CoupledLSTMWeights)
+
+#ifdef __CUDACC__
+bool CoupledLSTMWeights::backward_all(const vector<const Tensor*>& xs, const Tensor& fx, const Tensor& dEdf,
+                                      const vector<Tensor*>& dEdxs) const {
+  using namespace coupled_lstm;
+  add_weight_gradients(*static_cast<Device_GPU*>(device), dEdxs, differentiated);
+  differentiated.clear();
+  return true;
+}
+#elif !HAVE_CUDA
+bool CoupledLSTMWeights::backward_all(const vector<const Tensor*>&, const Tensor&, const Tensor&,
+                                      const vector<Tensor*>&) const {
+  return false;
+}
+#endif
 
 template <class MyDevice>
 void CoupledLSTMStep::forward_dev_impl(const MyDevice& dev, const vector<const Tensor*>& xs, Tensor& fx) const {
   using namespace coupled_lstm;
   is_differentiated = false;
-  Layout l(w, p > 0, *xs[X], fx, aux_mem);
+  Layout l = layout(w, p, *xs[X], fx, aux_mem);
   if (xs.size() > STATE) l.go_on_from(block(*xs[STATE]));
-  read_input(dev, w, p, fx.device, l);
+  read_input(dev, w, p, l);
   step(dev, w, l);
 }
 
@@ -286,18 +267,17 @@ void CoupledLSTMStep::backward_dev_impl(const MyDevice& dev,
                                         unsigned i,
                                         Tensor& dEdxi) const {
   using namespace coupled_lstm;
-  Layout l(w, p > 0, *xs[X], fx, aux_mem);
+  Layout l = layout(w, p, *xs[X], fx, aux_mem);
   if (xs.size() > STATE) l.go_on_from(block(*xs[STATE]));
   // the weights are always asked for, and first: the others find the derivatives of the logits ready
   if (i == SHARED) {
     differentiate_once(is_differentiated);
-    differentiate(dev, w, l, l.half(dEdf, 0), l.half(dEdf, 1));
+    differentiate(dev, w, l, block(dEdf));
     w.differentiated.push_back(l.differentiated(l.has_state ? 0 : l.n));
   } else if (i == X) {
     add_input_gradient(dev, w, p, l, {dEdxi.v, w.input, l.n, dEdxi.d.rows()});
   } else {
-    add_state_gradient(dev, w, l, l.half(dEdxi, 0), l.half(dEdxi, 1));
-    add(dev, l.g, l.half(dEdxi, 1));
+    add_state_gradient(dev, w, l, block(dEdxi));
   }
 }
 DYNET_NODE_INST_DEV_IMPL(CoupledLSTMStep)
@@ -306,10 +286,10 @@ namespace coupled_lstm {
 
 // The layout of a forest: the states before are put side by side in the auxiliary memory.
 struct ForestLayout : Layout {
-  ForestLayout(const CoupledLSTMWeights& w, bool dropped, const vector<const Tensor*>& xs, const Tensor& fx, void* aux)
-      : Layout(w, dropped, *xs[X], fx, aux), is_given(xs.size() > STATE) {
+  ForestLayout(const CoupledLSTMWeights& w, real p, const vector<const Tensor*>& xs, const Tensor& fx, void* aux)
+      : Layout(layout(w, p, *xs[X], fx, aux)), is_given(xs.size() > STATE) {
     go_on_from(take(2 * hidden));
-    room_of_parents = next;
+    room_of_levels = reinterpret_cast<int*>(next);
   }
   // a level as steps side by side
   Layout level(unsigned begin, unsigned end) const {
@@ -318,7 +298,7 @@ struct ForestLayout : Layout {
     return part;
   }
   bool is_given;  // what the first level goes on from
-  float* room_of_parents;
+  int* room_of_levels;
 };
 
 } // namespace coupled_lstm
@@ -327,17 +307,21 @@ template <class MyDevice>
 void CoupledLSTMForest::forward_dev_impl(const MyDevice& dev, const vector<const Tensor*>& xs, Tensor& fx) const {
   using namespace coupled_lstm;
   is_differentiated = false;
-  const ForestLayout l(w, p > 0, xs, fx, aux_mem);
-  const int* before = place(dev, parents, l.room_of_parents);
-  read_input(dev, w, p, fx.device, l);
+  const ForestLayout l(w, p, xs, fx, aux_mem);
+  read_input(dev, w, p, l);
+#ifdef __CUDACC__
+  upload_levels(dev, parents, level_ends, l.room_of_levels);
+  run_forward(dev, levels_of(*this, w.turned, l, block(fx), l.is_given ? block(*xs[STATE]) : Block{}, l.room_of_levels));
+#else
   unsigned begin = 0;
   for (unsigned end : level_ends) {
     const Layout s = l.level(begin, end);
-    if (begin > 0) copy_columns(dev, before + begin, block(fx), s.before);
+    if (begin > 0) copy_columns(dev, &parents[begin], block(fx), s.before);
     else if (l.is_given) copy(dev, block(*xs[STATE]), s.before);
     step(dev, w, s);
     begin = end;
   }
+#endif
 }
 
 template <class MyDevice>
@@ -348,7 +332,7 @@ void CoupledLSTMForest::backward_dev_impl(const MyDevice& dev,
                                           unsigned i,
                                           Tensor& dEdxi) const {
   using namespace coupled_lstm;
-  const ForestLayout l(w, p > 0, xs, fx, aux_mem);
+  const ForestLayout l(w, p, xs, fx, aux_mem);
   if (i == X) {
     add_input_gradient(dev, w, p, l, {dEdxi.v, w.input, l.n, dEdxi.d.rows()});
     return;
@@ -360,16 +344,18 @@ void CoupledLSTMForest::backward_dev_impl(const MyDevice& dev,
   }
   // the weights are always asked for, and first: x and the states given find the derivatives of the logits ready
   differentiate_once(is_differentiated);
-  const int* before = place(dev, parents, l.room_of_parents);
-  const Block dh = l.half(dEdf, 0), dc = l.half(dEdf, 1);
+#ifdef __CUDACC__
+  run_backward(dev, levels_of(*this, w.weights, l, block(dEdf), l.is_given ? block(*xs[STATE]) : Block{}, l.room_of_levels));
+#else
   for (size_t level = level_ends.size(); level-- > 0;) {
     const unsigned begin = level ? level_ends[level - 1] : 0, count = level_ends[level] - begin;
     const Layout s = l.level(begin, level_ends[level]);
-    differentiate(dev, w, s, dh.columns(begin, count), dc.columns(begin, count));
+    differentiate(dev, w, s, block(dEdf).columns(begin, count));
     if (!s.has_state) continue;
-    add_state_gradient(dev, w, s, s.i, s.g);
-    if (level > 0) add_to_columns(dev, before + begin, both(s.i, s.g), block(dEdf));
+    add_to_states(dev, w, s, s.i, s.g);
+    if (level > 0) add_to_columns(dev, &parents[begin], both(s.i, s.g), block(dEdf));
   }
+#endif
   w.differentiated.push_back(l.differentiated(l.is_given ? 0 : level_ends[0]));
 }
 DYNET_NODE_INST_DEV_IMPL(CoupledLSTMForest)

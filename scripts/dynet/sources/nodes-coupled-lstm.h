@@ -6,32 +6,11 @@
 // Why: DyNet's builder makes a dozen nodes a step.
 // Test: tests/rnng_dy/test_dynet.py::test_a_cell_computes_what_the_builder_does
 
+#include "dynet/coupled-lstm-blocks.h"
 #include "dynet/dynet.h"
 #include "dynet/nodes-def-macros.h"
 
 namespace dynet {
-
-namespace coupled_lstm {
-
-enum Weight { X2I, H2I, C2I, BI, X2O, H2O, C2O, BO, X2C, H2C, BC, WEIGHTS };
-// The arguments of what uses the weights.
-enum Argument { SHARED, X, STATE };
-
-// A block of n columns of m rows, the columns `stride` floats apart.
-struct Block {
-  float* v;
-  unsigned m, n, stride;
-  Block columns(unsigned from, unsigned count) const { return {v + size_t(from) * stride, m, count, stride}; }
-  Block rows(unsigned from, unsigned count) const { return {v + from, count, n, stride}; }
-};
-
-// What the derivatives of weights are made of, for some steps: derivatives of the gates' logits, and what was read.
-struct Differentiated {
-  Block di, d_o, dg, x, h, c, c_new;
-  unsigned starts;  // so many steps, the first ones, go on from nothing
-};
-
-} // namespace coupled_lstm
 
 // The weights of one layer of CoupledLSTMBuilder, shared by all of its steps in a graph: each step that is
 // differentiated tells it what the derivatives of the weights are made of, and in the end these are made together.
@@ -41,14 +20,14 @@ struct CoupledLSTMWeights : public Node {
   explicit CoupledLSTMWeights(const std::vector<VariableIndex>& a, unsigned hidden, unsigned input)
       : Node(a), hidden(hidden), input(input) {}
   virtual size_t aux_storage_size() const override;
-  // Whether products of the gates are one: GPUs have less to start then.
-  bool is_stacked() const;
+  virtual bool backward_all(const std::vector<const Tensor*>& xs, const Tensor& fx, const Tensor& dEdf,
+                            const std::vector<Tensor*>& dEdxs) const override;
   unsigned hidden, input;
   // From the forward pass on: where weights are,
   mutable coupled_lstm::Block weights[coupled_lstm::WEIGHTS];
-  // stacked, i above g above o: what multiplies [h; c], what multiplies x, biases;
-  mutable coupled_lstm::Block of_state, of_input, biases;
-  // or, from the first derivatives on, each transposed;
+  // on a GPU what multiplies x, stacked, i above g above o;
+  mutable coupled_lstm::Block of_input;
+  // each transposed, on the CPU from the first derivatives on, on a GPU those that multiply states;
   mutable coupled_lstm::Block turned[coupled_lstm::WEIGHTS] = {};
   mutable bool are_turned = false;
   // and the steps that are differentiated.

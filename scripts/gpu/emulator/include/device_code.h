@@ -30,6 +30,7 @@ void announce_atomic(const void* memory, std::size_t bytes);
 // Bits of the value that another lane of the warp gave: lane `from` of those of `mask`.
 std::uint64_t exchange(unsigned mask, std::uint64_t bits, int from);
 unsigned lane();
+void grid_barrier();
 
 // A type that is not deduced.
 template <class T>

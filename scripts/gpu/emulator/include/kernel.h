@@ -13,6 +13,7 @@ struct Configuration {
   dim3 grid, block;
   std::size_t shared = 0;
   cudaStream_t stream = nullptr;
+  bool is_cooperative = false;
 };
 
 // One thread of a kernel, run as often as there are threads.
@@ -39,4 +40,19 @@ void launch(const char* name, const Configuration& configuration, Call call, Arg
   launch_kernel(name, configuration, std::make_shared<KernelCall<Call, Arguments...>>(call, arguments...));
 }
 
+// Blocks of a cooperative kernel run side by side, and may wait for each other.
+template <class... Parameters, std::size_t... I>
+cudaError_t launch_cooperative(const char* name, void (*kernel)(Parameters...), Configuration configuration, void** arguments, std::index_sequence<I...>) {
+  configuration.is_cooperative = true;
+  launch(name, configuration, kernel, *static_cast<Parameters*>(arguments[I])...);
+  return cudaPeekAtLastError();
+}
+template <class... Parameters>
+cudaError_t launch_cooperative(const char* name, void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments, std::size_t shared = 0,
+                               cudaStream_t stream = nullptr) {
+  return launch_cooperative(name, kernel, {grid, block, shared, stream}, arguments, std::index_sequence_for<Parameters...>());
+}
+
 }  // namespace emulator
+
+#define cudaLaunchCooperativeKernel(kernel, ...) ::emulator::launch_cooperative(#kernel, kernel, __VA_ARGS__)

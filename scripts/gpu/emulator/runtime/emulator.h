@@ -18,14 +18,18 @@ namespace emulator {
 using Clock = std::vector<std::uint32_t>;
 void join(Clock& clock, const Clock& other);
 
+// Threads of a block, or of a cooperative kernel: what runs side by side. Such a kernel has a block on each multiprocessor.
+constexpr unsigned MOST_THREADS = 1024, MULTIPROCESSORS = 4;
+
 // What runs now on the emulated GPU. Thread 0 of operation 0 is nobody.
 struct Now {
   std::uint32_t operation = 0, thread = 0, block_threads = 1;
-  std::uint32_t barrier = 0, warp_barrier = 0;
-  bool in_kernel = false;
+  std::uint32_t barrier = 0, warp_barrier = 0, grid_barriers = 0;  // those of the grid are counted in `thread`, too
+  bool in_kernel = false, is_cooperative = false;
   const Clock* before = nullptr;
   std::string name;
   std::uint64_t read = 0, written = 0, flops = 0, threads = 0;  // the bytes are counted once each
+  std::uint64_t accessed = 0;  // as often as threads ask for them
 };
 extern Now now;
 

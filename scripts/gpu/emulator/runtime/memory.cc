@@ -114,7 +114,12 @@ char* place_for(std::size_t bytes) {
 // Whether nothing orders that access and what the thread does now, both in one kernel.
 bool is_unordered(const Access& access) {
   if (access.thread == now.thread) return false;
-  if (access.thread / now.block_threads != now.thread / now.block_threads) return true;
+  std::uint32_t one = access.thread, other = now.thread;
+  if (now.is_cooperative) {
+    if (one / MOST_THREADS != other / MOST_THREADS) return false;
+    one %= MOST_THREADS, other %= MOST_THREADS;
+  }
+  if (one / now.block_threads != other / now.block_threads) return true;
   if (access.barrier != now.barrier) return false;
   return access.thread / 32 != now.thread / 32 || access.warp_barrier == now.warp_barrier;
 }
@@ -230,6 +235,7 @@ bool touch(const void* address, std::size_t bytes, bool writes, bool is_atomic, 
     return wrong(owner ? "out of bounds" : "not allocated", cudaErrorIllegalAddress, (writes ? "writes " : "reads ") + named(address), place);
   if (bytes <= 16 && (bytes & (bytes - 1)) == 0 && reinterpret_cast<std::uintptr_t>(address) % bytes)
     return wrong("misaligned", cudaErrorMisalignedAddress, named(address), place);
+  if (owner != &block_allocation) now.accessed += bytes;
   std::string says;
   const std::size_t first = std::size_t(start - arena) / 4, last = std::size_t(start + bytes + 3 - arena) / 4;
   for (std::size_t i = first; i < last; ++i) {

@@ -102,8 +102,8 @@ void found(const char* kind, cudaError_t error, const std::string& says, const v
 void trace(const char* kind, const std::string& name, std::uint64_t bytes) {
   if (std::strcmp(kind, "kernel") == 0 || std::strcmp(kind, "library") == 0) ++state().launches;
   if (!state().trace) return;
-  std::fprintf(state().trace, "%s\t%s\t%zu\t%zu\t%zu\t%zu\t%zu\n", kind, name.c_str(), std::size_t(bytes), std::size_t(now.threads),
-               std::size_t(now.read), std::size_t(now.written), std::size_t(now.flops));
+  std::fprintf(state().trace, "%s\t%s\t%zu\t%zu\t%zu\t%zu\t%zu\t%zu\t%u\n", kind, name.c_str(), std::size_t(bytes), std::size_t(now.threads),
+               std::size_t(now.read), std::size_t(now.written), std::size_t(now.flops), std::size_t(now.accessed), now.grid_barriers);
   std::fflush(state().trace);
 }
 
@@ -140,6 +140,7 @@ const char* cudaGetErrorString(cudaError_t error) {
     case cudaErrorInvalidDevice: return "invalid device ordinal";
     case cudaErrorIllegalAddress: return "an illegal memory access was encountered";
     case cudaErrorMisalignedAddress: return "misaligned address";
+    case cudaErrorCooperativeLaunchTooLarge: return "too many blocks in cooperative launch";
     case cudaErrorLaunchFailure: return "unspecified launch failure";
     default: return "unknown error";
   }
@@ -166,7 +167,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
-  *value = attribute == cudaDevAttrMemoryClockRate ? 2619000 : 1;
+  // few multiprocessors, since blocks of a cooperative kernel run side by side
+  *value = attribute == cudaDevAttrMemoryClockRate ? 2619000 : attribute == cudaDevAttrMultiProcessorCount ? int(MULTIPROCESSORS) : 1;
   return cudaSuccess;
 }
 cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return entered(); }

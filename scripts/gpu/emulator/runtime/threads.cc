@@ -2,6 +2,8 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <deque>
 #include <numeric>
 
 #include "../include/device_code.h"
@@ -38,7 +40,7 @@ dim3 blockDim, gridDim;
 namespace emulator {
 namespace {
 
-constexpr unsigned MOST_THREADS = 1024, WARP = 32;
+constexpr unsigned WARP = 32;
 constexpr std::size_t STACK = 256 << 10;
 
 // Numbers below `count` in an order of its own.
@@ -56,9 +58,11 @@ struct Warp {
   std::uint64_t bits[2][WARP];
 };
 
+struct Block;
 struct Fibre {
   void* stack_pointer = nullptr;
   unsigned thread = 0;
+  Block* block = nullptr;
 };
 
 char* stacks = nullptr;
@@ -67,7 +71,7 @@ std::vector<Fibre*> idle;
 void* scheduler = nullptr;
 Fibre* current = nullptr;
 
-// The block that runs.
+// A block that runs.
 struct Block {
   const Kernel* kernel;
   unsigned count, number, next = 0, alive, waiting = 0, barriers = 0;
@@ -76,7 +80,7 @@ struct Block {
   char* dynamic = nullptr;
   bool is_abandoned = false;
   std::vector<std::pair<const void*, void*>> variables;
-  std::vector<Fibre*> ready, at_barrier;
+  std::vector<Fibre*> ready, at_barrier, at_grid_barrier;
   std::vector<Fibre*> at_warp[MOST_THREADS / WARP];
   Warp warps[MOST_THREADS / WARP];
   Block(const Kernel* kernel, unsigned count, unsigned number, std::size_t dynamic_bytes)
@@ -85,6 +89,8 @@ struct Block {
   }
 };
 Block* block = nullptr;
+// The blocks that run side by side: one, or all of a cooperative kernel.
+std::deque<Block> side_by_side;
 
 unsigned this_thread() { return current->thread; }
 Warp& this_warp() { return block->warps[this_thread() / WARP]; }
@@ -92,7 +98,8 @@ Warp& this_warp() { return block->warps[this_thread() / WARP]; }
 void enter_thread() {
   const unsigned t = this_thread();
   threadIdx = {t % blockDim.x, t / blockDim.x % blockDim.y, t / (blockDim.x * blockDim.y)};
-  now.thread = block->number * block->count + t;
+  blockIdx = {block->number % gridDim.x, block->number / gridDim.x % gridDim.y, block->number / gridDim.x / gridDim.y};
+  now.thread = block->number * block->count + t + now.grid_barriers * MOST_THREADS;
   now.barrier = block->barriers & 0x7fff;
   now.warp_barrier = this_warp().passed & 0xffff;
 }
@@ -104,15 +111,15 @@ void to_scheduler() {
   now.in_kernel = true;
 }
 
-void release_waiting(std::vector<Fibre*>& waiting) {
-  block->ready.insert(block->ready.end(), waiting.begin(), waiting.end());
+void release_waiting(Block& b, std::vector<Fibre*>& waiting) {
+  b.ready.insert(b.ready.end(), waiting.begin(), waiting.end());
   waiting.clear();
 }
 
 void try_barrier() {
   if (block->at_barrier.empty() || block->at_barrier.size() != block->alive) return;
   ++block->barriers;
-  release_waiting(block->at_barrier);
+  release_waiting(*block, block->at_barrier);
 }
 
 void try_warp(unsigned number) {
@@ -120,7 +127,7 @@ void try_warp(unsigned number) {
   if (!warp.arrived || warp.arrived != (warp.mask & warp.alive)) return;
   warp.arrived = 0;
   ++warp.passed;
-  release_waiting(block->at_warp[number]);
+  release_waiting(*block, block->at_warp[number]);
 }
 
 void run_threads() {
@@ -161,12 +168,23 @@ void start_fibres() {
   }
 }
 
-// Returns whether all threads came to their end.
-bool run_block(Block& b) {
-  block = &b;
+// A block side by side with others that has threads to run, by chance; null where none has.
+Block* able_block() {
+  const std::size_t count = side_by_side.size(), first = count > 1 ? random_number() % count : 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    Block& b = side_by_side[(first + i) % count];
+    if (!b.ready.empty() || b.next < b.count) return &b;
+  }
+  return nullptr;
+}
+
+// Returns whether all threads of the blocks side by side came to their end.
+bool run_blocks() {
   block_memory(0);
-  if (b.dynamic_bytes) b.dynamic = block_memory(b.dynamic_bytes);
-  while (!b.ready.empty() || b.next < b.count) {
+  for (Block& b : side_by_side)
+    if (b.dynamic_bytes) b.dynamic = block_memory(b.dynamic_bytes);
+  while ((block = able_block())) {
+    Block& b = *block;
     if (!b.ready.empty()) {
       std::swap(b.ready[random_number() % b.ready.size()], b.ready.back());
       current = b.ready.back();
@@ -174,12 +192,15 @@ bool run_block(Block& b) {
     } else {
       current = idle.back();
       idle.pop_back();
+      current->block = block;
     }
     emulator_switch(&scheduler, current->stack_pointer);
     if (b.is_abandoned) return false;
   }
-  if (b.alive == 0) return true;
-  found("deadlock", cudaErrorLaunchFailure, std::to_string(b.alive) + " threads wait at barriers that the others do not reach");
+  unsigned alive = 0;
+  for (const Block& b : side_by_side) alive += b.alive;
+  if (alive == 0) return true;
+  found("deadlock", cudaErrorLaunchFailure, std::to_string(alive) + " threads wait at barriers that the others do not reach");
   return false;
 }
 
@@ -206,11 +227,13 @@ void run_kernel(const Configuration& configuration, Kernel& kernel) {
   now.threads = blocks * now.block_threads;
   const Shuffled order(blocks);
   if (idle.size() != MOST_THREADS) start_fibres();
+  now.is_cooperative = configuration.is_cooperative;
   for (std::uint64_t i = 0; i < blocks; ++i) {
-    const std::uint64_t number = order[i];
-    blockIdx = {unsigned(number % gridDim.x), unsigned(number / gridDim.x % gridDim.y), unsigned(number / gridDim.x / gridDim.y)};
-    Block b(&kernel, now.block_threads, unsigned(number), configuration.shared);
-    if (!run_block(b)) break;
+    side_by_side.emplace_back(&kernel, now.block_threads, unsigned(order[i]), configuration.shared);
+    if (now.is_cooperative && i + 1 < blocks) continue;
+    const bool has_ended = run_blocks();
+    side_by_side.clear();
+    if (!has_ended) break;
   }
   now.in_kernel = false;
 }
@@ -223,6 +246,8 @@ void launch_kernel(const char* name, const Configuration& configuration, std::sh
                     grid.z <= 65535 && threads.x <= 1024 && threads.y <= 1024 && threads.z <= 64 &&
                     std::uint64_t(threads.x) * threads.y * threads.z <= MOST_THREADS;
   if (!fits) return void(failed(cudaErrorInvalidConfiguration, name));
+  if (configuration.is_cooperative && (grid.x * grid.y * grid.z > MULTIPROCESSORS || grid.x * grid.y * grid.z * threads.x * threads.y * threads.z > MOST_THREADS))
+    return void(failed(cudaErrorCooperativeLaunchTooLarge, name));
   if (configuration.shared > 49152 || kernel->bytes > 32764) return void(failed(cudaErrorInvalidValue, name));
   enqueue(configuration.stream, name, [=] {
     run_kernel(configuration, *kernel);
@@ -259,6 +284,20 @@ std::uint64_t exchange(unsigned mask, std::uint64_t bits, int from) {
   try_warp(this_thread() / WARP);
   to_scheduler();
   return mask >> from & 1 ? warp.bits[parity][from] : bits;
+}
+
+void grid_barrier() {
+  if (!now.is_cooperative) {
+    found("grid barrier", cudaErrorLaunchFailure, "the kernel was not launched as a cooperative one");
+    abandon();
+  }
+  block->at_grid_barrier.push_back(current);
+  const auto wait = [](const Block& b) { return b.at_grid_barrier.size() == b.count; };
+  if (std::all_of(side_by_side.begin(), side_by_side.end(), wait)) {
+    ++now.grid_barriers;
+    for (Block& b : side_by_side) release_waiting(b, b.at_grid_barrier);
+  }
+  to_scheduler();
 }
 
 }  // namespace emulator

@@ -1,0 +1,98 @@
+#ifndef DYNET_COUPLED_LSTM_BLOCKS_H_
+#define DYNET_COUPLED_LSTM_BLOCKS_H_
+
+// Where everything of a coupled LSTM's steps lies. Needs nothing of DyNet, so that tests compile the kernels alone;
+// nodes-coupled-lstm.h says why.
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace dynet {
+namespace coupled_lstm {
+
+enum Weight { X2I, H2I, C2I, BI, X2O, H2O, C2O, BO, X2C, H2C, BC, WEIGHTS };
+// The arguments of what uses the weights.
+enum Argument { SHARED, X, STATE };
+
+// A block of n columns of m rows, the columns `stride` floats apart.
+struct Block {
+  float* v;
+  unsigned m, n, stride;
+  Block columns(unsigned from, unsigned count) const { return {v + std::size_t(from) * stride, m, count, stride}; }
+  Block rows(unsigned from, unsigned count) const { return {v + from, count, n, stride}; }
+};
+
+// What the derivatives of weights are made of, for some steps: derivatives of the gates' logits, and what was read.
+struct Differentiated {
+  Block di, d_o, dg, x, h, c, c_new;
+  unsigned starts;  // so many steps, the first ones, go on from nothing
+};
+
+// The first of two blocks, one above the other in the same columns, and the second.
+inline Block both(const Block& upper, const Block& lower) {
+  return {upper.v, upper.m + lower.m, upper.n, upper.stride};
+}
+
+// Where everything of n steps side by side lies: a state is [h; c], the rest is in the auxiliary memory.
+struct Layout {
+  Layout(unsigned hidden, unsigned input, bool dropped, const Block& x_arg, const Block& states, float* room)
+      : n(states.n), hidden(hidden), next(room) {
+    gates = take(3 * hidden), d = take(3 * hidden);
+    i = gates.rows(0, hidden), g = gates.rows(hidden, hidden), o = gates.rows(2 * hidden, hidden);
+    di = d.rows(0, hidden), dg = d.rows(hidden, hidden), d_o = d.rows(2 * hidden, hidden);
+    t = take(hidden), dc = take(hidden);
+    x_given = x = x_arg.rows(0, input);
+    if (dropped) mask = take(input), x = take(input), dx = take(input);
+    h_new = states.rows(0, hidden), c_new = states.rows(hidden, hidden);
+  }
+  Block take(unsigned rows) {
+    Block b = {next, rows, n, rows};
+    next += std::size_t(rows) * n;
+    return b;
+  }
+  void go_on_from(const Block& state) {
+    before = state, h = state.rows(0, hidden), c = state.rows(hidden, hidden), has_state = true;
+  }
+  // some of the steps
+  Layout columns(unsigned from, unsigned count) const {
+    Layout part = *this;
+    part.n = count;
+    for (Block* b : {&part.gates, &part.i, &part.g, &part.o, &part.d, &part.di, &part.dg, &part.d_o, &part.t, &part.dc,
+                     &part.mask, &part.x, &part.dx, &part.x_given, &part.before, &part.h, &part.c, &part.h_new,
+                     &part.c_new})
+      *b = b->columns(from, count);
+    return part;
+  }
+  Differentiated differentiated(unsigned starts) const { return {di, d_o, dg, x, h, c, c_new, starts}; }
+  unsigned n, hidden;
+  bool has_state = false;
+  float* next;
+  Block gates, i, g, o;
+  Block d, di, dg, d_o;     // derivatives of the logits
+  Block t, dc;              // tanh of the new cell, and the derivative of that cell
+  Block mask = {}, x;       // x as read: dropped where there is dropout
+  Block dx = {}, x_given;
+  Block before = {}, h = {}, c = {}, h_new, c_new;
+};
+
+// floats that a layout takes from the auxiliary memory for each step
+inline std::size_t floats_of_step(unsigned hidden, unsigned input, bool dropped) {
+  return 8 * std::size_t(hidden) + (dropped ? 3 * std::size_t(input) : 0);
+}
+
+typedef std::vector<std::pair<Block, Block> > Products;
+
+// The derivatives of what weights or biases a give to in some steps, and what the weights multiply there.
+inline std::pair<Block, Block> factors(unsigned a, const Differentiated& s) {
+  const Block& d = a <= BI ? s.di : a <= BO ? s.d_o : s.dg;
+  if (a == C2O) return {d, s.c_new};
+  if (a != H2I && a != C2I && a != H2O && a != H2C) return {d, s.x};
+  const Block& read = a == C2I ? s.c : s.h;
+  return {d.columns(s.starts, d.n - s.starts), read.columns(s.starts, d.n - s.starts)};
+}
+
+} // namespace coupled_lstm
+} // namespace dynet
+
+#endif
