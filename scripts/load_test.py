@@ -156,6 +156,7 @@ def shown(name: str, statuses: Counter, times: list[float], seconds: float) -> d
         "requests": statuses.total(),
         "statuses": {str(status): count for status, count in sorted(statuses.items())},
         "per second": round(statuses.total() / seconds, 1),
+        "least ms": round(1000 * min(times), 1),
         "p50 ms": round(1000 * cuts[49], 1),
         "p99 ms": round(1000 * cuts[98], 1),
     }

@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import threading
 from contextlib import contextmanager
+from importlib.util import find_spec
 
 import pytest
 
 import rnng_dy
 
-pytest.importorskip("starlette", reason="the extra [serve] is not installed")
-pytest.importorskip("httpx", reason="starlette's client of tests needs it")
+needs_serve = pytest.mark.skipif(
+    not all(map(find_spec, ("starlette", "uvicorn", "httpx"))),
+    reason="the extra [serve], or httpx, is not installed",
+)
 
 MODELS = ("english", "english-generative")
 

@@ -13,6 +13,10 @@ import pytest
 from oracle.brackets import format_tree
 from rnng_dy.serve.requests import REQUESTS, Limits
 
+from .conftest import needs_serve
+
+pytestmark = needs_serve
+
 WORDS = ["The", "cat", "sat", "."]
 TREE = "(S (NP (DT The) (NN cat)) (VP (VBD sat)) (. .))"
 

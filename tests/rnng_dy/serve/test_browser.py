@@ -9,7 +9,9 @@ import pytest
 
 from rnng_dy.serve import app
 
-from .conftest import serving
+from .conftest import needs_serve, serving
+
+pytestmark = needs_serve
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")

@@ -7,6 +7,9 @@ import time
 
 import pytest
 
+pytest.importorskip("starlette", reason="the extra [serve] is not installed")
+pytest.importorskip("uvicorn", reason="the extra [serve] is not installed")
+
 from rnng_dy.serve import app, connections, guard
 
 from .conftest import serving

@@ -12,6 +12,10 @@ from xml.etree import ElementTree
 import nltk
 import pytest
 
+pytest.importorskip("starlette", reason="the extra [serve] is not installed")
+pytest.importorskip("uvicorn", reason="the extra [serve] is not installed")
+pytest.importorskip("httpx", reason="starlette's client of tests needs it")
+
 from rnng_dy.baselines.lstm_lm import LstmLanguageModel
 from rnng_dy.serve.pages import DEFAULTS
 from rnng_dy.serve.requests import Limits

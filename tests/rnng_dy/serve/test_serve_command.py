@@ -18,6 +18,10 @@ from oracle.errors import RnngError
 from rnng_dy.cli import main
 from rnng_dy.serve.metrics import Metrics
 
+from .conftest import needs_serve
+
+pytestmark = needs_serve
+
 
 @contextmanager
 def serving(*options: str):
