@@ -44,7 +44,7 @@ def warn(line: str) -> None:
 
 
 def show(text: str) -> None:
-    """Print text on standard error unchanged; work continues if nobody reads it (`2>&1 | tee log`, whose tee is gone)."""
+    """Print text on standard error unchanged; work continues if nobody reads it, as after Ctrl-C in `2>&1 | tee x`."""
     try:
         click.echo(text, nl=False, err=True)
     except OSError:
