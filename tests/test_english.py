@@ -45,6 +45,15 @@ def test_one_name_gives_trees_and_surprisals():
     assert all(0 < float(row[5]) < 30 for row in cells)
 
 
+def test_every_word_has_a_surprisal():
+    text = "The zyzzyvas xkcded \u732b."
+    rows = invoke("surprisal", "--model", "english", "--text", "-", "--open", input=text).stdout
+    header, *cells = [row.split("\t") for row in rows.splitlines()]
+    spelled = [float(row[header.index("spelling_surprisal")]) for row in cells]
+    assert [row[2] for row in cells] == ["The", "zyzzyvas", "xkcded", "\u732b", "."]
+    assert spelled[0] == spelled[-1] == 0 and all(10 < bits < 200 for bits in spelled[1:-1])
+
+
 def test_what_is_no_word_and_what_cannot_be_read_is_left_out(tmp_path):
     path = tmp_path / "VOL15_3.mrg"
     path.write_text(

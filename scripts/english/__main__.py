@@ -11,6 +11,7 @@ from pathlib import Path
 
 import scripts.script_start  # noqa: F401
 from rnng_dy.model import TAGGER
+from rnng_dy.spelling import SPELLING
 from scripts.english.commands import make, run
 from scripts.english.treebanks import write_trees
 
@@ -73,6 +74,8 @@ def models(transitions: str) -> None:
         run(f"tag --train tagger.trees --into {parser}")
     data = "--train train.gen.oracle --dev dev.gen.oracle --clusters clusters.paths"
     run(f"train generative {data} --model generator --resume {GENERATOR}")
+    if not Path("generator", SPELLING).exists():
+        run("spell --train train.trees --into generator")
     terms = ["--half", "--licence", LICENCE, "--data", DATA]
     make("english.rnng.zip", f"export {parser}", *terms)
     make("english-generative.rnng.zip", "export generator", *terms)
