@@ -76,7 +76,7 @@ Message = tuple[Callable[[str], None], str]
 @click.option(
     "--next-word",
     is_flag=True,
-    help="Measure the entropy of the next word, too, which takes several times as long.",
+    help="Measure the entropy of the next word, too, which takes more time.",
 )
 @click.option("--end", is_flag=True, help="Add a row for the end of each sentence.")
 @click.option("--trees", type=FILE, help="Write the best complete tree of each sentence.")
