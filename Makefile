@@ -98,7 +98,7 @@ EMULATED = $(VENV)/bin/python -m scripts.gpu emulate
 
 test-cuda-emulated: setup
 	RNNG_DY_TEST_DEVICE=cuda $(EMULATED) $(VENV)/bin/python -m pytest $(ON_GPU) $(ARGS)
-	$(EMULATED) $(VENV)/bin/python -m scripts.gpu check --quick --only $(CHECKED)
+	$(EMULATED) $(VENV)/bin/python -m scripts.gpu check --quick --seconds 300 --only $(CHECKED)
 
 english: setup
 	$(VENV)/bin/python -m scripts.english $(ARGS)
