@@ -70,7 +70,7 @@ def _word(record: WordRecord) -> str:
 
 
 class _Fate(NamedTuple):
-    """What becomes of a partial tree."""
+    """The further course of a partial tree."""
 
     dies: int | None
     """Number of the word at which it dies; None for a survivor."""
