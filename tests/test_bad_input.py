@@ -158,7 +158,7 @@ CASES = [
     ("a broken tree to learn spelling from", "(S (NN a)\n", "spell --train bad --into generator", "bad:1"),
     ("no tagger", TREE, "tag bad -o out", "one of"),
     ("gold trees cut short", "(S (NN cat)\n",
-     "self-train --model parser --trees bad --dev-trees good.trees --into new one.txt --tags given", "bad:1"),
+     "self-train --model parser --trees bad --dev-trees good.trees --into new good.trees", "bad:1"),
     ("a model to serve that is missing", None, "serve --model nowhere", "nowhere"),
     # reading times
     ("a table of times without a column", "item\tposition\tword\n", READING, "bad:1: no column 'time'"),

@@ -17,11 +17,11 @@ SHOWN = 10
 
 
 def frames(records: Sequence[WordRecord], transitions: TransitionSystem) -> list[dict[str, Any]]:
-    """Return a frame per word: its partial trees, their shares, and what becomes of each one.
+    """Return a frame per word: its partial trees, their shares, and the further course of each one.
 
-    A partial tree dies at the first word that no partial tree of the beam reaches from it. Otherwise it leads to some
-    of the last beam, whose share is told. A frame also says how much probability the partial trees had, before the
-    word, that died at it.
+    A partial tree dies at the first word that no partial tree of the beam reaches from it. Otherwise the
+    frame has the share of those in the last beam to which it leads. A frame also has the probability, before the word,
+    of the partial trees that died at it.
     """
     reached = [i for i, record in enumerate(records) if record.beam]
     beams = [records[i].beam for i in reached]
