@@ -9,7 +9,8 @@ import click
 
 from oracle.errors import RnngError
 from oracle.parsed import ParsedSentence
-from oracle.streams import file_hash, from_json
+from oracle.streams import from_json
+from oracle.training_data import TreesFile
 from rnng_dy.cli.group import Sectioned
 from rnng_dy.cli.job import Job, sentences_job
 from rnng_dy.cli.options import (
@@ -85,8 +86,9 @@ def self_train(
     if source.path == "-":
         raise click.UsageError("--resume reads INPUT again: name a file")
     for path in (trees, dev_trees):
-        # raises OSError before the work if the training could not read it
-        file_hash(path)
+        # a tree that cannot be read is an error before the work
+        for _ in TreesFile(path):
+            pass
     place, given = Path(folder), None
     if generator is not None:
         given = ModelFolder("generative", generator, job.device)
