@@ -15,6 +15,9 @@ CONNECTIONS = 1000
 HEAD_SECONDS = 10
 """Seconds that a client may take to send the head of a request."""
 
+IDLE_SECONDS = 15
+"""Seconds for which a connection without a request stays open."""
+
 
 class Impatient(H11Protocol):
     """Closes a connection whose client takes too long to send the head of a request."""
@@ -62,7 +65,7 @@ def server(application: Starlette, root_path: str = "") -> uvicorn.Server:
         root_path=root_path,
         log_level="warning",
         server_header=False,
-        timeout_keep_alive=15,
+        timeout_keep_alive=IDLE_SECONDS,
         limit_concurrency=CONNECTIONS,
         timeout_graceful_shutdown=5,
     )
