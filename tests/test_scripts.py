@@ -47,9 +47,9 @@ def test_the_benchmark_of_models_measures_everything_and_compares(tmp_path):
 def test_the_benchmark_of_systems_has_a_row_for_each_part_of_a_system(tmp_path, kind):
     rows = lines_of(tmp_path, "systems", kind, "--turns", "1")[2:]
     names = [row[:40].split(", ") for row in rows]
-    assert len(names) == 8 and len(names[0]) == 3
+    assert len(names) == 9 and len(names[0]) == 3
     assert rows[0].startswith("corrected, full, top-down ") and rows[0].split()[4] == "1.00"
-    for part in ("buggy", "gated-attention", "stack", "in-order"):
+    for part in ("buggy", "gated-attention", "stack", "history", "in-order"):
         assert any(part in (cell.strip() for cell in name) for name in names), part
     assert all(float(cell) > 0 for row in rows for cell in row.split()[3:])
 

@@ -32,13 +32,18 @@ class Drawing(NamedTuple):
 
 
 def draw_tree(
-    tree: nltk.Tree, marked: Container[int] = (), why: str = "not in the gold tree"
+    tree: nltk.Tree,
+    marked: Container[int] = (),
+    why: str = "not in the gold tree",
+    weights: Weights | None = None,
+    posteriors: Sequence[float] | None = None,
 ) -> str:
     """Return a tree with its words in a row, as an SVG element; the constituents with the numbers `marked` are marked.
 
     Constituents are numbered from 0, from the top down and from left to right; `why` is the title of marked ones.
+    `weights` and `posteriors` are those of `drawn`.
     """
-    drawing = drawn(tree, marked, why)
+    drawing = drawn(tree, marked, why, weights, posteriors)
     width, height = f"{drawing.width:.0f}", f"{drawing.height:.0f}"
     return (
         f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" '

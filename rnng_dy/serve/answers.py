@@ -154,7 +154,7 @@ def _weights(model: Any, trees: Sequence[ScoredTree]) -> Sequence[Sequence[Seque
     """Return the attention weights of trees; None if the model's composition has none."""
     if not (model.compose.has_weights and "stack" in model.state.parts):
         return None
-    examples = [model.example_of(parse_line(tree), True) for tree, _ in trees]
+    examples = [model.example_of(parse_line(each.tree), True) for each in trees]
     return [
         [weights.tolist() for _, weights in constituents or ()]
         for constituents in attention_weights(model, examples)

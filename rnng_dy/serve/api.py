@@ -86,7 +86,7 @@ def _trees(found: TreesOf) -> dict[str, Any]:
     content: dict[str, Any] = {
         "tokens": list(found.tokens),
         "tags": None if found.tags is None else list(found.tags),
-        "trees": [{"tree": tree, "log_prob": log_prob} for tree, log_prob in found.trees],
+        "trees": [{"tree": each.tree, "log_prob": each.log_prob} for each in found.trees],
         "problem": found.problem or None,
     }
     if found.weights is not None:

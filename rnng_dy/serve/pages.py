@@ -151,10 +151,10 @@ async def sample(view: View) -> dict[str, Any]:
     [(wanted, [found])] = await view.answered(Sample, _grammars(view.server))
     system, trees = view.server.models[wanted.model].transitions, found.trees[:MOST_SAMPLES]
     assert system is not None
-    grown = await asyncio.to_thread(lambda: [growth(tree, system) for tree, _ in trees])
+    grown = await asyncio.to_thread(lambda: [growth(each.tree, system) for each in trees])
     samples = [
-        {"words": " ".join(words(parse_line(tree))), "log_prob": log_prob}
-        for tree, log_prob in trees
+        {"words": " ".join(words(parse_line(each.tree))), "log_prob": each.log_prob}
+        for each in trees
     ]
     return {"samples": samples, "grown": grown}
 

@@ -57,11 +57,11 @@ def _pictures(
     named: str, found: TreesOf, marked: frozenset[int], is_joint: bool
 ) -> Iterator[dict[str, Any]]:
     """Yield the pictures of a model's trees, the marked first one first; then the tree of highest expected F1."""
-    for rank, (text, log_prob) in enumerate(found.trees, 1):
-        said = f"{named}{rank}: log probability {log_prob:.2f}"
+    for rank, each in enumerate(found.trees, 1):
+        said = f"{named}{rank}: log probability {each.log_prob:.2f}"
         if not is_joint:
-            said += f", {percent(math.exp(min(0.0, log_prob)))}"
-        tree, weights = parse_line(text), None
+            said += f", {percent(math.exp(min(0.0, each.log_prob)))}"
+        tree, weights = parse_line(each.tree), None
         if found.weights is not None:
             weights = attended(rank, tree, found.weights[rank - 1]).pictures[0].weights
         yield _picture(said, tree, found.posterior, marked if rank == 1 else (), weights)
@@ -80,7 +80,7 @@ def _picture(
     from markupsafe import Markup
 
     posteriors = None if posterior is None else posterior.of_constituents(tree)
-    svg = draw_tree(tree, marked, texts()["not_in_other"], weights, posteriors=posteriors)
+    svg = draw_tree(tree, marked, texts()["not_in_other"], weights, posteriors)
     return {"caption": said, "svg": Markup(svg), "tree": tree, "brackets": format_tree(tree)}
 
 
