@@ -9,7 +9,7 @@ import click
 
 from oracle.errors import RnngError
 from oracle.parsed import ParsedSentence
-from oracle.streams import from_json
+from oracle.regular_files import open_regular
 from oracle.training_data import TreesFile
 from rnng_dy.cli.group import Sectioned
 from rnng_dy.cli.job import Job, sentences_job
@@ -25,8 +25,6 @@ from rnng_dy.cli.quiet import say
 from rnng_dy.cli.source import in_words, parser_source, reader_of
 from rnng_dy.cli.train import run_training
 from rnng_dy.execution.outputs import content_hash, write_json
-from rnng_dy.execution.work import ModelFolder
-from rnng_dy.model import TAGGER
 from rnng_dy.search.trees import NumberedSentence
 from rnng_dy.training.presets import NAMES, Settings
 from rnng_dy.training.self_training import (
@@ -83,15 +81,17 @@ def self_train(
 
     Example: rnng-dy self-train --model parser --trees train.trees --dev-trees dev.trees --text news.txt --into silver
     """  # fmt: skip
-    if source.path == "-":
-        raise click.UsageError("--resume reads INPUT again: name a file")
+    if "-" in (source.path, trees, dev_trees):
+        raise click.UsageError("--resume reads INPUT and trees again: name files")
+    # trees and models that cannot be used are errors before the work
     for path in (trees, dev_trees):
-        # a tree that cannot be read is an error before the work
+        open_regular(path).close()
         for _ in TreesFile(path):
             pass
     place, given = Path(folder), None
     if generator is not None:
-        given = ModelFolder("generative", generator, job.device)
+        job.open("generative", generator)
+        given = job.place
     options = SilverOptions(samples, seed, given)
     parser = job.open("discriminative", *folders)
     like = settings_like(parser)
@@ -113,9 +113,9 @@ def self_train(
         **like,
         **{**settings, "gold": found.gold, "jobs": job.jobs, "seed": seed, "device": job.device},
     )
-    if parser.tagger is not None and like["pos"] and not (trained / TAGGER).exists():
-        from rnng_dy.training.tagger import keep_tagger
+    from rnng_dy.training.tagger import TAGGER, keep_tagger
 
+    if parser.tagger is not None and like["pos"] and not (trained / TAGGER).exists():
         keep_tagger(parser.tagger, trained)
 
 
@@ -127,7 +127,7 @@ def _open_folder(place: Path, resume: bool, key: str) -> None:
     place.mkdir(parents=True, exist_ok=True)
     if not any(place.iterdir()):
         write_json(record, {"key": key})
-    elif not record.exists() or from_json(record.read_bytes()) != {"key": key}:
+    elif not record.exists() or key not in record.read_text(errors="replace"):
         raise RnngError(f"{place} was made from another parser, input or options: name another")
 
 

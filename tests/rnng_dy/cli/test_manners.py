@@ -12,7 +12,7 @@ import pytest
 
 from rnng_dy.cli import COMMANDS, main
 from rnng_dy.cli.clusters import show
-from tests.commands import invoke
+from tests.commands import PYTHON, invoke, run
 from tests.conftest import DATA, TINY
 
 from .test_quiet import all_commands
@@ -57,6 +57,14 @@ def test_the_list_of_commands_needs_no_command():
     for name, place in COMMANDS.items():
         assert re.search(rf"^  {name} +{re.escape(place.summary)}$", listed, re.MULTILINE)
         assert SENTENCE.fullmatch(place.summary)
+
+
+def test_help_and_completion_load_no_large_library():
+    program = (
+        "import sys; from rnng_dy.cli import COMMANDS, load_command; [*map(load_command, COMMANDS)];"
+        "print({'_dynet', 'dynet', 'jinja2', 'nltk', 'scipy', 'starlette'} & set(sys.modules))"
+    )
+    assert run(None, program, command=PYTHON).stdout == "set()\n"
 
 
 @pytest.mark.parametrize("names", EVERY, ids=" ".join)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -169,12 +170,21 @@ def test_gold_trees_count_as_often_as_their_weight_says():
 
 
 def test_what_cannot_be_is_refused():
-    assert "--resume reads INPUT again" in refused(
-        Path(), *COMMAND.replace("text.txt", "-").split(), "--into", "x"
-    )
+    for name in ("text.txt", "gold.trees", "dev.trees"):
+        streamed = COMMAND.replace(name, "-").split()
+        assert "--resume reads INPUT and trees again" in refused(Path(), *streamed, "--into", "x")
+    os.mkfifo("pipe")
+    piped = COMMAND.replace("gold.trees", "pipe").split()
+    assert "pipe: a pipe or a device" in refused(Path(), *piped, "--into", "x")
     missing = refused(Path(), *COMMAND.replace("dev.trees", "no.trees").split(), "--into", "x")
     assert "no.trees: No such file" in missing and not Path("x").exists()
     Path("other").mkdir()
     Path("other/file").touch()
     assert "other was made from" in refused(Path(), *COMMAND.split(), "--into", "other", "--resume")
+    for damaged in (b"{", b"\xff"):
+        Path("other/self-train.json").write_bytes(damaged)
+        again = refused(Path(), *COMMAND.split(), "--into", "other", "--resume")
+        assert "other was made from" in again
+    chosen = refused(Path(), *COMMAND.split(), "--into", "x", "--choose-by", "./parser")
+    assert "parser: a discriminative model" in chosen and not Path("x").exists()
     assert self_training.settings_like(rnng_dy.load("parser"))["tagger"] is False
