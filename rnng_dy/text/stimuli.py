@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from oracle.errors import InputError
 from oracle.sentences import SourceSentence
-from oracle.tables import read_cells
+from oracle.tables import read_table
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.sources import RawText
 
@@ -91,11 +90,7 @@ def read_stimuli(path: str, column: str | None = None) -> Stimuli:
 
     Raises InputError, with the line, for any other table.
     """
-    lines = read_cells(path, quoted_tsv=True)
-    first, header = next(lines, (1, []))
-    names = [name.strip() for name in header]
-    if twice := [name for name, n in Counter(filter(None, names)).items() if n > 1]:
-        raise InputError(f"two columns are called {twice[0]!r}: rename one", path, first)
+    first, names, lines = read_table(path, quoted_tsv=True)
     lower = [name.lower() for name in names]
     of_text = _column_of_text(names, column, path, first)
     region = lower.index(REGION) if REGION in lower else None
@@ -106,11 +101,6 @@ def read_stimuli(path: str, column: str | None = None) -> Stimuli:
     carried = [i for i, name in enumerate(names) if name and i not in (of_text, region)]
     rows = []
     for line, cells in lines:
-        if len(cells) != len(names):
-            counts = f"{len(cells)} columns, and the first line has {len(names)}"
-            raise InputError(
-                f"{counts}: put text with a separator into quotation marks", path, line
-            )
         text, cells = cells[of_text], [cell.translate(_LINE_ENDS) for cell in cells]
         if region is None and not text.strip():
             raise InputError(f"column {names[of_text]!r}: no text", path, line)

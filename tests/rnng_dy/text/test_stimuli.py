@@ -94,6 +94,7 @@ def test_rows_of_an_item_and_a_condition_are_one_sentence(read):
         ),
         ("", "1: no column 'text' or 'sentence', but none"),
         ("text\n", " no stimuli in this table"),
+        ("x" * 200_000, "1: no CSV: field larger than field limit"),
         ("item,text\n1,a\n2, \n", "3: column 'text': no text"),
         ("item,text\n1,a\n2,b,c\n", "3: 3 columns, and the first line has 2: put text with"),
         ('item,text\n1,"a\nb"\n2\n', "4: 1 columns, and the first line has 2"),
