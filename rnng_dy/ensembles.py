@@ -53,15 +53,10 @@ class ParserEnsemble(_ModelOfSeveral, DiscriminativeParser):
 
     of_trees = False
 
-    def encode(
-        self,
-        tokens: Sequence[str],
-        tags: Sequence[str] | None,
-        unkified: Sequence[str] | None = None,
-    ) -> EnsembleTokens:
+    def encode(self, *sentence: Any, **more: Any) -> EnsembleTokens:
         """See `DiscriminativeParser`."""
-        found = [model.encode(tokens, tags, unkified) for model in self.models]
-        return EnsembleTokens(found[0].words, found)
+        of_models = [model.encode(*sentence, **more) for model in self.models]
+        return EnsembleTokens(of_models[0].words, of_models)
 
     def sentences_of_models(self, sentence: EnsembleTokens) -> Sequence[object]:
         """See `Ensemble`."""

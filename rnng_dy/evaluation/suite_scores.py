@@ -82,10 +82,6 @@ class SuiteResult:
         """Accuracy over items: an item is right if all predictions hold."""
         return self.accuracy_of(None)
 
-    def of_prediction(self, i: int) -> Accuracy:
-        """Return the accuracy of one prediction."""
-        return self.accuracy_of(i)
-
     def accuracy_of(self, i: int | None, known: bool = False) -> Accuracy:
         """Return the accuracy of a prediction, or of all together for None.
 
@@ -135,19 +131,14 @@ def evaluate(suites: Sequence[Suite], surprisals: Surprisals, model: str = "") -
 
     Raises RnngError if the records' tokens differ from those of the sentence.
     """
-    sentences = list(dict.fromkeys(_sentences(suites)))
+    tokens = (condition.tokens for suite in suites for _, condition in suite.sentences())
+    sentences = list(dict.fromkeys(tokens))
     records = dict(zip(sentences, surprisals(sentences), strict=True))
     words = {sentence: _words(sentence, found) for sentence, found in records.items()}
     return [
         SuiteResult(suite, tuple(_item_result(suite, item, words) for item in suite.items), model)
         for suite in suites
     ]
-
-
-def _sentences(suites: Iterable[Suite]) -> Iterator[Sentence]:
-    for suite in suites:
-        for item in suite.items:
-            yield from (condition.tokens for condition in item.conditions)
 
 
 def _words(sentence: Sentence, records: Sequence[WordRecord]) -> list[WordRecord]:
@@ -163,13 +154,10 @@ def _item_result(
 ) -> ItemResult:
     values, unseen = {}, {}
     for condition in item.conditions:
-        records = words[condition.tokens]
-        bits = [record.surprisal for record in records]
-        for region, value in region_values(condition, bits, suite.metric):
-            values[condition.name, region] = value
-        for region, found in parts(condition, records):
-            new = tuple(record.token for record in found if record.known is False)
-            unseen[condition.name, region.number] = new
+        for region, records in parts(condition, words[condition.tokens]):
+            place = condition.name, region.number
+            values[place] = region_value([r.surprisal for r in records], suite.metric)
+            unseen[place] = tuple(r.token for r in records if r.known is False)
     unknown = {place for place, found in unseen.items() if found}
     # None stands for all regions
     unknown |= {(name, None) for name, _ in unknown}
@@ -183,12 +171,9 @@ def _item_result(
     )
 
 
-def region_values(
-    condition: Condition, bits: Sequence[float], metric: str = "sum"
-) -> Iterator[tuple[int, float]]:
-    """Yield region numbers and values of a sentence from its tokens' surprisals; 0 for an empty region."""
-    for region, inside in parts(condition, bits):
-        yield region.number, METRICS[metric](inside) if inside else 0.0
+def region_value(bits: Sequence[float], metric: str) -> float:
+    """Return the value of a region from its tokens' surprisals; 0 for an empty region."""
+    return METRICS[metric](bits) if bits else 0.0
 
 
 def parts(condition: Condition, of_tokens: Sequence[T]) -> Iterator[tuple[Region, Sequence[T]]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -92,6 +92,10 @@ class Suite:
                 if missing := item.lacks(reference):
                     where = f"prediction {prediction.name}, column {reference.column}"
                     raise InputError(f"{where}: item {item.number} has {missing}", self.path)
+
+    def sentences(self) -> Iterator[tuple[Item, Condition]]:
+        """Yield each sentence after its item."""
+        return ((item, condition) for item in self.items for condition in item.conditions)
 
 
 def pair(number: int, good: Sequence[str], bad: Sequence[str]) -> Item:

@@ -14,7 +14,7 @@ from oracle.errors import InputError, RnngError
 from rnng_dy.drawing import pages
 from rnng_dy.evaluation import suite_report
 from rnng_dy.evaluation.suite_files import read_suite, read_suites, treebank_tokens
-from rnng_dy.evaluation.suite_scores import evaluate, region_values
+from rnng_dy.evaluation.suite_scores import evaluate, parts, region_value
 from rnng_dy.evaluation.suites import METRICS, Condition, Region
 
 SUITE = {
@@ -103,12 +103,12 @@ def test_accuracies_and_sums_are_those_computed_by_hand(write):
     assert [r.outcomes for r in result.items] == [(True, True), (False, True), (False, False)]
     # the unknown word is in the first region of item 3, which only the second one compares
     assert [r.unknown for r in result.items] == [(False, False), (False, False), (False, True)]
-    assert result.of_prediction(0) == (1, 3, 0, 0)
-    assert result.of_prediction(1) == (2, 3, 0, 1)
+    assert result.accuracy_of(0) == (1, 3, 0, 0)
+    assert result.accuracy_of(1) == (2, 3, 0, 1)
     assert result.accuracy == (1, 3, 0, 1)
     assert result.accuracy.share == pytest.approx(1 / 3)
     # without item 3, where it has to do with the unknown word
-    assert result.accuracy_of(0, known=True) == result.of_prediction(0)
+    assert result.accuracy_of(0, known=True) == result.accuracy_of(0)
     assert result.accuracy_of(1, known=True) == (2, 2, 0, 0)
     assert result.accuracy_of(None, known=True) == (1, 2, 0, 0)
     values = result.items[0].values
@@ -122,7 +122,7 @@ def test_items_that_decide_nothing_are_left_out(write):
     [result] = evaluate([read_suite(write(predictions=predictions))], surprisals)
     assert result.items[2].outcomes == (None, False)
     # that of item 3, with an unknown word, is not decided
-    assert result.of_prediction(0) == (1, 2, 1, 0)
+    assert result.accuracy_of(0) == (1, 2, 1, 0)
     # the other prediction decides item 3: it is wrong
     assert result.accuracy == (1, 3, 0, 1)
     assert result.items[2].holds is False
@@ -185,7 +185,9 @@ def test_records_of_other_tokens_are_refused(write):
 )
 def test_metrics(metric, value):
     condition = Condition("c", (Region(2, ()), Region(1, ("a", "b", "c"))))
-    assert list(region_values(condition, [1.0, 6.0, 2.0], metric)) == [(2, 0.0), (1, value)]
+    of_regions = parts(condition, [1.0, 6.0, 2.0])
+    values = [(region.number, region_value(bits, metric)) for region, bits in of_regions]
+    assert values == [(2, 0.0), (1, value)]
 
 
 def test_metrics_are_syntaxgyms():
