@@ -153,7 +153,7 @@ CASES = [
     ("a suite that is no JSON", SUITE[:-2], SUITES.format("bad"), "bad:1"),
     ("a pair without its other half", "the cat slept\n", SUITES.format("bad"), "bad:1"),
     ("a suite that is missing", None, SUITES.format("nowhere"), "agreement-pp"),
-    ("a parser for suites", SUITE, "suite bad --model parser --json out", "language model"),
+    ("a parser for suites", SUITE, "suite bad --model parser --json out", "gives words no probability"),
     ("trees without tags to tag", "(S the cat)\n", "tag bad --train good.trees -o out", "bad:1"),
     ("a broken tree to learn spelling from", "(S (NN a)\n", "spell --train bad --into generator", "bad:1"),
     ("no tagger", TREE, "tag bad -o out", "one of"),

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import click
 
-from oracle.errors import RnngError
 from rnng_dy import registry
 from rnng_dy.baselines.scorers import OpenableScorer
 from rnng_dy.baselines.surprisal_tables import SurprisalTable
@@ -27,7 +26,7 @@ from rnng_dy.cli.paths import FILE, GENERATIVE, PAGE, PathName, check_files, wri
 from rnng_dy.cli.progress import Progress
 from rnng_dy.cli.quiet import say, warn
 from rnng_dy.cli.searching import given_search_option, search_options
-from rnng_dy.cli.word_scorers import several_scorers_option, surprisals_option
+from rnng_dy.cli.word_scorers import model_of_words, several_scorers_option, surprisals_option
 from rnng_dy.drawing import pages
 from rnng_dy.evaluation import suite_report
 from rnng_dy.evaluation.formula import Formula, FormulaError
@@ -195,7 +194,7 @@ def _systems(
     folders: Sequence[str], baselines: Sequence[OpenableScorer], device: str
 ) -> dict[str, ModelFolder | OpenableScorer]:
     """Return models and scorers by name. Raises UsageError if there is none, or one twice, or no model for a search."""
-    found = [(folder, _scoring(folder, device)) for folder in folders]
+    found = [(folder, model_of_words(device, folder)) for folder in folders]
     flag = given_search_option()
     if flag and not any(registry.kind(place.kind).has_trees for _, place in found):
         raise click.UsageError(f"{flag} is for generative models with trees")
@@ -213,17 +212,6 @@ def _located(suites: Sequence[Suite]) -> Iterator[LocatedSentence]:
         for item, condition in suite.sentences():
             part = "" if item.line else f"item {item.number}, condition {condition.name!r}"
             yield LocatedSentence(suite.path, item.line, condition.tokens, part=part)
-
-
-def _scoring(folder: str, device: str) -> ModelFolder:
-    """Return the folder of a model that gives probabilities of sentences. Raises RnngError for a parser."""
-    kind = registry.kind_of(folder)
-    if not hasattr(kind.model_class, "surprisals_of"):
-        raise RnngError(
-            f"{folder} holds a {kind.name} model, which gives words no probability: a generative model or a language "
-            "model is needed"
-        )
-    return ModelFolder(kind.name, folder, device)
 
 
 def _surprisals(

@@ -31,7 +31,7 @@ from rnng_dy.cli.paths import FILE, GENERATIVE, PAGE, check_files, write_output
 from rnng_dy.cli.quiet import say, warn
 from rnng_dy.cli.searching import given_search_option, grouped_for, search_options
 from rnng_dy.cli.source import ITSELF, source_options, stimuli_options
-from rnng_dy.cli.word_scorers import chosen_baseline, scorer_option
+from rnng_dy.cli.word_scorers import chosen_baseline, model_of_words, scorer_option
 from rnng_dy.drawing.surprisal_page import surprisal_page
 from rnng_dy.evaluation.merging import read_raw
 from rnng_dy.evaluation.records import OF_NEXT_WORD, OPEN_MEASURES, unknown_words
@@ -142,7 +142,7 @@ def surprisal(
     stimuli = None if source.column is None else read_stimuli(source.path, source.column or None)
     options = SearchOptions(**options, seed=seed, next_word=next_word)
     wanted = Wanted(end, bool(outputs.trees), outputs.has_beams)
-    place = baseline or _generator(folders, job.device)
+    place = baseline or model_of_words(job.device, *folders)
     lines, columns = partial(searched_lines, options, wanted), measures_of(options)
     if not (isinstance(place, ModelFolder) and registry.kind(place.kind).has_trees):
         _refuse_for_words(outputs)
@@ -174,16 +174,6 @@ def surprisal(
         wanted,
     )
     _write(run, outputs, what, description, job.resume, partial(_messages, items, source.path))
-
-
-def _generator(folders: Sequence[str], device: str) -> ModelFolder:
-    """The model of a folder, or an ensemble. Raises RnngError for a parser."""
-    kind = registry.kind_of(folders[0])
-    if not kind.generates_words:
-        raise RnngError(
-            f"{folders[0]} is a parser, which gives words no probability: name a generator"
-        )
-    return ModelFolder(kind.name, folders[0], device, tuple(folders[1:]))
 
 
 def _write(

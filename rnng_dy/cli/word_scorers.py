@@ -1,14 +1,16 @@
-"""`--scorer` and `--kneser-ney`: sources of surprisals other than a model folder."""
+"""Sources of surprisals: models of words, and `--scorer` and `--kneser-ney`, which need no model folder."""
 
 from __future__ import annotations
 
 import click
 
+from oracle.errors import RnngError
+from rnng_dy import registry
 from rnng_dy.baselines.kneser_ney import KneserNey
 from rnng_dy.baselines.scorers import SCORERS, OpenableScorer
 from rnng_dy.cli.options import LiveChoice
 from rnng_dy.cli.paths import FILE
-from rnng_dy.execution.work import InputFile
+from rnng_dy.execution.work import InputFile, ModelFolder
 
 
 class ScorerName(LiveChoice):
@@ -61,3 +63,13 @@ def chosen_baseline(
     if train_path is not None:
         scorer = OpenableScorer(KneserNey.name, InputFile(train_path))
     return scorer and scorer._replace(order=order)
+
+
+def model_of_words(device: str, folder: str, *others: str) -> ModelFolder:
+    """Return the model of a folder, or an ensemble. Raises RnngError for a parser."""
+    kind = registry.kind_of(folder)
+    if not kind.generates_words:
+        raise RnngError(
+            f"{folder} is a parser, which gives words no probability: name a generative or LSTM model"
+        )
+    return ModelFolder(kind.name, folder, device, others)

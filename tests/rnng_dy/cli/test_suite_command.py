@@ -247,8 +247,7 @@ def test_plain_text_is_split(folder):
 def test_a_parser_is_refused(folder, sentences):
     make_parser(sentences).save("parser")
     result = run("pairs.tsv", "--model", "parser", code=2)
-    assert "Error: parser holds a discriminative model" in result.stderr
-    assert "a generative model or a language model is needed" in result.stderr
+    assert "Error: parser is a parser, which gives words no probability" in result.stderr
 
 
 @pytest.mark.parametrize(
