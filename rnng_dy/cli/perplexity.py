@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from operator import neg
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -100,18 +101,9 @@ def perplexity(
 
     Example: rnng-dy perplexity test.gen.oracle --model generator --samples test.props --likelihoods test.likelihoods
     """  # fmt: skip
-    if (folder is None) == (train_path is None):
-        raise click.UsageError("give either --model or --kneser-ney")
-    if folder and clusters_path:
-        raise click.UsageError("--clusters is for n-grams: a model has its own")
-    inputs = [source, train_path, clusters_path, samples, likelihoods]
-    check_files([output, numbers, trees], inputs)
-    if (samples is None) != (likelihoods is None):
-        raise click.UsageError("--samples and --likelihoods go together")
-    kind = folder and registry.kind_of(folder)
-    is_searched = bool(kind and kind.generates_words and kind.has_trees)
-    if not is_searched and (samples or trees):
-        raise click.UsageError("--samples and --trees are for the generative model")
+    inputs = [train_path, clusters_path, samples, likelihoods]
+    check_files([output, numbers, trees], [source, *inputs])
+    is_searched = _is_searched(folder, *inputs, trees)
     sentences = read_oracle(source)
     if unknown := unknown_in(sentences):
         say(unknown)
@@ -132,30 +124,42 @@ def perplexity(
         spelled = list(map(math.fsum, of_words))
     if is_searched:
         found = _searched(sentences, options, job, output or trees or os.devnull)
+        search = {"search": asdict(options), "seconds": math.fsum(of.seconds for of in found)}
     else:
-        found = marginals.sequential_marginals(model, sentences)
-    lengths = [len(sentence.tokens) for sentence in sentences]
+        found, search = marginals.sequential_marginals(model, sentences), {}
     log_ps = [of.log_p + of_words for of, of_words in zip(found, spelled, strict=True)]
-    rows = (format_likelihood(*row) for row in zip(lengths, map(neg, log_ps), strict=True))
+    words = [sentence.tokens for sentence in sentences]
+    rows = map(format_likelihood, map(len, words), map(neg, log_ps))
     write_output(output, (f"{row}\n" for row in rows))
     write_output(trees, (f"{of_sentence.tree}\n" for of_sentence in found))
     for sentence, of_sentence in zip(sentences, found, strict=True):
         if of_sentence.log_p == -math.inf:
             warn(f"{source}:{sentence.line}: p = 0, {of_sentence.problem}")
-    counted = [length + with_eos for length in lengths]
-    content = print_likelihood(log_ps, counted, len(sentences))._asdict() | {"of": len(sentences)}
-    if is_open:
-        content |= print_rates(log_ps, [sentence.tokens for sentence in sentences])._asdict()
-    if is_searched:
-        seconds = math.fsum(of_sentence.seconds for of_sentence in found)
-        click.echo(f"seconds={seconds:.1f}")
-        content |= {"search": asdict(options), "seconds": seconds}
-    if sampled is not None:
-        beside = gap(log_ps, sampled, counted)
-        click.echo("\n".join(beside.lines()))
-        content["beside_samples"] = beside.to_json()
+    content = _printed(log_ps, words, with_eos, is_open, search, sampled)
     if numbers:
         write_json(numbers, content)
+
+
+def _is_searched(
+    folder: str | None,
+    train_path: str | None,
+    clusters_path: str | None,
+    samples: str | None,
+    likelihoods: str | None,
+    trees: str | None,
+) -> bool:
+    """Return whether the model needs a search. Raises UsageError for options that do not fit it, or each other."""
+    if (folder is None) == (train_path is None):
+        raise click.UsageError("give either --model or --kneser-ney")
+    if folder and clusters_path:
+        raise click.UsageError("--clusters is for n-grams: a model has its own")
+    if (samples is None) != (likelihoods is None):
+        raise click.UsageError("--samples and --likelihoods go together")
+    kind = folder and registry.kind_of(folder)
+    is_searched = bool(kind and kind.generates_words and kind.has_trees)
+    if not is_searched and (samples or trees):
+        raise click.UsageError("--samples and --trees are for the generative model")
+    return is_searched
 
 
 def _sequential(folder: str | None, train_path: str, order: int, clusters_path: str, device: str):
@@ -184,3 +188,26 @@ def _searched(
     batches = grouped_for(options, items)
     job.write(output, batches, lines, marginals.no_memory_line, options, words, make=make)
     return found
+
+
+def _printed(
+    log_ps: Sequence[float],
+    words: Sequence[Sequence[str]],
+    with_eos: bool,
+    is_open: bool,
+    search: Mapping[str, Any],
+    sampled: Sequence[float] | None,
+) -> dict[str, object]:
+    """Print the figures of sentences and return them for JSON; `search` has those of the search, if there was one."""
+    lengths = [len(tokens) + with_eos for tokens in words]
+    content = print_likelihood(log_ps, lengths, len(words))._asdict() | {"of": len(words)}
+    if is_open:
+        content |= print_rates(log_ps, words)._asdict()
+    if search:
+        click.echo(f"seconds={search['seconds']:.1f}")
+    content |= search
+    if sampled is not None:
+        beside = gap(log_ps, sampled, lengths)
+        click.echo("\n".join(beside.lines()))
+        content["beside_samples"] = beside.to_json()
+    return content

@@ -7,7 +7,7 @@ from collections import Counter
 import click
 
 from oracle.errors import InputError, RnngError
-from rnng_dy.cli.paths import FILE, GENERATIVE, check_files
+from rnng_dy.cli.paths import FILE, GENERATIVE
 from rnng_dy.cli.quiet import warn
 from rnng_dy.execution.work import forget_model
 from rnng_dy.folders import require_folder
@@ -43,7 +43,6 @@ def spell(path, is_text, folder) -> None:
     """
     from rnng_dy.training.spelling import keep_spelling, model_without_spelling, spelling_of
 
-    check_files([], [path])
     folder = str(located(folder))
     require_folder(folder)
     model = model_without_spelling(folder)

@@ -94,5 +94,5 @@ def _lines(
     measured: Callable[[list[NumberedSentence]], Iterator[MeasuredSentence]],
     batch: Sequence[NumberedSentence],
 ) -> list[Lines]:
-    """One line of JSON for each sentence; an empty sentence has no words."""
+    """Return a line of JSON per sentence; an empty sentence has no words."""
     return [[found.to_json()] for found in in_places(measured, batch, MeasuredSentence([]))]
