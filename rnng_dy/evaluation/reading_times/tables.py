@@ -127,7 +127,7 @@ def _word(
         core = without_marks(text)
         count = frequencies.get(core, frequencies.get(core.lower(), math.nan))
     elif columns.frequency and row[columns.frequency] not in MISSING:
-        count = _number(row[columns.frequency], columns.frequency, path, line)
+        count = _count(row[columns.frequency], columns.frequency, path, line)
     return Word(row[columns.item], int(number), one_word(text), line, count)
 
 
@@ -168,7 +168,7 @@ def read_frequencies(path: str) -> dict[str, float]:
     """Return the counts of a table with the columns `word` and `count`; equal words are added up."""
     counts: dict[str, float] = {}
     for line, (word, count) in read_columns(path, ["word", "count"]):
-        counts[word] = counts.get(word, 0.0) + _number(count, "count", path, line)
+        counts[word] = counts.get(word, 0.0) + _count(count, "count", path, line)
     return counts
 
 
@@ -210,6 +210,13 @@ def without_marks(text: str) -> str:
 def is_mark(character: str) -> bool:
     """Return whether a character is a punctuation mark."""
     return unicodedata.category(character).startswith("P")
+
+
+def _count(text: str, column: str, path: str, line: int) -> float:
+    count = _number(text, column, path, line)
+    if count < 0:
+        raise InputError(f"column {column!r}: {text!r} is no count", path, line)
+    return count
 
 
 def _number(text: str, column: str, path: str, line: int) -> float:

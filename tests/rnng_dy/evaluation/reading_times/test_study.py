@@ -231,6 +231,17 @@ def test_ends_of_sentences_are_no_words_and_infinite_bits_are_none(tmp_path):
     assert (second.text, second.bits, second.line) == ("NA", 2, 4)
 
 
+def test_a_frequency_is_a_count_and_no_logarithm(made):
+    (made / "counts.tsv").write_text("word\tcount\nthe\t5\na\t-1.5\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"counts.tsv:3: column 'count': '-1.5' is no count"):
+        read_frequencies(str(made / "counts.tsv"))
+    lines = (made / "times.csv").read_text(encoding="utf-8").splitlines()
+    lines[4] = f"{lines[4].rpartition(',')[0]},-1"
+    (made / "times.csv").write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(InputError, match=r"times.csv:5: column 'count': '-1' is no count"):
+        times_of(made, frequency="count")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
