@@ -72,7 +72,7 @@ class GenerativeModel(GeneratorNetwork, ParserI):
             system cannot derive the tree.
 
         Raises:
-            RnngError: The vocabulary shall be open, and the model has no spelling model.
+            RnngError: `open_vocabulary` is true, and the model has no spelling model.
         """
         tokens, _ = split_tokens(words_of(tree))
         unkified, spelling = read_words(self, tokens, open_vocabulary)

@@ -43,7 +43,7 @@ def read_words(
 ) -> tuple[Sequence[str], float]:
     """Return words as the model reads them, and log p of their spelling in nats, 0 without an open vocabulary.
 
-    Raises RnngError if the vocabulary shall be open and the model has no spelling model.
+    Raises RnngError if the vocabulary is open and the model has no spelling model.
     """
     if not open_vocabulary:
         return model.vocabulary.unkify(words), 0.0

@@ -200,7 +200,7 @@ class KneserNey(WordScorer):
 
         Args:
             sentences: Lists of words.
-            unkified: The words as the model shall read them, with classes of unknown words; None derives them.
+            unkified: The words as the model should read them, with classes of unknown words; None derives them.
 
         Returns:
             Per sentence, a `WordRecord` per word and one for the end. A word has infinite surprisal if the model

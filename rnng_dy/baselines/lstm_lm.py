@@ -119,7 +119,7 @@ class LstmLanguageModel(Model):
             The log probability; -inf if the model lacks the class of an unknown word.
 
         Raises:
-            RnngError: The vocabulary shall be open, and the model has no spelling model.
+            RnngError: `open_vocabulary` is true, and the model has no spelling model.
         """
         words, _ = split_tokens(tokens)
         unkified, spelling = read_words(self, words, open_vocabulary)
@@ -144,7 +144,7 @@ class LstmLanguageModel(Model):
             A `WordRecord` per word.
 
         Raises:
-            RnngError: A token is invalid, or the vocabulary shall be open and the model has no spelling model.
+            RnngError: A token is invalid, or `open_vocabulary` is true and the model has no spelling model.
         """
         [records] = self.surprisals_of([tokens], open_vocabulary=open_vocabulary)
         return records if end else records[:-1]
@@ -159,7 +159,7 @@ class LstmLanguageModel(Model):
 
         Args:
             sentences: Running text, or a list of lists of words.
-            unkified: The words as the model shall read them, with classes of unknown words; None derives them.
+            unkified: The words as the model should read them, with classes of unknown words; None derives them.
             open_vocabulary: See `surprisals`; `unkified` then does not count.
 
         Returns:

@@ -164,7 +164,7 @@ def training_options(command: Callable) -> Callable:
         data_option(
             "--unk",
             type=click.Choice(RULES),
-            help=f"With --trees: rules for classes of unknown words, as of `oracle`.  [default: {RULES[0]}]",
+            help=f"With --trees: rules for classes of unknown words, as for `oracle`.  [default: {RULES[0]}]",
         ),
         data_option(
             "--skip-preterminals",

@@ -64,7 +64,9 @@ SAMPLED_WORDS = 10_000
     default=0.9,
     help="Keep trees whose constituents have this mean posterior in the samples, or a higher one.",
 )
-@click.option("--preset", type=click.Choice(NAMES), default="fast", help="Settings, as of `train`.")
+@click.option(
+    "--preset", type=click.Choice(NAMES), default="fast", help="Settings, as for `train`."
+)
 @setting_options(Settings, "Training", but=("gold", "jobs", "seed"))
 @seed_option
 @parser_source
@@ -137,9 +139,9 @@ def _parse(job: Job, parser, options: SilverOptions, source, key: str, output: s
     items = reader.sentences()
     batches = in_words(items, max(1, SAMPLED_WORDS // options.samples))
     work = partial(silver_work, options, job.place)
-    left_out = job.write(output, batches, work, _none, key)
+    left_out = job.write(output, batches, work, _without_tree, key)
     reader.report(left_out)
 
 
-def _none(item: NumberedSentence) -> list[str]:
+def _without_tree(item: NumberedSentence) -> list[str]:
     return [ParsedSentence(item.index + 1, item.sentence, []).to_json()]

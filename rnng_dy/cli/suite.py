@@ -91,7 +91,7 @@ def _formula(context: click.Context, option: click.Option, texts: Sequence[str])
     metavar="FORMULA",
     multiple=True,
     callback=_formula,
-    help="SUITE is a table of stimuli as of `surprisal --stimuli`, and this formula should hold for each item: "
+    help="SUITE is a table of stimuli as for `surprisal --stimuli`, and this formula should hold for each item: "
     "(2;%long%) > (2;%short%) compares region 2 of the conditions long and short.",
 )
 @click.option("--regions", type=FILE, help="Write the surprisal of every region as a table.")

@@ -108,12 +108,12 @@ def pair(number: int, good: Sequence[str], bad: Sequence[str]) -> Item:
     )
 
 
-Sentence = tuple[str, str, int, Sequence[tuple[str, Sequence[str]]]]
+SentenceOfItem = tuple[str, str, int, Sequence[tuple[str, Sequence[str]]]]
 """Item, condition, line, and per region its name and tokens."""
 
 
 def suite_of_sentences(
-    name: str, path: str, sentences: Iterable[Sentence], predictions: Sequence[Formula]
+    name: str, path: str, sentences: Iterable[SentenceOfItem], predictions: Sequence[Formula]
 ) -> Suite:
     """Return a suite of sentences that have items and conditions; items keep their numbers if they all have one.
 

@@ -156,20 +156,13 @@ class Ensemble:
 
     def trees_of_models(self, trees: Sequence[Derived]) -> Iterable[tuple[Model, list[Derived]]]:
         """Yield each model with the trees as it numbers their actions."""
-        sentences = [self.sentences_of_models(tree.sentence) for tree in trees]
         for i, (model, ids) in enumerate(zip(self.models, self.action_ids, strict=True)):
-            yield (
-                model,
-                [
-                    tree._replace(
-                        sentence=own[i],
-                        sequences=[
-                            [ids[action] for action in actions] for actions in tree.sequences
-                        ],
-                    )
-                    for tree, own in zip(trees, sentences, strict=True)
-                ],
-            )
+            renumbered = []
+            for tree in trees:
+                sentence = self.sentences_of_models(tree.sentence)[i]
+                sequences = [[ids[action] for action in actions] for actions in tree.sequences]
+                renumbered.append(tree._replace(sentence=sentence, sequences=sequences))
+            yield model, renumbered
 
 
 def log_mean(log_probs: np.ndarray, log_weights: np.ndarray) -> np.ndarray:

@@ -248,10 +248,10 @@ def read_sentence(
 
 def _state_after(step: Callable[..., Search[Any]], *arguments: object) -> Search[SearchState]:
     """Return the result of a search's step. Raises PluginError unless the step is a generator of a SearchState."""
-    going = step(*arguments)
-    if not isinstance(going, Generator):
+    steps = step(*arguments)
+    if not isinstance(steps, Generator):
         raise PluginError.of(step, "is no generator: it yields ExpansionRequests")
-    return _checked(step, (yield from going))
+    return _checked(step, (yield from steps))
 
 
 def _checked(step: Callable[..., Any], found: SearchState) -> SearchState:
