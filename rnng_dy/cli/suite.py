@@ -182,7 +182,7 @@ def _suites(source: str, predictions: Sequence[Formula], tokenize: Tokenize) -> 
 
 def _warn_of_running_text(suites: Sequence[Suite]) -> None:
     for suite in suites:
-        sentences = [condition.tokens for _, condition in suite.sentences()]
+        sentences = [condition.tokens for item in suite.items for condition in item.conditions]
         if stuck := running_text(sentences):
             warn(
                 f"{suite.name}: running text? {stuck[0][1]!r:.80} ends in a mark ({len(stuck)} of {len(sentences)} "
@@ -209,9 +209,10 @@ def _systems(
 
 def _located(suites: Sequence[Suite]) -> Iterator[LocatedSentence]:
     for suite in suites:
-        for item, condition in suite.sentences():
-            part = "" if item.line else f"item {item.number}, condition {condition.name!r}"
-            yield LocatedSentence(suite.path, item.line, condition.tokens, part=part)
+        for item in suite.items:
+            for condition in item.conditions:
+                part = "" if item.line else f"item {item.number}, condition {condition.name!r}"
+                yield LocatedSentence(suite.path, item.line, condition.tokens, part=part)
 
 
 def _surprisals(

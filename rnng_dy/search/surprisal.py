@@ -86,10 +86,10 @@ def measure(
         opened, names = [], []
         for tokens, seen, number in columns[begin : begin + together]:
             unks = seen or model.vocabulary.unkify(tokens)
-            ids = [model.vocabulary.ids.get(word) for word in unks]
+            words = [model.vocabulary.ids.get(word) for word in unks]
             search = open_search(model, options, number)
             names.append([*zip(tokens, unks, strict=True), *([(None, None)] if end else [])])
-            opened.append(partial(_read, model, search, ids, end, names[-1], foresee))
+            opened.append(partial(_read, model, search, words, end, names[-1], foresee))
         for rows, found in zip(names, run(model, opened), strict=True):
             yield _measured(model, rows, *found, end)
 
