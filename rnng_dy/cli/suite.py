@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from rnng_dy.cli.job import Job, job_options
 from rnng_dy.cli.options import (
     device_option,
     json_option,
+    open_option,
     order_option,
     seed_option,
     table_format_option,
@@ -31,7 +32,7 @@ from rnng_dy.cli.word_scorers import several_scorers_option, surprisals_option
 from rnng_dy.drawing import pages
 from rnng_dy.evaluation import suite_report
 from rnng_dy.evaluation.formula import Formula, FormulaError
-from rnng_dy.evaluation.records import WordRecord, shown_counts, unknown_words
+from rnng_dy.evaluation.records import WordRecord, shown_counts, unknown_words_of
 from rnng_dy.evaluation.suite_files import (
     Tokenize,
     read_suites,
@@ -43,6 +44,7 @@ from rnng_dy.evaluation.suite_scores import Sentence, SuiteResult, evaluate
 from rnng_dy.evaluation.suites import Suite, suite_of_sentences
 from rnng_dy.execution.outputs import write_json
 from rnng_dy.execution.work import InputFile, ModelFolder
+from rnng_dy.open_vocabulary import open_records, required_spelling
 from rnng_dy.search.surprisal import SearchOptions, measure
 from rnng_dy.search.unknown_words import LocatedSentence, require_known
 from rnng_dy.text.stimuli import read_stimuli
@@ -80,6 +82,7 @@ def _formula(context: click.Context, option: click.Option, texts: Sequence[str])
 @order_option
 @search_options
 @seed_option
+@open_option
 @unknown_option
 @click.option(
     "--plain",
@@ -119,6 +122,7 @@ def suite(
     order,
     options,
     seed,
+    is_open,
     unknown,
     plain,
     predictions,
@@ -150,13 +154,20 @@ def suite(
     if not plain:
         _warn_of_running_text(suites)
     options, found = SearchOptions(**options, seed=seed), {}
-    # scorers first: a table that lacks a sentence is an error before the long work
-    for name in sorted(systems, key=lambda name: name in folders):
-        model = job.open_place(systems[name])
+    # another program's table has the surprisals of words as they are
+    spelled = {name: is_open and not _is_table(place) for name, place in systems.items()}
+    for name, place in systems.items():
+        model = job.open_place(place)
+        if spelled[name]:
+            required_spelling(model, name)
         if unknown == "error":
             require_known(model, [*_located(suites)])
+    # scorers first: a table that lacks a sentence is an error before the long work
+    for name in sorted(systems, key=lambda name: name in folders):
+        job.place = systems[name]
         shown = name if len(systems) > 1 else ""
-        found[name] = evaluate(suites, partial(_surprisals, job, options, shown), name)
+        measured = partial(_surprisals, job, partial(_records, options, spelled[name]), shown)
+        found[name] = evaluate(suites, measured, name)
     results = [result for name in systems for result in found[name]]
     write_output(regions, suite_report.region_lines(results, style))
     write_output(tidy, suite_report.tidy_lines(results, style))
@@ -227,18 +238,23 @@ def _scoring(folder: str, device: str) -> ModelFolder:
     return ModelFolder(kind.name, folder, device)
 
 
+def _is_table(place: ModelFolder | OpenableScorer) -> bool:
+    return isinstance(place, OpenableScorer) and place.name == SurprisalTable.name
+
+
 def _surprisals(
-    job: Job, options: SearchOptions, name: str, sentences: Sequence[Sentence]
+    job: Job, records_of: Callable, name: str, sentences: Sequence[Sentence]
 ) -> list[Sequence[WordRecord]]:
     """Return the word records per sentence; reports words that the model does not know.
 
-    `name` is that of the model in messages, empty if there is only one.
+    `records_of` is `_records` with its first arguments. `name` is that of the model in messages, empty if there is
+    only one.
     """
     progress = Progress("suite", len(sentences))
     numbered = list(enumerate(sentences))
     batches = [numbered[i : i + SENTENCES] for i in range(0, len(numbered), SENTENCES)]
     found: list[Sequence[WordRecord]] = []
-    for records in job.executor.map(job.with_model(partial(_records, options)), batches):
+    for records in job.executor.map(job.with_model(records_of), batches):
         found += records
         progress.advance(len(records))
     progress.finish()
@@ -246,18 +262,23 @@ def _surprisals(
     of = f"{name}: " if name else ""
     if impossible := Counter(r.token for r in words if r.surprisal == math.inf):
         warn(f"{of}words that the model cannot give: {shown_counts(impossible)}")
-    if unknown := Counter(r.token for r in words if not r.known):
-        say(of + unknown_words(unknown, len(words)))
+    if unknown := unknown_words_of(words):
+        say(of + unknown)
     return found
 
 
 def _records(
-    options: SearchOptions, model, batch: Sequence[tuple[int, Sentence]]
+    options: SearchOptions, is_open: bool, model, batch: Sequence[tuple[int, Sentence]]
 ) -> list[Sequence[WordRecord]]:
     numbers, sentences = zip(*batch, strict=True)
-    if not hasattr(model, "transitions"):
-        return model.surprisals_of(sentences)
-    return [found.records for found in measure(model, sentences, options, numbers=numbers)]
+
+    def measured(unkified: list[list[str]] | None = None) -> list[Sequence[WordRecord]]:
+        if not hasattr(model, "transitions"):
+            return model.surprisals_of(sentences, unkified)
+        found = measure(model, sentences, options, unkified=unkified, numbers=numbers)
+        return [of.records for of in found]
+
+    return open_records(model, sentences, measured) if is_open else measured()
 
 
 def _report_left_out(results: Sequence[SuiteResult]) -> None:
