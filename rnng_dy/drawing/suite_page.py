@@ -12,7 +12,8 @@ from rnng_dy.evaluation.suite_scores import SuiteResult
 
 def suite_page(results: Sequence[SuiteResult], model: str) -> Iterator[str]:
     """Return the parts of a self-contained HTML file; `model` names the models in its title."""
-    return parts("suites.html", results=results, model=model, chart_of=_chart)
+    drawn = {"chart_of": _chart, "effects_of": _effects}
+    return parts("suites.html", results=results, model=model, **drawn)
 
 
 def _chart(result: SuiteResult) -> Chart | None:
@@ -30,3 +31,19 @@ def _chart(result: SuiteResult) -> Chart | None:
         for (n, _), dot in zip(series[curve.name], curve.dots, strict=False)
     }
     return chart._replace(x_ticks=[*ticks.values()]) if len(ticks) > 1 else None
+
+
+def _effects(result: SuiteResult) -> list[tuple[str, ...]]:
+    """Return the rows of the differences between conditions that have an interval."""
+    names = result.suite.region_names
+    return [
+        (
+            f"{of.condition} - {of.other}",
+            f"{of.region} {names.get(of.region, '')}".strip(),
+            str(of.items),
+            f"{of.difference:.2f}",
+            f"{of.low:.2f} to {of.high:.2f}",
+        )
+        for of in result.effects()
+        if of.items > 1
+    ]
