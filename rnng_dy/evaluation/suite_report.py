@@ -11,7 +11,6 @@ from rnng_dy.evaluation.tables import CSV, TSV, aligned, as_csv, joined
 
 COLUMNS = ("suite", "item", "condition", "region", "name", "content", "bits")
 TIDY = ("model", *COLUMNS[:-1], "tokens", "surprisal", "unknown")
-
 EFFECTS = (
     "model",
     "suite",
