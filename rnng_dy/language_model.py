@@ -169,13 +169,19 @@ class GenerativeModel(GeneratorNetwork, ParserI):
 
         return open_records(self, sentences, measured) if open_vocabulary else measured(None)
 
-    def reader(self, options: SearchOptions = DEFAULT_OPTIONS) -> Reader:
+    def reader(
+        self, options: SearchOptions = DEFAULT_OPTIONS, open_vocabulary: bool = False
+    ) -> Reader:
         """Return a reader that takes one sentence word by word.
 
         Args:
             options: The search.
+            open_vocabulary: See `surprisals`.
+
+        Raises:
+            RnngError: The options are impossible, or the model has no spelling model.
         """
-        return Reader(self, options)
+        return Reader(self, options, open_vocabulary)
 
 
 LanguageModel = GenerativeModel

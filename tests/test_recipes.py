@@ -25,7 +25,9 @@ def test_the_recipe_runs_in_an_empty_folder(recipe, tmp_path, monkeypatch, reque
     printed = pages.run_commands(page)
     assert 2 <= len(printed) <= 12
     named = {
-        name for line, _ in printed for name in re.findall(r" (?:-o|--html|--table) (\S+)", line)
+        name
+        for line, _ in printed
+        for name in re.findall(r" (?:-o|--html|--table|--effects) (\S+)", line)
     }
     for name in named:
         assert (tmp_path / name).stat().st_size > 100, name

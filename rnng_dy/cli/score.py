@@ -9,10 +9,12 @@ from itertools import groupby
 import click
 
 from oracle.samples import format_likelihood
+from oracle.unknown import CLASSES
 from rnng_dy.cli.job import sentences_job
 from rnng_dy.cli.options import generators_option, open_option, output_option
 from rnng_dy.cli.paths import FILE, check_files
-from rnng_dy.cli.quiet import warn
+from rnng_dy.cli.quiet import say, warn
+from rnng_dy.evaluation.records import unknown_words
 from rnng_dy.execution.work import Lines
 from rnng_dy.open_vocabulary import required_spelling
 from rnng_dy.search import scoring
@@ -49,6 +51,15 @@ def score(folders, source, output, is_open, job) -> None:
         warn(f"sentence {number}: p = 0, {'; '.join(found)}")
     if reasons:
         warn(f"{len(reasons)} of {len(groups)} sentences have trees with p = 0")
+    # samples have classes in place of unknown words
+    pairs = (
+        (token, None if word in CLASSES else token)
+        for group in groups
+        if group not in left_out
+        for token, word in zip(group[0].tokens, group[0].words, strict=True)
+    )
+    if unknown := unknown_words(pairs):
+        say(unknown)
     if left_out:
         numbers = ", ".join(str(group[0].sentence + 1) for group in left_out)
         warn(f"p = 0 because memory ran out: all trees of sentences {numbers}")

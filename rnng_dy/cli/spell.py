@@ -36,8 +36,8 @@ from rnng_dy.text.sources import RawText, Source
 def spell(path, is_text, folder) -> None:
     """Train a spelling model on the words of a text that a model does not know, and keep it in the model's folder.
 
-    With --open, `surprisal`, `score` and `perplexity` then give every string a probability: that of its class of
-    unknown words, times that of its spelling in this class. `train --open` makes the spelling model itself.
+    With --open, `surprisal`, `suite`, `score` and `perplexity` then give every string a probability: that of its class
+    of unknown words, times that of its spelling in this class. `train --open` makes the spelling model itself.
 
     Example: rnng-dy spell --train train.trees --into generator
     """

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 
 import click
 
@@ -17,6 +16,7 @@ from rnng_dy.cli.job import Job, job_options
 from rnng_dy.cli.options import (
     device_option,
     json_option,
+    open_option,
     order_option,
     seed_option,
     table_format_option,
@@ -26,26 +26,19 @@ from rnng_dy.cli.paths import FILE, GENERATIVE, PAGE, PathName, check_files, wri
 from rnng_dy.cli.progress import Progress
 from rnng_dy.cli.quiet import say, warn
 from rnng_dy.cli.searching import given_search_option, search_options
+from rnng_dy.cli.suite_input import located, suites_of
 from rnng_dy.cli.word_scorers import model_of_words, several_scorers_option, surprisals_option
-from rnng_dy.drawing import pages
+from rnng_dy.drawing.suite_page import suite_page
 from rnng_dy.evaluation import suite_report
 from rnng_dy.evaluation.formula import Formula, FormulaError
-from rnng_dy.evaluation.records import WordRecord, shown_counts, unknown_words
-from rnng_dy.evaluation.suite_files import (
-    Tokenize,
-    read_suites,
-    shipped,
-    tokens_of,
-    treebank_tokens,
-)
+from rnng_dy.evaluation.records import WordRecord, shown_counts, unknown_words_of
+from rnng_dy.evaluation.suite_files import shipped
 from rnng_dy.evaluation.suite_scores import Sentence, SuiteResult, evaluate
-from rnng_dy.evaluation.suites import Suite, suite_of_sentences
 from rnng_dy.execution.outputs import write_json
 from rnng_dy.execution.work import InputFile, ModelFolder
+from rnng_dy.open_vocabulary import open_records, required_spelling
 from rnng_dy.search.surprisal import SearchOptions, measure
-from rnng_dy.search.unknown_words import LocatedSentence, require_known
-from rnng_dy.text.stimuli import read_stimuli
-from rnng_dy.text.tokens import running_text
+from rnng_dy.search.unknown_words import require_known
 
 SENTENCES = 32
 """Sentences in one batch."""
@@ -79,11 +72,13 @@ def _formula(context: click.Context, option: click.Option, texts: Sequence[str])
 @order_option
 @search_options
 @seed_option
+@open_option
 @unknown_option
 @click.option(
     "--plain",
     is_flag=True,
-    help="The sentences are plain text; tokenise them as in the treebank.  [default: blanks separate tokens]",
+    help="The sentences are plain text; split them into tokens as the first model does.  "
+    "[default: blanks separate tokens]",
 )
 @click.option(
     "--prediction",
@@ -95,6 +90,11 @@ def _formula(context: click.Context, option: click.Option, texts: Sequence[str])
     "(2;%long%) > (2;%short%) compares region 2 of the conditions long and short.",
 )
 @click.option("--regions", type=FILE, help="Write the surprisal of every region as a table.")
+@click.option(
+    "--effects",
+    type=FILE,
+    help="Write the difference of each two conditions in each region: its mean over items, with the 95 % interval.",
+)
 @click.option(
     "--table",
     "tidy",
@@ -118,10 +118,12 @@ def suite(
     order,
     options,
     seed,
+    is_open,
     unknown,
     plain,
     predictions,
     regions,
+    effects,
     tidy,
     style,
     numbers,
@@ -140,54 +142,40 @@ def suite(
     scorers = [*scorers, *(OpenableScorer(SurprisalTable.name, InputFile(path)) for path in tables)]
     baselines = [scorer._replace(order=order) for scorer in scorers]
     inputs = [*sources, *(path for baseline in baselines for path in baseline.paths)]
-    check_files([regions, tidy, numbers, syntaxgym, page], inputs)
+    check_files([regions, effects, tidy, numbers, syntaxgym, page], inputs)
     systems = _systems(folders, baselines, job.device)
-    tokenize = treebank_tokens if plain else tokens_of
-    suites = [suite for source in sources for suite in _suites(source, predictions, tokenize)]
+    suites = [] if plain else suites_of(sources, predictions, None)
+    options, found = SearchOptions(**options, seed=seed), {}
+    # another program's table has the surprisals of words as they are
+    spelled = {name: is_open and not _is_table(place) for name, place in systems.items()}
+    for name, place in systems.items():
+        model = job.open_place(place)
+        # all systems read the same tokens
+        suites = suites or suites_of(sources, predictions, model.segmenter)
+        if spelled[name]:
+            required_spelling(model, name)
+        if unknown == "error":
+            require_known(model, [*located(suites)])
     if syntaxgym and len(systems) * len(suites) > 1:
         raise click.UsageError("--syntaxgym is for one suite and one model")
-    if not plain:
-        _warn_of_running_text(suites)
-    options, found = SearchOptions(**options, seed=seed), {}
     # scorers first: a table that lacks a sentence is an error before the long work
     for name in sorted(systems, key=lambda name: name in folders):
-        model = job.open_place(systems[name])
-        if unknown == "error":
-            require_known(model, [*_located(suites)])
+        job.place = systems[name]
         shown = name if len(systems) > 1 else ""
-        found[name] = evaluate(suites, partial(_surprisals, job, options, shown), name)
+        measured = partial(_surprisals, job, partial(_records, options, spelled[name]), shown)
+        found[name] = evaluate(suites, measured, name)
     results = [result for name in systems for result in found[name]]
     write_output(regions, suite_report.region_lines(results, style))
+    write_output(effects, suite_report.effect_lines(results, style))
     write_output(tidy, suite_report.tidy_lines(results, style))
     if numbers:
         write_json(numbers, suite_report.as_json(results))
     if syntaxgym:
         write_json(syntaxgym, suite_report.as_syntaxgym(results[0]))
     if page:
-        pages.write(page, "suites.html", results=results, model=", ".join(systems))
+        write_output(page, suite_page(results, ", ".join(systems)))
     click.echo(suite_report.table(results, style), nl=False)
     _report_left_out(results)
-
-
-def _suites(source: str, predictions: Sequence[Formula], tokenize: Tokenize) -> list[Suite]:
-    """Return the suites of a file; with predictions it is a table of stimuli."""
-    if not predictions:
-        return read_suites(source, tokenize)
-    sentences = (
-        (item, condition, found.line, [(name, tokenize(text)) for name, text in found.region_texts])
-        for item, condition, found in read_stimuli(source).conditions()
-    )
-    return [suite_of_sentences(Path(source).stem, source, sentences, predictions)]
-
-
-def _warn_of_running_text(suites: Sequence[Suite]) -> None:
-    for suite in suites:
-        sentences = [condition.tokens for item in suite.items for condition in item.conditions]
-        if stuck := running_text(sentences):
-            warn(
-                f"{suite.name}: running text? {stuck[0][1]!r:.80} ends in a mark ({len(stuck)} of {len(sentences)} "
-                "sentences): add --plain, or put blanks around marks"
-            )
 
 
 def _systems(
@@ -207,26 +195,23 @@ def _systems(
     return systems
 
 
-def _located(suites: Sequence[Suite]) -> Iterator[LocatedSentence]:
-    for suite in suites:
-        for item in suite.items:
-            for condition in item.conditions:
-                part = "" if item.line else f"item {item.number}, condition {condition.name!r}"
-                yield LocatedSentence(suite.path, item.line, condition.tokens, part=part)
+def _is_table(place: ModelFolder | OpenableScorer) -> bool:
+    return isinstance(place, OpenableScorer) and place.name == SurprisalTable.name
 
 
 def _surprisals(
-    job: Job, options: SearchOptions, name: str, sentences: Sequence[Sentence]
+    job: Job, records_of: Callable, name: str, sentences: Sequence[Sentence]
 ) -> list[Sequence[WordRecord]]:
     """Return the word records per sentence; reports words that the model does not know.
 
-    `name` is that of the model in messages, empty if there is only one.
+    `records_of` is `_records` with its first arguments. `name` is that of the model in messages, empty if there is
+    only one.
     """
     progress = Progress("suite", len(sentences))
     numbered = list(enumerate(sentences))
     batches = [numbered[i : i + SENTENCES] for i in range(0, len(numbered), SENTENCES)]
     found: list[Sequence[WordRecord]] = []
-    for records in job.executor.map(job.with_model(partial(_records, options)), batches):
+    for records in job.executor.map(job.with_model(records_of), batches):
         found += records
         progress.advance(len(records))
     progress.finish()
@@ -234,18 +219,23 @@ def _surprisals(
     of = f"{name}: " if name else ""
     if impossible := Counter(r.token for r in words if r.surprisal == math.inf):
         warn(f"{of}words that the model cannot give: {shown_counts(impossible)}")
-    if unknown := Counter(r.token for r in words if not r.known):
-        say(of + unknown_words(unknown, len(words)))
+    if unknown := unknown_words_of(words):
+        say(of + unknown)
     return found
 
 
 def _records(
-    options: SearchOptions, model, batch: Sequence[tuple[int, Sentence]]
+    options: SearchOptions, is_open: bool, model, batch: Sequence[tuple[int, Sentence]]
 ) -> list[Sequence[WordRecord]]:
     numbers, sentences = zip(*batch, strict=True)
-    if not hasattr(model, "transitions"):
-        return model.surprisals_of(sentences)
-    return [found.records for found in measure(model, sentences, options, numbers=numbers)]
+
+    def measured(unkified: list[list[str]] | None = None) -> list[Sequence[WordRecord]]:
+        if not hasattr(model, "transitions"):
+            return model.surprisals_of(sentences, unkified)
+        found = measure(model, sentences, options, unkified=unkified, numbers=numbers)
+        return [of.records for of in found]
+
+    return open_records(model, sentences, measured) if is_open else measured()
 
 
 def _report_left_out(results: Sequence[SuiteResult]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import count
@@ -34,7 +33,7 @@ from rnng_dy.cli.source import ITSELF, source_options, stimuli_options
 from rnng_dy.cli.word_scorers import chosen_baseline, model_of_words, scorer_option
 from rnng_dy.drawing.surprisal_page import surprisal_page
 from rnng_dy.evaluation.merging import read_raw
-from rnng_dy.evaluation.records import OF_NEXT_WORD, OPEN_MEASURES, unknown_words
+from rnng_dy.evaluation.records import OF_NEXT_WORD, OPEN_MEASURES, WordRecord, unknown_words_of
 from rnng_dy.execution.work import Lines, ModelFolder
 from rnng_dy.open_vocabulary import required_spelling, with_open_classes
 from rnng_dy.search.measured_lines import (
@@ -271,13 +270,15 @@ def _refuse_for_words(outputs: Outputs) -> None:
 
 def _messages(
     items: Sequence[NumberedSentence], source: str, found: Iterable[MeasuredSentence]
-) -> Iterator[Message]:
-    """Yield the messages and warnings about the sentences."""
-    words, unknown = 0, Counter()
-    for item, measured in zip(items, found, strict=True):
-        if measured.problem:
-            yield warn, f"{source}:{item.sentence.line}: {measured.problem}"
-        words += sum(record.token is not None for record in measured.records)
-        unknown.update(record.token for record in measured.records if record.known is False)
-    if unknown:
-        yield say, unknown_words(unknown, words)
+) -> list[Message]:
+    """Return the messages and warnings about the sentences."""
+    problems: list[Message] = []
+
+    def records() -> Iterator[WordRecord]:
+        for item, measured in zip(items, found, strict=True):
+            if measured.problem:
+                problems.append((warn, f"{source}:{item.sentence.line}: {measured.problem}"))
+            yield from measured.records
+
+    unknown = unknown_words_of(records())
+    return [*problems, (say, unknown)] if unknown else problems

@@ -15,6 +15,7 @@ from rnng_dy.cli.job import job_options
 from rnng_dy.cli.options import json_option, seed_option, trees_output_option
 from rnng_dy.cli.paths import FILE, MODEL, check_files, write_output
 from rnng_dy.execution.outputs import write_json
+from rnng_dy.execution.work import forget_model
 from rnng_dy.folders import require_folder
 from rnng_dy.known_models import located
 
@@ -101,6 +102,8 @@ def _keep_tagger(train_path: str, folder: str, seed: int) -> None:
     click.get_current_context().with_resource(locked(folder))
     give_tagger(parser, tagger_of_training(training, seed))
     keep_tagger(parser.tagger, folder)
+    # the next command of this process loads the parser again
+    forget_model()
     click.echo(f"{folder}: a tagger with {len(parser.tagger.classes)} POS tags")
 
 

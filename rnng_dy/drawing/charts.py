@@ -45,6 +45,8 @@ class Curve(NamedTuple):
     dots: Sequence[Dot] = ()
     best: Dot | None = None
     """The point with a ring."""
+    has_dots: bool = True
+    """Whether its points are marked."""
 
 
 class Chart(NamedTuple):

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from rnng_dy.drawing.charts import Chart, line_chart
 from rnng_dy.drawing.pages import parts
 from rnng_dy.evaluation.reading_times.report import coefficient_rows, pair_rows, system_rows
+from rnng_dy.evaluation.reading_times.smooth import smooth
 from rnng_dy.evaluation.reading_times.study import NORMAL_95, Study, SystemResult, binned
 
+PLACES = 60
+"""Places at which a smooth curve is computed."""
 _COLUMNS = 15
 """Columns of a system up to the effect of the word itself."""
 
@@ -31,24 +36,29 @@ def reading_times_page(study: Study, title: str) -> Iterator[str]:
     means = {s.name: [point[:2] for point in binned(s.bits, s.adjusted)] for s in study.systems}
     sections.append(_section("Time by surprisal", chart=_drawn(means)))
     for system in study.systems:
-        sections.append(_section(f"Time by surprisal: {system.name}", chart=_with_interval(system)))
+        sections.append(_section(f"Time by surprisal: {system.name}", chart=_with_smooth(system)))
     note = "delta_log_likelihood is that of the predictor with its spill-over, held out."
     sections.append(_table("Coefficients", [*coefficient_rows(study)], note))
     return parts("report.html", title=title, sections=sections, svg_of=None)
 
 
-def _with_interval(system: SystemResult) -> Chart:
-    points = [*binned(system.bits, system.adjusted)]
-    chart = _drawn(
-        {
-            system.name: [(bits, ms) for bits, ms, _ in points],
-            "low end of the 95 % interval": [(b, ms - NORMAL_95 * e) for b, ms, e in points],
-            "high end of the 95 % interval": [(b, ms + NORMAL_95 * e) for b, ms, e in points],
-        }
-    )
-    mean, *ends = chart.curves
-    dashed = [end._replace(colour=mean.colour, is_dashed=True) for end in ends]
-    return chart._replace(curves=[mean, *dashed])
+def _with_smooth(system: SystemResult) -> Chart:
+    """Return the means of groups of words, and a smooth curve through all words with its 95 % interval."""
+    means = [point[:2] for point in binned(system.bits, system.adjusted)]
+    at = np.linspace(means[0][0], means[-1][0], PLACES)
+    times, errors = smooth(system.bits, system.adjusted, at)
+    curves = {
+        name: [*zip(at.tolist(), (times + factor * errors).tolist(), strict=True)]
+        for name, factor in (
+            ("smooth curve", 0),
+            ("low end of its 95 % interval", -NORMAL_95),
+            ("high end of its 95 % interval", NORMAL_95),
+        )
+    }
+    chart = _drawn({f"{system.name}, means of groups": means, **curves})
+    mean, curve, *ends = [of._replace(has_dots=of.name not in curves) for of in chart.curves]
+    dashed = [end._replace(colour=curve.colour, is_dashed=True) for end in ends]
+    return chart._replace(curves=[mean, curve, *dashed])
 
 
 def _drawn(series: dict[str, list[tuple[float, float]]]) -> Chart | None:

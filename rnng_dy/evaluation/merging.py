@@ -179,7 +179,7 @@ def covering(
 ) -> MergedWord:
     """Return a text with the measures of the tokens that it covers, `first` to `last`, counted from 0."""
     covered = records[first : last + 1]
-    alone = first == last
+    alone, known = first == last, [record.known for record in covered]
 
     def total(name: str) -> float | None:
         values = [getattr(record, name) for record in covered]
@@ -194,7 +194,7 @@ def covering(
         open=covered[-1].open,
         next_word_entropy=covered[-1].next_word_entropy,
         unk=covered[0].unk if alone else None,
-        known=None if text is None else all(record.known for record in covered),
+        known=None if None in known else all(known),
         span=span,
         **{name: total(name) for name in ALL_MEASURES if name not in _NOT_ADDED},
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 from typing import NamedTuple
@@ -80,8 +80,8 @@ class WordRecord:
 
     @property
     def known(self) -> bool | None:
-        """Whether the model knows the word itself; None for the end of a sentence."""
-        return None if self.token is None else self.token == self.unk
+        """Whether the model knows the word itself; None for the end of a sentence and a word that it did not read."""
+        return None if self.unk is None else self.token == self.unk
 
     def with_spelling(self, bits: float) -> WordRecord:
         """Return the record of the word as a string, given the surprisal of its spelling; the lexical share has it."""
@@ -139,10 +139,30 @@ def tokens_so_far(records: Sequence[WordRecord], end: int) -> list[str]:
     ]
 
 
-def unknown_words(unknown: Counter[str], words: int) -> str:
-    """Return a message: the number of words that the model does not know, of `words`, and the most frequent ones."""
+def unknown_words(pairs: Iterable[tuple[str, str | None]]) -> str | None:
+    """Return a message on words that a model does not know: their number and the most frequent; None if there are none.
+
+    `pairs` are words as written and as the model reads them.
+
+    >>> unknown_words([("the", "the"), ("cat", "UNK-LC"), ("cat", "UNK-LC")])
+    "words outside the model's vocabulary: 2 of 3, cat (2)"
+    """
+    words, unknown = 0, Counter[str]()
+    for token, unk in pairs:
+        words += 1
+        unknown.update([token] if token != unk else ())
     shown = shown_counts(unknown)
-    return f"words outside the model's vocabulary: {unknown.total()} of {words}, {shown}"
+    count = f"{unknown.total()} of {words}"
+    return f"words outside the model's vocabulary: {count}, {shown}" if unknown else None
+
+
+def unknown_words_of(records: Iterable[WordRecord]) -> str | None:
+    """Return the message of `unknown_words` on records; words without a number are not counted."""
+    return unknown_words(
+        (r.token, r.unk)
+        for r in records
+        if r.token is not None and r.unk is not None and not math.isnan(r.surprisal)
+    )
 
 
 def shown_counts(counts: Counter[str]) -> str:

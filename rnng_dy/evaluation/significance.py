@@ -35,6 +35,40 @@ def mean_and_deviation(values: Sequence[float]) -> tuple[float, float]:
     return float(array.mean()), float(array.std(ddof=1)) if len(array) > 1 else math.nan
 
 
+def mean_interval(values: Sequence[float]) -> tuple[float, float, float]:
+    """Return the mean and the ends of its 95 % interval, by the t distribution; ends are NaN for one value.
+
+    >>> [round(x, 3) for x in mean_interval([1.0, 3.0, 5.0])]
+    [3.0, -1.968, 7.968]
+    """
+    if not values:
+        return math.nan, math.nan, math.nan
+    mean, deviation = mean_and_deviation(values)
+    half = math.nan
+    if len(values) > 1:
+        half = _t_of_95(len(values) - 1) * deviation / math.sqrt(len(values))
+    return mean, mean - half, mean + half
+
+
+def _t_of_95(degrees: int) -> float:
+    """Return t so that 95 % of the t distribution are between -t and t (Abramowitz and Stegun 1964, 26.7.3 and 4)."""
+    odd = degrees % 2
+
+    def share(angle: float) -> float:
+        term, total = (math.cos(angle) if odd else 1.0), 0.0
+        for k in range(1 + odd, degrees, 2):
+            total += term
+            term *= math.cos(angle) ** 2 * k / (k + 1)
+        total *= math.sin(angle)
+        return 2 / math.pi * (angle + total) if odd else total
+
+    low, high = 0.0, math.pi / 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if share(middle) < 0.95 else (low, middle)
+    return math.sqrt(degrees) * math.tan(low)
+
+
 def holm(ps: Sequence[float]) -> list[float]:
     """Return the p of several tests, corrected by Holm's method (1979); NaN is not a test and stays.
 

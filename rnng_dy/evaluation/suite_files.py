@@ -42,17 +42,6 @@ def tokens_of(text: str) -> list[str]:
     return [escape_brackets(token) for token in split_words(text)]
 
 
-def treebank_tokens(text: str) -> list[str]:
-    """Return tokens of plain text, as split by NLTK's treebank tokenizer.
-
-    >>> treebank_tokens("They don't.")
-    ['They', 'do', "n't", '.']
-    """
-    from nltk.tokenize import TreebankWordTokenizer
-
-    return [escape_brackets(token) for token in TreebankWordTokenizer().tokenize(text)]
-
-
 def shipped() -> dict[str, Path]:
     """Return the paths of the suites that come with the package, by name."""
     return {path.stem: path for path in sorted(FOLDER.glob("*.json*"))}

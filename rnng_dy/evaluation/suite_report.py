@@ -11,6 +11,18 @@ from rnng_dy.evaluation.tables import CSV, TSV, aligned, as_csv, joined
 
 COLUMNS = ("suite", "item", "condition", "region", "name", "content", "bits")
 TIDY = ("model", *COLUMNS[:-1], "tokens", "surprisal", "unknown")
+EFFECTS = (
+    "model",
+    "suite",
+    "condition",
+    "other",
+    "region",
+    "name",
+    "items",
+    "difference",
+    "low",
+    "high",
+)
 
 
 def table(results: Sequence[SuiteResult], style: str = TSV) -> str:
@@ -37,6 +49,18 @@ def region_lines(results: Sequence[SuiteResult], style: str = TSV) -> Iterator[s
     for found, place, region in _regions(results):
         value = f"{found.values[region]:.6f}"
         yield joined((*place[not models :], value), style) + "\n"
+
+
+def effect_lines(results: Sequence[SuiteResult], style: str = TSV) -> Iterator[str]:
+    """Yield the differences between conditions by region, after a header line; `nan` is a possible value."""
+    yield joined(EFFECTS, style) + "\n"
+    for result in results:
+        for effect in result.effects():
+            name = result.suite.region_names.get(effect.region, "")
+            texts = [result.model, result.suite.name, effect.condition, effect.other]
+            counts = [str(effect.region), name, str(effect.items)]
+            bits = [f"{value:.6f}" for value in effect[4:]]
+            yield joined([*map(_one_line, [*texts, *counts]), *bits], style) + "\n"
 
 
 def tidy_lines(results: Sequence[SuiteResult], style: str = TSV) -> Iterator[str]:

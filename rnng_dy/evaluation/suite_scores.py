@@ -6,10 +6,12 @@ import math
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import NamedTuple, TypeVar
 
 from oracle.errors import RnngError
 from rnng_dy.evaluation.records import WordRecord
+from rnng_dy.evaluation.significance import mean_interval
 from rnng_dy.evaluation.suites import METRICS, Condition, Item, Region, Suite
 
 T = TypeVar("T")
@@ -68,6 +70,20 @@ class ItemResult:
         return None if None in self.outcomes else True
 
 
+class Effect(NamedTuple):
+    """The difference between two conditions in a region, over the items in which both values are finite."""
+
+    condition: str
+    other: str
+    region: int
+    items: int
+    difference: float
+    """Mean over items of the value in `condition` less that in `other`; NaN without items."""
+    low: float
+    """Lower end of the 95 % interval of the mean, by the t distribution; NaN for fewer than two items."""
+    high: float
+
+
 @dataclass(frozen=True)
 class SuiteResult:
     """A model's results on one suite."""
@@ -116,6 +132,16 @@ class SuiteResult:
             }
             for condition, regions in found.items()
         }
+
+    def effects(self) -> Iterator[Effect]:
+        """Yield the difference of each pair of conditions in each region that some item has in both."""
+        for (condition, regions), (other, others) in combinations(self.means().items(), 2):
+            for region in regions:
+                places = (condition, region), (other, region)
+                pairs = [[item.values.get(p, math.nan) for p in places] for item in self.items]
+                found = [a - b for a, b in pairs if math.isfinite(a) and math.isfinite(b)]
+                if region in others:
+                    yield Effect(condition, other, region, len(found), *mean_interval(found))
 
     def highest(self) -> dict[int, float]:
         """Return the highest finite mean of each region, or 0 if there is none; regions in order."""

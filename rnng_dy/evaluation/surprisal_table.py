@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from oracle.json_lines import one_line
 from oracle.transitions import TOP_DOWN, TransitionSystem
@@ -64,15 +64,19 @@ def json_line(
     sentence_id: int,
     columns: Iterable[str] = MEASURES,
     transitions: TransitionSystem = TOP_DOWN,
+    fields: Sequence[Mapping[str, str]] = (),
 ) -> str:
     """Return a sentence as a JSON object on one line: `sentence_id`, and `words`, a list.
 
-    A word has the table's columns by name, with tokens unescaped (null at the end of the sentence). It may have a
-    `beam`: `log_prob` in nats, the `tree` so far in brackets, and its `actions`. JSON has no infinity: an infinite
-    surprisal is null with `"infinite": true`; a missing measure is only null.
+    A word has its `fields`, and the table's columns by name, with tokens unescaped (null at the end of the sentence).
+    It may have a `beam`: `log_prob` in nats, the `tree` so far in brackets, and its `actions`. JSON has no infinity: an
+    infinite surprisal is null with `"infinite": true`; a missing measure is only null.
     """
     columns = _in_order(columns)
-    words = [_json_word(records, i, columns, transitions) for i in range(len(records))]
+    words = [
+        {**of_word, **_json_word(records, i, columns, transitions)}
+        for i, of_word in enumerate(fields or [{}] * len(records))
+    ]
     return one_line({"sentence_id": sentence_id, "words": words})
 
 

@@ -11,6 +11,8 @@ import numpy as np
 from oracle.errors import RnngError, UnseenSymbolError
 from oracle.tokens import split_tokens
 from rnng_dy.engine import one_graph
+from rnng_dy.evaluation.records import spelled
+from rnng_dy.open_vocabulary import read_words, required_spelling
 from rnng_dy.search.incremental import Search, SearchState, keep, run
 from rnng_dy.search.model import Model
 from rnng_dy.search.next_words import beam_of, with_next_word, word_probabilities
@@ -27,8 +29,16 @@ from rnng_dy.search.words import Analysis, WordRecord
 class Reader:
     """A reader of one sentence, word by word; a copy continues independently from the same point."""
 
-    def __init__(self, model: Model, options: SearchOptions = DEFAULT_OPTIONS):
-        self._model = model
+    def __init__(
+        self,
+        model: Model,
+        options: SearchOptions = DEFAULT_OPTIONS,
+        open_vocabulary: bool = False,
+    ):
+        """Raises RnngError if the vocabulary shall be open and the model has no spelling model."""
+        if open_vocabulary:
+            required_spelling(model, "this model")
+        self._model, self._open = model, open_vocabulary
         self._options = options
         self._search = open_search(model, options)
         self._reading: SearchState | None = None
@@ -61,11 +71,11 @@ class Reader:
             RnngError: The search cannot reach the word. After any error the reader stays in place.
         """
         [token], _ = split_tokens([token])
-        [unk] = self._model.vocabulary.unkify([token])
+        [unk], spelling = read_words(self._model, [token], self._open)
         word = self._model.vocabulary.ids.get(unk)
         if word is None:
             raise UnseenSymbolError([unk])
-        found = self._go_on(lambda reading: self._search.read(reading, word), token, unk)
+        found = self._go_on(lambda reading: self._search.read(reading, word), token, unk, spelling)
         self.tokens = (*self.tokens, token)
         return found
 
@@ -112,7 +122,11 @@ class Reader:
         return self._reading or self._search.start(self._model.start())
 
     def _go_on(
-        self, search: Callable[[SearchState], Search[Any]], token: str | None, unk: str | None
+        self,
+        search: Callable[[SearchState], Search[Any]],
+        token: str | None,
+        unk: str | None,
+        spelling: float = 0.0,
     ) -> WordRecord:
         def opened() -> Search[Any]:
             before = self._start()
@@ -130,4 +144,5 @@ class Reader:
             raise RnngError(f"no partial tree that the search kept leads to {place}")
         keep(self._model, after.hypotheses)
         self._reading = after
-        return record(self._model, token, unk, before, after)
+        found = record(self._model, token, unk, before, after)
+        return spelled([found], [spelling])[0] if self._open else found

@@ -98,6 +98,8 @@ class ScoredTree(NamedTuple):
     actions: tuple[str, ...]
     spelling: float = 0.0
     """log p in nats of the words as strings, given the unkified words; 0 without an open vocabulary."""
+    tokens: tuple[str, ...] = ()
+    """The words as written."""
 
 
 def trees_to_score(path: str, model, open_vocabulary: bool = False) -> Iterator[ScoredTree]:
@@ -117,16 +119,17 @@ def trees_to_score(path: str, model, open_vocabulary: bool = False) -> Iterator[
                     path,
                 )
             for s in read_samples(path, stream):
-                actions = actions_of(s.tree, preterminals=False)
-                yield ScoredTree(s.index, tuple(words_of(s.tree)), tuple(actions))
+                actions, words = actions_of(s.tree, preterminals=False), tuple(words_of(s.tree))
+                yield ScoredTree(s.index, words, tuple(actions), tokens=words)
             return
         for i, located in enumerate(read_tree_lines(read_lines(path, stream=stream), path)):
             try:
                 actions = tuple(actions_of(located.tree))
             except RnngError as error:
                 raise InputError(str(error), located.path, located.line) from None
-            unkified, spelling = read_words(model, words_of(located.tree), open_vocabulary)
-            yield ScoredTree(i, tuple(unkified), actions, spelling)
+            tokens = tuple(words_of(located.tree))
+            unkified, spelling = read_words(model, tokens, open_vocabulary)
+            yield ScoredTree(i, tuple(unkified), actions, spelling, tokens)
 
 
 def impossible(model, trees: Iterable[ScoredTree]) -> list[str]:

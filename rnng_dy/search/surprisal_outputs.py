@@ -85,7 +85,8 @@ class Written(NamedTuple):
 
     def _json(self, number: int, measured: MeasuredSentence) -> Iterable[str]:
         words = self.words(number, measured)
-        return [json_line(words, number, self.columns, self.transitions)]
+        fields = self.rows.fields(number, len(words))
+        return [json_line(words, number, self.columns, self.transitions, fields)]
 
     def _table(self, number: int, measured: MeasuredSentence) -> Iterable[str]:
         return self.rows.lines(number, self.words(number, measured))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from oracle.errors import InputError
@@ -38,6 +38,10 @@ class TokenRows:
         """Yield the lines of a sentence; `number` counts sentences from 1."""
         for i, record in enumerate(records, 1):
             yield self._line(number, i, record)
+
+    def fields(self, number: int, tokens: int) -> Sequence[Mapping[str, str]]:
+        """Return what else the JSON of each token of a sentence has, its end included."""
+        return [{}] * tokens
 
     def _line(
         self, number: int, token_id: object, record: WordRecord, before: Sequence[str] = ()
@@ -112,16 +116,25 @@ class StimulusRows(TextRows):
 
     def before(self, number: int, word: MergedWord) -> Sequence[str]:
         """Return the carried cells and the region."""
+        return self._carried(number, word.span)
+
+    def fields(self, number: int, tokens: int) -> Sequence[Mapping[str, str]]:
+        """See `TokenRows`."""
+        names = (*self._stimuli.columns, REGION)
+        spans = [*self._sentences[number - 1].spans, None][:tokens]
+        return [dict(zip(names, self._carried(number, span), strict=True)) for span in spans]
+
+    def _carried(self, number: int, span: tuple[int, int] | None) -> Sequence[str]:
         regions = self._stimuli.sentences[number - 1].regions
-        if word.span is None:
+        if span is None:
             return (*regions[-1].cells, "")
-        region = regions[self.region_of(number, word)]
+        region = regions[self.region_of(number, span)]
         return (*region.cells, region.name)
 
-    def region_of(self, number: int, word: MergedWord) -> int:
-        """Return the index of the region in which a word begins."""
+    def region_of(self, number: int, span: tuple[int, int]) -> int:
+        """Return the index of the region in which characters of a sentence begin."""
         begins = [region.begin for region in self._stimuli.sentences[number - 1].regions]
-        return bisect_right(begins, word.span[0]) - 1
+        return bisect_right(begins, span[0]) - 1
 
 
 class RegionRows(StimulusRows):
@@ -132,14 +145,14 @@ class RegionRows(StimulusRows):
     def lines(self, number: int, records: Sequence[WordRecord]) -> Iterator[str]:
         """See `TokenRows`. A region without words has the sum 0."""
         words = [word for word in self.words(number, records) if word.span is not None]
-        found = {i: list(of) for i, of in groupby(words, lambda word: self.region_of(number, word))}
+        found = {i: list(of) for i, of in groupby(words, lambda w: self.region_of(number, w.span))}
         for i, region in enumerate(self._stimuli.sentences[number - 1].regions):
             inside = found.get(i, [])
             summed = WordRecord("", None, 0.0)
             if inside:
                 content = " ".join(word.token for word in inside)
                 summed = covering(content, records, inside[0].first - 1, inside[-1].last - 1)
-            unknown = sum(not word.known for word in inside)
+            unknown = sum(word.known is False for word in inside)
             begin, end = (inside[0].span[0], inside[-1].span[1]) if inside else (region.begin,) * 2
             counts = (number, begin, end, summed.token, len(inside), unknown)
             place = (*region.cells, region.name, *map(str, counts))

@@ -47,9 +47,7 @@ def require_known(model, sentences: Sequence[LocatedSentence]) -> None:
 
 def unknown_in(sentences: Iterable[OracleSentence]) -> str | None:
     """Return a message with the words of an oracle that are classes of unknown words there; None if there are none."""
-    pairs = [pair for s in sentences for pair in zip(s.tokens, s.unkified, strict=True)]
-    unknown = Counter(token for token, word in pairs if token != word)
-    return unknown_words(unknown, len(pairs)) if unknown else None
+    return unknown_words(pair for s in sentences for pair in zip(s.tokens, s.unkified, strict=True))
 
 
 def _as_read(model, sentences: Sequence[LocatedSentence]) -> list[Sequence[str | None]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -46,6 +47,14 @@ class Stimulus(NamedTuple):
         return [
             (r.name, self.text[r.begin : end]) for r, end in zip(self.regions, ends, strict=True)
         ]
+
+    def tokens_by_region(self, sentence: SourceSentence) -> list[tuple[str, list[str]]]:
+        """Return the name and the tokens of each region; a token belongs to the region in which it begins."""
+        begins = [region.begin for region in self.regions]
+        found: list[list[str]] = [[] for _ in begins]
+        for token, (begin, _) in zip(sentence.tokens, sentence.spans, strict=True):
+            found[bisect_right(begins, begin) - 1].append(token)
+        return [(region.name, tokens) for region, tokens in zip(self.regions, found, strict=True)]
 
 
 class Stimuli(NamedTuple):

@@ -8,6 +8,7 @@ import json
 import math
 import re
 import shutil
+from functools import partial
 
 import pytest
 
@@ -50,6 +51,7 @@ def made(tmp_path_factory, trees, sentences, generative_sentences):
     (folder / "train.trees").write_text("".join(f"{t.text}\n" for t in trees))
     (folder / "some.trees").write_text("".join(f"{t.text}\n" for t in map(trees.__getitem__, SOME)))
     (folder / "text").write_text(TEXT)
+    (folder / "pairs").write_text("the cat slept .\tthe blorked slept .\n")
     for name, some, generative in [
         ("train.gen.oracle", range(len(trees)), True),
         ("some.gen.oracle", SOME, True),
@@ -166,6 +168,14 @@ def test_python_gives_the_same(folder, model):
     ]
     closed = loaded.surprisals(tokens[:1], **options)
     assert closed[0].class_surprisal is closed[0].spelling_surprisal is None
+    if model == "generator":
+        reader = loaded.reader(OPTIONS, open_vocabulary=True)
+        read = [reader.push(token) for token in tokens]
+        bits = [[r.surprisal, r.class_surprisal, r.spelling_surprisal, r.lexical] for r in records]
+        for r, of_word in zip(read, bits, strict=True):
+            found = [r.surprisal, r.class_surprisal, r.spelling_surprisal, r.lexical]
+            assert found == pytest.approx(of_word, abs=1e-4)
+        assert reader.end()[0].spelling_surprisal == 0
 
 
 def test_the_spelling_model_travels_with_the_model(folder):
@@ -184,6 +194,7 @@ def test_the_spelling_model_travels_with_the_model(folder):
         ["surprisal", "--model", "plain", "text", "--open"],
         ["score", "--model", "plain", "some.trees", "--open"],
         ["perplexity", "--model", "plain", "some.gen.oracle", "--open"],
+        ["suite", "--model", "lm", "--model", "plain", "pairs", "--open"],
     ],
 )
 def test_without_a_spelling_model_the_message_says_how_to_make_one(folder, command):
@@ -193,8 +204,33 @@ def test_without_a_spelling_model_the_message_says_how_to_make_one(folder, comma
 
 
 def test_python_says_so_too(folder):
-    with pytest.raises(rnng_dy.RnngError, match="this model has no spelling model"):
-        rnng_dy.load("plain").surprisals(["the"], open_vocabulary=True)
+    plain = rnng_dy.load("plain")
+    for opened in (partial(plain.surprisals, ["the"]), plain.reader):
+        with pytest.raises(rnng_dy.RnngError, match="this model has no spelling model"):
+            opened(open_vocabulary=True)
+
+
+def test_suites_compare_words_as_they_are(folder):
+    (folder / "other").write_text("the cat slept .\nthe blorked slept .\n")
+    invoke("surprisal", *SYSTEMS["lm"], "other", "-o", "other.tsv")
+    systems = ["--model", "generator", "--model", "lm", "--scorer", "kneser-ney=train.gen.oracle"]
+    suite = ["suite", "pairs", *systems, "--surprisals", "other.tsv", *SMALL, "--table"]
+    found = []
+    for more in ["closed"], ["opened", "--open"]:
+        said = invoke(*suite, *more)
+        assert said.stderr.count("words outside the model's vocabulary: 1 of 8, blorked (1)") == 4
+        assert [line.split()[-2:] for line in said.stdout.splitlines()[1:]] == [["1", "-"]] * 4
+        found.append(rows((folder / more[0]).read_text()))
+    closed, opened = found
+    for i, system in enumerate(SYSTEMS):
+        table = rows(surprisal(system, "--open", source="other"))
+        for row, number in zip(opened[2 * i :], "12", strict=False):
+            total = sum(float(word["surprisal"]) for word in table if word["sentence_id"] == number)
+            assert float(row["surprisal"]) == pytest.approx(total, abs=1e-4)
+        assert closed[2 * i] == opened[2 * i]
+        assert closed[2 * i + 1] != opened[2 * i + 1]
+    # the table of another program stays as it is
+    assert opened[-2:] == closed[-2:]
 
 
 def test_score_adds_the_spelling_of_each_tree(folder, trees):

@@ -60,7 +60,7 @@ def test_the_tables_have_a_row_for_each(folder):
         (str(item), str(place)) for item in range(1, ITEMS + 1) for place in range(3, WORDS + 1)
     }
     page = Path("r.html").read_text(encoding="utf-8")
-    assert page.count("<polyline") == 2 + 3 + 3
+    assert page.count("<polyline") == 2 + 4 + 4
     assert f"<td>{good['ms_per_bit']}</td>" in page
 
 

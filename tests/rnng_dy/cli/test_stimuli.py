@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from functools import partial
 from pathlib import Path
 
@@ -75,6 +76,20 @@ def test_stimuli_have_a_row_per_written_word_with_their_columns(kind):
     text = 'The old train, slept  "here".'
     for row in rows[3:]:
         assert text[int(row["start"]) : int(row["end"])] == row["token"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_json_has_the_columns_of_the_stimuli_at_each_token(kind):
+    arguments = [*KINDS[kind], "--stimuli", "items.csv", "--end", "--json", "j.jsonl"]
+    rows = table(run(*arguments).stdout)
+    found = [json.loads(line) for line in Path("j.jsonl").read_text().splitlines()]
+    names = ("item", "condition", "rating", "region")
+    of_tokens = [[word[name] for name in names] for of in found for word in of["words"]]
+    of_words = []
+    for row in rows:
+        first, _, last = row["token_id"].partition("-")
+        of_words += [[row[n] for n in names]] * (int(last or first) - int(first) + 1)
+    assert of_tokens == of_words and len(of_words) > len(rows)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -165,12 +165,30 @@ def test_stimuli_with_predictions_are_a_suite(folder):
     right = sum(bits[item, "long", "2"] < bits[item, "short", "2"] for item in "12")
     first, second, _ = [line.split() for line in result.stdout.splitlines()[1:]]
     assert first[:4] == ["items", "1", str(right), "2"] and second[:4] == ["items", "2", "2", "2"]
+    run("items.csv", *arguments, "--effects", "e.csv", "--format", "csv")
+    with (folder / "e.csv").open(encoding="utf-8", newline="") as stream:
+        effect = [*csv.DictReader(stream)][1]
+    difference = [bits[item, "short", "2"] - bits[item, "long", "2"] for item in "12"]
+    assert float(effect["difference"]) == pytest.approx(sum(difference) / 2, abs=1e-4)
+    assert [effect[name] for name in ("condition", "other", "items")] == ["short", "long", "2"]
     # converted, it is the same suite
     again = run("gym.json", "--model", "lm").stdout
     assert again == result.stdout
     invoke("surprisal", "--model", "lm", "--stimuli", "items.csv", "--by-region", "-o", "r.tsv")
     sums = [float(row["surprisal"]) for row in tidy(folder / "r.tsv")]
     assert list(bits.values()) == pytest.approx(sums, abs=1e-4)
+
+
+def test_plain_stimuli_have_the_tokens_and_values_of_surprisal(folder):
+    """As Excel writes them: a mark of UTF-8, semicolons, and apostrophes that are curved."""
+    text = "Item;Condition;Note;Sentence\r\n1;a;x;She didn’t | read (a letter), | “slept”.\r\n"
+    (folder / "items.csv").write_bytes(text.encode("utf-8-sig"))
+    run("items.csv", "--plain", "--model", "lm", "--prediction", "(2;%a%) > 0", "--table", "t.tsv")
+    invoke("surprisal", "--model", "lm", "--stimuli", "items.csv", "--by-region", "-o", "r.tsv")
+    found, expected = tidy(folder / "t.tsv"), tidy(folder / "r.tsv")
+    assert found[0]["content"] == "She did n't"
+    for row, of_surprisal in zip(found, expected, strict=True):
+        assert float(row["surprisal"]) == pytest.approx(float(of_surprisal["surprisal"]), abs=1e-4)
 
 
 @pytest.mark.parametrize(

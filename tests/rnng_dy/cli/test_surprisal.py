@@ -319,7 +319,9 @@ def test_what_does_not_fit_into_memory_is_named_and_not_a_number(monkeypatch, fo
         *KINDS["generator"], "s.txt", "--end", "--trees", "t", "--html", "h", "--json", "j"
     )
     assert "s.txt:3: does not fit into memory" in result.stderr
+    assert "outside the model's vocabulary" not in result.stderr
     rows = table(result.stdout)
+    assert [r["known"] for r in rows[5:]] == [""] * 7
     assert [r["surprisal"] for r in rows[5:]] == ["nan"] * 7
     assert math.isfinite(float(rows[4]["surprisal"]))
     assert read("t").count(b"\n") == 3

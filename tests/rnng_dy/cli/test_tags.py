@@ -207,6 +207,8 @@ def test_a_folder_is_given_the_tagger_that_training_would_have_made():
     assert result.stdout == f"m: a tagger with {len(load_tagger('m/tagger').classes)} POS tags\n"
     assert {p.name: p.read_bytes() for p in Path("m/tagger").iterdir()} == of_training
     assert of_training.keys() == set(FILES.values())
+    # this process has the parser without a tagger in memory
+    run("parse --model m -", WORDS)
 
 
 @pytest.mark.parametrize(

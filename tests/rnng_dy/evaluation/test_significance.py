@@ -12,6 +12,7 @@ from rnng_dy.evaluation.significance import (
     f1_difference,
     holm,
     mean_and_deviation,
+    mean_interval,
     perplexity_difference,
     sign_flip_p,
 )
@@ -101,3 +102,20 @@ def test_drawn_sign_flips_are_near_all_choices_and_repeat():
     assert drawn != sign_flip_p(differences, permutations=4000, seed=2)
     # the observed choice is one of those that count
     assert sign_flip_p(np.ones(100), permutations=999) == 1 / 1000
+
+
+@pytest.mark.parametrize(
+    ("items", "t"),
+    [(2, 12.7062), (3, 4.3027), (4, 3.1824), (12, 2.2010), (31, 2.0423), (1001, 1.9623)],
+)
+def test_intervals_of_means_have_the_quantiles_of_tables(items, t):
+    values = [float(i % 2) for i in range(items)]
+    mean, low, high = mean_interval(values)
+    _, deviation = mean_and_deviation(values)
+    half = t * deviation / math.sqrt(items)
+    assert (mean - low, high - mean) == pytest.approx((half, half), rel=1e-4)
+
+
+def test_one_value_has_no_interval():
+    assert mean_interval([2.0])[0] == 2 and all(map(math.isnan, mean_interval([2.0])[1:]))
+    assert all(map(math.isnan, mean_interval([])))

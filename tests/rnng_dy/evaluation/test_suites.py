@@ -11,11 +11,13 @@ from typing import NamedTuple
 import pytest
 
 from oracle.errors import InputError, RnngError
-from rnng_dy.drawing import pages
+from rnng_dy.cli.suite_input import suites_of
+from rnng_dy.drawing.suite_page import suite_page
 from rnng_dy.evaluation import suite_report
-from rnng_dy.evaluation.suite_files import read_suite, read_suites, treebank_tokens
+from rnng_dy.evaluation.suite_files import read_suite, read_suites
 from rnng_dy.evaluation.suite_scores import evaluate, parts, region_value
 from rnng_dy.evaluation.suites import METRICS, Condition, Region
+from rnng_dy.text.segmenter import Segmenter
 
 SUITE = {
     "meta": {"name": "number", "metric": "sum"},
@@ -94,7 +96,7 @@ def write(tmp_path):
 
 
 def page_of(results, model):
-    return "".join(pages.parts("suites.html", results=results, model=model))
+    return "".join(suite_page(results, model))
 
 
 def test_accuracies_and_sums_are_those_computed_by_hand(write):
@@ -115,6 +117,27 @@ def test_accuracies_and_sums_are_those_computed_by_hand(write):
     assert [values["mismatch", i] for i in (1, 2, 3, 4)] == [5.0, 0.0, 2.5, 3.0]
     # the infinite subject is in no mean
     assert result.means()["match"] == pytest.approx({1: 7.75, 2: 0.0, 3: 7 / 3, 4: 3.0})
+
+
+def test_effects_are_paired_differences_with_their_interval(write):
+    [result] = evaluate([read_suite(write())], surprisals)
+    effects = {effect.region: effect for effect in result.effects()}
+    assert [*effects] == [1, 2, 3, 4]
+    values = [[item.values[c, 3] for c in ("match", "mismatch")] for item in result.items]
+    [a, b, c] = [match - mismatch for match, mismatch in values]
+    mean = (a + b + c) / 3
+    # the t distribution with two degrees of freedom has 95 % within 4.3027
+    half = 4.3027 * math.sqrt(sum((x - mean) ** 2 for x in (a, b, c)) / 2 / 3)
+    found = effects[3]
+    assert found[:4] == ("match", "mismatch", 3, 3)
+    assert found[4:] == pytest.approx((mean, mean - half, mean + half), abs=1e-4)
+    # the infinite subject of item 3 has no difference
+    assert effects[1].items == 2
+    header, *lines = suite_report.effect_lines([result])
+    assert header.split() == [*suite_report.EFFECTS]
+    assert lines[2].split("\t")[1:7] == ["number", "match", "mismatch", "3", "verb", "3"]
+    page = page_of([result], "m")
+    assert page.count("match - mismatch") == 4 and 'class="chart"' in page
 
 
 def test_items_that_decide_nothing_are_left_out(write):
@@ -235,7 +258,7 @@ def test_pairs_of_several_phenomena_are_several_suites(tmp_path):
 def test_plain_text_is_split_as_the_treebank_is(tmp_path):
     path = tmp_path / "pairs"
     path.write_text('"It doesn\'t rain," (he) said.\tIt.\n', encoding="utf-8")
-    [pair] = read_suite(str(path), treebank_tokens).items
+    [[pair]] = [suite.items for suite in suites_of([str(path)], (), Segmenter())]
     tokens = "`` It does n't rain , '' -LRB- he -RRB- said ."
     assert list(pair.conditions[0].tokens) == tokens.split()
 
