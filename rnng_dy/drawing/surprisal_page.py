@@ -16,6 +16,8 @@ ANALYSES = 10
 ANALYSES_IN_ALL = 20_000
 """About the most partial trees on a page; the best partial tree of each word is always there."""
 
+PROVISIONAL_BITS = 25.0
+"""The highest bar that fits while words are still measured."""
 SHORT = 12
 """Sentences of at most this many words are initially shown in two columns."""
 
@@ -63,6 +65,11 @@ def values(
         analyses_of=partial(_analyses, kept=kept, transitions=transitions),
         columns=2 if len(sentences) > 1 and max(map(len, sentences)) <= SHORT else 1,
     )
+
+
+def provisional() -> dict[str, object]:
+    """Return the values for a word of surprisal_macros.html, before the scale of all words is known."""
+    return dict(end=END, scale=_Scale([PROVISIONAL_BITS]), has_shares=_has_shares)
 
 
 class _Scale:

@@ -11,9 +11,10 @@ import numpy as np
 from oracle.errors import RnngError, UnseenSymbolError
 from oracle.tokens import split_tokens
 from rnng_dy.engine import one_graph
-from rnng_dy.search.incremental import Search, SearchState, keep, run
+from rnng_dy.search.incremental import Search, SearchState
 from rnng_dy.search.model import Model
 from rnng_dy.search.next_words import beam_of, with_next_word, word_probabilities
+from rnng_dy.search.side_by_side import keep, run
 from rnng_dy.search.surprisal import (
     DEFAULT_OPTIONS,
     SearchOptions,

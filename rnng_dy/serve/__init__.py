@@ -43,10 +43,10 @@ def app(
         RnngError: A model cannot be loaded, or the extra [serve] is not installed.
     """
     require()
-    from rnng_dy.serve.answers import open_answers
     from rnng_dy.serve.application import application
     from rnng_dy.serve.batching import Queue
     from rnng_dy.serve.requests import Limits
+    from rnng_dy.serve.work import open_answers
 
     limits = limits or Limits()
     queue = Queue(partial(open_answers, models, limits), workers, limits)
