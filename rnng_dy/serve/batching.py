@@ -11,7 +11,7 @@ from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from typing import Protocol
 
 from oracle.errors import RnngError
-from rnng_dy.execution.local import StandingProcess
+from rnng_dy.execution.local import CPU, StandingProcess
 from rnng_dy.serve.answers import Answer, Word
 from rnng_dy.serve.metrics import Metrics
 from rnng_dy.serve.requests import Limits, Request
@@ -73,11 +73,13 @@ class Waiting:
 class Queue:
     """Requests that wait for workers; each worker takes a batch of equal requests at a time."""
 
-    def __init__(self, open_work: Callable[[], Callable], workers: int, limits: Limits):
+    def __init__(
+        self, open_work: Callable[[], Callable], workers: int, limits: Limits, device: str = CPU
+    ):
         """Start the workers: processes, or a thread of this process if `workers` is 0."""
         self._limits, self.metrics = limits, Metrics()
         self._open = (
-            (lambda: StandingProcess(open_work, workers))
+            (lambda: StandingProcess(open_work, workers, device))
             if workers
             else (lambda: ThreadWorker(open_work))
         )

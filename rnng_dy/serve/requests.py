@@ -50,6 +50,8 @@ class ServedModel(NamedTuple):
     """None for a model without trees."""
     tags: tuple[str, ...]
     """The POS tags that a parser reads, sorted; empty if it reads none."""
+    folder: str | None
+    """The folder, archive or name of the model; None for a model that the caller had loaded."""
 
 
 @dataclass(frozen=True)

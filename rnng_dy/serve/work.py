@@ -25,22 +25,26 @@ GO_ON = None
 
 
 def open_answers(
-    models: Mapping[str, object], limits: Limits
+    models: Mapping[str, object], limits: Limits, device: str | None = None
 ) -> Callable[[Sequence[Request] | None], Sequence[ServedModel] | Part]:
     """Return a function that begins batches and continues them, and describes the models for an empty batch.
 
     Models are loaded ones, or folders, archives or names. A new batch ends the one before.
     """
     loaded = {
-        name: load(model) if isinstance(model, str) else model for name, model in models.items()
+        name: load(model, device) if isinstance(model, str) else model
+        for name, model in models.items()
     }
+    folders = {name: model for name, model in models.items() if isinstance(model, str)}
     steps: Steps
 
     def answers(batch: Sequence[Request] | None) -> Sequence[ServedModel] | Part:
         nonlocal steps
         if batch is not GO_ON:
             if not batch:
-                return [_described(name, model) for name, model in loaded.items()]
+                return [
+                    _described(name, model, folders.get(name)) for name, model in loaded.items()
+                ]
             steps = _answers(loaded[batch[0].model], batch, limits)
         try:
             return Part(next(steps), None)
@@ -50,7 +54,7 @@ def open_answers(
     return answers
 
 
-def _described(name: str, model: Any) -> ServedModel:
+def _described(name: str, model: Any, folder: str | None) -> ServedModel:
     tags = getattr(model.vocabulary, "tags", None)
     return ServedModel(
         name,
@@ -59,6 +63,7 @@ def _described(name: str, model: Any) -> ServedModel:
         model.about or {},
         getattr(model, "transitions", None),
         tuple(sorted(tags.symbols)) if tags is not None and model.tagger is not None else (),
+        folder,
     )
 
 

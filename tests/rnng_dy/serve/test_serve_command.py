@@ -82,6 +82,7 @@ def test_a_malformed_token_is_refused(header, models):
         (["--model", "nothing"], "nothing"),
         (["--model", "english", "--port", "70000"], "70000"),
         (["--model", "english", "--max-words", "0"], "x>=1"),
+        (["--model", "english", "--workers", "2", "--device", "cuda"], "one process keeps a GPU"),
     ],
 )
 def test_a_mistake_is_a_message_and_exit_code_2(arguments, message):
@@ -98,6 +99,13 @@ def test_a_taken_port_is_a_message():
         ended = subprocess.run(command, capture_output=True, text=True)
     assert ended.returncode == 2
     assert "in use" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_device_that_nobody_has_is_a_message():
+    command = [sys.executable, "-m", "rnng_dy", "serve", "--model", "english", "--port", "0"]
+    ended = subprocess.run([*command, "--device", "tpu"], capture_output=True, text=True)
+    assert (ended.returncode, "no device 'tpu'" in ended.stderr) == (2, True), ended.stderr
     assert "Traceback" not in ended.stderr
 
 
