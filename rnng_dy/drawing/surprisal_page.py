@@ -37,24 +37,19 @@ def surprisal_page(
     `ANALYSES_IN_ALL`. From 20,000 words on it has only the best partial tree per word. Shares are of the whole beam,
     and the page says how much is not shown. `page.html#2.5` opens at the fifth word of the second sentence.
     """
-    return parts(
-        "surprisals.html", **values(sentences, title, model_description, transitions, names)
-    )
+    shown = values(sentences, transitions, names)
+    return parts("surprisals.html", title=title, description=model_description, **shown)
 
 
 def values(
     sentences: Sequence[Sequence[WordRecord]],
-    title: str,
-    model_description: str,
-    transitions: TransitionSystem = TOP_DOWN,
-    names: Sequence[str] = (),
+    transitions: TransitionSystem,
+    names: Sequence[str],
 ) -> dict[str, object]:
-    """Return the values for the template surprisal_words.html; the sentences have numbers if they have no names."""
+    """Return the values for surprisal_words.html but title and description; sentences without names have numbers."""
     records = [record for of_sentence in sentences for record in of_sentence]
     kept = min(ANALYSES, max(1, ANALYSES_IN_ALL // max(1, len(records))))
     return dict(
-        title=title,
-        description=model_description,
         sentences=sentences,
         names=names,
         end=END,

@@ -106,7 +106,7 @@ async def film(view: View) -> dict[str, Any]:
     system, measured = view.server.models[wanted.model].transitions, answers[0]
     assert system is not None
     found = await asyncio.to_thread(frames, measured.records, system)
-    return {"frames": found, "problem": measured.problem or ""}
+    return {"data": found, "problem": measured.problem or ""}
 
 
 async def sample(view: View) -> dict[str, Any]:
@@ -120,7 +120,7 @@ async def sample(view: View) -> dict[str, Any]:
         {"words": " ".join(words(parse_line(each.tree))), "log_prob": each.log_prob}
         for each in trees
     ]
-    return {"samples": samples, "grown": grown}
+    return {"samples": samples, "data": grown}
 
 
 async def models(view: View) -> dict[str, Any]:
@@ -155,8 +155,8 @@ def routes(server: Server) -> list[Route]:
     shows: dict[str, tuple[Shown, dict[str, Any]]] = {
         "parse": (parse, {"names": with_trees, "sentences": [], "tags": (), "styles": STYLES}),
         "surprisal": (surprisal, {"choices": of_words, "later": ""}),
-        "film": (film, {"names": grammars, "frames": []}),
-        "sample": (sample, {"names": grammars, "samples": [], "grown": [], "most": sampled}),
+        "film": (film, {"names": grammars, "data": []}),
+        "sample": (sample, {"names": grammars, "samples": [], "data": [], "most": sampled}),
         "models": (models, {}),
         "interface": (interface, {}),
     }

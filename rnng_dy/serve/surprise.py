@@ -91,9 +91,8 @@ def _answer(found: Sequence[Answered], problem: str, models: Mapping[str, Served
     shown: dict[str, Any] = {"sentences": sentences}
     if sentences:
         system = models[found[0][0].model].transitions or TOP_DOWN
-        described = ", ".join(wanted.model for wanted, _ in found)
         compared = names if len(found) > 1 else []
-        shown = values(sentences, texts()["surprisal_title"], described, system, compared)
+        shown = values(sentences, system, compared)
         shown |= {"columns": 2} if compared else {}
     shown |= {"problem": " ".join(filter(None, problems)), "t": texts()}
     return "".join(parts("surprisal_answer.html", TEMPLATES, **shown))

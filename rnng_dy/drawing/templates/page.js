@@ -274,7 +274,7 @@ const PAGES = {
       End: ([s]) => [s, last(s)],
     };
     document.addEventListener("keydown", (event) => {
-      if (event.altKey || event.ctrlKey || event.metaKey || !chosen) return;
+      if (event.altKey || event.ctrlKey || event.metaKey || !chosen || event.target.matches?.("input, textarea, select")) return;
       if (MOVES[event.key]) {
         event.preventDefault();
         pointed = null;

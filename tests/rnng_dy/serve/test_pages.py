@@ -15,7 +15,6 @@ import pytest
 
 pytest.importorskip("starlette", reason="the extra [serve] is not installed")
 pytest.importorskip("uvicorn", reason="the extra [serve] is not installed")
-pytest.importorskip("httpx", reason="starlette's client of tests needs it")
 
 from rnng_dy.baselines.lstm_lm import LstmLanguageModel
 from rnng_dy.serve.pages import DEFAULTS
@@ -24,6 +23,9 @@ from rnng_dy.serve.view import PAGES, TEMPLATES, texts
 from rnng_dy.sizes import LanguageModelSizes
 
 from ..conftest import make_parser
+from .conftest import needs_serve
+
+pytestmark = needs_serve
 
 # small and quick answers of each page
 QUERIES = {

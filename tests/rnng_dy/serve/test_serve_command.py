@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import builtins
+import importlib
 import re
 import signal
 import subprocess
@@ -18,7 +19,7 @@ from oracle.errors import RnngError
 from rnng_dy.cli import main
 from rnng_dy.serve.metrics import Metrics
 
-from .conftest import needs_serve
+from .conftest import CLIENT, needs_serve
 
 pytestmark = needs_serve
 
@@ -43,8 +44,7 @@ def serving(*options: str):
 
 
 def test_a_server_answers_behind_a_proxy_with_a_token_until_ctrl_c():
-    import httpx
-
+    httpx = importlib.import_module(CLIENT)
     with serving("--model", "english", "--token", "s3cret", "--root-path", "/parser") as (url, _):
         assert url.endswith("/parser/")
         origin = url.removesuffix("/parser/")
