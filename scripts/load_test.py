@@ -72,9 +72,9 @@ class Server:
         found = [re.search(r"VmRSS:\s+(\d+)", path.read_text())[1] for path in status]
         return sum(map(int, found)) // 1024
 
-    def processor_seconds(self) -> tuple[float, float]:
-        """The processor time of the server and of the workers that there are."""
-        return _processor_seconds(self.process.pid), sum(map(_processor_seconds, self.workers()))
+    def processor_seconds(self) -> dict[int, float]:
+        """The processor time of the server and of the workers that there are, by process."""
+        return {pid: _processor_seconds(pid) for pid in (self.process.pid, *self.workers())}
 
     def end(self) -> None:
         self.process.send_signal(signal.SIGINT)
@@ -82,8 +82,9 @@ class Server:
 
 
 def _processor_seconds(pid: int) -> float:
-    tasks = Path(f"/proc/{pid}/task").glob("*/schedstat")
-    return sum(int(task.read_text().split()[0]) for task in tasks) / 1e9
+    # after the name in brackets, which may have spaces
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def request(path: str, body: bytes) -> bytes:
@@ -197,8 +198,10 @@ def shown(
 async def timed(server: Server, name: str, work: Awaitable[tuple[Counter, list[float]]]) -> None:
     begin, busy = time.perf_counter(), server.processor_seconds()
     statuses, times = await work
-    seconds = [now - then for now, then in zip(server.processor_seconds(), busy, strict=True)]
-    shown(name, statuses, times, time.perf_counter() - begin, seconds)
+    now = server.processor_seconds()
+    # a worker that was replaced took its time with it
+    spent = [now[pid] - busy[pid] for pid in busy] if now.keys() == busy.keys() else []
+    shown(name, statuses, times, time.perf_counter() - begin, spent)
 
 
 async def kill_workers(server: Server, seconds: float) -> int:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
 from typing import Any
 
 from starlette.responses import Response, StreamingResponse
@@ -41,10 +42,11 @@ async def surprisal(view: View) -> Response:
 
 async def _asked(
     server: Server, wanted: Sequence[Surprisal]
-) -> AsyncIterator[tuple[Surprisal, Word | Answer]]:
+) -> AsyncGenerator[tuple[Surprisal, Word | Answer], None]:
     for each in wanted:
-        async for part in told(server.queue, each):
-            yield each, part
+        async with aclosing(told(server.queue, each)) as parts_of_answer:
+            async for part in parts_of_answer:
+                yield each, part
 
 
 async def _page(
