@@ -14,8 +14,12 @@ PAGES = ["jinja2>=3.1"]
 # mixed regressions
 READING = ["scipy"]
 SERVE = [*PAGES, "starlette>=0.40", "uvicorn>=0.30"]
-# starlette's client of tests needs httpx; playwright drives an installed browser
-BROWSER = ["httpx", "playwright"]
+# starlette's client of tests needs httpx2, which Python 3.10 lacks; playwright drives an installed browser
+BROWSER = [
+    "httpx2; python_version >= '3.11'",
+    "httpx; python_version < '3.11'",
+    "playwright",
+]
 TOOLS = [
     "pytest",
     "pytest-xdist",

@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 SENTENCE = (
@@ -72,9 +72,19 @@ class Server:
         found = [re.search(r"VmRSS:\s+(\d+)", path.read_text())[1] for path in status]
         return sum(map(int, found)) // 1024
 
+    def processor_seconds(self) -> dict[int, float]:
+        """The processor time of the server and of the workers that there are, by process."""
+        return {pid: _processor_seconds(pid) for pid in (self.process.pid, *self.workers())}
+
     def end(self) -> None:
         self.process.send_signal(signal.SIGINT)
         self.process.wait(60)
+
+
+def _processor_seconds(pid: int) -> float:
+    # after the name in brackets, which may have spaces
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def request(path: str, body: bytes) -> bytes:
@@ -88,22 +98,27 @@ class Client:
     def __init__(self, port: int):
         self._port, self._streams = port, None
 
-    async def send(self, message: bytes) -> int:
-        """The status of the answer; 0 if the connection was closed without one."""
+    async def send(self, message: bytes) -> tuple[int, float]:
+        """The status of the answer, 0 if the connection was closed without one; the seconds until its first byte."""
+        begin = time.perf_counter()
         try:
             if self._streams is None:
                 self._streams = await asyncio.open_connection("127.0.0.1", self._port)
             reader, writer = self._streams
             writer.write(message)
             head = await reader.readuntil(b"\r\n\r\n")
-            length = re.search(rb"content-length: (\d+)", head, re.IGNORECASE)
-            await reader.readexactly(int(length[1]) if length else 0)
+            first = time.perf_counter() - begin
+            if b"transfer-encoding: chunked" in head.lower():
+                await reader.readuntil(b"\r\n0\r\n\r\n")
+            else:
+                length = re.search(rb"content-length: (\d+)", head, re.IGNORECASE)
+                await reader.readexactly(int(length[1]) if length else 0)
             if b"connection: close" in head.lower():
                 self.close()
-            return int(head.split(b" ", 2)[1])
+            return int(head.split(b" ", 2)[1]), first
         except (OSError, asyncio.IncompleteReadError):
             self.close()
-            return 0
+            return 0, time.perf_counter() - begin
 
     def close(self) -> None:
         if self._streams is not None:
@@ -112,7 +127,11 @@ class Client:
 
 
 async def loaded(
-    port: int, clients: int, go_on: Callable[[int], bool], message: Callable[[], bytes]
+    port: int,
+    clients: int,
+    go_on: Callable[[int], bool],
+    message: Callable[[], bytes],
+    of_first_byte: bool = False,
 ) -> tuple[Counter, list[float]]:
     """Statuses and seconds of requests that clients send one after the other while `go_on(number)` is true."""
     statuses, times = Counter(), []
@@ -121,21 +140,30 @@ async def loaded(
         client = Client(port)
         while go_on(statuses.total()):
             begin = time.perf_counter()
-            status = await client.send(message())
+            status, first = await client.send(message())
             statuses[status] += 1
-            times.append(time.perf_counter() - begin)
+            times.append(first if of_first_byte else time.perf_counter() - begin)
         client.close()
 
     await asyncio.gather(*(one() for _ in range(clients)))
     return statuses, times
 
 
-def parse_message() -> bytes:
+def sentence() -> list[str]:
     words = SENTENCE.split()
-    # no two requests are equal
+    # few requests are equal
     words[1] = random.choice(["young", "old", "happy", "poor", "tired"])
     words[6] = random.choice(["watch", "see", "paint", "sell", "count"])
-    return request("/api/parse", json.dumps({"sentences": [words]}).encode())
+    return words
+
+
+def parse_message() -> bytes:
+    return request("/api/parse", json.dumps({"sentences": [sentence()]}).encode())
+
+
+def stream_message() -> bytes:
+    content = {"sentences": [sentence()], "stream": True}
+    return request("/api/surprisal", json.dumps(content).encode())
 
 
 def malformed_message() -> bytes:
@@ -148,9 +176,12 @@ def malformed_message() -> bytes:
     return request(path, bytes(body))
 
 
-def shown(name: str, statuses: Counter, times: list[float], seconds: float) -> dict:
-    """The figures of a part, which are printed."""
+def shown(
+    name: str, statuses: Counter, times: list[float], seconds: float, busy: Sequence[float]
+) -> None:
+    """Print the figures of a part; `busy` are the seconds that processors spent on server and workers."""
     cuts = statistics.quantiles(times, n=100)
+    each = [round(1000 * spent / statuses.total(), 1) for spent in busy]
     row = {
         "part": name,
         "requests": statuses.total(),
@@ -159,15 +190,18 @@ def shown(name: str, statuses: Counter, times: list[float], seconds: float) -> d
         "least ms": round(1000 * min(times), 1),
         "p50 ms": round(1000 * cuts[49], 1),
         "p99 ms": round(1000 * cuts[98], 1),
+        "processor ms per request, server and workers": each,
     }
     print(json.dumps(row), flush=True)
-    return row
 
 
-async def timed(name: str, work: Awaitable[tuple[Counter, list[float]]]) -> dict:
-    begin = time.perf_counter()
+async def timed(server: Server, name: str, work: Awaitable[tuple[Counter, list[float]]]) -> None:
+    begin, busy = time.perf_counter(), server.processor_seconds()
     statuses, times = await work
-    return shown(name, statuses, times, time.perf_counter() - begin)
+    now = server.processor_seconds()
+    # a worker that was replaced took its time with it
+    spent = [now[pid] - busy[pid] for pid in busy] if now.keys() == busy.keys() else []
+    shown(name, statuses, times, time.perf_counter() - begin, spent)
 
 
 async def kill_workers(server: Server, seconds: float) -> int:
@@ -188,18 +222,20 @@ async def all_parts(server: Server, options: argparse.Namespace) -> None:
         end = time.monotonic() + seconds
         return lambda _: time.monotonic() < end
 
-    await timed("one client", loaded(port, 1, lambda n: n < 200, parse_message))
+    await timed(server, "one client", loaded(port, 1, lambda n: n < 200, parse_message))
+    first = loaded(port, 1, lambda n: n < 30, stream_message, of_first_byte=True)
+    await timed(server, "first byte of surprisals, one client", first)
     name = f"{options.clients} clients, {options.seconds} s"
-    await timed(name, loaded(port, options.clients, until(options.seconds), parse_message))
+    await timed(server, name, loaded(port, options.clients, until(options.seconds), parse_message))
     quarter = max(1, options.requests // 4)
     for part in range(4):
         print(json.dumps({"requests": part * quarter, "MB": server.megabytes()}), flush=True)
-        await timed("memory", loaded(port, 8, lambda n: n < quarter - 8, parse_message))
+        await timed(server, "memory", loaded(port, 8, lambda n: n < quarter - 8, parse_message))
     print(json.dumps({"requests": 4 * quarter, "MB": server.megabytes()}), flush=True)
     bad = loaded(port, 8, lambda n: n < options.malformed, malformed_message)
-    await timed("malformed", bad)
+    await timed(server, "malformed", bad)
     killing = asyncio.create_task(kill_workers(server, options.kill_seconds))
-    await timed("kills", loaded(port, 20, until(options.kill_seconds + 5), parse_message))
+    await timed(server, "kills", loaded(port, 20, until(options.kill_seconds + 5), parse_message))
     print(json.dumps({"killed workers": await killing}), flush=True)
 
 

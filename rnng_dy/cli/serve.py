@@ -11,9 +11,10 @@ import click
 
 from rnng_dy import registry
 from rnng_dy.cli.option_groups import all_of
-from rnng_dy.cli.options import type_of
+from rnng_dy.cli.options import device_option, type_of
 from rnng_dy.cli.paths import MODEL
 from rnng_dy.cli.quiet import say, warn
+from rnng_dy.execution.local import CPU
 from rnng_dy.known_models import known_models
 from rnng_dy.serve import app, require
 from rnng_dy.serve.requests import Limits
@@ -64,8 +65,9 @@ def _limit_options(command: Callable) -> Callable:
     show_envvar=True,
     help="Admit only requests with this token: a browser asks for it as a password.",
 )
+@device_option
 @_limit_options
-def serve(folders, host, port, root_path, workers, token, limits) -> None:
+def serve(folders, host, port, root_path, workers, token, device, limits) -> None:
     """Show trees, surprisals and samples of models on web pages, and answer programs with JSON.
 
     The pages need no network. They parse while you type, show where a sentence surprises, and show the partial trees
@@ -75,6 +77,8 @@ def serve(folders, host, port, root_path, workers, token, limits) -> None:
     """
     require()
     models = _named(folders)
+    if workers > 1 and device != CPU:
+        raise click.UsageError("--workers is for the CPU: one process keeps a GPU busy")
     if host not in LOCAL and token is None:
         warn(f"everybody who reaches {host} can use this server: --token admits only some")
     # they need libraries of the extra [serve]
@@ -82,7 +86,7 @@ def serve(folders, host, port, root_path, workers, token, limits) -> None:
 
     # before the models are loaded, which takes seconds
     listening = listen(host, port)
-    application = app(models, workers, limits, token)
+    application = app(models, workers, limits, token, device)
     shown = f"[{host}]" if ":" in host else host
     say(f"open http://{shown}:{listening.getsockname()[1]}{root_path}/ in a browser; Ctrl-C ends")
     server(application, root_path).run([listening])

@@ -37,10 +37,9 @@ def suites_of(
 def located(suites: Sequence[Suite]) -> Iterator[LocatedSentence]:
     """Yield the sentences of suites with their places."""
     for suite in suites:
-        for item in suite.items:
-            for condition in item.conditions:
-                part = "" if item.line else f"item {item.number}, condition {condition.name!r}"
-                yield LocatedSentence(suite.path, item.line, condition.tokens, part=part)
+        for item, condition in suite.sentences():
+            part = "" if item.line else f"item {item.number}, condition {condition.name!r}"
+            yield LocatedSentence(suite.path, item.line, condition.tokens, part=part)
 
 
 def _of_stimuli(source: str, predictions: Sequence[Formula], segmenter: Segmenter | None) -> Suite:
@@ -66,7 +65,7 @@ def _plain_tokens(segmenter: Segmenter, text: str) -> list[str]:
 
 def _warn_of_running_text(suites: Sequence[Suite]) -> None:
     for suite in suites:
-        sentences = [condition.tokens for item in suite.items for condition in item.conditions]
+        sentences = [condition.tokens for _, condition in suite.sentences()]
         if stuck := running_text(sentences):
             warn(
                 f"{suite.name}: running text? {stuck[0][1]!r:.80} ends in a mark ({len(stuck)} of {len(sentences)} "

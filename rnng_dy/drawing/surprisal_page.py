@@ -16,6 +16,8 @@ ANALYSES = 10
 ANALYSES_IN_ALL = 20_000
 """About the most partial trees on a page; the best partial tree of each word is always there."""
 
+PROVISIONAL_BITS = 25.0
+"""The highest bar that fits while words are still measured."""
 SHORT = 12
 """Sentences of at most this many words are initially shown in two columns."""
 
@@ -35,24 +37,19 @@ def surprisal_page(
     `ANALYSES_IN_ALL`. From 20,000 words on it has only the best partial tree per word. Shares are of the whole beam,
     and the page says how much is not shown. `page.html#2.5` opens at the fifth word of the second sentence.
     """
-    return parts(
-        "surprisals.html", **values(sentences, title, model_description, transitions, names)
-    )
+    shown = values(sentences, transitions, names)
+    return parts("surprisals.html", title=title, description=model_description, **shown)
 
 
 def values(
     sentences: Sequence[Sequence[WordRecord]],
-    title: str,
-    model_description: str,
-    transitions: TransitionSystem = TOP_DOWN,
-    names: Sequence[str] = (),
+    transitions: TransitionSystem,
+    names: Sequence[str],
 ) -> dict[str, object]:
-    """Return the values for the template surprisal_words.html; the sentences have numbers if they have no names."""
+    """Return the values for surprisal_words.html but title and description; sentences without names have numbers."""
     records = [record for of_sentence in sentences for record in of_sentence]
     kept = min(ANALYSES, max(1, ANALYSES_IN_ALL // max(1, len(records))))
     return dict(
-        title=title,
-        description=model_description,
         sentences=sentences,
         names=names,
         end=END,
@@ -63,6 +60,11 @@ def values(
         analyses_of=partial(_analyses, kept=kept, transitions=transitions),
         columns=2 if len(sentences) > 1 and max(map(len, sentences)) <= SHORT else 1,
     )
+
+
+def provisional() -> dict[str, object]:
+    """Return the values for a word of surprisal_macros.html, before the scale of all words is known."""
+    return dict(end=END, scale=_Scale([PROVISIONAL_BITS]), has_shares=_has_shares)
 
 
 class _Scale:

@@ -30,7 +30,7 @@ def training_page(runs: Sequence[Run], now: float, refresh: float | None = None)
         is_thinned=long,
         intervals=INTERVALS,
         problems=_problems(runs),
-        sections=[_section(kind, found, now) for kind, found in of_kinds if found],
+        sections=[section(kind, found, now) for kind, found in of_kinds if found],
     )
 
 
@@ -43,8 +43,8 @@ def _problems(runs: Sequence[Run]) -> list[str]:
     return problems
 
 
-def _section(kind: Kind, runs: Sequence[Run], now: float) -> dict[str, object]:
-    """Return each run's progress and differing settings, the settings that all runs share, and charts."""
+def section(kind: Kind, runs: Sequence[Run], now: float) -> dict[str, object]:
+    """Return each run's progress and differing settings, the settings that all runs share, and charts, for a page."""
     settings = [{k.replace("_", " "): _text(v) for k, v in run.settings.items()} for run in runs]
     names = list(dict.fromkeys(name for of_run in settings for name in of_run))
     differing = [n for n in names if len({of_run.get(n) for of_run in settings}) > 1]

@@ -72,9 +72,8 @@ def json_line(
     It may have a `beam`: `log_prob` in nats, the `tree` so far in brackets, and its `actions`. JSON has no infinity: an
     infinite surprisal is null with `"infinite": true`; a missing measure is only null.
     """
-    columns = _in_order(columns)
     words = [
-        {**of_word, **_json_word(records, i, columns, transitions)}
+        {**of_word, **json_word(records, i, columns, transitions)}
         for i, of_word in enumerate(fields or [{}] * len(records))
     ]
     return one_line({"sentence_id": sentence_id, "words": words})
@@ -113,9 +112,13 @@ def _cell(value: float | int | None) -> str:
     return f"{round(value, 6) + 0.0:.6f}" if math.isfinite(value) else str(value)
 
 
-def _json_word(
-    records: Sequence[WordRecord], index: int, columns: list[str], transitions: TransitionSystem
-) -> dict:
+def json_word(
+    records: Sequence[WordRecord],
+    index: int,
+    columns: Iterable[str] = MEASURES,
+    transitions: TransitionSystem = TOP_DOWN,
+) -> dict[str, object]:
+    """Return a word of `json_line`; `records` are those of its sentence, at least up to the word."""
     record = records[index]
     word: dict[str, object] = {
         "token_id": index + 1,
@@ -123,7 +126,7 @@ def _json_word(
         "unk": record.unk,
         "known": record.known,
     }
-    for name in columns:
+    for name in _in_order(columns):
         value = getattr(record, name)
         word[name] = value if value is None or math.isfinite(value) else None
     if math.isinf(record.surprisal):

@@ -132,10 +132,10 @@ class LocalProcesses(_Local):
 class StandingProcess:
     """A process of this machine that opens work once and does items as they come, until it is killed."""
 
-    def __init__(self, open_work: Callable[[], Callable], processes: int = 1):
+    def __init__(self, open_work: Callable[[], Callable], processes: int = 1, device: str = CPU):
         """Take work like that of `Executor.map`; `processes` of its kind share this machine's memory."""
         self._context = _Spawning()
-        prepared = (processes, plugins.carried(open_work))
+        prepared = (processes, plugins.carried(open_work), device)
         _start_tracker()
         self._pool = ProcessPoolExecutor(1, self._context, _prepare, prepared)
 
@@ -197,11 +197,11 @@ def _results(pool: ProcessPoolExecutor, items: Sequence[T], ahead: int) -> Itera
         yield waiting.popleft().result()
 
 
-def _prepare(processes: int, open_work: Callable[[], Callable]) -> None:
+def _prepare(processes: int, open_work: Callable[[], Callable], device: str = CPU) -> None:
     """Prepare a working process. An exception here would end it without a message."""
     global _open_work
     end_with_parent()
-    prepare_process(processes)
+    prepare_process(processes, device)
     _open_work = open_work
 
 

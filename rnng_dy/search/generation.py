@@ -12,8 +12,8 @@ from oracle.lazy import nltk
 from oracle.transitions import SHIFT
 from oracle.treebank import NO_TAG
 from rnng_dy.engine import dy, one_graph
-from rnng_dy.search.incremental import MAX_STATES
 from rnng_dy.search.model import Configuration, Model
+from rnng_dy.search.side_by_side import MAX_STATES
 
 TOGETHER, TOGETHER_WORDS = 100, 20_000
 """Limits of a batch: sentences drawn side by side, and the words that all of them together may have."""

@@ -1,7 +1,8 @@
-"""Word-by-word searches with a generative model: their common parts, and how several run together.
+"""Word-by-word searches with a generative model: their common parts.
 
 A search is a generator. It yields an `ExpansionRequest` about some configurations, receives the model's answer
-(`Expansion`), and returns a `SearchState` per word. `run` answers the requests of many searches as one batch.
+(`Expansion`), and returns a `SearchState` per word. `side_by_side.run` answers the requests of many
+searches as one batch.
 """
 
 from __future__ import annotations
@@ -16,12 +17,8 @@ import numpy as np
 
 from oracle.errors import PluginError
 from oracle.transitions import SHIFT, TransitionSystem
-from rnng_dy.engine import dy, one_graph
-from rnng_dy.search.model import Configuration, Model, unlinked
+from rnng_dy.search.model import Configuration, unlinked
 from rnng_dy.settings import AT_LEAST_1, NOT_NEGATIVE, Range, setting
-
-MAX_STATES = 1500
-"""Configurations per graph; beyond that, the configurations still needed are carried into a new graph."""
 
 T = TypeVar("T")
 
@@ -265,66 +262,3 @@ def _checked(step: Callable[..., Any], found: SearchState) -> SearchState:
             f"gives log_mass and shares of shapes {shapes}: (runs,) and {(len(found.hypotheses),)} are needed",
         )
     return found
-
-
-@one_graph
-def run(model: Model, open_searches: Sequence[Callable[[], Search[T]]]) -> list[T]:
-    """Return the results of searches, which run side by side; each is opened in the new graph."""
-    dy.renew_cg()
-    results: dict[int, T] = {}
-    requests: dict[int, ExpansionRequest] = {}
-    searches = [open_search() for open_search in open_searches]
-
-    def ask(i: int, answer: Expansion | None) -> None:
-        try:
-            request = searches[i].send(answer)
-            if not isinstance(request, ExpansionRequest):
-                # raised inside the search, so that the traceback shows its yield
-                searches[i].throw(TypeError(f"yields {request!r:.60}, and no ExpansionRequest"))
-            requests[i] = request
-        except StopIteration as stopped:
-            results[i] = stopped.value
-
-    for i in range(len(searches)):
-        ask(i, None)
-    states = 0
-    while requests:
-        asked, requests = requests, {}
-        states += sum(len(request.hypotheses) for request in asked.values())
-        if states > MAX_STATES:
-            keep(model, [h for r in asked.values() for h in (*r.hypotheses, *r.held)])
-            dy.renew_cg()
-            states = 0
-        for i, answer in zip(asked, expand(model, list(asked.values())), strict=True):
-            ask(i, answer)
-    return [results[i] for i in range(len(searches))]
-
-
-def keep(model: Model, hypotheses: Iterable[Hypothesis]) -> None:
-    """Let hypotheses outlive the current graph."""
-    model.keep({id(h.configuration): h.configuration for h in hypotheses}.values())
-
-
-def expand(model: Model, requests: Sequence[ExpansionRequest]) -> list[Expansion]:
-    """Return the answers to all requests, from one batch."""
-    hypotheses = [h for request in requests for h in request.hypotheses]
-    configurations = [
-        h.configuration if h.action is None else model.advance(h.configuration, h.action, h.word)
-        for h in hypotheses
-    ]
-    system = model.transitions
-    valid = system.masks[[system.mask_number(c.state) for c in configurations]]
-    words = [request.word for request in requests for _ in request.hypotheses]
-    members = [i for i, word in enumerate(words) if word is not None and valid[i, SHIFT]]
-    step = model.step(configurations)
-    of_word = np.full(len(words), -np.inf)
-    if members:
-        # before the actions: one run of the graph computes both
-        of_word[members] = step.word_log_probs(members, [words[i] for i in members])
-    table = np.where(valid, step.action_log_probs(), -np.inf)
-    answers, begin = [], 0
-    for request in requests:
-        part = slice(begin, begin + len(request.hypotheses))
-        answers.append(Expansion(configurations[part], table[part], of_word[part]))
-        begin = part.stop
-    return answers

@@ -16,10 +16,10 @@ from rnng_dy.search.incremental import (
     Search,
     carried_out,
     finishing,
-    run,
     start_hypothesis,
 )
 from rnng_dy.search.model import Configuration, Model
+from rnng_dy.search.side_by_side import run
 
 BEAM = 20
 """Partial trees kept after each action, at least; twice the number of trees asked for, if that is more."""

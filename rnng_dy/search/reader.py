@@ -13,9 +13,10 @@ from oracle.tokens import split_tokens
 from rnng_dy.engine import one_graph
 from rnng_dy.evaluation.records import spelled
 from rnng_dy.open_vocabulary import read_words, required_spelling
-from rnng_dy.search.incremental import Search, SearchState, keep, run
+from rnng_dy.search.incremental import Search, SearchState
 from rnng_dy.search.model import Model
 from rnng_dy.search.next_words import beam_of, with_next_word, word_probabilities
+from rnng_dy.search.side_by_side import keep, run
 from rnng_dy.search.surprisal import (
     DEFAULT_OPTIONS,
     SearchOptions,

@@ -29,6 +29,7 @@ def app(
     workers: int = 0,
     limits: Limits | None = None,
     token: str | None = None,
+    device: str | None = None,
 ) -> Starlette:
     """Return an ASGI application with pages and a JSON interface for models.
 
@@ -38,16 +39,19 @@ def app(
             computes; it cannot be stopped if a computation takes too long.
         limits: Limits of requests; None means the defaults.
         token: The token that every request must have; None means that all are admitted.
+        device: `cpu`, `cuda` or `cuda:N`, for models that are loaded here; None means the device that the process
+            uses already, or else `cpu`.
 
     Raises:
-        RnngError: A model cannot be loaded, or the extra [serve] is not installed.
+        RnngError: A model cannot be loaded, the device cannot be used, or the extra [serve] is not installed.
     """
     require()
-    from rnng_dy.serve.answers import open_answers
+    from rnng_dy.execution.local import CPU
     from rnng_dy.serve.application import application
     from rnng_dy.serve.batching import Queue
     from rnng_dy.serve.requests import Limits
+    from rnng_dy.serve.work import open_answers
 
     limits = limits or Limits()
-    queue = Queue(partial(open_answers, models, limits), workers, limits)
+    queue = Queue(partial(open_answers, models, limits, device), workers, limits, device or CPU)
     return application(queue, limits, token)

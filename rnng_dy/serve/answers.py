@@ -1,9 +1,11 @@
-"""Answers of models to batches of requests, in the process or thread that computes."""
+"""Answers of models to batches of requests, as computations that can be left between their parts."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -12,7 +14,6 @@ from oracle.errors import ImpossibleError, RnngError
 from oracle.parsed import ScoredTree
 from oracle.tokens import Token, split_tokens
 from oracle.treebank import NO_TAG
-from rnng_dy import load
 from rnng_dy.execution.batches import batches
 from rnng_dy.registry import KINDS
 from rnng_dy.search.attention import attention_weights
@@ -22,15 +23,14 @@ from rnng_dy.search.nbest import nbest_batch
 from rnng_dy.search.posterior import Posterior, posterior
 from rnng_dy.search.sampling import sample_batch
 from rnng_dy.search.scoring import MAX_STATES, example_log_probs
-from rnng_dy.search.surprisal import SearchOptions, measure
-from rnng_dy.search.words import MeasuredSentence
+from rnng_dy.search.surprisal import SearchOptions, measure_in_parts
+from rnng_dy.search.words import MeasuredSentence, WordRecord
 from rnng_dy.serve.requests import (
     Limits,
     Parse,
     Request,
     Sample,
     Score,
-    ServedModel,
     Surprisal,
     TextRequest,
 )
@@ -55,62 +55,56 @@ class TreesOf(NamedTuple):
     """The reason why there is no tree."""
 
 
+class Word(NamedTuple):
+    """A word that was measured before the answer is complete."""
+
+    request: int
+    """Number of the request in its batch; all numbers are from 0."""
+    sentence: int
+    number: int
+    record: WordRecord
+
+
 Answer = Any
 """A list with an item per sentence or tree, or a Refusal."""
 
 
-def open_answers(
-    models: Mapping[str, object], limits: Limits
-) -> Callable[[Sequence[Request]], Sequence[Answer]]:
-    """Return a function that answers batches; models are loaded ones, or folders, archives or names."""
-    loaded = {
-        name: load(model) if isinstance(model, str) else model for name, model in models.items()
-    }
-
-    def answers(batch: Sequence[Request]) -> Sequence[Answer]:
-        if not batch:
-            return [_described(name, model) for name, model in loaded.items()]
-        return _answers(loaded[batch[0].model], batch, limits)
-
-    return answers
+PART_SECONDS = 0.5
+"""Seconds after which a part ends even without words; the server can give up a batch after each part."""
+Steps = Generator[Sequence[Word], None, list[Answer]]
+"""A computation that yields words between its parts, often none, and returns the answers of a batch."""
 
 
-def _described(name: str, model: Any) -> ServedModel:
-    tags = getattr(model.vocabulary, "tags", None)
-    return ServedModel(
-        name,
-        KINDS[model.kind],
-        repr(model)[1:-1],
-        model.about or {},
-        getattr(model, "transitions", None),
-        tuple(sorted(tags.symbols)) if tags is not None and model.tagger is not None else (),
-    )
+def _timer(ready: Sequence[Word] = ()) -> Callable[[], bool]:
+    """Return a function that returns whether a part is due: words are ready, or the last part is long ago."""
+    last = time.monotonic()
+
+    def is_due() -> bool:
+        nonlocal last
+        if not ready and time.monotonic() - last < PART_SECONDS:
+            return False
+        last = time.monotonic()
+        return True
+
+    return is_due
 
 
-def _answers(model: Any, batch: Sequence[Request], limits: Limits) -> Sequence[Answer]:
-    """Answer requests that can be computed together; if that fails, one by one."""
-    try:
-        return _ANSWERS[type(batch[0])](model, batch, limits)
-    except (RnngError, MemoryError) as error:
-        if len(batch) == 1:
-            return [Refusal(str(error) or "it does not fit into the memory of the server")]
-    return [_answers(model, [request], limits)[0] for request in batch]
-
-
-def _parse(model: Any, batch: Sequence[Parse], limits: Limits) -> list[Answer]:
+def _parse(model: Any, batch: Sequence[Parse], limits: Limits) -> Steps:
     first, sentences = batch[0], [_sentences(model, request, limits) for request in batch]
     flat = [tokens for of_request in sentences for tokens in of_request]
     if KINDS[model.kind].generates_words:
         if first.samples:
             raise RnngError("samples: a generative model has no samples of a given sentence")
         split = [split_tokens(tokens) for tokens in flat]
-        measured = measure(model, [words for words, _ in split], end=True)
-        found = [
-            _best(model, words, tags, of_sentence, first.k)
-            for (words, tags), of_sentence in zip(split, measured, strict=True)
-        ]
+        found = []
+        measured = measure_in_parts(model, [words for words, _ in split], end=True, is_due=_timer())
+        for of_sentence in measured:
+            if of_sentence is None:
+                yield ()
+            else:
+                found.append(_best(model, *split[len(found)], of_sentence, first.k))
     else:
-        found = _parsed(model, [_read(model, tokens) for tokens in flat], first)
+        found = yield from _parsed(model, [_read(model, tokens) for tokens in flat], first)
     return _by_request(found, sentences)
 
 
@@ -130,7 +124,7 @@ def _read(parser: Any, tokens: Sequence[Token]) -> tuple[Sequence[str], Sequence
     return words, parser.tags_read(words, tags)
 
 
-def _parsed(parser: Any, read: Sequence[tuple], options: Parse) -> list[TreesOf]:
+def _parsed(parser: Any, read: Sequence[tuple], options: Parse) -> Steps:
     encoded = [parser.encode(*sentence) for sentence in read]
     if options.k == 1:
         best = [[parsed] for parsed in parse_batch(parser, encoded)]
@@ -138,6 +132,7 @@ def _parsed(parser: Any, read: Sequence[tuple], options: Parse) -> list[TreesOf]
         best = nbest_batch(parser, encoded, options.k)
     posteriors: Sequence[Posterior | None] = [None] * len(read)
     if options.samples:
+        yield ()
         seeds = [[options.seed]] * len(read)
         drawn = sample_batch(parser, encoded, options.samples, 1.0, seeds)
         posteriors = [
@@ -165,25 +160,51 @@ def _scored(parser: Any, of: tuple, trees: Sequence[tuple]) -> list[ScoredTree]:
     return [ScoredTree(format_tree(parser.tree_of(ids, *of)), float(q)) for ids, q in trees]
 
 
-def _surprisal(model: Any, batch: Sequence[Surprisal], limits: Limits) -> list[Answer]:
+def _surprisal(model: Any, batch: Sequence[Surprisal], limits: Limits) -> Steps:
     first, sentences = batch[0], [_sentences(model, request, limits) for request in batch]
-    flat = [split_tokens(tokens)[0] for of_request in sentences for tokens in of_request]
+    places = [(i, j) for i, of_request in enumerate(sentences) for j in range(len(of_request))]
+    flat = [split_tokens(sentences[i][j])[0] for i, j in places]
+    found, ready = [], []
+
+    def heard(sentence: int, number: int, record: WordRecord) -> None:
+        request, own = places[sentence]
+        if batch[request].stream:
+            ready.append(Word(request, own, number, record if first.beams else _bare(record)))
+
     if KINDS[model.kind].has_trees:
         options = SearchOptions(beam=first.beam, word_beam=first.word_beam)
-        found = list(measure(model, flat, options, first.end))
+        measured = measure_in_parts(
+            model, flat, options, first.end, heard=heard, is_due=_timer(ready)
+        )
+        for of_sentence in measured:
+            if of_sentence is None:
+                yield ready.copy()
+                ready.clear()
+            else:
+                found.append(of_sentence)
     else:
         found = [
             MeasuredSentence([r for r in records if first.end or r.token is not None])
             for records in model.surprisals_of(flat)
         ]
+    if not first.beams:
+        # they are most of what would go to the process of the server
+        found = [of._replace(records=list(map(_bare, of.records)), trees=()) for of in found]
     return _by_request(found, sentences)
 
 
-def _sample(model: Any, batch: Sequence[Sample], limits: Limits) -> list[Answer]:
+def _bare(record: WordRecord) -> WordRecord:
+    return replace(record, beam=())
+
+
+def _sample(model: Any, batch: Sequence[Sample], limits: Limits) -> Steps:
     first, answers = batch[0], []
     if KINDS[model.kind].generates_words:
-        drawn = list(generate_trees(model, first.n, first.seed, first.max_length))
-        trees = [ScoredTree(format_tree(tree), log_p) for tree, log_p in drawn]
+        is_due, trees = _timer(), []
+        for tree, log_p in generate_trees(model, first.n, first.seed, first.max_length):
+            trees.append(ScoredTree(format_tree(tree), log_p))
+            if is_due():
+                yield ()
         # equal requests have equal samples
         return [[TreesOf((), None, trees)]] * len(batch)
     for request in batch:
@@ -194,10 +215,11 @@ def _sample(model: Any, batch: Sequence[Sample], limits: Limits) -> list[Answer]
         answers.append(
             [TreesOf(*of, _scored(model, of, s)) for of, s in zip(read, drawn, strict=True)]
         )
+        yield ()
     return answers
 
 
-def _score(model: Any, batch: Sequence[Score], limits: Limits) -> list[Answer]:
+def _score(model: Any, batch: Sequence[Score], limits: Limits) -> Steps:
     examples: list[Any] = []
     for request in batch:
         for text in request.trees:
@@ -209,9 +231,12 @@ def _score(model: Any, batch: Sequence[Score], limits: Limits) -> list[Answer]:
             except ImpossibleError:
                 examples.append(None)
     possible = [example for example in examples if example is not None]
-    parts = batches(possible, lambda example: len(example.actions), MAX_STATES)
-    log_probs = iter([log_prob for part in parts for log_prob in example_log_probs(model, part)])
-    found = [-math.inf if example is None else next(log_probs) for example in examples]
+    log_probs: list[float] = []
+    for part in batches(possible, lambda example: len(example.actions), MAX_STATES):
+        log_probs += example_log_probs(model, part)
+        yield ()
+    rest = iter(log_probs)
+    found = [-math.inf if example is None else next(rest) for example in examples]
     return _by_request(found, [request.trees for request in batch])
 
 
@@ -234,9 +259,10 @@ def _by_request(found: Sequence[object], requests: Sequence[Sequence]) -> list[A
     return [list(islice(results, len(items))) for items in requests]
 
 
-_ANSWERS: Mapping[type[Request], Callable[..., list[Answer]]] = {
+ANSWERS: Mapping[type[Request], Callable[..., Steps]] = {
     Parse: _parse,
     Surprisal: _surprisal,
     Sample: _sample,
     Score: _score,
 }
+"""Functions of a model, a batch and limits; a batch of several that raises RnngError is done one by one."""

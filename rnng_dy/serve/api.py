@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from oracle.brackets import format_tree
-from rnng_dy.evaluation.surprisal_table import json_line
+from oracle.json_lines import finite, one_line
+from rnng_dy.evaluation.records import WordRecord
+from rnng_dy.evaluation.surprisal_table import json_word
 from rnng_dy.search.surprisal import DEFAULT_OPTIONS, measures_of
 from rnng_dy.search.words import MeasuredSentence
-from rnng_dy.serve.answers import Answer, TreesOf
+from rnng_dy.serve.answers import Answer, TreesOf, Word
 from rnng_dy.serve.batching import Queue
-from rnng_dy.serve.guard import REFUSALS, answer, json_body, refusal
-from rnng_dy.serve.openapi import description
+from rnng_dy.serve.guard import REFUSALS, UNBUFFERED, answer, begun, json_body, refusal, told
+from rnng_dy.serve.openapi import LINES, description
 from rnng_dy.serve.requests import REQUESTS, Limits, ServedModel, Surprisal, read
 from rnng_dy.serve.requests import Request as Wanted
 
@@ -51,8 +51,12 @@ def _endpoint(
     async def endpoint(request: Request) -> Response:
         try:
             wanted = read(kind, await json_body(request, limits), limits, models)
+            model = models[wanted.model]
+            if isinstance(wanted, Surprisal) and wanted.stream:
+                lines = _lines(await begun(request, told(queue, wanted)), model)
+                return StreamingResponse(lines, headers=UNBUFFERED, media_type=LINES)
             found = await answer(request, queue, wanted)
-            return JSONResponse(content_of(wanted, found, models[wanted.model]))
+            return JSONResponse(content_of(wanted, found, model))
         except REFUSALS as error:
             status, reason, headers = refusal(error)
             return JSONResponse({"error": reason}, status, headers)
@@ -64,22 +68,43 @@ def _endpoint(
 def content_of(wanted: Wanted, found: Answer, model: ServedModel) -> dict[str, Any]:
     """Return an answer as content of JSON."""
     if isinstance(wanted, Surprisal):
-        sentences = [_measured(wanted, of, model) for of in found]
+        sentences = [_measured(of, model) for of in found]
         return {"model": wanted.model, "sentences": sentences}
     if found and not isinstance(found[0], TreesOf):
         return {"model": wanted.model, "log_probs": [_finite(log_prob) for log_prob in found]}
     return {"model": wanted.model, "sentences": list(map(_trees, found))}
 
 
-def _measured(wanted: Surprisal, found: MeasuredSentence, model: ServedModel) -> dict[str, Any]:
-    records = found.records
-    if not wanted.beams:
-        records = [replace(record, beam=()) for record in records]
-    columns, system = ["surprisal"], ()
-    if model.transitions is not None:
-        columns, system = measures_of(DEFAULT_OPTIONS), (model.transitions,)
-    line = json_line(records, 1, columns, *system)
-    return {"words": json.loads(line)["words"], "problem": found.problem}
+def _measured(found: MeasuredSentence, model: ServedModel) -> dict[str, Any]:
+    words = [_word(found.records, i, model) for i in range(len(found.records))]
+    return {"words": words, "problem": found.problem}
+
+
+def _word(records: Sequence[WordRecord], index: int, model: ServedModel) -> Any:
+    if model.transitions is None:
+        return finite(json_word(records, index, ["surprisal"]))
+    return finite(json_word(records, index, measures_of(DEFAULT_OPTIONS), model.transitions))
+
+
+async def _lines(parts: AsyncIterator[Word | Answer], model: ServedModel) -> AsyncIterator[str]:
+    """Yield a line of JSON per word as it comes, one per sentence after its words, or one with the error."""
+    records: dict[int, list[WordRecord]] = {}
+    try:
+        async for part in parts:
+            if isinstance(part, Word):
+                so_far = records.setdefault(part.sentence, [])
+                so_far.append(part.record)
+                word = _word(so_far, part.number, model)
+                yield _line({"sentence_id": part.sentence + 1, **word})
+            else:
+                for number, measured in enumerate(part, 1):
+                    yield _line({"sentence_id": number, "problem": measured.problem})
+    except REFUSALS as error:
+        yield _line({"error": refusal(error)[1]})
+
+
+def _line(content: Mapping[str, object]) -> str:
+    return one_line(content) + "\n"
 
 
 def _trees(found: TreesOf) -> dict[str, Any]:

@@ -6,15 +6,16 @@ import asyncio
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from typing import Protocol
 
 from oracle.errors import RnngError
-from rnng_dy.execution.local import StandingProcess
-from rnng_dy.serve.answers import Answer
+from rnng_dy.execution.local import CPU, StandingProcess
+from rnng_dy.serve.answers import Answer, Word
 from rnng_dy.serve.metrics import Metrics
 from rnng_dy.serve.requests import Limits, Request
+from rnng_dy.serve.work import GO_ON
 
 
 class BusyError(RnngError):
@@ -61,7 +62,10 @@ class Waiting:
 
     def __init__(self, request: Request):
         self.request = request
-        self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self.parts: asyncio.Queue[Word | Answer | BaseException] = asyncio.Queue()
+        """The words that come before the answer, and the answer or the reason why there is none."""
+        self.is_over = False
+        """Whether it is answered, or its client has left."""
         self.is_alone = False
         """Whether it is computed alone, since a batch with it was lost."""
 
@@ -69,11 +73,13 @@ class Waiting:
 class Queue:
     """Requests that wait for workers; each worker takes a batch of equal requests at a time."""
 
-    def __init__(self, open_work: Callable[[], Callable], workers: int, limits: Limits):
+    def __init__(
+        self, open_work: Callable[[], Callable], workers: int, limits: Limits, device: str = CPU
+    ):
         """Start the workers: processes, or a thread of this process if `workers` is 0."""
         self._limits, self.metrics = limits, Metrics()
         self._open = (
-            (lambda: StandingProcess(open_work, workers))
+            (lambda: StandingProcess(open_work, workers, device))
             if workers
             else (lambda: ThreadWorker(open_work))
         )
@@ -91,10 +97,30 @@ class Queue:
         return answers[0]
 
     async def answer(self, request: Request) -> Answer:
-        """Return a model's answer. A task that is cancelled meanwhile leaves the queue.
+        """Return a model's answer: the last one of `parts`, with its errors."""
+        async for part in self.parts(request):
+            found = part
+        return found
 
+    async def parts(self, request: Request) -> AsyncGenerator[Word | Answer, None]:
+        """Yield the words of a request that streams, as they are measured, and last the model's answer.
+
+        A task that is cancelled, and an iterator that is closed, leave the queue.
         Raises BusyError if the queue is full, LostError if the computation was killed.
         """
+        waiting = self._enter(request)
+        try:
+            is_last = False
+            while not is_last:
+                part = await waiting.parts.get()
+                if isinstance(part, BaseException):
+                    raise part
+                is_last = not isinstance(part, Word)
+                yield part
+        finally:
+            waiting.is_over = True
+
+    def _enter(self, request: Request) -> Waiting:
         self._serving = self._serving or [
             asyncio.create_task(self._serve(number)) for number in range(len(self._workers))
         ]
@@ -105,7 +131,7 @@ class Queue:
         waiting = Waiting(request)
         self._waiting.append(waiting)
         self._changed()
-        return await waiting.answer
+        return waiting
 
     def close(self) -> None:
         """End the workers."""
@@ -121,17 +147,17 @@ class Queue:
 
     def _drop_left(self) -> None:
         """Remove the requests whose clients have left."""
-        self._waiting = deque(w for w in self._waiting if not w.answer.done())
+        self._waiting = deque(w for w in self._waiting if not w.is_over)
 
     async def _serve(self, number: int) -> None:
+        batch: list[Waiting] = []
         while True:
-            batch = await self._next_batch()
+            batch = await self._next_batch(len(batch) > 1)
             if not batch:
                 continue
             begin = time.monotonic()
             try:
-                future = self._workers[number].submit([w.request for w in batch])
-                answers = await asyncio.wait_for(asyncio.wrap_future(future), self._limits.seconds)
+                answers = await self._computed(number, batch)
             except (BrokenExecutor, TimeoutError, asyncio.TimeoutError) as error:
                 self._replace(number, batch, isinstance(error, BrokenExecutor))
                 continue
@@ -141,14 +167,33 @@ class Queue:
             self._mean_seconds += 0.01 * (each - self._mean_seconds)
             self.metrics.batch(len(batch), time.monotonic() - begin)
             for waiting, answer in zip(batch, answers, strict=True):
-                _give(waiting, answer)
+                waiting.parts.put_nowait(answer)
 
-    async def _next_batch(self) -> list[Waiting]:
-        """Return the oldest request and those that can be computed with it; none if their clients have left."""
+    async def _computed(self, number: int, batch: Sequence[Waiting]) -> Sequence[Answer]:
+        """Return a worker's answers, and pass on the words before; no answers matter once all clients have left."""
+        item, end = [w.request for w in batch], time.monotonic() + self._limits.seconds
+        while True:
+            future = asyncio.wrap_future(self._workers[number].submit(item))
+            words, answers = await asyncio.wait_for(future, end - time.monotonic())
+            for word in words:
+                batch[word.request].parts.put_nowait(word)
+            if all(w.is_over for w in batch):
+                return [None] * len(batch)
+            if answers is not None:
+                return answers
+            item = GO_ON
+
+    async def _next_batch(self, is_shared: bool) -> list[Waiting]:
+        """Return the oldest request and those that can be computed with it; none if their clients have left.
+
+        `is_shared` says whether the last batch had several requests: its clients may ask again at once, and for them
+        it waits.
+        """
         while not self._waiting:
             self._arrived.clear()
             await self._arrived.wait()
-        await asyncio.sleep(self._limits.wait / 1000)
+        if is_shared:
+            await asyncio.sleep(self._limits.wait / 1000)
         self._drop_left()
         if not self._waiting:
             return []
@@ -182,14 +227,4 @@ class Queue:
             return
         reason = "it ended the process" if is_broken else f"more than {self._limits.seconds} s"
         for waiting in batch:
-            _give(waiting, LostError(f"the computation was stopped: {reason}"))
-
-
-def _give(waiting: Waiting, answer: Answer) -> None:
-    """Give an answer to a client that may have left."""
-    if waiting.answer.done():
-        return
-    if isinstance(answer, BaseException):
-        waiting.answer.set_exception(answer)
-    else:
-        waiting.answer.set_result(answer)
+            waiting.parts.put_nowait(LostError(f"the computation was stopped: {reason}"))

@@ -8,8 +8,10 @@ import binascii
 import hmac
 import json
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping
+from contextlib import aclosing
+from typing import Any, TypeVar
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -18,12 +20,13 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from oracle.errors import RnngError
-from rnng_dy.serve.answers import Answer, Refusal
+from rnng_dy.serve.answers import Answer, Refusal, Word
 from rnng_dy.serve.batching import BusyError, LostError, Queue
 from rnng_dy.serve.metrics import Metrics
 from rnng_dy.serve.requests import BadRequestError, Limits
 from rnng_dy.serve.requests import Request as Wanted
 
+T = TypeVar("T")
 BODY_SECONDS = 10
 """Seconds that a client may take to send a body."""
 # an attribute `style` holds numbers of ours alone; style elements and scripts are files
@@ -40,6 +43,8 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
+UNBUFFERED = {"x-accel-buffering": "no"}
+"""Headers of a response that comes in parts, which nginx passes on at once."""
 OPEN = ("health",)
 """Endpoints without a token."""
 
@@ -121,20 +126,66 @@ async def answer(request: Request, queue: Queue, wanted: Wanted) -> Answer:
 
     Raises the errors of `Queue.answer`, ClientDisconnect, and HTTPException if the model refuses.
     """
+    return _accepted(await _unless_left(request, queue.answer(wanted)))
+
+
+async def told(queue: Queue, wanted: Wanted) -> AsyncGenerator[Word | Answer, None]:
+    """Yield each word of an answer once, as soon as it is measured, and last the answer.
+
+    Raises the errors of `Queue.answer`, and HTTPException if the model refuses.
+    """
+    counts: Counter[int] = Counter()
+    async with aclosing(queue.parts(wanted)) as parts:
+        async for part in parts:
+            if not isinstance(part, Word):
+                for sentence, measured in enumerate(_accepted(part)):
+                    rest = list(enumerate(measured.records))[counts[sentence] :]
+                    for number, record in rest:
+                        yield Word(0, sentence, number, record)
+            # a batch that was lost is measured again
+            elif part.number != counts[part.sentence]:
+                continue
+            else:
+                counts[part.sentence] += 1
+            yield part
+
+
+async def begun(request: Request, parts: AsyncGenerator[T, None]) -> AsyncIterator[T]:
+    """Return the same parts once the first one is there, so that its error can still be the status of a response.
+
+    Raises ClientDisconnect, and the errors of the first part.
+    """
+    first = await _unless_left(request, anext(parts))
+
+    async def all_parts() -> AsyncIterator[T]:
+        async with aclosing(parts):
+            yield first
+            async for part in parts:
+                yield part
+
+    return all_parts()
+
+
+async def _unless_left(request: Request, work: Awaitable[T]) -> T:
+    """Return the result of work, which is cancelled if the client leaves before. Raises ClientDisconnect then."""
 
     async def left() -> None:
         while (await request.receive())["type"] != "http.disconnect":
             pass
 
-    computed, gone = asyncio.ensure_future(queue.answer(wanted)), asyncio.ensure_future(left())
+    computed, gone = asyncio.ensure_future(work), asyncio.ensure_future(left())
     try:
         await asyncio.wait({computed, gone}, return_when=asyncio.FIRST_COMPLETED)
         if not computed.done():
             raise ClientDisconnect
-        found = computed.result()
+        return computed.result()
     finally:
         computed.cancel()
         gone.cancel()
+
+
+def _accepted(found: T) -> T:
+    """Return an answer. Raises HTTPException if it is a refusal."""
     if isinstance(found, Refusal):
         raise HTTPException(422, found.reason)
     return found

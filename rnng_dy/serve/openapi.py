@@ -49,6 +49,8 @@ ANSWERS: Mapping[str, Mapping[str, Any]] = {
     "sample": {"sentences": TREES},
     "score": {"log_probs": {"type": "array", "items": NUMBER}},
 }
+LINES = "application/x-ndjson"
+"""The type of answers that come line by line."""
 ERRORS = {
     "400": "The request is malformed; the reason is in `error`.",
     "401": "The token is missing or wrong.",
@@ -70,6 +72,9 @@ def description(limits: Limits, models: Mapping[str, ServedModel]) -> dict[str, 
             "requestBody": _json(_schema(kind, limits, models)),
             **_responses(_answer(name)),
         }
+        if any(of.name == "stream" for of in fields(kind)):
+            # a line per word, and one per sentence with its problem
+            operation["responses"]["200"]["content"][LINES] = {"schema": {"type": "object"}}
         paths[f"/{name}"] = {"post": operation}
     info = {"title": "rnng-dy serve", "version": __version__}
     # addresses are relative to that of the description

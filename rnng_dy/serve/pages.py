@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from starlette.requests import Request
@@ -12,20 +14,20 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from oracle.brackets import parse_line
-from oracle.transitions import TOP_DOWN
+from oracle.errors import RnngError
 from oracle.treebank import words
 from rnng_dy.drawing import pages as kit
-from rnng_dy.drawing.surprisal_page import values
-from rnng_dy.evaluation.surprisal_table import header, line
-from rnng_dy.evaluation.tables import CSV
+from rnng_dy.drawing.training_page import section
+from rnng_dy.known_models import located
 from rnng_dy.model_card import TITLES, shown
-from rnng_dy.search.surprisal import DEFAULT_OPTIONS, measures_of
+from rnng_dy.runs import LOG, Run
 from rnng_dy.serve.api import content_of
 from rnng_dy.serve.film import frames, growth
 from rnng_dy.serve.openapi import description
 from rnng_dy.serve.parsed import STYLES, shown_sentences, written
 from rnng_dy.serve.requests import Parse, Sample, ServedModel, Surprisal, names_of
-from rnng_dy.serve.view import TEMPLATES, Answered, Server, Shown, View, file, page, texts
+from rnng_dy.serve.surprise import all_measures, surprisal, table
+from rnng_dy.serve.view import TEMPLATES, Answered, Server, Shown, View, file, page
 
 STATIC = {
     "page.css": "text/css",
@@ -70,7 +72,8 @@ async def _parsed(view: View) -> list[Answered]:
             return tagged
         return {**tagged, "samples": min(SHADING, view.server.limits.samples)}
 
-    return await view.answered(Parse, names_of(Parse, view.server.models), more)
+    names = names_of(Parse, view.server.models)
+    return await view.answered(view.wanted(Parse, names, more))
 
 
 async def parse(view: View) -> dict[str, Any]:
@@ -90,47 +93,6 @@ async def trees(style: str, view: View) -> Response:
     return Response(text, media_type=kind)
 
 
-async def _measured(view: View) -> list[Answered]:
-    names = names_of(Surprisal, view.server.models)
-    return await view.answered(Surprisal, names, _all_measures)
-
-
-def _all_measures(model: ServedModel) -> dict[str, Any]:
-    return {"beams": True, "end": True}
-
-
-async def surprisal(view: View) -> dict[str, Any]:
-    """Bars of the words of sentences, by one or two models."""
-    found = await _measured(view)
-    sentences, names, problems = [], [], []
-    for number in range(max(len(answers) for _, answers in found)):
-        for wanted, answers in found:
-            # models may split a text differently
-            for measured in answers[number : number + 1]:
-                sentences.append(measured.records)
-                names.append(f"{number + 1}, {wanted.model}")
-                problems.append(measured.problem or "")
-    system = view.server.models[found[0][0].model].transitions or TOP_DOWN
-    described = ", ".join(wanted.model for wanted, _ in found)
-    title = texts()["surprisal_title"]
-    if len(found) == 1:
-        names = []
-    drawn = await asyncio.to_thread(values, sentences, title, described, system, names)
-    more = {"columns": 2} if names else {}
-    return {**drawn, **more, "problem": " ".join(filter(None, problems))}
-
-
-async def table(view: View) -> Response:
-    """The surprisals of a page as CSV."""
-    columns = measures_of(DEFAULT_OPTIONS)
-    rows = [f"model,{header(columns, CSV)}"]
-    for wanted, answers in await _measured(view):
-        for number, measured in enumerate(answers, 1):
-            for i, record in enumerate(measured.records, 1):
-                rows.append(f"{wanted.model},{line(record, number, i, columns, CSV)}")
-    return Response("\r\n".join([*rows, ""]), media_type="text/csv")
-
-
 def _grammars(server: Server) -> list[str]:
     """Return the names of the generative models with trees."""
     models = server.models.values()
@@ -139,16 +101,18 @@ def _grammars(server: Server) -> list[str]:
 
 async def film(view: View) -> dict[str, Any]:
     """The beam of a sentence, word by word."""
-    [(wanted, answers)] = await view.answered(Surprisal, _grammars(view.server), _all_measures)
+    asked = view.wanted(Surprisal, _grammars(view.server), all_measures)
+    [(wanted, answers)] = await view.answered(asked)
     system, measured = view.server.models[wanted.model].transitions, answers[0]
     assert system is not None
     found = await asyncio.to_thread(frames, measured.records, system)
-    return {"frames": found, "problem": measured.problem or ""}
+    return {"data": found, "problem": measured.problem or ""}
 
 
 async def sample(view: View) -> dict[str, Any]:
     """Sentences of a generative model, each of which grows action by action."""
-    [(wanted, [found])] = await view.answered(Sample, _grammars(view.server))
+    asked = view.wanted(Sample, _grammars(view.server))
+    [(wanted, [found])] = await view.answered(asked)
     system, trees = view.server.models[wanted.model].transitions, found.trees[:MOST_SAMPLES]
     assert system is not None
     grown = await asyncio.to_thread(lambda: [growth(each.tree, system) for each in trees])
@@ -156,12 +120,25 @@ async def sample(view: View) -> dict[str, Any]:
         {"words": " ".join(words(parse_line(each.tree))), "log_prob": each.log_prob}
         for each in trees
     ]
-    return {"samples": samples, "grown": grown}
+    return {"samples": samples, "data": grown}
 
 
 async def models(view: View) -> dict[str, Any]:
-    """The models, and where they come from."""
-    return {"models": list(view.server.models.values()), "titles": TITLES, "shown": shown}
+    """The models, where they come from, and the curves of their training."""
+    found = list(view.server.models.values())
+    trainings = await asyncio.to_thread(lambda: {model.name: _training(model) for model in found})
+    return {"models": found, "titles": TITLES, "shown": shown, "trainings": trainings}
+
+
+def _training(model: ServedModel) -> dict[str, object] | None:
+    """Return the training of a model's folder, as its log is now; None if there is no log that can be read."""
+    try:
+        place = None if model.folder is None else located(model.folder)
+        if not isinstance(place, Path) or not (place / LOG).exists():
+            return None
+        return section(model.kind, [Run.read(place, model.name)], time.time())
+    except (RnngError, OSError):
+        return None
 
 
 async def interface(view: View) -> dict[str, Any]:
@@ -177,9 +154,9 @@ def routes(server: Server) -> list[Route]:
     grammars = _grammars(server)
     shows: dict[str, tuple[Shown, dict[str, Any]]] = {
         "parse": (parse, {"names": with_trees, "sentences": [], "tags": (), "styles": STYLES}),
-        "surprisal": (surprisal, {"choices": of_words, "sentences": []}),
-        "film": (film, {"names": grammars, "frames": []}),
-        "sample": (sample, {"names": grammars, "samples": [], "grown": [], "most": sampled}),
+        "surprisal": (surprisal, {"choices": of_words, "later": ""}),
+        "film": (film, {"names": grammars, "data": []}),
+        "sample": (sample, {"names": grammars, "samples": [], "data": [], "most": sampled}),
         "models": (models, {}),
         "interface": (interface, {}),
     }

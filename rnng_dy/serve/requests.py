@@ -32,7 +32,9 @@ class Limits:
     body: int = setting("Most bytes of a request's body.", 65536, AT_LEAST_1)
     queue: int = setting("Most requests that wait; others get the status 429.", 200, AT_LEAST_1)
     batch: int = setting("Most requests that are computed together.", 32, AT_LEAST_1)
-    wait: int = setting("Milliseconds to wait for other requests of a batch.", 3, NOT_NEGATIVE)
+    wait: int = setting(
+        "Milliseconds to wait for other requests after a batch of several.", 3, NOT_NEGATIVE
+    )
     seconds: int = setting("Most seconds that a computation may take.", 30, AT_LEAST_1)
 
 
@@ -48,6 +50,8 @@ class ServedModel(NamedTuple):
     """None for a model without trees."""
     tags: tuple[str, ...]
     """The POS tags that a parser reads, sorted; empty if it reads none."""
+    folder: str | None
+    """The folder, archive or name of the model; None for a model that the caller had loaded."""
 
 
 @dataclass(frozen=True)
@@ -106,10 +110,12 @@ class Surprisal(TextRequest):
     """The fields of `/api/surprisal`."""
 
     title = "Surprisal of each word in bits, with the further measures of the search."
+    contents = (*TextRequest.contents, "stream")
     beam: int = setting("Partial trees kept after each round of the beam.", 100, AT_LEAST_1)
     word_beam: int = setting("Partial trees kept for the next word.", 10, AT_LEAST_1)
     end: bool = setting("Whether the end of a sentence has a record.", False)
     beams: bool = setting("Whether each word has the partial trees after it.", False)
+    stream: bool = setting("Whether each word is a line of JSON, sent once it is measured.", False)
 
     @classmethod
     def fits(cls, kind: Kind) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,7 +18,7 @@ from rnng_dy.drawing.pages import parts
 from rnng_dy.serve.answers import Answer
 from rnng_dy.serve.batching import Queue
 from rnng_dy.serve.guard import REFUSALS, answer, refusal
-from rnng_dy.serve.requests import BadRequestError, Limits, ServedModel, read_query
+from rnng_dy.serve.requests import BadRequestError, Limits, R, ServedModel, read_query
 from rnng_dy.serve.requests import Request as Wanted
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -53,15 +53,19 @@ class View:
     query: dict[str, str]
     """The fields of the address; the chosen models are filled in."""
 
-    async def answered(
+    async def answered(self, wanted: Iterable[Wanted]) -> list[Answered]:
+        """Return requests with the models' answers. Raises the errors that `refusal` explains."""
+        return [(each, await answer(self.request, self.server.queue, each)) for each in wanted]
+
+    def wanted(
         self,
-        kind: type[Wanted],
+        kind: type[R],
         names: Collection[str],
         more_of: Callable[[ServedModel], dict[str, Any]] = lambda _: {},
-    ) -> list[Answered]:
-        """Ask the chosen model, one of `names`, and the one to compare with, if there is one.
+    ) -> list[R]:
+        """Return requests to the chosen model, one of `names`, and to the one to compare with, if there is one.
 
-        `more_of` returns fields that the address does not have. Raises the errors that `refusal` explains.
+        `more_of` returns fields that the address does not have. Raises BadRequestError.
         """
         self.query["model"] = self.query["model"] or next(iter(names), "")
         chosen = dict.fromkeys([self.query["model"], self.query.get("other", "")])
@@ -71,14 +75,13 @@ class View:
             if name not in names:
                 raise BadRequestError(f"no such model for it: choose one of {', '.join(names)}")
             more = {**more_of(models[name]), "model": name}
-            wanted = read_query(kind, self.query, limits, models, **more)
-            asked.append((wanted, await answer(self.request, self.server.queue, wanted)))
+            asked.append(read_query(kind, self.query, limits, models, **more))
         if not asked:
             raise BadRequestError("this server has no model for it")
         return asked
 
-    def html(self, page: str, status: int, **shown: Any) -> Response:
-        """Return a page."""
+    def html(self, page: str, **shown: Any) -> str:
+        """Return the text of a page."""
         common = {
             "page": page,
             "pages": PAGES,
@@ -89,12 +92,11 @@ class View:
             "query": self.query,
             "address": urlencode({name: value for name, value in self.query.items() if value}),
         }
-        text = "".join(parts(f"{page}.html", TEMPLATES, **{**common, **shown}))
-        return HTMLResponse(text, status)
+        return "".join(parts(f"{page}.html", TEMPLATES, **{**common, **shown}))
 
 
-Shown = Callable[[View], Awaitable[dict[str, Any]]]
-"""A function that returns the values of a page's template."""
+Shown = Callable[[View], Awaitable[dict[str, Any] | Response]]
+"""A function that returns the values of a page's template, or a response that comes in parts."""
 Written = Callable[[View], Awaitable[Response]]
 
 
@@ -116,13 +118,15 @@ def page(
         view, status, headers = _view(server, request, defaults), 200, {}
         shown: dict[str, Any] = {"problem": "", **empty}
         try:
-            shown |= await show(view)
+            found = await show(view)
+            if isinstance(found, Response):
+                return found
+            shown |= found
         except REFUSALS as error:
             status, shown["problem"], headers = refusal(error)
         # the event loop goes on meanwhile
-        reply = await asyncio.to_thread(view.html, name, status, **shown)
-        reply.headers.update(headers)
-        return reply
+        text = await asyncio.to_thread(view.html, name, **shown)
+        return HTMLResponse(text, status, headers)
 
     endpoint.__name__ = name
     return endpoint

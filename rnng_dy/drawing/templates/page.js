@@ -182,7 +182,7 @@ const PAGES = {
 
   /* Which words are shown, their trees, and where a row of bars gets its axis. */
   surprisals() {
-    const lists = [...document.querySelectorAll(".words")];
+    const lists = [...document.querySelectorAll("#sentences .words")];
     const panel = document.getElementById("panel");
     /* The word that was chosen by a click or the keyboard, and the one under the pointer: [sentence, word]. */
     let chosen = null, pointed = null;
@@ -274,7 +274,7 @@ const PAGES = {
       End: ([s]) => [s, last(s)],
     };
     document.addEventListener("keydown", (event) => {
-      if (event.altKey || event.ctrlKey || event.metaKey || !chosen) return;
+      if (event.altKey || event.ctrlKey || event.metaKey || !chosen || event.target.matches?.("input, textarea, select")) return;
       if (MOVES[event.key]) {
         event.preventDefault();
         pointed = null;

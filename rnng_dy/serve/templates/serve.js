@@ -174,6 +174,8 @@ function samples(box) {
   choose(0);
 }
 
+/* words that came one by one, of which the whole answer is there now */
+document.querySelector(".coming")?.remove();
 const asked = document.getElementById("ask"), box = document.getElementById("player");
 if (asked) live(asked);
 if (box) (document.getElementById("frames") ? film : samples)(box);

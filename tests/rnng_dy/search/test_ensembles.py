@@ -12,7 +12,7 @@ import pytest
 import rnng_dy
 from oracle.errors import RnngError
 from rnng_dy.baselines.lstm_lm import LstmLanguageModel
-from rnng_dy.search import incremental, sampling
+from rnng_dy.search import sampling, side_by_side
 from rnng_dy.search.particles import ParticleFilter
 from rnng_dy.search.scoring import joint_log_probs
 from rnng_dy.search.surprisal import SearchOptions
@@ -154,7 +154,7 @@ def test_prefix_probabilities_are_the_means_if_no_tree_is_lost(generators, monke
     ]
     assert both == pytest.approx([mean(column) for column in zip(*alone, strict=True)], rel=1e-5)
     assert alone[0] != pytest.approx(alone[1], rel=1e-3)
-    monkeypatch.setattr(incremental, "MAX_STATES", 10)
+    monkeypatch.setattr(side_by_side, "MAX_STATES", 10)
     assert prefix_log_probs(rnng_dy.ensemble(*generators), words) == pytest.approx(both, rel=1e-5)
 
 

@@ -164,7 +164,7 @@ def test_what_others_read_beside_changes_nothing(model):
 
 def test_a_small_bound_on_graphs_changes_nothing(model, monkeypatch):
     expected = model.surprisals(WORDS, BEAM)
-    monkeypatch.setattr("rnng_dy.search.incremental.MAX_STATES", 20)
+    monkeypatch.setattr("rnng_dy.search.side_by_side.MAX_STATES", 20)
     for record, other in zip(model.surprisals(WORDS, BEAM), expected, strict=True):
         assert_equal(record, other)
 

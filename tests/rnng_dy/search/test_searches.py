@@ -13,9 +13,10 @@ from oracle.errors import RnngError
 from rnng_dy.engine import dy
 from rnng_dy.interop.clab import import_generator
 from rnng_dy.search.beam import BeamSearch, BeamSizes
-from rnng_dy.search.incremental import expand, read_sentence, run
+from rnng_dy.search.incremental import read_sentence
 from rnng_dy.search.particles import ParticleFilter
 from rnng_dy.search.scoring import joint_log_probs
+from rnng_dy.search.side_by_side import expand, run
 from rnng_dy.search.surprisal import SEARCHES, SearchOptions, measure
 
 from ..models.test_distributions import COMPOSITIONS, make_tiny_generator, next_steps, state_after
@@ -194,7 +195,7 @@ def test_rounds_are_how_often_the_model_is_asked_for_a_word(model, monkeypatch, 
         requests.extend(asked)
         return expand(model, asked)
 
-    monkeypatch.setattr("rnng_dy.search.incremental.expand", noted)
+    monkeypatch.setattr("rnng_dy.search.side_by_side.expand", noted)
     [found] = measure(model, [SENTENCE], SearchOptions(search, particles=50), end=True)
     words = [*model.vocabulary.word_ids(SENTENCE), None]
     assert len(found.records) == len(words)
@@ -230,7 +231,7 @@ def test_graphs_may_be_renewed_at_any_time(model, monkeypatch):
     sentence = ("c", "c", "a", "b", "a")
     kinds = [SearchOptions(kind, particles=50) for kind in ("beam", "particles", "variable")]
     expected = [log_masses(model, sentence, options) for options in kinds]
-    monkeypatch.setattr("rnng_dy.search.incremental.MAX_STATES", 1)
+    monkeypatch.setattr("rnng_dy.search.side_by_side.MAX_STATES", 1)
     for options, before in zip(kinds, expected, strict=True):
         assert log_masses(model, sentence, options) == pytest.approx(before, rel=1e-5)
 
@@ -243,9 +244,9 @@ def test_a_new_graph_begins_after_so_many_states_and_not_before(model, monkeypat
         return expand(model, asked)
 
     monkeypatch.setattr(dy, "renew_cg", lambda **kw: graphs.append(renew_cg(**kw)))
-    monkeypatch.setattr("rnng_dy.search.incremental.expand", noted)
+    monkeypatch.setattr("rnng_dy.search.side_by_side.expand", noted)
     for most in (1000, 40):
-        monkeypatch.setattr("rnng_dy.search.incremental.MAX_STATES", most)
+        monkeypatch.setattr("rnng_dy.search.side_by_side.MAX_STATES", most)
         graphs.clear(), states.clear()
         log_masses(model, SENTENCE, SearchOptions("particles", particles=100))
         assert len(states) > 80

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
+from pathlib import Path
 
 import pytest
 
 from rnng_dy.serve import app
+from rnng_dy.serve.view import PAGES
 
 from .conftest import needs_serve, serving
 
@@ -16,6 +19,8 @@ pytestmark = needs_serve
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 WIDTHS = (320, 768, 1440)
+AXE = os.environ.get("RNNG_DY_AXE")
+"""The file axe.min.js of npm's axe-core, whose licence is not that of this project."""
 
 
 @pytest.fixture(scope="module")
@@ -132,6 +137,28 @@ def test_bars_are_compared_by_keys(page):
     until(page, lambda: page.locator("#sentences section").count() == 1)
 
 
+def test_keys_in_a_field_are_the_fields_own(page):
+    page.goto("/surprisal?text=It+works.")
+    field = page.get_by_label("Sentences")
+    field.focus()
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.type("2")
+    assert field.input_value() == "It works2."
+    assert page.evaluate("document.activeElement.name") == "text"
+
+
+def test_bars_come_word_by_word_and_make_room_for_the_answer(page):
+    text = "The old man who lives here saw the girl with the telescope."
+    page.goto(f"/surprisal?text={text}", wait_until="commit")
+    until(page, lambda: page.locator(".coming li").count() > 0)
+    # the answer is not complete yet
+    assert page.locator("#sentences").count() == 0
+    until(page, lambda: page.locator("#sentences li").count() == 14)
+    page.wait_for_load_state("load")
+    assert page.locator(".coming").count() == 0
+
+
 def test_the_film_is_played_by_keys_slider_and_buttons(page):
     page.goto("/film")
     shown = page.locator("#frames [aria-pressed=true]")
@@ -177,6 +204,19 @@ def test_a_page_fits_every_width_and_is_reached_by_keys(page, name):
     assert page.evaluate("document.activeElement.className") == "skip"
     page.keyboard.press("Enter")
     assert page.url.endswith("#answer")
+
+
+@pytest.mark.skipif(AXE is None, reason="RNNG_DY_AXE names no axe.min.js of npm's axe-core")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_no_violations(browser, address, name, scheme):
+    # the policy admits no script but the server's
+    context = browser.new_context(base_url=address, color_scheme=scheme, bypass_csp=True)
+    page = context.new_page()
+    page.goto(f"/{name}")
+    page.evaluate(Path(AXE).read_text(encoding="utf-8"))
+    assert page.evaluate("axe.run().then((found) => found.violations)") == []
+    context.close()
 
 
 def test_pages_work_without_script(browser, address):

@@ -36,6 +36,15 @@ def answered(port: int, *parts: bytes) -> bytes:
         return found
 
 
+def test_the_body_does_not_wait_for_the_client_to_confirm_the_head():
+    with (
+        connections.listen("127.0.0.1", 0) as listening,
+        socket.create_connection(listening.getsockname()),
+        listening.accept()[0] as accepted,
+    ):
+        assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
 @pytest.mark.parametrize("head", [b"", b"P", HEAD])
 def test_a_client_that_does_not_finish_its_head_is_dropped(port, head):
     assert answered(port, head) == b""

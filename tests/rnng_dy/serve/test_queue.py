@@ -10,9 +10,9 @@ from functools import partial
 
 import pytest
 
-from rnng_dy.serve.answers import open_answers
 from rnng_dy.serve.batching import BusyError, LostError, Queue
 from rnng_dy.serve.requests import Limits, Parse
+from rnng_dy.serve.work import Part, open_answers
 
 
 class Work:
@@ -30,7 +30,7 @@ class Work:
         self.batches.append([request.text for request in batch])
         if any(request.text == "bad" for request in batch):
             raise ValueError("bad")
-        return [request.text.upper() for request in batch]
+        return Part((), [request.text.upper() for request in batch])
 
 
 def queue_of(work, **limits) -> Queue:
@@ -158,7 +158,7 @@ def test_a_slow_request_does_not_take_its_batch_with_it():
     def work(batch):
         if any(request.text == "slow" for request in batch):
             stopped.wait(60)
-        return [request.text.upper() for request in batch]
+        return Part((), [request.text.upper() for request in batch])
 
     queue = queue_of(work, seconds=1)
 

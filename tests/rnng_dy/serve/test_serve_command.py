@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import builtins
+import importlib
 import re
 import signal
 import subprocess
@@ -18,7 +19,7 @@ from oracle.errors import RnngError
 from rnng_dy.cli import main
 from rnng_dy.serve.metrics import Metrics
 
-from .conftest import needs_serve
+from .conftest import CLIENT, needs_serve
 
 pytestmark = needs_serve
 
@@ -43,8 +44,7 @@ def serving(*options: str):
 
 
 def test_a_server_answers_behind_a_proxy_with_a_token_until_ctrl_c():
-    import httpx
-
+    httpx = importlib.import_module(CLIENT)
     with serving("--model", "english", "--token", "s3cret", "--root-path", "/parser") as (url, _):
         assert url.endswith("/parser/")
         origin = url.removesuffix("/parser/")
@@ -82,6 +82,7 @@ def test_a_malformed_token_is_refused(header, models):
         (["--model", "nothing"], "nothing"),
         (["--model", "english", "--port", "70000"], "70000"),
         (["--model", "english", "--max-words", "0"], "x>=1"),
+        (["--model", "english", "--workers", "2", "--device", "cuda"], "one process keeps a GPU"),
     ],
 )
 def test_a_mistake_is_a_message_and_exit_code_2(arguments, message):
@@ -98,6 +99,13 @@ def test_a_taken_port_is_a_message():
         ended = subprocess.run(command, capture_output=True, text=True)
     assert ended.returncode == 2
     assert "in use" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_device_that_nobody_has_is_a_message():
+    command = [sys.executable, "-m", "rnng_dy", "serve", "--model", "english", "--port", "0"]
+    ended = subprocess.run([*command, "--device", "tpu"], capture_output=True, text=True)
+    assert (ended.returncode, "no device 'tpu'" in ended.stderr) == (2, True), ended.stderr
     assert "Traceback" not in ended.stderr
 
 
