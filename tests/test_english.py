@@ -66,6 +66,14 @@ def test_what_is_no_word_and_what_cannot_be_read_is_left_out(tmp_path):
     ]
 
 
+def test_tags_are_those_of_the_penn_treebank_where_treebanks_differ(tmp_path):
+    path = tmp_path / "craft.mrg"
+    path.write_text("(S (VP (VB Go) (PP (IN To) (NP (NN work)))) (, ;) (NP (IN so)) (. .))\n")
+    assert treebanks.tree_lines(path) == [
+        "(S (VP (VB Go) (PP (TO To) (NP (NN work)))) (: ;) (NP (IN so)) (. .))\n"
+    ]
+
+
 def test_figures_are_those_of_each_group_of_sentences(capsys):
     def sentence(genre, words, matched, log_p):
         own = SentenceScore(SCORED, words, words=words, correct_tags=words - 1)

@@ -10,10 +10,10 @@ COMMAND = str(Path(sys.executable).with_name("rnng-dy"))
 
 
 def run(command: str, *arguments: str) -> None:
-    """Show and run a command. Ends with its exit code if it fails."""
+    """Show and run a command, all on standard error. Ends with its exit code if it fails."""
     words = [*command.split(), *arguments]
-    print("$ rnng-dy", *words, flush=True)
-    if code := subprocess.call([COMMAND, *words]):
+    print("$ rnng-dy", *words, file=sys.stderr)
+    if code := subprocess.call([COMMAND, *words], stdout=sys.stderr):
         sys.exit(code)
 
 

@@ -12,9 +12,11 @@ from oracle.brackets import format_tree, read_trees
 from oracle.preparation import Preparation, is_no_text
 from oracle.streams import replacing
 from oracle.training_data import evenly_spaced
-from oracle.treebank import clean
+from oracle.treebank import clean, is_preterminal, subtrees
 
-TREEBANKS = ("masc", "craft", "gum")
+TREEBANKS = ("masc", "gum", "craft")
+"""Those of general English come first; the parser reads their trees more often."""
+GENERAL = TREEBANKS[:2]
 DOCUMENTS = {
     name: (part, genre)
     for part, name, genre in map(
@@ -35,6 +37,8 @@ CORRECTIONS = {
 }
 # MASC marks the ends of utterances by (SU /)
 NOT_WORDS = frozenset(["SU"])
+TAGS = {"to": "TO", ";": ":"}
+"""The tags of the Penn Treebank for words that the treebanks tag differently."""
 
 
 def write_trees(archives: Path, folder: Path) -> Iterator[str]:
@@ -79,8 +83,14 @@ def tree_lines(path: Path) -> list[str]:
 
 
 def cleaned(tree: nltk.Tree) -> nltk.Tree | None:
-    """Return the tree without function tags, traces and marks that are no words; None if nothing is left."""
-    return clean(tree, lambda node: node.label() in NOT_WORDS or is_no_text(node))
+    """Return the tree without function tags, traces and marks that are no words; None if nothing is left.
+
+    The words of TAGS get the tags there.
+    """
+    rest = clean(tree, lambda node: node.label() in NOT_WORDS or is_no_text(node))
+    for preterminal in filter(is_preterminal, subtrees(rest) if rest else ()):
+        preterminal.set_label(TAGS.get(preterminal[0].lower(), preterminal.label()))
+    return rest
 
 
 def write(path: Path, lines: list[str]) -> str:
