@@ -134,7 +134,7 @@ def start(
         return
     require_build()
     dynet_builds.require_own()
-    gpu = _gpu_number(settings.device)
+    gpu = gpu_number(settings.device)
     import dynet_config
 
     dynet_config.set(
@@ -186,11 +186,11 @@ def _full_name(device: str) -> str:
     return "cuda:0" if device == "cuda" else device
 
 
-def _gpu_number(device: str) -> int | None:
-    """Return the number in `cuda:N` after checking that this GPU can be used; None for `cpu`."""
+def gpu_number(device: str) -> int | None:
+    """Return the number in `cuda:N`, 0 for `cuda`, None for `cpu`. Raises RnngError if this GPU cannot be used."""
     if device == CPU:
         return None
-    kind, _, number = device.partition(":")
+    kind, _, number = _full_name(device).partition(":")
     if kind != "cuda" or not number.isdigit():
         raise RnngError(f"no device {device!r}: say cpu, cuda or cuda:N")
     if not has_cuda_build():

@@ -31,6 +31,8 @@ FOUND = {
     "reduction_race": ("race: byte 0 of an allocation of 4 bytes: thread ", ERROR_719),
     "leak": ("leak: 44 bytes were not freed", ""),
     "after_free": ("not allocated: ", ""),
+    "short_set": ("uninitialised: byte ", ERROR_719),
+    "set_too_late": ("race of streams: ", ERROR_719),
     "warp_sum": ("divergence: the lanes of a warp do not agree on the mask (sum)", ERROR_719),
 }
 """For each program the message and the output if it has its bug."""

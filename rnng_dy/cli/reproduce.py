@@ -10,15 +10,16 @@ import click
 
 from oracle.errors import RnngError
 from oracle.unknown import RULES
+from rnng_dy import engine
 from rnng_dy.cli.group import Group
-from rnng_dy.cli.job import job_options
+from rnng_dy.cli.job import Job, job_options
 from rnng_dy.cli.option_groups import all_of
-from rnng_dy.cli.options import ALPHA, AT_LEAST_1, Names
+from rnng_dy.cli.options import ALPHA, AT_LEAST_1, Names, device_option
 from rnng_dy.cli.paths import FILE, FOLDER, PathName
 from rnng_dy.cli.progress import clock
 from rnng_dy.cli.quiet import say, warn
 from rnng_dy.drawing import pages
-from rnng_dy.execution.local import local_executor
+from rnng_dy.execution.local import CPU, local_executor
 from rnng_dy.reproduce.plan import GROUPS, PARTS, Experiment, Stage, stages
 from rnng_dy.reproduce.runner import Runner
 from rnng_dy.reproduce.systems import System, every, parse
@@ -90,7 +91,7 @@ common_options = all_of(
         default=Experiment.compare,
         help="Compare the first system with each other one, or all pairs.",
     ),
-    job_options(jobs="Number of stages that run at the same time."),
+    job_options(device_option, jobs="Number of stages that run at the same time."),
     click.option(
         "--tags",
         type=PathName("tags", "file", SINGLE_TAGS),
@@ -234,11 +235,12 @@ def _reproduce(corpus: str, sources: Mapping[str, str], unk: str, **options) -> 
     folder = Path(options["output"])
     if folder.exists() and not folder.is_dir():
         raise RnngError(f"{folder} is no folder: name another --output")
-    planned = stages(experiment)
-    runner = Runner(folder, planned, options["job"].executor, say)
+    planned, job = stages(experiment), options["job"]
+    engine.gpu_number(job.device)
+    runner = Runner(folder, planned, job.executor, say, job.device)
     chosen = [stage for stage in planned if stage.group in groups]
     if options["dry_run"]:
-        _dry_run(runner, chosen, experiment, options["job"].executor.jobs)
+        _dry_run(runner, chosen, experiment, job)
         return
     if "report" in groups:
         pages.require()
@@ -267,8 +269,8 @@ def _tags(given: str) -> tuple[str, dict[str, str]]:
     return "files", _of_parts(paths, "no such file of tags")
 
 
-def _dry_run(runner: Runner, chosen: Sequence[Stage], experiment: Experiment, jobs: int) -> None:
-    """Print each stage with its state and estimated time."""
+def _dry_run(runner: Runner, chosen: Sequence[Stage], experiment: Experiment, job: Job) -> None:
+    """Print each stage with its state and estimated time on the CPU."""
     from rnng_dy.reproduce.estimate import estimate, part_sizes
 
     missing = [stage for stage in chosen if not runner.is_done(stage)]
@@ -280,5 +282,9 @@ def _dry_run(runner: Runner, chosen: Sequence[Stage], experiment: Experiment, jo
         state = f"about {clock(seconds)}" if seconds else "to do"
         state = state if stage in missing else "up to date"
         click.echo(f"{state:>16}  {stage.name}: rnng-dy {' '.join(stage.command)}")
+    jobs = job.executor.jobs
     total = clock(sum(estimated.values()) / jobs)
-    click.echo(f"{len(missing)} of {len(chosen)} stages to do; about {total} with {jobs} at a time")
+    on = "" if job.device == CPU else " on the CPU"
+    click.echo(
+        f"{len(missing)} of {len(chosen)} stages to do; about {total} with {jobs} at a time{on}"
+    )

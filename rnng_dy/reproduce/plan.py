@@ -23,6 +23,9 @@ PARTICLE_RUNS = 2
 GROUPS = ("data", "train", "infer", "search", "baselines")
 OPTIONAL = ("search", "baselines")
 """Groups of stages that a report does not need."""
+ON_DEVICE = ("--device", "{device}")
+ALL_FREE = ("--jobs", "{jobs}", "--resume", *ON_DEVICE)
+"""The options of `Stage.free` for a model that several processes may share and that can be resumed."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class Stage:
     outputs: tuple[str, ...]
     printed: str | None = None
     free: tuple[str, ...] = ()
-    """Further options, on which the output does not depend."""
+    """Further options, on which the output does not depend, but for the rounding of a GPU."""
     also: str = ""
     """Settings of a preset, on which the output depends besides command and inputs."""
     kind: str = ""
@@ -181,7 +184,7 @@ def _train(
         (*command, "--model", name),
         inputs,
         _files(name),
-        free=("--resume",),
+        free=("--resume", *ON_DEVICE),
         also=identity(e.preset, kind),
         kind=kind,
         system=system,
@@ -204,9 +207,9 @@ def _long(
     verb: str, run: str, system: System, given: Sequence[str], inputs: Sequence[str], output: str
 ) -> Stage:
     """Return a stage that several processes share and that can be resumed."""
-    command, free = (verb, *given, "-o", output), ("--jobs", "{jobs}", "--resume")
+    command = (verb, *given, "-o", output)
     return Stage(
-        f"{verb} {run}", "infer", command, tuple(inputs), (output,), free=free, system=system
+        f"{verb} {run}", "infer", command, tuple(inputs), (output,), free=ALL_FREE, system=system
     )
 
 
@@ -255,7 +258,7 @@ def _searches(e: Experiment, system: System, seed: int) -> Iterator[Stage]:
             (*command, "-o", output),
             (*_files(model), source),
             (output, *more),
-            free=("--jobs", "{jobs}", "--resume"),
+            free=ALL_FREE,
             search=search,
             system=system,
         )
@@ -276,12 +279,12 @@ def _perplexity(name: str, given: tuple[str, ...], inputs: tuple[str, ...]) -> S
     numbers = f"{name}.json"
     command = ("perplexity", "test.gen.oracle", *given, "--json", numbers)
     inputs = ("test.gen.oracle", *inputs)
-    return Stage(f"perplexity {name}", "baselines", command, inputs, (numbers,))
+    return Stage(f"perplexity {name}", "baselines", command, inputs, (numbers,), free=ON_DEVICE)
 
 
 def _drawing(e: Experiment, model: str, group: str, output: str) -> Stage:
     command = ("generate", "--model", model, "-n", str(e.generated), *_DRAWING, "-o", output)
-    return Stage(f"generate {model}", group, command, _files(model), (output,))
+    return Stage(f"generate {model}", group, command, _files(model), (output,), free=ON_DEVICE)
 
 
 def _files(model: str) -> tuple[str, ...]:

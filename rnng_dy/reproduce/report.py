@@ -12,6 +12,7 @@ from rnng_dy.drawing import pages
 from rnng_dy.drawing.charts import Chart, Point, histogram, line_chart
 from rnng_dy.drawing.trees import draw_tree
 from rnng_dy.evaluation.marking import mark
+from rnng_dy.execution.local import CPU
 from rnng_dy.execution.outputs import write_json
 from rnng_dy.reproduce.tables import Table, compared_trees, long_tables, short_tables
 
@@ -151,7 +152,9 @@ def _made(results: dict) -> list[str]:
     lines = [f"{name} {version}" for name, version in made["versions"].items()]
     lines.append(f"seeds {', '.join(map(str, results['seeds']))}")
     for stage in made["stages"]:
-        lines.append(f"rnng-dy {stage['command']}")
+        device = stage.get("device") or CPU
+        on = "" if device == CPU else f" --device {device}"
+        lines.append(f"rnng-dy {stage['command']}{on}")
         lines += [f"    {digest[:16]}  {name}" for name, digest in stage["outputs"].items()]
     return lines
 

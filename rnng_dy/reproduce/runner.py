@@ -17,6 +17,7 @@ from oracle.regular_files import read_regular
 from oracle.streams import from_json, replacing
 from rnng_dy import plugins
 from rnng_dy.execution.executor import Command, Executor, Running
+from rnng_dy.execution.local import CPU
 from rnng_dy.reproduce.plan import Stage
 
 RECORD, HASHES, LOGS = "stages.json", "hashes.json", "logs"
@@ -33,10 +34,14 @@ class Runner:
         stages: Sequence[Stage],
         executor: Executor,
         report: Callable[[str], None],
+        device: str = CPU,
     ):
-        """Read the record of earlier runs; `report` receives a line per stage that begins, ends or is up to date."""
+        """Read the record of earlier runs; `report` receives a line per stage that begins, ends or is up to date.
+
+        Models are trained and used on `device`.
+        """
         self.folder, self.stages = Path(folder), list(stages)
-        self._executor, self._report = executor, report
+        self._executor, self._report, self._device = executor, report, device
         self._record: dict[str, dict] = _read(self.folder / RECORD, _is_entry)
         self._hashes: dict[str, list] = _read(
             self.folder / HASHES, lambda value: isinstance(value, list)
@@ -119,11 +124,13 @@ class Runner:
             self._remove(stage)
         jobs = self._executor.processes(len(self._running))
         processes = jobs if "{jobs}" in stage.free else 1
-        self._record[stage.name] = {"begun": key, "processes": processes}
+        device = self._device if "{device}" in stage.free else CPU
+        self._record[stage.name] = {"begun": key, "processes": processes, "device": device}
         self._save()
         # a training has nothing to resume before its folder exists
         resumes = (self.folder / stage.outputs[0]).parent.exists()
-        free = [x.format(jobs=jobs) for x in stage.free if resumes or x != "--resume"]
+        given = {"jobs": jobs, "device": device}
+        free = [x.format(**given) for x in stage.free if resumes or x != "--resume"]
         printed = self.folder / f"{stage.printed}.new" if stage.printed else None
         arguments = (*stage.command, *free)
         command = Command(arguments, self.folder, self._log(stage), printed, plugins.loaded())
@@ -177,12 +184,13 @@ class Runner:
         return None
 
     def last_run(self, stage: Stage) -> dict[str, object]:
-        """Return seconds, number of processes and the outputs' SHA-256 of the last run; None for what is not known."""
+        """Return seconds, number of processes, device and the outputs' SHA-256 of the last run; None if not known."""
         known = self._record.get(stage.name, {})
         return {
             "seconds": known.get("seconds"),
             # earlier versions did not record it
             "processes": known.get("processes"),
+            "device": known.get("device"),
             "outputs": known.get("outputs", {}),
         }
 
@@ -232,6 +240,7 @@ def _is_entry(value: object) -> bool:
     return (
         isinstance(outputs, dict)
         and all(isinstance(hash, str) for hash in outputs.values())
+        and isinstance(value.get("device", CPU), str)
         and type(seconds) in (int, float)
         and 0 <= seconds < LONGEST
         and type(value.get("processes", 1)) is int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import accumulate
 from pathlib import Path
 
@@ -63,10 +64,11 @@ def long_tree(trees: list[LocatedTree], length: int) -> LocatedTree:
     return LocatedTree(tree, trees[0].path, trees[0].line)
 
 
-def new_model(kind: str, folder: Path):
-    """Return a model of the paper's size for the training oracle in the folder."""
+def new_model(kind: str, folder: Path, **sizes: int):
+    """Return a model for the training oracle in the folder; `sizes` replace dimensions of the paper."""
     sentences = read_oracle(folder / f"train.{SUFFIXES[kind]}")
-    return model_for(kind, sentences, lambda: brown_clusters([s.unkified for s in sentences], 140))
+    clusters = partial(brown_clusters, [s.unkified for s in sentences], 140)
+    return model_for(kind, sentences, clusters, **sizes)
 
 
 def model_for(

@@ -16,6 +16,7 @@ from rnng_dy.engine import dy
 from rnng_dy.search.greedy import parse_batch
 from rnng_dy.search.sampling import sample_batch
 from rnng_dy.search.scoring import example_log_probs
+from rnng_dy.search.surprisal import measure as surprisals
 from rnng_dy.training.presets import PRESETS
 from rnng_dy.training.updates import Updater
 from scripts.benchmarks.data import examples_of, new_model, write_data
@@ -30,6 +31,8 @@ LAUNCH, WAIT, BUS = 2.5e-6, 1e-5, 5.5e10
 """Seconds that a launch and a wait of the host take at least, and bytes per second between host and GPU: assumed."""
 BARRIER, ON_CHIP = 2e-6, 1.4e13
 """Seconds of a barrier of all blocks, and bytes per second that 132 multiprocessors get from their caches: assumed."""
+BEAMS = 4
+"""Number of sentences that a beam reads side by side."""
 DESCRIPTION = (
     "Count what a minibatch and a search do on the emulated GPU, and predict their time on an H100 and an H200. "
     "Run it with `python3 -m scripts.gpu emulate python3 -m scripts.gpu predict`."
@@ -92,6 +95,12 @@ def counts(lines: Iterable[str], bandwidth: float) -> dict[str, Counts]:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `predict`."""
     parser.add_argument("--batch-sizes", type=int, nargs="+", default=[16, 64], metavar="N")
+    parser.add_argument(
+        "--hidden",
+        type=int,
+        help="size of hidden layers and of LSTMs' inputs [default: the paper's]. Launches, copies, waits and barriers "
+        "do not depend on it, and a small size takes little time",
+    )
 
 
 def main(options: argparse.Namespace) -> None:
@@ -101,8 +110,12 @@ def main(options: argparse.Namespace) -> None:
         os.environ[TRACE] = str(trace)
         engine.start("cuda", memory=64)
         write_data(Path(folder))
+        size = options.hidden
+        sizes = {"hidden": size, "lstm_input": size} if size else {}
         for kind in KINDS:
-            measure(kind, options.batch_sizes, Path(folder), trace)
+            measure(
+                new_model(kind, Path(folder), **sizes), options.batch_sizes, Path(folder), trace
+            )
         with trace.open(encoding="utf-8") as lines:
             kept = lines.readlines()
     of_card = {card: counts(kept, bandwidth) for card, bandwidth in BANDWIDTHS.items()}
@@ -118,15 +131,15 @@ def main(options: argparse.Namespace) -> None:
         print(f"| {part} | {numbers} | {times} | {c.of_launches / c.seconds:.0%} |")
 
 
-def measure(kind: str, batch_sizes: list[int], folder: Path, trace: Path) -> None:
-    """Run the parts for one kind of model, with marks between them in the trace."""
+def measure(model, batch_sizes: list[int], folder: Path, trace: Path) -> None:
+    """Run the parts for a model, with marks between them in the trace."""
 
     def mark(part: str) -> None:
         dy.synchronize()
         with trace.open("a", encoding="utf-8") as stream:
             stream.write(f"mark\t{part}\n")
 
-    model = new_model(kind, folder)
+    kind = model.kind
     examples = examples_of(model, "train", folder)
     order = np.random.default_rng(1).permutation(len(examples)).tolist()
     for size in batch_sizes:
@@ -138,6 +151,11 @@ def measure(kind: str, batch_sizes: list[int], folder: Path, trace: Path) -> Non
     if registry.kind(kind).generates_words:
         mark("scores of 16 trees")
         example_log_probs(model, chosen)
+        symbols = model.vocabulary.words.symbols
+        words = [[symbols[w] for w in example.words] for example in chosen[:BEAMS]]
+        mark(f"a beam of 100 over {BEAMS} sentences, {sum(map(len, words))} words")
+        for _ in surprisals(model, words, unkified=words):
+            pass
     else:
         tokens = [example.tokens for example in chosen]
         mark("greedy trees of 16 sentences")

@@ -73,7 +73,11 @@ def train(folder: Path, kind: str, model: str, device: str, *options: str) -> li
 def same(folder: Path, *command: str) -> None:
     """Both devices print the same; numbers may differ in their last digits."""
     found = {device: run(folder, *command, "--device", device).stdout for device in ("cpu", DEVICE)}
-    cpu, gpu = found["cpu"], found[DEVICE]
+    require_same(found[DEVICE], found["cpu"])
+
+
+def require_same(gpu: str, cpu: str) -> None:
+    """Texts that differ at most in the last digits of numbers."""
     assert gpu and NUMBER.sub("", gpu) == NUMBER.sub("", cpu)
     numbers = [np.array([*map(float, NUMBER.findall(text))]) for text in (gpu, cpu)]
     np.testing.assert_allclose(*numbers, rtol=1e-3, atol=2e-4)
@@ -163,6 +167,39 @@ def test_processes_are_refused(folder):
     assert "--jobs is for the CPU: one process keeps a GPU busy" in refused.stderr
     settings = (*TRAIN["generative"], *SIZES, "--model", "m", "--device", DEVICE, "--jobs", "2")
     assert "--jobs" in run(folder, "train", "generative", *settings, code=2).stderr
+    trees = [x for part in ("train", "dev", "test") for x in (f"--{part}", "some.trees")]
+    settings = (*trees, "-o", "refused", "--device", DEVICE, "--jobs", "2")
+    assert "--jobs is for the CPU" in run(folder, "reproduce", "trees", *settings, code=2).stderr
+
+
+def test_a_reproduction_with_the_preset_for_gpus(folder):
+    """Its models are made and used on the GPU, and the scores that it writes are those of the CPU."""
+    trees = (folder / "some.trees").read_text(encoding="utf-8").splitlines(keepends=True)
+    (folder / "few.trees").write_text("".join(trees[:3]), encoding="utf-8")
+    parts = ("--train", "some.trees", "--dev", "few.trees", "--test", "few.trees", "--tags", "gold")
+    few = ("--epochs", "1", "--samples", "2", "--beam", "4", "--particles", "4")
+    chosen = ("--systems", "corrected", "--stages", "data,train,infer,search,report")
+    settings = (
+        *parts,
+        *SIZES[:4],
+        *few,
+        *chosen,
+        "--preset",
+        "gpu",
+        "--device",
+        DEVICE,
+        "-o",
+        "out",
+    )
+    run(folder, "reproduce", "trees", *settings)
+    out = folder / "out"
+    record = json.loads((out / "stages.json").read_text(encoding="utf-8"))
+    on_gpu = {name.split()[0] for name, stage in record.items() if stage["device"] == DEVICE}
+    assert on_gpu == {"train", "parse", "sample", "score", "perplexity", "generate"}
+    report = (out / "report.md").read_text(encoding="utf-8")
+    assert f"--model parser-corrected-1 --device {DEVICE}\n" in report
+    on_cpu = run(out, "score", "corrected-1.props", "--model", "generator-corrected-1").stdout
+    require_same((out / "corrected-1.likelihoods").read_text(encoding="utf-8"), on_cpu)
 
 
 def test_doctor(folder):

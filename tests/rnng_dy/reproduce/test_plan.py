@@ -115,3 +115,8 @@ def test_groups_are_what_can_be_left_out():
     written = {path for g in ("search", "baselines") for s in groups[g] for path in s.outputs}
     others = [stage for g in ("data", "train", "infer") for stage in groups[g]]
     assert not written & {path for stage in others for path in stage.inputs}
+
+
+def test_what_makes_or_uses_a_model_runs_on_the_device_that_is_named():
+    on_device = {stage.verb for stage in planned(System("corrected")) if "{device}" in stage.free}
+    assert on_device == {"train", "parse", "sample", "score", "perplexity", "generate"}

@@ -84,3 +84,11 @@ def test_other_treebanks_run_through(shared, tmp_path, treebank, unk):
         characters = [word for word in shown if not word.isascii()]
         assert characters
         assert all(word in text for word in characters)
+
+
+def test_a_gpu_that_is_not_there_is_told_before_the_first_stage(tmp_path):
+    write_parts(tmp_path, TINY.read_text(encoding="utf-8").splitlines(True), (80, 12, 12))
+    result = run(tmp_path, "--device", "cuda:77")
+    assert result.exit_code == 2
+    assert "use --device cpu" in result.output
+    assert not (tmp_path / "out").exists()

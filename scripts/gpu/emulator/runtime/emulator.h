@@ -56,6 +56,7 @@ void unlock();
 void lock();
 // Whether the bytes are the GPU's and initialised; looks for races. Says what it found otherwise.
 bool touch(const void* address, std::size_t bytes, bool writes, bool is_atomic = false, const void* place = nullptr);
+bool fill(void* memory, int value, std::size_t bytes);  // as memset does, and looks as `touch` does
 bool wrong(const char* kind, cudaError_t error, const std::string& says, const void* place);  // false, or the kernel's end
 char* block_memory(std::size_t bytes);  // shared memory, uninitialised
 

@@ -34,9 +34,16 @@ struct Allocation {
   int device;
 };
 
+// `words` holds nothing of a page as long as it is FRESH, and so all zeros, or an operation has set it to zero as a whole.
+constexpr std::uint32_t FRESH = ~0u;
+struct Page {
+  Allocation* owner;
+  std::uint32_t set_in;  // that operation; 0 where `words` holds what became of the page
+};
+
 char* arena = nullptr;
 Word* words = nullptr;
-Allocation** owners = nullptr;  // by page
+Page* pages = nullptr;
 std::map<char*, Allocation> allocations;
 std::size_t in_use[64];
 char* next_free = nullptr;
@@ -81,13 +88,13 @@ void start() {
   arena = static_cast<char*>(reserve(ARENA + LARGE, PROT_NONE));
   arena += LARGE - std::size_t(arena) % LARGE;
   words = static_cast<Word*>(reserve(ARENA / 4 * sizeof(Word), PROT_READ | PROT_WRITE));
-  owners = static_cast<Allocation**>(reserve(ARENA / PAGE * sizeof(Allocation*), PROT_READ | PROT_WRITE));
+  pages = static_cast<Page*>(reserve(ARENA / PAGE * sizeof(Page), PROT_READ | PROT_WRITE));
   // large pages are soon protected
   madvise(arena, ARENA, MADV_HUGEPAGE);
   madvise(words, ARENA / 4 * sizeof(Word), MADV_HUGEPAGE);
   // the first pages are the shared memory of the block that runs
   block_allocation = {arena, 0, 0};
-  std::fill(owners, owners + BLOCK_MEMORY / PAGE, &block_allocation);
+  std::fill(pages, pages + BLOCK_MEMORY / PAGE, Page{&block_allocation, 0});
   next_free = highest = arena + BLOCK_MEMORY + PAGE;
   struct sigaction action = {};
   action.sa_sigaction = on_fault;
@@ -186,10 +193,15 @@ char* allocate(std::size_t bytes) {
   char* memory = place_for(size);
   if (!memory) return nullptr;
   allocations[memory] = {memory + bytes, bytes, device()};
-  std::fill(owners + page_number(memory), owners + page_number(memory + size), &allocations[memory]);
+  const bool is_small = size <= SMALL;
+  std::fill(pages + page_number(memory), pages + page_number(memory + size), Page{&allocations[memory], is_small ? 0 : FRESH});
   Word* first = words + (memory - arena) / 4;
-  if (size <= SMALL) std::memset(first, 0, size / 4 * sizeof(Word));
-  else madvise(first, size / 4 * sizeof(Word), MADV_DONTNEED);
+  if (is_small) {
+    std::memset(first, 0, size / 4 * sizeof(Word));
+  } else {
+    madvise(first, size / 4 * sizeof(Word), MADV_DONTNEED);
+    madvise(memory, size, MADV_DONTNEED);
+  }
   in_use[device()] += size;
   next_free = memory + size + PAGE;
   highest = std::max(highest, next_free);
@@ -206,7 +218,7 @@ bool release(void* address) {
   if (found_at == allocations.end()) return false;
   auto [memory, allocation] = *found_at;
   const std::size_t size = in_pages(std::max<std::size_t>(allocation.bytes, 1));
-  std::fill(owners + page_number(memory), owners + page_number(memory + size), nullptr);
+  std::fill(pages + page_number(memory), pages + page_number(memory + size), Page{});
   if (size > SMALL) madvise(memory, size, MADV_DONTNEED);
   in_use[allocation.device] -= size;
   allocations.erase(found_at);
@@ -228,14 +240,40 @@ void unlock() {
 }
 void lock() { protect(PROT_NONE); }
 
+static void begin_words(std::size_t page) {
+  if (pages[page].set_in != FRESH) std::fill_n(words + page * (PAGE / 4), PAGE / 4, Word{pages[page].set_in, 0, {}, {}});
+  pages[page].set_in = 0;
+}
+
+// DyNet sets the whole of its pools to zero, of which a test uses little: only what is used afterwards takes memory.
+bool fill(void* memory, int value, std::size_t bytes) {
+  char *at = static_cast<char*>(memory), *const end = at + bytes;
+  for (char* next; at < end; at = next) {
+    const std::size_t number = page_number(at);
+    Page& page = pages[number];
+    next = std::min(end, arena + (number + 1) * PAGE);
+    if (value == 0 && page.set_in == FRESH && next - at == PAGE && next <= page.owner->end) {
+      page.set_in = now.operation;
+      now.written += PAGE;
+      now.accessed += PAGE;
+    } else {
+      if (!touch(at, std::size_t(next - at), true)) return false;
+      std::memset(at, value, std::size_t(next - at));
+    }
+  }
+  return true;
+}
+
 bool touch(const void* address, std::size_t bytes, bool writes, bool is_atomic, const void* place) {
   const char* start = static_cast<const char*>(address);
-  const Allocation* owner = in_arena(address) ? owners[page_number(start)] : nullptr;
+  const Allocation* owner = in_arena(address) ? pages[page_number(start)].owner : nullptr;
   if (!owner || start + bytes > owner->end)
     return wrong(owner ? "out of bounds" : "not allocated", cudaErrorIllegalAddress, (writes ? "writes " : "reads ") + named(address), place);
   if (bytes <= 16 && (bytes & (bytes - 1)) == 0 && reinterpret_cast<std::uintptr_t>(address) % bytes)
     return wrong("misaligned", cudaErrorMisalignedAddress, named(address), place);
   if (owner != &block_allocation) now.accessed += bytes;
+  for (std::size_t page = page_number(start); page <= page_number(start + bytes - 1); ++page)
+    if (pages[page].set_in) begin_words(page);
   std::string says;
   const std::size_t first = std::size_t(start - arena) / 4, last = std::size_t(start + bytes + 3 - arena) / 4;
   for (std::size_t i = first; i < last; ++i) {

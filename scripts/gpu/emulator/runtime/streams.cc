@@ -107,8 +107,7 @@ cudaError_t set(void* memory, int value, std::size_t bytes, cudaStream_t stream)
   if (bytes == 0) return cudaSuccess;
   if (!in_arena(memory)) return failed(cudaErrorInvalidValue, "cudaMemset");
   enqueue(stream, "memset", [=] {
-    if (!touch(memory, bytes, true)) return;
-    std::memset(memory, value, bytes);
+    if (!fill(memory, value, bytes)) return;
     trace("memset", now.name, bytes);
   });
   return cudaSuccess;
