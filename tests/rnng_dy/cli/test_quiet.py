@@ -87,7 +87,7 @@ CHANGING = re.compile(r"^seconds=.*\n|^memory .*\n|As of [^.]*", re.MULTILINE)
 class OneStage:
     """Stands for the runner of a reproduction, whose stages take long."""
 
-    def __init__(self, folder, planned, executor, report):
+    def __init__(self, folder, planned, executor, report, device):
         self._report = report
 
     def run(self):
