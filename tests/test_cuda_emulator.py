@@ -32,7 +32,8 @@ FOUND = {
     "leak": ("leak: 44 bytes were not freed", ""),
     "after_free": ("not allocated: ", ""),
     "short_set": ("uninitialised: byte ", ERROR_719),
-    "set_too_late": ("race of streams: ", ERROR_719),
+    # a race of streams, or uninitialised where the kernel comes first
+    "set_too_late": (" of an allocation of 4194304 bytes (add_one)", ERROR_719),
     "warp_sum": ("divergence: the lanes of a warp do not agree on the mask (sum)", ERROR_719),
 }
 """For each program the message and the output if it has its bug."""
