@@ -68,3 +68,31 @@ def test_the_benchmark_of_clusters_measures_a_corpus(tmp_path):
     head, row = lines_of(tmp_path, "clusters", "corpus", "--classes", "3")
     assert head.startswith("   types      tokens      pairs  classes")
     assert row.split()[:2] == ["5", "160"] and row.split()[3] == "3"
+
+
+def test_the_benchmark_against_another_checkout_has_ratios(tmp_path):
+    other = tmp_path / "other"
+    python = other / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    # a link would not be the Python of the environment with the packages
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    for package in ("rnng_dy", "oracle", "clusters"):
+        (other / package).symlink_to(CHECKOUT / package)
+    arguments = (str(other), "--turns", "1", "--only", "score")
+    row = lines_of(tmp_path, "against", *arguments)[-1].split()
+    assert row[0] == "score" and len(row) == 7
+    processor, ratio, *_, memory, of_memory = map(float, row[1:])
+    assert processor > 0 and ratio > 0 and memory > 50
+    assert of_memory == pytest.approx(1, abs=0.3)
+
+
+def test_the_benchmark_against_another_checkout_names_a_command_that_fails(tmp_path):
+    python = tmp_path / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text("#!/bin/sh\necho no DyNet >&2; exit 3\n")
+    python.chmod(0o755)
+    command = (sys.executable, "-m", "scripts.benchmarks", "against", str(tmp_path))
+    environment = {"PATH": "/usr/bin:/bin", "NLTK_DATA": str(tmp_path), "PYTHONPATH": str(CHECKOUT)}
+    failed = run(tmp_path, command=command, env=environment, code=1)
+    assert "exit code 3" in failed.stderr and "no DyNet" in failed.stderr

@@ -136,12 +136,11 @@ class SuiteResult:
     def effects(self) -> Iterator[Effect]:
         """Yield the difference of each pair of conditions in each region that some item has in both."""
         for (condition, regions), (other, others) in combinations(self.means().items(), 2):
-            for region in regions:
+            for region in filter(others.__contains__, regions):
                 places = (condition, region), (other, region)
                 pairs = [[item.values.get(p, math.nan) for p in places] for item in self.items]
                 found = [a - b for a, b in pairs if math.isfinite(a) and math.isfinite(b)]
-                if region in others:
-                    yield Effect(condition, other, region, len(found), *mean_interval(found))
+                yield Effect(condition, other, region, len(found), *mean_interval(found))
 
     def highest(self) -> dict[int, float]:
         """Return the highest finite mean of each region, or 0 if there is none; regions in order."""

@@ -36,7 +36,7 @@ class Reader:
         options: SearchOptions = DEFAULT_OPTIONS,
         open_vocabulary: bool = False,
     ):
-        """Raises RnngError if the vocabulary shall be open and the model has no spelling model."""
+        """Raises RnngError if `open_vocabulary` is true and the model has no spelling model."""
         if open_vocabulary:
             required_spelling(model, "this model")
         self._model, self._open = model, open_vocabulary

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
@@ -40,8 +39,8 @@ class TokenRows:
             yield self._line(number, i, record)
 
     def fields(self, number: int, tokens: int) -> Sequence[Mapping[str, str]]:
-        """Return what else the JSON of each token of a sentence has, its end included."""
-        return [{}] * tokens
+        """Return what else the JSON of each token of a sentence has, its end included; empty if nothing."""
+        return ()
 
     def _line(
         self, number: int, token_id: object, record: WordRecord, before: Sequence[str] = ()
@@ -133,8 +132,7 @@ class StimulusRows(TextRows):
 
     def region_of(self, number: int, span: tuple[int, int]) -> int:
         """Return the index of the region in which characters of a sentence begin."""
-        begins = [region.begin for region in self._stimuli.sentences[number - 1].regions]
-        return bisect_right(begins, span[0]) - 1
+        return self._stimuli.sentences[number - 1].region_at(span[0])
 
 
 class RegionRows(StimulusRows):

@@ -48,12 +48,15 @@ class Stimulus(NamedTuple):
             (r.name, self.text[r.begin : end]) for r, end in zip(self.regions, ends, strict=True)
         ]
 
+    def region_at(self, character: int) -> int:
+        """Return the index of the region that has a character of the sentence."""
+        return bisect_right([region.begin for region in self.regions], character) - 1
+
     def tokens_by_region(self, sentence: SourceSentence) -> list[tuple[str, list[str]]]:
         """Return the name and the tokens of each region; a token belongs to the region in which it begins."""
-        begins = [region.begin for region in self.regions]
-        found: list[list[str]] = [[] for _ in begins]
+        found: list[list[str]] = [[] for _ in self.regions]
         for token, (begin, _) in zip(sentence.tokens, sentence.spans, strict=True):
-            found[bisect_right(begins, begin) - 1].append(token)
+            found[self.region_at(begin)].append(token)
         return [(region.name, tokens) for region, tokens in zip(self.regions, found, strict=True)]
 
 

@@ -99,7 +99,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--hidden",
         type=int,
         help="size of hidden layers and of LSTMs' inputs [default: the paper's]. Launches, copies, waits and barriers "
-        "do not depend on it, and a small size takes little time",
+        "of updates and scores do not depend on it, and a small size takes little time",
     )
 
 
