@@ -96,3 +96,9 @@ def test_the_benchmark_against_another_checkout_names_a_command_that_fails(tmp_p
     environment = {"PATH": "/usr/bin:/bin", "NLTK_DATA": str(tmp_path), "PYTHONPATH": str(CHECKOUT)}
     failed = run(tmp_path, command=command, env=environment, code=1)
     assert "exit code 3" in failed.stderr and "no DyNet" in failed.stderr
+
+
+def test_the_benchmark_against_a_folder_without_environment_says_what_to_do(tmp_path):
+    command = (sys.executable, "-m", "scripts.benchmarks", "against", str(tmp_path))
+    refused = run(tmp_path, command=command, env={"PYTHONPATH": str(CHECKOUT)}, code=2)
+    assert "has no .venv/bin/python: run `make setup` there" in " ".join(refused.stderr.split())

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import click
 
-from scripts.benchmarks.data import SUFFIXES, write_data
+from scripts.benchmarks.data import SUFFIXES, write_data, write_first
 from scripts.benchmarks.measuring import in_turns, print_row
 
 TRAINED = {"discriminative": 1600, "generative": 400}
@@ -64,8 +64,11 @@ def main(checkout: Path, turns: int, only: str) -> None:
     Both run the same commands in turns, at the paper's sizes, with the same models, which CHECKOUT trains. Times are
     those of the work without the start of the command. The least of the turns counts.
     """
+    python = checkout.resolve() / ".venv" / "bin" / "python"
+    if not python.exists():
+        raise click.UsageError(f"{checkout} has no .venv/bin/python: run `make setup` there")
     programs = [
-        Program(checkout.resolve(), str(checkout.resolve() / ".venv/bin/python")),
+        Program(checkout.resolve(), str(python)),
         Program(Path(__file__).parents[2], sys.executable),
     ]
     with tempfile.TemporaryDirectory() as folder:
@@ -107,8 +110,7 @@ def _prepare(program: Program, folder: str) -> None:
         parts = {"few": TRAINED[kind], "some": SEARCHED, "one": 1, "dev": 2}
         for part, count in parts.items():
             source = place / f"{'train' if part == 'few' else 'test'}.{suffix}"
-            blocks = source.read_text(encoding="utf-8").split("\n\n")[:count]
-            (place / f"{part}.{suffix}").write_text("\n\n".join(blocks) + "\n\n", encoding="utf-8")
+            write_first(count, source, place / f"{part}.{suffix}")
     lines = (place / "dev.oracle").read_text(encoding="utf-8").splitlines()
     trees = [line.removeprefix("# ") for line in lines if line.startswith("# ")]
     (place / "dev.trees").write_text("\n".join(trees) + "\n", encoding="utf-8")
@@ -138,19 +140,19 @@ def _run(program: Program, command: str, folder: str) -> Usage:
     """Run a command in the folder; raise ClickException if it fails."""
     shutil.rmtree(Path(folder, TRIED), ignore_errors=True)
     begun = time.perf_counter()
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [program.python, "-m", "rnng_dy", *command.split()],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(program.checkout)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
-    )
-    messages = process.stderr.read()
-    _, status, usage = os.wait4(process.pid, 0)
+    ) as process:
+        messages = process.stderr.read()
+        _, status, usage = os.wait4(process.pid, 0)
     if status:
         code = os.waitstatus_to_exitcode(status)
         raise click.ClickException(f"{' '.join(process.args)}: exit code {code}\n{messages}")
-    return Usage(
-        usage.ru_utime + usage.ru_stime, time.perf_counter() - begun, usage.ru_maxrss / 1e3
-    )
+    seconds = time.perf_counter() - begun
+    # the system counts memory in units of 1,024 bytes
+    return Usage(usage.ru_utime + usage.ru_stime, seconds, usage.ru_maxrss * 1024 / 1e6)

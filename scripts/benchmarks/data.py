@@ -53,6 +53,13 @@ def write_data(folder: Path) -> str:
     return name
 
 
+def write_first(count: int, oracle_file: Path, output: Path) -> int:
+    """Write the first sentences of an oracle; return their number."""
+    blocks = oracle_file.read_text(encoding="utf-8").split("\n\n")[:count]
+    output.write_text("\n\n".join(blocks) + "\n\n", encoding="utf-8")
+    return len(blocks)
+
+
 def long_tree(trees: list[LocatedTree], length: int) -> LocatedTree:
     """Return a tree of about `length` words: trees side by side under one S."""
     best = min(trees, key=lambda t: abs(len(words(t.tree)) - length))

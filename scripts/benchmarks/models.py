@@ -27,7 +27,7 @@ from rnng_dy.search.sampling import sample_batch
 from rnng_dy.training.loop import TrainingLoop
 from rnng_dy.training.presets import PRESETS
 from rnng_dy.training.updates import Updater
-from scripts.benchmarks.data import examples_of, new_model, write_data
+from scripts.benchmarks.data import examples_of, new_model, write_data, write_first
 from scripts.benchmarks.measuring import KINDS, apart, print_row
 
 TRAINED = {"discriminative": 3000, "generative": 1000}
@@ -160,7 +160,7 @@ def _parser(folder: str, device: str, part: str, count: int) -> tuple:
 
 def sample(folder: str, device: str, samples: int, jobs: int, count: int) -> dict:
     """Measure the command; time per state counts those of all samples, even equal ones."""
-    begun = _first(count, "test.oracle", "part.oracle", folder)
+    begun = write_first(count, Path(folder, "test.oracle"), Path(folder, "part.oracle"))
     options = f"--model discriminative --samples {samples} --jobs {jobs} part.oracle -o part.props"
     seconds = _command(folder, device, "sample", *options.split())
     return _row(begun, _states(folder), seconds)
@@ -176,19 +176,12 @@ def score(folder: str, device: str, jobs: int) -> dict:
 
 def search(folder: str, device: str, jobs: int, count: int, *search: str) -> dict:
     """Measure words per second of `surprisal`, and time per action that it carries out."""
-    _first(max(1, count), "test.gen.oracle", "part.gen.oracle", folder)
+    write_first(max(1, count), Path(folder, "test.gen.oracle"), Path(folder, "part.gen.oracle"))
     options = f"--model generative --jobs {jobs} part.gen.oracle -o part.tsv"
     seconds = _command(folder, device, "surprisal", *options.split(), *search)
     with Path(folder, "part.tsv").open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
     return _row(len(rows), sum(int(row["actions"]) for row in rows), seconds)
-
-
-def _first(count: int, name: str, output: str, folder: str) -> int:
-    """Write the first sentences of an oracle; return their number."""
-    blocks = Path(folder, name).read_text(encoding="utf-8").split("\n\n")[:count]
-    Path(folder, output).write_text("\n\n".join(blocks) + "\n\n", encoding="utf-8")
-    return len(blocks)
 
 
 def _states(folder: str) -> int:
