@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import NamedTuple
 
@@ -117,6 +118,16 @@ def test_accuracies_and_sums_are_those_computed_by_hand(write):
     assert [values["mismatch", i] for i in (1, 2, 3, 4)] == [5.0, 0.0, 2.5, 3.0]
     # the infinite subject is in no mean
     assert result.means()["match"] == pytest.approx({1: 7.75, 2: 0.0, 3: 7 / 3, 4: 3.0})
+
+
+def test_a_region_that_one_condition_lacks_has_no_effect(write):
+    [result] = evaluate([read_suite(write())], surprisals)
+    lacking = [
+        replace(item, values={p: v for p, v in item.values.items() if p != ("mismatch", 4)})
+        for item in result.items
+    ]
+    effects = replace(result, items=tuple(lacking)).effects()
+    assert [effect.region for effect in effects] == [1, 2, 3]
 
 
 def test_effects_are_paired_differences_with_their_interval(write):

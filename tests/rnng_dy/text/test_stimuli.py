@@ -9,7 +9,7 @@ import pytest
 from oracle.errors import InputError
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.sources import RawText
-from rnng_dy.text.stimuli import read_stimuli
+from rnng_dy.text.stimuli import Stimulus, StimulusRegion, read_stimuli
 
 
 @pytest.fixture
@@ -118,3 +118,9 @@ def test_sentences_need_words_and_not_too_many(read):
         stimuli.tokenised(Segmenter(), RawText(True, 5))
     with pytest.raises(InputError, match=r"items\.csv:3: a line without words"):
         read("item,region,text\n\n1,x,\n").tokenised(Segmenter(), RawText(True))
+
+
+def test_a_region_has_the_characters_from_its_begin_on():
+    regions = [StimulusRegion(name, begin, ()) for name, begin in (("a", 0), ("b", 4))]
+    stimulus = Stimulus("The cat", 2, regions)
+    assert [stimulus.region_at(i) for i in (0, 3, 4, 6)] == [0, 0, 1, 1]
