@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 CPU = "cpu"
 VISIBLE = "CUDA_VISIBLE_DEVICES"
-NEEDED = "2.1.2+rnng.5"
+NEEDED = "2.1.2+rnng.6"
 """The required version of DyNet with our patches: the last one in scripts/dynet/versions.txt."""
 CUDA_BUILD = ".cu13"
 """The suffix that the version of a build with the CUDA backend has."""

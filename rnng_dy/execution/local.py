@@ -97,7 +97,7 @@ class ThisProcess(_Local):
     def map(self, open_work: Callable[[], Callable[[T], R]], items: Sequence[T]) -> Iterator[R]:
         """See `Executor`."""
         work = open_work()
-        _keep_from_collection()
+        keep_from_collection()
         yield from map(work, items)
 
 
@@ -210,12 +210,15 @@ def _do(item: object) -> object:
     with plugins.blamed():
         if _work is None:
             _work = _open_work()
-            _keep_from_collection()
+            keep_from_collection()
         return _work(item)
 
 
-def _keep_from_collection() -> None:
-    """Make garbage collection rare: searching for cycles among a graph's many small objects takes 1/10 of the time."""
+def keep_from_collection() -> None:
+    """Make garbage collection rare in this process.
+
+    The search for cycles among a graph's many small objects would take 1/10 of the time.
+    """
     gc.freeze()
     gc.set_threshold(200_000, 50, 50)
 

@@ -26,6 +26,11 @@ struct DropoutMask {
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return ((z ^ (z >> 31)) >> 11) < below ? scale : 0.f;
   }
+  // A copy, which no store to the values can change: otherwise the compiler makes no vectors of the loop.
+  void fill(float* values, size_t count) const {
+    const DropoutMask mask = *this;
+    for (size_t k = 0; k < count; ++k) values[k] = mask[k];
+  }
   uint64_t start, below;
   float scale;
 };
