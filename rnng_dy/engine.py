@@ -25,6 +25,10 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 CPU = "cpu"
+FLOAT32, BFLOAT16 = PRECISIONS = ("float32", "bfloat16")
+"""The numbers that products multiply on the CPU; sums, and all values between products, are float32."""
+PRECISION = "RNNG_DY_PRECISION"
+"""The environment variable that names one of PRECISIONS for this process and those that it starts."""
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 NEEDED = "2.1.2+rnng.6"
 """The required version of DyNet with our patches: the last one in scripts/dynet/versions.txt."""
@@ -41,6 +45,7 @@ class Start:
     memory: int = 128
     autobatch: bool = True
     profiling: bool = False
+    precision: str = FLOAT32
 
 
 _started: Start | None = None
@@ -123,11 +128,12 @@ def start(
     """Configure and import DyNet. A second call with the same settings does nothing.
 
     Args: `device` is `cpu`, `cuda` or `cuda:N`; `memory` is in MB per pool; with `profiling`, DyNet prints the time of
-    each kind of node to standard output when the process ends.
-    Raises RnngError if DyNet, its CUDA backend or the GPU is missing, or if DyNet already runs with other settings.
+    each kind of node to standard output when the process ends. The environment variable PRECISION sets the precision.
+    Raises RnngError if DyNet, its CUDA backend or the GPU is missing, if the processor lacks the precision, or if DyNet
+    already runs with other settings.
     """
     global _started
-    settings = Start(_full_name(device), memory, autobatch, profiling)
+    settings = Start(_full_name(device), memory, autobatch, profiling, _wanted_precision())
     if _started is not None:
         if settings != _started:
             raise RnngError(f"DyNet already runs with {_started}; it cannot change to {settings}")
@@ -156,6 +162,7 @@ def start(
             f"DyNet does not start on {settings.device}: {error or 'out of memory'}"
             + ("; use --device cpu" if gpu is not None else "")
         ) from error
+    _set_precision(settings)
     _started = settings
 
 
@@ -166,6 +173,25 @@ def visible_device(gpu: int, visible: str | None) -> str:
     ('1', '5')
     """
     return str(gpu) if visible is None else visible.split(",")[gpu].strip()
+
+
+def _wanted_precision() -> str:
+    precision = os.environ.get(PRECISION) or FLOAT32
+    if precision not in PRECISIONS:
+        raise RnngError(f"{PRECISION} is {precision!r}: say {' or '.join(PRECISIONS)}, or unset it")
+    return precision
+
+
+def _set_precision(settings: Start) -> None:
+    if settings.precision == FLOAT32:
+        return
+    if settings.device != CPU:
+        raise RnngError("--precision bfloat16 is for the CPU: leave it out, or use --device cpu")
+    if not dy.has_bfloat16():
+        raise RnngError(
+            "this processor has no products of bfloat16 numbers (AVX512_BF16): leave out --precision bfloat16"
+        )
+    dy.multiply_bfloat16(True)
 
 
 def start_on(device: str | None) -> None:
@@ -180,6 +206,11 @@ def start_on(device: str | None) -> None:
 def device() -> str:
     """Return the device that DyNet runs on: `cpu` or `cuda:N`."""
     return _started.device if _started else CPU
+
+
+def precision() -> str:
+    """Return the precision that DyNet runs with, or would start with."""
+    return _started.precision if _started else _wanted_precision()
 
 
 def _full_name(device: str) -> str:

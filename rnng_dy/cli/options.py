@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Collection
 from dataclasses import Field, fields
 from functools import partial
@@ -16,6 +17,7 @@ from oracle.unknown import RULES
 from rnng_dy.cli.group import SectionOption
 from rnng_dy.cli.option_groups import all_of
 from rnng_dy.cli.paths import FILE, FOLDER, GENERATIVE, MODEL
+from rnng_dy.engine import PRECISION, PRECISIONS
 from rnng_dy.evaluation.tables import CSV, TSV
 from rnng_dy.models.composition import COMPOSITIONS, DEFAULT
 from rnng_dy.models.parser_state import DEFAULT as DEFAULT_STATE
@@ -129,8 +131,14 @@ def _devices(ctx: click.Context, param: click.Parameter, incomplete: str) -> lis
     return [device for device in ("cpu", "cuda") if device.startswith(incomplete)]
 
 
+def _set_precision(ctx: click.Context, param: click.Parameter, precision: str | None) -> None:
+    if precision:
+        os.environ[PRECISION] = precision
+
+
 def _device_option(option: Callable) -> Callable:
-    return option(
+    """Return the options --device, and --precision, which is set for this process and those that it starts."""
+    device = option(
         "--device",
         default="cpu",
         show_default=True,
@@ -138,6 +146,15 @@ def _device_option(option: Callable) -> Callable:
         shell_complete=_devices,
         help="The processor, the first GPU, or GPU N, counted from 0.",
     )
+    precision = option(
+        "--precision",
+        type=click.Choice(PRECISIONS),
+        expose_value=False,
+        callback=_set_precision,
+        help="Numbers that products multiply on the CPU. bfloat16 is faster on processors that have AVX512_BF16, and "
+        "has three digits; sums have seven.  [default: float32]",
+    )
+    return all_of(device, precision)
 
 
 def training_options(command: Callable) -> Callable:

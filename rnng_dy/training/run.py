@@ -156,6 +156,7 @@ class Training:
         self.describe = evaluation.describe
         examples = self._examples(model, data)
         inputs = data.inputs | part.inputs | options.initial_hash
+        inputs["precision"] = engine.precision()
         self._about = Provenance(
             model, data.train, self.settings, inputs, options.command, options.preset
         )

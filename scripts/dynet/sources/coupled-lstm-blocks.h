@@ -15,6 +15,9 @@ enum Weight { X2I, H2I, C2I, BI, X2O, H2O, C2O, BO, X2C, H2C, BC, WEIGHTS };
 // The arguments of what uses the weights.
 enum Argument { SHARED, X, STATE };
 
+// How the CPU has packed weights, see products.h: not yet, as they are, or transposed.
+enum Packing { NONE, STRAIGHT, TURNED };
+
 // A block of n columns of m rows, the columns `stride` floats apart.
 struct Block {
   float* v;

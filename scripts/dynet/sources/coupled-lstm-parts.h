@@ -25,9 +25,9 @@ typedef Eigen::Map<Eigen::ArrayXf> Column;
 inline Matrix matrix(const Block& b) { return Matrix(b.v, b.m, b.n, Eigen::OuterStride<>(b.stride)); }
 inline Column column(const Block& b, unsigned k) { return Column(b.v + size_t(k) * b.stride, b.m); }
 
-// y += a * b
+// y += a * b, with a in panels
 inline void multiply_add(const Device_CPU&, const Block& a, const Block& b, const Block& y) {
-  products::add_product(y.m, a.n, y.n, a.v, a.stride, {b.v, 1, b.stride}, y.v, y.stride);
+  products::add_product(products::Panels{a.v, int(a.m), int(a.n)}, y.n, b.v, b.stride, y.v, y.stride);
 }
 // y += the sum of a * b'
 inline void add_products(const Device_CPU&, const Products& all, const Block& y) {
@@ -77,17 +77,23 @@ inline void transpose(const Block& from, const Block& to) {
     for (unsigned i = j < columns ? rows : 0; i < from.m; ++i)
       to.v[size_t(i) * to.stride + j] = from.v[size_t(j) * from.stride + i];
 }
-// weights a, transposed: all are when the first is asked for
-inline Block turned(const Device_CPU&, const CoupledLSTMWeights& w, unsigned a) {
+// weights a in panels, or transposed in panels: all are when the first is asked for
+inline Block packed(const Device_CPU&, const CoupledLSTMWeights& w, unsigned a, Packing packing) {
   float* room = static_cast<float*>(w.aux_mem);
-  for (unsigned b = 0; b < WEIGHTS && !w.are_turned; ++b) {
+  for (unsigned b = 0; b < WEIGHTS && w.packing != packing; ++b) {
     const Block& from = w.weights[b];
     if (b == BI || b == BO || b == BC) continue;
-    w.turned[b] = {room, from.n, from.m, from.n};
-    transpose(from, w.turned[b]);
-    room += size_t(from.m) * from.n;
+    const bool is_turned = packing == TURNED;
+    const unsigned m = is_turned ? from.n : from.m, inner = is_turned ? from.m : from.n;
+    products::packed(m, inner, room, [&](unsigned row, unsigned rows, float* panel) {
+      const Block to = {panel, rows, inner, rows};
+      if (is_turned) transpose(from.columns(row, rows), to);
+      else matrix(to) = matrix(from.rows(row, rows));
+    });
+    w.turned[b] = {room, m, inner, m};
+    room += size_t(m) * inner;
   }
-  w.are_turned = true;
+  w.packing = packing;
   return w.turned[a];
 }
 inline void new_cell(const Device_CPU&, const Layout& l) {

@@ -18,13 +18,13 @@ namespace coupled_lstm {
 
 // y += weights a * b
 inline void multiply(const Device_CPU& dev, const CoupledLSTMWeights& w, unsigned a, const Block& b, const Block& y) {
-  multiply_add(dev, w.weights[a], b, y);
+  multiply_add(dev, packed(dev, w, a, STRAIGHT), b, y);
 }
 
 // y += transposed weights a * b
 inline void multiply_transposed(const Device_CPU& dev, const CoupledLSTMWeights& w, unsigned a, const Block& b,
                                 const Block& y) {
-  multiply_add(dev, turned(dev, w, a), b, y);
+  multiply_add(dev, packed(dev, w, a, TURNED), b, y);
 }
 
 // What the inputs give to the gates of all steps.
@@ -206,7 +206,7 @@ void CoupledLSTMWeights::forward_dev_impl(const MyDevice& dev, const vector<cons
   arrange(dev, *this, fx.v);
 #else
   TensorTools::zero(fx);
-  are_turned = false;
+  packing = NONE;
 #endif
 }
 

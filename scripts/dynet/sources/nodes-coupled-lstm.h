@@ -27,9 +27,9 @@ struct CoupledLSTMWeights : public Node {
   mutable coupled_lstm::Block weights[coupled_lstm::WEIGHTS];
   // on a GPU what multiplies x, stacked, i above g above o;
   mutable coupled_lstm::Block of_input;
-  // each transposed, on the CPU from the first derivatives on, on a GPU those that multiply states;
+  // on a GPU those that multiply states, transposed, and on the CPU all as they were packed last;
   mutable coupled_lstm::Block turned[coupled_lstm::WEIGHTS] = {};
-  mutable bool are_turned = false;
+  mutable coupled_lstm::Packing packing = coupled_lstm::NONE;
   // and the steps that are differentiated.
   mutable std::vector<coupled_lstm::Differentiated> differentiated;
   DYNET_NODE_DEFINE_DEV_IMPL()
