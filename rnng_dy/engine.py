@@ -133,7 +133,8 @@ def start(
     already runs with other settings.
     """
     global _started
-    settings = Start(_full_name(device), memory, autobatch, profiling, _wanted_precision())
+    precision = _wanted_precision()
+    settings = Start(_full_name(device), memory, autobatch, profiling, precision)
     if _started is not None:
         if settings != _started:
             raise RnngError(f"DyNet already runs with {_started}; it cannot change to {settings}")
@@ -141,6 +142,8 @@ def start(
     require_build()
     dynet_builds.require_own()
     gpu = gpu_number(settings.device)
+    if gpu is not None and precision != FLOAT32:
+        raise RnngError(f"--precision {precision} is for the CPU: leave it out, or use --device cpu")
     import dynet_config
 
     dynet_config.set(
@@ -162,7 +165,8 @@ def start(
             f"DyNet does not start on {settings.device}: {error or 'out of memory'}"
             + ("; use --device cpu" if gpu is not None else "")
         ) from error
-    _set_precision(settings)
+    if precision == BFLOAT16:
+        _multiply_bfloat16()
     _started = settings
 
 
@@ -182,16 +186,11 @@ def _wanted_precision() -> str:
     return precision
 
 
-def _set_precision(settings: Start) -> None:
-    if settings.precision == FLOAT32:
-        return
-    if settings.device != CPU:
-        raise RnngError("--precision bfloat16 is for the CPU: leave it out, or use --device cpu")
-    if not dy.has_bfloat16():
-        raise RnngError(
-            "this processor has no products of bfloat16 numbers (AVX512_BF16): leave out --precision bfloat16"
-        )
-    dy.multiply_bfloat16(True)
+def _multiply_bfloat16() -> None:
+    try:
+        dy.multiply_bfloat16(True)
+    except ValueError as error:
+        raise RnngError(f"{error}: use --precision {FLOAT32}") from None
 
 
 def start_on(device: str | None) -> None:

@@ -221,7 +221,7 @@ class DiscriminativeParser(ParserNetwork, ParserI):
             example = self.example_of(tree)
         except ImpossibleError:
             return float("-inf")
-        dy.renew_cg()
+        dy.renew_cg(derivatives=False)
         return float(log_probs(self, [self.derived(example)])[0])
 
 

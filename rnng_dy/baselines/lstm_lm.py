@@ -196,7 +196,7 @@ class LstmLanguageModel(Model):
         found: list[float] = []
         states = self._lstm.read(map(self._words.__getitem__, (0, *example.words)))
         for i in range(0, len(states), ENTROPIES):
-            dy.renew_cg()
+            dy.renew_cg(derivatives=False)
             part = states[i : i + ENTROPIES]
             found += map(entropy, np.exp(self._softmax.every_log_prob(self._lstm.outputs(part))))
             keep(part[-1:])
@@ -219,7 +219,7 @@ class LstmLanguageModel(Model):
         self, examples: Sequence[LanguageModelExample]
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return log p in nats of all words and ends, sentence after sentence, and the index after each sentence."""
-        dy.renew_cg()
+        dy.renew_cg(derivatives=False)
         losses, owners = self._losses(examples, 0.0)
         values = dy.concatenate_to_batch(losses).npvalue().ravel()
         # the end of the sentence counts as one more position
@@ -250,7 +250,7 @@ class LstmLanguageModel(Model):
 
     @one_graph
     def _generate(self, random: np.random.Generator, max_length: int) -> list[int] | None:
-        dy.renew_cg()
+        dy.renew_cg(derivatives=False)
         words: list[int] = []
         state = LstmState(self._lstm.start, self._words[0])
         while len(words) <= max_length:
@@ -262,7 +262,7 @@ class LstmLanguageModel(Model):
             words.append(word)
             # each word gets its own graph, so that long sentences need no more memory
             keep([state])
-            dy.renew_cg()
+            dy.renew_cg(derivatives=False)
             state = LstmState(state, self._words[word])
         return None
 

@@ -66,7 +66,7 @@ def attended_trees(
 
 @one_graph
 def _in_one_graph(model: Any, examples: Sequence[Any]) -> list[list[Attended]]:
-    dy.renew_cg()
+    dy.renew_cg(derivatives=False)
     decisions, paths = model.walk(map(model.derived, examples))
     trees = [
         [decisions[i].after.stack.reads for i in path if decisions[i].action == REDUCE]

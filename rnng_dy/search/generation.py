@@ -92,7 +92,7 @@ def _generate(
     model: Model, randoms: Sequence[np.random.Generator], max_length: int
 ) -> list[Draw | None]:
     """Return a sentence per random generator, None for a sentence that is too long."""
-    dy.renew_cg()
+    dy.renew_cg(derivatives=False)
     finished: list[Draw | None] = [None] * len(randoms)
     frontier = [Draw(i, model.start(), [], []) for i in range(len(randoms))]
     states = 0
@@ -100,7 +100,7 @@ def _generate(
         states += len(frontier)
         if states > MAX_STATES:
             model.keep([d.configuration for d in frontier])
-            dy.renew_cg()
+            dy.renew_cg(derivatives=False)
             states = len(frontier)
         step = model.step([d.configuration for d in frontier])
         table = step.action_log_probs()

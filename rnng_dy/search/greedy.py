@@ -19,7 +19,7 @@ Parsed = tuple[list[int], float]
 @one_graph
 def parse_batch(parser: Model, sentences: Sequence) -> list[Parsed]:
     """Return the greedy parse of each sentence, which is given as ids of the parser; all share one graph."""
-    dy.renew_cg()
+    dy.renew_cg(derivatives=False)
     configurations = list(map(parser.start, sentences))
     results: list[Parsed] = [([], 0.0) for _ in sentences]
     unfinished = list(range(len(sentences)))

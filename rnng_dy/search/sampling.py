@@ -49,7 +49,7 @@ def sample_batch(
         raise RnngError(
             f"{n} samples at alpha {alpha}: samples are from 1 on, alpha and seeds from 0 on"
         )
-    dy.renew_cg()
+    dy.renew_cg(derivatives=False)
     randoms = [np.random.default_rng(seed) for seed in seeds]
     frontier = [Prefix(i, c, n, 0.0, None) for i, c in enumerate(map(parser.start, sentences))]
     drawn: list[list[Drawn]] = [[] for _ in sentences]
@@ -58,7 +58,7 @@ def sample_batch(
         states += len(frontier)
         if states > MAX_STATES:
             parser.keep([prefix.configuration for prefix in frontier])
-            dy.renew_cg()
+            dy.renew_cg(derivatives=False)
             states = len(frontier)
         table = parser.step([p.configuration for p in frontier], alpha).action_log_probs()
         grown = []

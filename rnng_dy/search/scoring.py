@@ -30,7 +30,7 @@ def joint_log_probs(
     """Return log p(x, y) in nats of several trees of one sentence, float64; equal prefixes are computed once."""
     values = []
     for part in batches(sequences, len, MAX_STATES):
-        dy.renew_cg()
+        dy.renew_cg(derivatives=False)
         values.append(log_probs(model, [Derived(None, part, words)]))
     return np.concatenate(values)
 
@@ -38,7 +38,7 @@ def joint_log_probs(
 @one_graph
 def example_log_probs(model: Model, examples: Sequence) -> list[float]:
     """Return log p(x, y) in nats of training examples, one tree per sentence; all share one graph."""
-    dy.renew_cg()
+    dy.renew_cg(derivatives=False)
     return log_probs(model, map(model.derived, examples)).tolist()
 
 

@@ -35,7 +35,7 @@ class SideBySide(Generic[T]):
     @one_graph
     def go_on(self, is_due: Callable[[], bool] = lambda: False) -> list[T] | None:
         """Answer requests, and return the results of all searches; None if `is_due` is true before the end."""
-        dy.renew_cg()
+        dy.renew_cg(derivatives=False)
         if not self._searches:
             self._searches = [open_search() for open_search in self._opening]
             for i in range(len(self._searches)):
@@ -46,7 +46,7 @@ class SideBySide(Generic[T]):
             states += sum(len(request.hypotheses) for request in asked.values())
             if states > MAX_STATES:
                 self._keep(asked)
-                dy.renew_cg()
+                dy.renew_cg(derivatives=False)
                 states = 0
             for i, answer in zip(asked, expand(self._model, list(asked.values())), strict=True):
                 self._ask(i, answer)

@@ -4,7 +4,7 @@
 // Products of bfloat16 numbers with float32 sums, on processors that have AVX512_BF16; products.h calls them if they are
 // wanted. An instruction multiplies pairs: two numbers of a row of the left side with two of a column of the right side.
 // Why: they are twice as fast as products of float32 numbers.
-// Test: tests/test_dynet_products.py::test_products_of_bfloat16_numbers
+// Test: tests/test_dynet_products.py::test_products_are_sums_of_products
 
 #include <algorithm>
 #include <cstdint>

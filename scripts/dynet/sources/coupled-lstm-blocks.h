@@ -84,6 +84,11 @@ inline std::size_t floats_of_step(unsigned hidden, unsigned input, bool dropped)
   return 8 * std::size_t(hidden) + (dropped ? 3 * std::size_t(input) : 0);
 }
 
+// floats that a forest takes for each state: also the state before, side by side with the others of its level
+inline std::size_t floats_of_state(unsigned hidden, unsigned input, bool dropped) {
+  return floats_of_step(hidden, input, dropped) + 2 * std::size_t(hidden);
+}
+
 typedef std::vector<std::pair<Block, Block> > Products;
 
 // The derivatives of what weights or biases a give to in some steps, and what the weights multiply there.

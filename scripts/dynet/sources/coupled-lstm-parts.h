@@ -3,6 +3,9 @@
 
 // Operations on blocks on the CPU; coupled-lstm-gpu.h has those of GPUs. nodes-coupled-lstm.h says why.
 
+#include <cstdint>
+#include <vector>
+
 #include "dynet/nodes-coupled-lstm.h"
 #ifndef __CUDACC__
 #include "dynet/products.h"
@@ -25,6 +28,14 @@ typedef Eigen::Map<Eigen::ArrayXf> Column;
 inline Matrix matrix(const Block& b) { return Matrix(b.v, b.m, b.n, Eigen::OuterStride<>(b.stride)); }
 inline Column column(const Block& b, unsigned k) { return Column(b.v + size_t(k) * b.stride, b.m); }
 
+// The auxiliary memory of a node that keeps it for derivatives; of others memory that the next node uses again.
+inline void* room(const Device_CPU&, bool keeps, void* aux_mem, size_t floats) {
+  thread_local std::vector<float> shared;
+  if (keeps) return aux_mem;
+  constexpr std::uintptr_t line = 64;  // bytes of a cache line, with which DyNet's memory begins, too
+  if (shared.size() < floats + line) shared.resize(floats + line);
+  return reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(shared.data()) + line - 1) & ~(line - 1));
+}
 // y += a * b, with a in panels
 inline void multiply_add(const Device_CPU&, const Block& a, const Block& b, const Block& y) {
   products::add_product(products::Panels{a.v, int(a.m), int(a.n)}, y.n, b.v, b.stride, y.v, y.stride);

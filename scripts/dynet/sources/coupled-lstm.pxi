@@ -5,6 +5,13 @@ cdef extern from "dynet/expr-nodes.h" namespace "dynet":
     CExpression c_coupled_lstm_step "dynet::coupled_lstm_step" (const vector[CExpression]& args, float p) except +
     CExpression c_coupled_lstm_forest "dynet::coupled_lstm_forest" (const vector[CExpression]& args, const vector[int]& parents, const vector[unsigned]& level_ends, float p) except +
 
+cdef extern from "dynet/nodes-coupled-lstm.h" namespace "dynet::coupled_lstm":
+    bint c_keeps_for_derivatives "dynet::coupled_lstm::keeps_for_derivatives"
+
+cdef keep_for_derivatives(bint wanted):
+    global c_keeps_for_derivatives
+    c_keeps_for_derivatives = wanted
+
 cdef class CoupledLSTMCell:
     """One layer of CoupledLSTMBuilder, a step of which is one node of the graph.
 

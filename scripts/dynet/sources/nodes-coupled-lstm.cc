@@ -90,7 +90,8 @@ inline void add_input_gradient(const Device_CPU& dev, const CoupledLSTMWeights& 
 
 #endif
 
-inline void differentiate_once(bool& is_differentiated) {
+inline void differentiate_once(bool& is_differentiated, bool keeps) {
+  DYNET_ARG_CHECK(keeps, "derivatives of a coupled LSTM are asked for in a graph that was begun without them");
   DYNET_ARG_CHECK(!is_differentiated, "derivatives of a coupled LSTM are asked for twice: renew the graph");
   is_differentiated = true;
 }
@@ -145,7 +146,8 @@ Dim CoupledLSTMStep::dim_forward(const vector<Dim>& xs) const {
 }
 
 size_t CoupledLSTMStep::aux_storage_size() const {
-  return coupled_lstm::floats_of_step(w.hidden, w.input, p > 0) * dim.bd * sizeof(float);
+  const bool is_needed = keeps || device->type == DeviceType::GPU;
+  return is_needed ? coupled_lstm::floats_of_step(w.hidden, w.input, p > 0) * dim.bd * sizeof(float) : 0;
 }
 
 int CoupledLSTMStep::autobatch_sig(const ComputationGraph& cg, SigMap& sm) const {
@@ -190,9 +192,10 @@ Dim CoupledLSTMForest::dim_forward(const vector<Dim>& xs) const {
 }
 
 size_t CoupledLSTMForest::aux_storage_size() const {
-  // also the states before, and on a GPU parents and the ends of levels
-  const size_t numbers = device->type == DeviceType::GPU ? 2 : 0;
-  return (coupled_lstm::floats_of_step(w.hidden, w.input, p > 0) + 2 * w.hidden + numbers) * dim.bd * sizeof(float);
+  // on a GPU also parents and the ends of levels
+  const bool is_on_gpu = device->type == DeviceType::GPU;
+  if (!keeps && !is_on_gpu) return 0;
+  return (coupled_lstm::floats_of_state(w.hidden, w.input, p > 0) + 2 * is_on_gpu) * dim.bd * sizeof(float);
 }
 
 #endif
@@ -253,7 +256,7 @@ template <class MyDevice>
 void CoupledLSTMStep::forward_dev_impl(const MyDevice& dev, const vector<const Tensor*>& xs, Tensor& fx) const {
   using namespace coupled_lstm;
   is_differentiated = false;
-  Layout l = layout(w, p, *xs[X], fx, aux_mem);
+  Layout l = layout(w, p, *xs[X], fx, room(dev, keeps, aux_mem, floats_of_step(w.hidden, w.input, p > 0) * fx.d.bd));
   if (xs.size() > STATE) l.go_on_from(block(*xs[STATE]));
   read_input(dev, w, p, l);
   step(dev, w, l);
@@ -271,7 +274,7 @@ void CoupledLSTMStep::backward_dev_impl(const MyDevice& dev,
   if (xs.size() > STATE) l.go_on_from(block(*xs[STATE]));
   // the weights are always asked for, and first: the others find the derivatives of the logits ready
   if (i == SHARED) {
-    differentiate_once(is_differentiated);
+    differentiate_once(is_differentiated, keeps);
     differentiate(dev, w, l, block(dEdf));
     w.differentiated.push_back(l.differentiated(l.has_state ? 0 : l.n));
   } else if (i == X) {
@@ -307,7 +310,7 @@ template <class MyDevice>
 void CoupledLSTMForest::forward_dev_impl(const MyDevice& dev, const vector<const Tensor*>& xs, Tensor& fx) const {
   using namespace coupled_lstm;
   is_differentiated = false;
-  const ForestLayout l(w, p, xs, fx, aux_mem);
+  const ForestLayout l(w, p, xs, fx, room(dev, keeps, aux_mem, floats_of_state(w.hidden, w.input, p > 0) * fx.d.bd));
   read_input(dev, w, p, l);
 #ifdef __CUDACC__
   upload_levels(dev, parents, level_ends, l.room_of_levels);
@@ -343,7 +346,7 @@ void CoupledLSTMForest::backward_dev_impl(const MyDevice& dev,
     return;
   }
   // the weights are always asked for, and first: x and the states given find the derivatives of the logits ready
-  differentiate_once(is_differentiated);
+  differentiate_once(is_differentiated, keeps);
 #ifdef __CUDACC__
   run_backward(dev, levels_of(*this, w.weights, l, block(dEdf), l.is_given ? block(*xs[STATE]) : Block{}, l.room_of_levels));
 #else

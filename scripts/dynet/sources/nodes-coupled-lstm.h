@@ -12,6 +12,12 @@
 
 namespace dynet {
 
+namespace coupled_lstm {
+// Whether steps that are made from now on keep what their derivatives need: on the CPU this is five times as much as
+// their states, and a search needs none of it.
+inline bool keeps_for_derivatives = true;
+} // namespace coupled_lstm
+
 // The weights of one layer of CoupledLSTMBuilder, shared by all of its steps in a graph: each step that is
 // differentiated tells it what the derivatives of the weights are made of, and in the end these are made together.
 //
@@ -56,6 +62,7 @@ struct CoupledLSTMStep : public Node {
   }
   const CoupledLSTMWeights& w;  // of the same graph
   real p;
+  bool keeps = coupled_lstm::keeps_for_derivatives;
   mutable bool is_differentiated = false;  // which is done once: the gates are not there any more then
   DYNET_NODE_DEFINE_DEV_IMPL()
 };
@@ -74,6 +81,7 @@ struct CoupledLSTMForest : public Node {
   virtual size_t aux_storage_size() const override;
   const CoupledLSTMWeights& w;
   real p;
+  bool keeps = coupled_lstm::keeps_for_derivatives;
   mutable bool is_differentiated = false;
   std::vector<int> parents;
   std::vector<unsigned> level_ends;
