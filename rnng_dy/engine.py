@@ -143,7 +143,9 @@ def start(
     dynet_builds.require_own()
     gpu = gpu_number(settings.device)
     if gpu is not None and precision != FLOAT32:
-        raise RnngError(f"--precision {precision} is for the CPU: leave it out, or use --device cpu")
+        raise RnngError(
+            f"--precision {precision} is for the CPU: leave it out, or use --device cpu"
+        )
     import dynet_config
 
     dynet_config.set(

@@ -90,8 +90,8 @@ def sentences(part: str) -> list[Sentence]:
         (folder / f"{part}.{ending}").write_text(text, encoding="utf-8")
     name = str(folder / part)
     decode(name)
-    own_tags = scores(name, WAYS[0], gold_tags=False)
-    decoded = zip(*[scores(name, way) for way in WAYS], strict=True)
+    own_tags = scores(f"{name}.trees", f"{name}.{WAYS[0]}", gold_tags=False)
+    decoded = zip(*[scores(f"{name}.trees", f"{name}.{way}") for way in WAYS], strict=True)
     sampled = read_sampled(f"{name}.props", f"{name}.scores")
     genres = Path(f"{name}.genres").read_text(encoding="utf-8").split("\n")[:-1]
     columns = zip(genres, own_tags, decoded, sampled, strict=True)
@@ -116,12 +116,10 @@ def decode(name: str) -> None:
     make(f"{name}.map-mbr", f"{rerank} --decode mbr")
 
 
-def scores(name: str, way: str, gold_tags: bool = True) -> list[SentenceScore]:
-    """Return the score of each sentence."""
-    gold, system = (
-        TreeLines(path, read_tree_lines(path)) for path in (f"{name}.trees", f"{name}.{way}")
-    )
-    return [line.score for line in scored_lines(gold, system, gold_tags=gold_tags)]
+def scores(gold: str, system: str, gold_tags: bool = True) -> tuple[SentenceScore, ...]:
+    """Return the score of each tree of a system's file."""
+    golds, systems = (TreeLines(path, read_tree_lines(path)) for path in (gold, system))
+    return tuple(line.score for line in scored_lines(golds, systems, gold_tags=gold_tags))
 
 
 if __name__ == "__main__":

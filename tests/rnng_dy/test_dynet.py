@@ -154,6 +154,26 @@ def test_a_forest_of_states_is_their_steps_one_by_one():
         assert together == pytest.approx(one_by_one, abs=5e-6)
 
 
+@pytest.mark.parametrize("p", [0.0, 0.4])
+def test_a_graph_without_derivatives_has_the_same_states_and_says_so(p):
+    rows = np.random.default_rng(4).normal(0, 1, (len(PARENTS), INPUTS))
+    found = []
+    for derivatives in (True, False):
+        cell, _, _ = lstms()
+        dy.renew_cg(derivatives=derivatives)
+        dy.reset_random_seed(5)
+        inputs = [dy.inputTensor(x) for x in rows]
+        forest = cell.forest(dy.concatenate_to_batch(inputs), PARENTS, ENDS, p)
+        # steps that are batched with each other, and one after them
+        steps = [cell.step(x, None, p) for x in inputs]
+        steps.append(cell.step(inputs[0], steps[1], p))
+        found.append([state.npvalue() for state in (forest, *steps)])
+    assert all(map(np.array_equal, *found))
+    for states in (forest, steps[-1]):
+        with pytest.raises(ValueError, match="in a graph that was begun without them"):
+            dy.sum_batches(dy.sum_elems(states)).backward()
+
+
 def test_derivatives_of_weights_are_of_all_that_read_them_in_a_graph():
     # more columns than are multiplied at a time
     lengths = (300, 1, 7, 255)

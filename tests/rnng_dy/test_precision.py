@@ -26,8 +26,8 @@ possible = pytest.mark.skipif(
 def data(tmp_path):
     lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)[:30]
     (tmp_path / "trees").write_text("".join(lines), encoding="utf-8")
-    run(tmp_path, *"oracle --train trees trees -o oracle".split())
-    run(tmp_path, *"oracle --train trees trees --generative -o gen.oracle".split())
+    command(tmp_path, "oracle --train trees trees -o oracle")
+    command(tmp_path, "oracle --train trees trees --generative -o gen.oracle")
     return tmp_path
 
 
@@ -107,5 +107,5 @@ def test_a_processor_without_such_products_refuses(monkeypatch):
         raise ValueError("this processor does not multiply bfloat16 numbers (AVX512_BF16)")
 
     monkeypatch.setitem(engine.dy.__dict__, "multiply_bfloat16", fail)
-    with pytest.raises(RnngError, match="AVX512_BF16.: use --precision float32"):
+    with pytest.raises(RnngError, match=r"AVX512_BF16.: use --precision float32"):
         engine._multiply_bfloat16()
