@@ -13,7 +13,7 @@ from oracle.errors import RnngError
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.search.model import Configuration, Model, unlinked
 
-MAX_STATES = 15000
+MAX_STATES = 8000
 """Configurations per graph; later ones are computed in a new graph. Smaller graphs are slower."""
 
 Drawn = tuple[list[int], float]
