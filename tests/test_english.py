@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import rnng_dy
 from oracle.brackets import parse_line
 from rnng_dy import known_models, model_card
 from rnng_dy.evaluation.evalb import SCORED, SentenceScore
-from scripts.english import figures, treebanks
+from scripts.english import figures, treebanks, unlabelled
 from tests.commands import invoke
 
 NAMES = ("english", "english-generative")
@@ -92,6 +93,21 @@ def test_figures_are_those_of_each_group_of_sentences(capsys):
     assert talk == "| talk | 1 | 95.0 | 50.0 | 62.5 | 75.0 | 87.5 | 2.0 |"
     lengths = [each.length for each in found]
     assert lengths == ["1 to 10 words", "11 to 20 words", "41 words and more"]
+
+
+def test_unlabelled_sentences_are_of_documents_without_trees(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "masc" / "letters").mkdir(parents=True)
+    (tmp_path / "masc" / "letters" / "known.mrg").touch()
+    unseen, kept_back = (
+        "It_PRP works_VBZ ._. \n No_UH !_. trailing_VBG",
+        next(iter(treebanks.DOCUMENTS)),
+    )
+    with zipfile.ZipFile(tmp_path / "masc_tagged.zip", "w") as archive:
+        for document in ("known", "unseen", kept_back):
+            archive.writestr(f"masc_tagged/written/{document}.txt", unseen)
+        archive.writestr("masc_tagged/README", unseen)
+    assert list(unlabelled.tagged_text(tmp_path)) == [["It", "works", "."], ["No", "!"]]
 
 
 @pytest.mark.slow

@@ -30,9 +30,9 @@ def main() -> None:
         print(f"| {domain} |", *cells, sep="", flush=True)
 
 
-def lines(treebank: str) -> list[str]:
-    """Return the training trees of a treebank."""
-    return Path(f"{treebank}.train.trees").read_text(encoding="utf-8").splitlines(keepends=True)
+def lines(treebank: str, part: str = "train") -> list[str]:
+    """Return the trees of a part of a treebank."""
+    return Path(f"{treebank}.{part}.trees").read_text(encoding="utf-8").splitlines(keepends=True)
 
 
 def train(domain: str, trees: list[str]) -> None:
