@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -41,6 +42,22 @@ def test_the_benchmark_of_models_measures_everything_and_compares(tmp_path):
     [parse] = (line.split() for line in lines if line.startswith("parse "))
     assert float(parse[-1]) == pytest.approx(rows["parse"]["per_second"] / 2, abs=0.006)
     assert len(lines) == 2 + len(rows)
+
+
+def test_the_benchmark_of_growth_draws_each_curve_with_its_exponent(tmp_path):
+    lines = lines_of(tmp_path, "growth", "--tiny", "-o", "drawn.svg")
+    fitted = dict(line.split(" exponent ") for line in lines if " exponent " in line)
+    assert len(fitted) == 9
+    drawn = ElementTree.parse(tmp_path / "drawn.svg").getroot()
+    tag = "{http://www.w3.org/2000/svg}"
+    texts = [text.text for text in drawn.iter(f"{tag}text") if "exponent" in text.text]
+    names = {name.split(",")[0].strip() for name in fitted}
+    assert [float(text.split()[-1]) for text in texts] == [
+        float(slope) for slope in fitted.values()
+    ]
+    assert {text.split(":")[0] for text in texts} == names
+    points = [title.text for circle in drawn.iter(f"{tag}circle") for title in circle]
+    assert len(points) == 2 * len(fitted)
 
 
 @pytest.mark.parametrize("kind", ["discriminative", "generative"])

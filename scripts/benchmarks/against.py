@@ -16,7 +16,7 @@ from typing import NamedTuple
 import click
 
 from scripts.benchmarks.data import SUFFIXES, write_data, write_first
-from scripts.benchmarks.measuring import in_turns, print_row
+from scripts.benchmarks.measuring import apart, in_turns, print_row
 
 TRAINED = {"discriminative": 1600, "generative": 400}
 """Training sentences of the rows that measure training."""
@@ -72,7 +72,7 @@ def main(checkout: Path, turns: int, only: str) -> None:
         Program(Path(__file__).parents[2], sys.executable),
     ]
     with tempfile.TemporaryDirectory() as folder:
-        print(write_data(Path(folder)))
+        print(apart(write_data, folder))
         _prepare(programs[0], folder)
         print_row(HEAD, "", "cpu s", "ratio", "wall s", "ratio", "peak MB", "ratio")
         for work in _works():

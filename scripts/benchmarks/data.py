@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import partial
 from itertools import accumulate
@@ -22,13 +23,15 @@ from rnng_dy import registry
 from rnng_dy.training.development import encode_possible
 
 TEST = 245
+LENGTHS = (10, 25, 50, 100, 200, 300)
+"""Numbers of words of the sentences in parts of their own."""
 OWN = Path(oracle.__file__).parent / "data" / "tiny.trees"
 """The package's own trees."""
 SUFFIXES = {"discriminative": "oracle", "generative": "gen.oracle"}
 """File name endings of the oracles of each kind of model."""
 
 
-def write_data(folder: Path) -> str:
+def write_data(folder: str | os.PathLike) -> str:
     """Write train and test oracles of NLTK's treebank sample or, without it, the package's own trees; say which."""
     try:
         name = "NLTK's treebank sample"
@@ -42,13 +45,13 @@ def write_data(folder: Path) -> str:
     train, test = trees[:cut], trees[cut:]
     unknown = UnknownWords("berkeley", known_words(words(located.tree) for located in train))
     parts = {"train": train, "test": test}
-    parts |= {f"words{n}": [long_tree(test, n)] * 4 for n in (10, 25, 50, 100, 200, 300)}
+    parts |= {f"words{n}": [long_tree(test, n)] * 4 for n in LENGTHS}
     for part, located in parts.items():
         for kind, suffix in SUFFIXES.items():
             sentences = make_oracle(
                 located, unknown, generative=registry.kind(kind).generates_words
             )
-            with (folder / f"{part}.{suffix}").open("w", encoding="utf-8") as stream:
+            with Path(folder, f"{part}.{suffix}").open("w", encoding="utf-8") as stream:
                 write_oracle(sentences, stream)
     return name
 
@@ -63,7 +66,7 @@ def write_first(count: int, oracle_file: Path, output: Path) -> int:
 def long_tree(trees: list[LocatedTree], length: int) -> LocatedTree:
     """Return a tree of about `length` words: trees side by side under one S."""
     best = min(trees, key=lambda t: abs(len(words(t.tree)) - length))
-    if len(words(best.tree)) * 2 > length:
+    if abs(len(words(best.tree)) - length) * 10 <= length:
         return best
     ends = list(accumulate(len(words(t.tree)) for t in trees))
     count = 1 + min(range(len(ends)), key=lambda i: abs(ends[i] - length))

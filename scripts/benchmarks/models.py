@@ -23,17 +23,14 @@ from oracle.transitions import TOP_DOWN
 from rnng_dy import engine, registry
 from rnng_dy.execution.memory import peak_memory
 from rnng_dy.search.greedy import parse_all
-from rnng_dy.search.sampling import sample_batch
 from rnng_dy.training.loop import TrainingLoop
 from rnng_dy.training.presets import PRESETS
-from rnng_dy.training.updates import Updater
 from scripts.benchmarks.data import examples_of, new_model, write_data, write_first
 from scripts.benchmarks.measuring import KINDS, apart, print_row
 
 TRAINED = {"discriminative": 3000, "generative": 1000}
-BATCH_SIZES = (1, 4, 16, 32)
-LENGTHS = (10, 25, 50, 100, 200, 300)
-SAMPLES = (1, 10, 100)
+BATCH_SIZES = (1, 16)
+SAMPLES = 100
 SENTENCES = 100
 SEARCHES = {
     "beam 100/5/10": (),
@@ -56,12 +53,11 @@ ROW = "{:44} {per_second:9.1f} {us_per_state:9.1f} {peak_mb:8.0f}"
 def main(output: str, compare: str | None, device: str, jobs: int, quick: bool, tiny: bool) -> None:
     """Speed and memory of training, parsing, sampling and scoring.
 
-    At the paper's sizes, on NLTK's treebank sample or, without it, the package's own trees; growth with minibatch size,
-    number of samples and sentence length. A few minutes.
+    At the paper's sizes, on NLTK's treebank sample or, without it, the package's own trees. A few minutes.
     """
     old = json.loads(Path(compare).read_text())["rows"] if compare else {}
     with tempfile.TemporaryDirectory() as folder:
-        data = write_data(Path(folder))
+        data = apart(write_data, folder)
         print(f"{data}; {platform.processor() or platform.machine()}, {device}")
         rows = {}
         ratio = [RATIO.format("ratio")] if old else []
@@ -77,22 +73,22 @@ def main(output: str, compare: str | None, device: str, jobs: int, quick: bool, 
 def _works(jobs: int, device: str, share: int) -> Iterator[tuple]:
     """Yield the name, function and arguments of every measurement, the faster ones first."""
     few = share > 10
-    lengths, samples = LENGTHS[:1] if few else LENGTHS, SAMPLES[1:2] if few else SAMPLES
     local = jobs if device == "cpu" else 1
     for kind in KINDS:
         name = f"train {kind}"
         yield f"{name}, batches of 16, {local} jobs", train, kind, 16, local, TRAINED[kind] // share
-        for size in BATCH_SIZES[2:3] if few else BATCH_SIZES:
+        for size in BATCH_SIZES[1:] if few else BATCH_SIZES:
             count = max(size, min(10 * size, SENTENCES) // share)
             yield f"{name}, batches of {size}", train, kind, size, 1, count
-        for words in lengths:
-            yield f"{name}, {words} words", train_length, kind, words
     yield "parse", parse, SENTENCES // share
-    for count in samples:
-        yield f"sample {count}", sample, count, 1, SENTENCES // 2 // share
-    for words in lengths:
-        yield f"sample 10, {words} words", sample_length, words
-    yield f"sample {samples[-1]}, {local} jobs", sample, samples[-1], local, SENTENCES // share
+    for n in dict.fromkeys((1, local)):
+        yield (
+            f"sample {SAMPLES}, {n} jobs",
+            sample,
+            SAMPLES // (5 if few else 1),
+            n,
+            SENTENCES // 2 // share,
+        )
     for name, options in SEARCHES.items():
         for n in dict.fromkeys((1, local)):
             yield f"surprisal, {name}, {n} jobs", search, n, SENTENCES // 2 // share, *options
@@ -120,42 +116,15 @@ def train(folder: str, device: str, kind: str, batch_size: int, jobs: int, count
     return _row(len(examples), states, run.state.seconds)
 
 
-def train_length(folder: str, device: str, kind: str, words: int) -> dict:
-    """Measure training with one sentence of a certain length."""
-    engine.start(device)
-    model = registry.load(Path(folder) / kind)
-    examples = examples_of(model, f"words{words}", Path(folder))
-    updater = Updater(model, examples, PRESETS["fast", kind])
-    updater.update([0], 0, 1e-3)
-    start = time.perf_counter()
-    for i in range(len(examples)):
-        updater.update([i], i, 1e-3)
-    states = sum(len(example.actions) for example in examples)
-    return _row(len(examples), states, time.perf_counter() - start)
-
-
 def parse(folder: str, device: str, count: int) -> dict:
     """Measure greedy parsing."""
-    parser, tokens = _parser(folder, device, "test", count)
+    engine.start(device)
+    parser = registry.load(Path(folder, "discriminative"))
+    tokens = [e.tokens for e in examples_of(parser, "test", Path(folder))[:count]]
     start = time.perf_counter()
     results = parse_all(parser, tokens, [len(t.words) for t in tokens])
     states = sum(len(actions) for actions, _ in results)
     return _row(len(tokens), states, time.perf_counter() - start)
-
-
-def sample_length(folder: str, device: str, words: int) -> dict:
-    """Measure ten samples of sentences of a certain length."""
-    parser, tokens = _parser(folder, device, f"words{words}", 2)
-    start = time.perf_counter()
-    drawn = [sample_batch(parser, [t], 10, 0.8, [[i]])[0] for i, t in enumerate(tokens)]
-    states = sum(len(actions) for samples in drawn for actions, _ in samples)
-    return _row(len(tokens), states, time.perf_counter() - start)
-
-
-def _parser(folder: str, device: str, part: str, count: int) -> tuple:
-    engine.start(device)
-    parser = registry.load(Path(folder) / "discriminative")
-    return parser, [e.tokens for e in examples_of(parser, part, Path(folder))[:count]]
 
 
 def sample(folder: str, device: str, samples: int, jobs: int, count: int) -> dict:
