@@ -88,7 +88,7 @@ def _growths() -> list[Growth]:
         Growth("words in the sentence", "ms per sentence", LENGTHS, of_lengths),
         Growth("sentences per update", "ms per sentence", (1, 4, 16, 64), of_batches),
         Growth("samples", "ms per sentence", (1, 10, 100, 1000), {"sample": (draw,)}),
-        Growth("beam", "ms per word", (10, 30, 100, 300, 1000), {"surprisal": (search,)}),
+        Growth("beam", "ms per word", (20, 50, 100, 200, 500, 1000), {"surprisal": (search,)}),
         Growth("vocabulary", "ms per sentence", (5000, 10_000, 20_000, 50_000), of_words),
         Growth("sentences in the oracle", "ms", (1000, 3000, 10_000, 30_000), {"read it": (read,)}),
     ]

@@ -30,7 +30,6 @@ from scripts.benchmarks.measuring import KINDS, apart, print_row
 
 TRAINED = {"discriminative": 3000, "generative": 1000}
 BATCH_SIZES = (1, 16)
-SAMPLES = 100
 SENTENCES = 100
 SEARCHES = {
     "beam 100/5/10": (),
@@ -81,14 +80,9 @@ def _works(jobs: int, device: str, share: int) -> Iterator[tuple]:
             count = max(size, min(10 * size, SENTENCES) // share)
             yield f"{name}, batches of {size}", train, kind, size, 1, count
     yield "parse", parse, SENTENCES // share
+    samples = 20 if few else 100
     for n in dict.fromkeys((1, local)):
-        yield (
-            f"sample {SAMPLES}, {n} jobs",
-            sample,
-            SAMPLES // (5 if few else 1),
-            n,
-            SENTENCES // 2 // share,
-        )
+        yield f"sample 100, {n} jobs", sample, samples, n, SENTENCES // share
     for name, options in SEARCHES.items():
         for n in dict.fromkeys((1, local)):
             yield f"surprisal, {name}, {n} jobs", search, n, SENTENCES // 2 // share, *options
