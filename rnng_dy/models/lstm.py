@@ -8,7 +8,7 @@ from itertools import accumulate
 import numpy as np
 
 from rnng_dy.engine import dy
-from rnng_dy.models.vectors import NOWHERE, Vector, gather, mark_computed, usable_graphs
+from rnng_dy.models.vectors import NEVER, NOWHERE, Vector, gather, mark_computed, pending, usable_graphs
 from rnng_dy.parameters import ParameterStore
 
 
@@ -40,20 +40,37 @@ class Lstm:
         ]
         self.start = LstmState(None, None)
         """The state before the first input: h = c = 0."""
-        mark_computed([self.start], (), [np.zeros((2 * hidden, 1), np.float32)] * layers)
+        mark_computed([self.start], (), [np.zeros((1, 2 * hidden), np.float32)] * layers)
+        self._shared: dict[tuple[LstmState, Vector], LstmState] = {}
+        self._graph_of_shared = NEVER
 
-    def read(self, vectors: Iterable[Vector]) -> list[LstmState]:
-        """Note the states after each vector of a sequence that begins at `start`."""
+    def read(self, vectors: Iterable[Vector], dropout: float = 1.0) -> list[LstmState]:
+        """Note the states after each vector of a sequence that begins at `start`.
+
+        Sequences that will be computed without dropout in the current graph share the states of equal beginnings.
+        """
+        shared = {} if dropout else self._shared_states()
         states, state = [], self.start
         for vector in vectors:
-            state = LstmState(state, vector)
-            states.append(state)
+            after = shared.get((state, vector))
+            if after is None:
+                after = shared[state, vector] = LstmState(state, vector)
+            states.append(state := after)
         return states
+
+    def _shared_states(self) -> dict[tuple[LstmState, Vector], LstmState]:
+        """Return the states of the current graph that sequences share, by the state before and the vector read."""
+        if self._graph_of_shared != dy.cg_version():
+            self._graph_of_shared, self._shared = dy.cg_version(), {}
+        return self._shared
 
     @staticmethod
     def schedule(states: Iterable[LstmState]) -> Schedule:
         """Return the states that the current graph lacks, among these states and their predecessors."""
-        usable = usable_graphs()
+        usable, states = usable_graphs(), pending(states)
+        if all([state.before.batch.graph in usable for state in states]):
+            # a step of a search: faster than the general case below
+            return [states] if states else []
         levels: Schedule = []
         level_of: dict[LstmState, int] = {}
         for state in states:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -23,18 +24,24 @@ NEVER, KEPT = -1, -2
 class BatchedVectors:
     """Vectors side by side: expressions, such as the layers of an LSTM, with one batch element per vector."""
 
-    __slots__ = ("_expressions", "_values", "graph")
+    __slots__ = ("_entered", "_expressions", "_values", "graph")
 
     def __init__(self, expressions: Sequence[dy.Expression], values: Sequence[np.ndarray] = ()):
-        """Hold expressions, or `values`, shape (dimension, vectors) each, which replace them in any graph."""
+        """Hold expressions, or `values`, shape (vectors, dimension) each, which become those of any graph."""
         self._expressions, self._values = expressions, values
         self.graph = KEPT if values else dy.cg_version() if expressions else NEVER
+        self._entered = self.graph
 
-    def expressions(self, elements: Sequence[int], first: int) -> Sequence[dy.Expression]:
-        """Return the expressions from number `first` in the current graph; kept vectors only with these elements."""
-        if not self._values:
-            return self._expressions[first:]
-        return [dy.inputTensor(x[:, elements], batched=True) for x in self._values[first:]]
+    def expressions(self, first: int = 0) -> Sequence[dy.Expression]:
+        """Return the expressions from number `first` in the current graph."""
+        if self._values and self._entered != dy.cg_version():
+            self._entered = dy.cg_version()
+            self._expressions = [dy.inputTensor(x.T, batched=True) for x in self._values]
+        return self._expressions[first:]
+
+    def values(self, elements: Sequence[int]) -> list[np.ndarray]:
+        """Return the values of some elements, shape (elements, dimension) per expression; may run the graph."""
+        return [x[elements] for x in self._values or map(as_rows, self._expressions)]
 
 
 NOWHERE = BatchedVectors(())
@@ -123,17 +130,10 @@ def gather(vectors: Sequence[Vector], first: int = 0, rows: int = 0) -> Sequence
     elements = [v.index for v in vectors]
     numbers: dict[BatchedVectors, int] = {}
     arguments = [numbers.setdefault(v.batch, len(numbers)) for v in vectors]
-    # only these elements of kept vectors enter the graph
-    kept: dict[BatchedVectors, list[int]] = {b: [] for b in numbers if b.graph == KEPT}
-    if kept:
-        for k, vector in enumerate(vectors):
-            if vector.batch in kept:
-                kept[vector.batch].append(vector.index)
-                elements[k] = len(kept[vector.batch]) - 1
-    found = [batch.expressions(kept.get(batch, ()), first) for batch in numbers]
-    if len(found) == 1 and not rows and _are_all(elements, found[0][0]):
-        return found[0]
-    columns = zip(*found, strict=True)
+    batches = [batch.expressions(first) for batch in numbers]
+    if len(batches) == 1 and not rows and _are_all(elements, batches[0][0]):
+        return batches[0]
+    columns = zip(*batches, strict=True)
     return [dy.gather_batch_elems(list(xs), arguments, elements, rows) for xs in columns]
 
 
@@ -175,11 +175,16 @@ def keep(vectors: Iterable[Vector]) -> None:
     """Let computed vectors outlive the current graph; reads their values, which runs the graph."""
     of_batch: dict[BatchedVectors, dict[Vector, None]] = defaultdict(dict)
     for vector in vectors:
-        if vector.batch.graph != KEPT:
-            of_batch[vector.batch][vector] = None
-    for batch, kept in of_batch.items():
-        elements = [v.index for v in kept]
-        mark_computed(kept, (), [as_rows(x).T[:, elements] for x in batch.expressions((), 0)])
+        of_batch[vector.batch][vector] = None
+    # vectors of equal sizes come together, also with those kept before, so that none is kept longer than needed
+    of_sizes = defaultdict(list)
+    for batch, members in of_batch.items():
+        values = batch.values([v.index for v in members])
+        of_sizes[tuple(x.shape[1] for x in values)].append((members, values))
+    for parts in of_sizes.values():
+        members, values = zip(*parts, strict=True)
+        layers = zip(*values, strict=True)
+        mark_computed(chain(*members), (), [np.concatenate(layer) for layer in layers])
 
 
 def as_rows(vectors: dy.Expression) -> np.ndarray:

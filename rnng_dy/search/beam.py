@@ -49,7 +49,7 @@ class BeamSearch(WordSearch):
         """See `WordSearch`."""
         o = options
         sizes = BeamSizes(o.beam, o.fast_track, o.word_beam)
-        return cls(system, sizes, o.sum_all, o.like_reference, not (o.sum_all or o.like_reference))
+        return cls(system, sizes, o.sum_all, o.like_reference)
 
     def __init__(
         self,
@@ -57,19 +57,15 @@ class BeamSearch(WordSearch):
         sizes: BeamSizes = BeamSizes(),
         sum_all: bool = False,
         like_reference: bool = False,
-        early_stop: bool = True,
     ):
         """Set sizes and variants; `sum_all` adds up all partial trees of a word, not the word beam alone.
 
-        A round is the last one if as many partial trees as the beam holds have reached the word. With `early_stop` it
-        is also the last one if no open partial tree can enter the word beam any more.
         Raises RnngError for impossible sizes.
         """
         if min(sizes.beam, sizes.word_beam) < 1 or sizes.fast_track < 0:
             raise RnngError(f"{sizes}: beam and word beam from 1 on, fast track from 0 on")
         self._system, self._sizes = system, sizes
         self._sum_all, self._like_reference = sum_all, like_reference
-        self._early_stop = early_stop
 
     def read(self, reading: SearchState, word: int | None) -> Search[SearchState]:
         """See `WordSearch`."""
@@ -85,7 +81,7 @@ class BeamSearch(WordSearch):
     ) -> Search[SearchState]:
         following, reached = begun, _Reached(self._sizes.word_beam)
         rounds = done = 0
-        while following and not self._may_stop(following, reached):
+        while following:
             answer = yield ExpansionRequest(following, word, reached.best)
             rounds += 1
             scores, goal, dropped = self._scores(following, answer, word, any_word)
@@ -101,6 +97,7 @@ class BeamSearch(WordSearch):
             )
             others = items[~(wanted | dropped.ravel()[items])]
             following = [h for _, h in carried_out(following, answer, scores, others)]
+            following = self._hopeful(following, reached)
         return self._reading(reached, rounds, done)
 
     def _scores(
@@ -137,13 +134,19 @@ class BeamSearch(WordSearch):
         fast = behind[goal.ravel()[behind]][: self._sizes.fast_track]
         return np.concatenate([kept, fast])
 
-    def _may_stop(self, following: list[Hypothesis], reached: _Reached) -> bool:
-        if len(reached.scores) >= self._sizes.beam:
-            return True
-        if not self._early_stop or len(reached.best) < self._sizes.word_beam:
-            return False
+    def _hopeful(self, hypotheses: list[Hypothesis], reached: _Reached) -> list[Hypothesis]:
+        """Return the open partial trees with which the search for a word continues.
+
+        These are the ones that can enter the word beam. If all that reach the word count, a beam of them counts first.
+        The published program stops at that number.
+        """
+        if self._sum_all or self._like_reference:
+            if len(reached.scores) < self._sizes.beam:
+                return hypotheses
+            if self._like_reference:
+                return []
         # scores only fall
-        return max(h.score for h in following) <= reached.best[-1].score
+        return [h for h in hypotheses if h.score > reached.bound]
 
     def _reading(self, reached: _Reached, rounds: int, done: int) -> SearchState:
         beam = reached.best
@@ -172,6 +175,11 @@ class _Reached:
         self.scores: list[float] = []
         self.lexical: list[float] = []
         """log p(word | u) of all partial trees, in nats."""
+
+    @property
+    def bound(self) -> float:
+        """The score that another partial tree must exceed to be among the best."""
+        return self.best[-1].score if len(self.best) == self._size else -np.inf
 
     def add(self, found: list[Hypothesis]) -> None:
         """Add partial trees."""

@@ -13,7 +13,8 @@ from rnng_dy.models.composition import COMPOSITIONS
 from rnng_dy.models.configuration import Configuration
 from rnng_dy.models.lstm import Lstm
 from rnng_dy.models.parser_state import GENERATOR_STATES
-from rnng_dy.models.vectors import value_of
+from rnng_dy.models.vectors import Embedding, LookupTable, keep, value_of
+from rnng_dy.parameters import ParameterStore
 from rnng_dy.search.scoring import joint_log_probs
 from rnng_dy.training.presets import PRESETS
 from rnng_dy.training.updates import Updater
@@ -61,6 +62,19 @@ def test_branches_share_what_is_equal(generator):
     assert first.words is again.words is not other.words
     closed = [generator.advance(c, REDUCE).stack.reads for c in (first, again, other)]
     assert closed[0] is closed[1] is not closed[2]
+
+
+def test_sequences_that_begin_alike_share_states_in_a_graph_unless_numbers_are_dropped():
+    store = ParameterStore(1)
+    lstm, table = Lstm(store, "read", 2, 4, 4), LookupTable(store, "word", 3, 4)
+    dy.renew_cg()
+    first, second = (lstm.read([table[0], table[word]], 0.0) for word in (1, 2))
+    assert first[0] is second[0]
+    assert first[1] is not second[1]
+    dropped = [lstm.read([table[0]], 0.5)[0] for _ in range(2)]
+    assert dropped[0] is not dropped[1]
+    dy.renew_cg()
+    assert lstm.read([table[0]], 0.0)[0] is not first[0]
 
 
 def test_a_configuration_is_not_changed_by_what_follows_it(generator):
@@ -235,3 +249,19 @@ def test_what_is_kept_holds_nothing_that_came_before(composition, generative_sen
     gc.collect()
     alive = sum(isinstance(x, Configuration) for x in gc.get_objects())
     assert alive <= 1 + 4, "the one that is kept, and a few of other models"
+
+
+def test_vectors_that_are_kept_again_free_those_beside_them():
+    store = ParameterStore(1)
+    table = LookupTable(store, "word", 9, 4)
+    dy.renew_cg()
+    vectors = [Embedding(table, row) for row in range(9)]
+    value_of(vectors)
+    expected = [value_of([v]).npvalue() for v in vectors]
+    keep(vectors[:3])
+    keep(vectors[3:6])
+    dy.renew_cg()
+    old = vectors[0].batch
+    keep(vectors[2:5])
+    assert vectors[2].batch is vectors[4].batch is not old
+    assert [value_of([v]).npvalue().tolist() for v in vectors] == [x.tolist() for x in expected]

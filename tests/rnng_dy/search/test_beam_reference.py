@@ -13,7 +13,6 @@ import pytest
 from clusters.files import read_clusters
 from oracle.blocks import read_oracle
 from rnng_dy.interop.clab import import_generator
-from rnng_dy.search.beam import BeamSearch, BeamSizes
 from rnng_dy.search.surprisal import SearchOptions, measure
 
 pytestmark = pytest.mark.slow
@@ -135,17 +134,16 @@ def test_surprisals_and_measures_agree(shared, composition, sizes, records):
             assert value == pytest.approx(float(row[name]), rel=1e-5, abs=1e-4), (*place, name)
 
 
-def test_the_early_stop_finds_the_same_word_beams(shared, model, sizes, records, monkeypatch):
-    """SEARCH.md, section 2: with fewer rounds."""
-    options = options_of(sizes)
-    beam_sizes = BeamSizes(options.beam, options.fast_track, options.word_beam)
-    search = BeamSearch(model.transitions, beam_sizes, like_reference=True)
-    monkeypatch.setattr(BeamSearch, "open", lambda *_: search)
-    few = measure(model, read_sentences(shared)[:8])
-    found = [record for sentence in few for record in sentence.records]
-    rounds = other_rounds = 0
-    for record, other in zip(found, records, strict=False):
-        assert [a.actions for a in record.beam] == [a.actions for a in other.beam]
-        assert record.surprisal == pytest.approx(other.surprisal, abs=1e-4)
-        rounds, other_rounds = rounds + record.rounds, other_rounds + other.rounds
-    assert rounds < 0.9 * other_rounds
+def test_the_default_search_finds_the_same_word_beams_or_better_ones(shared, model, sizes, records):
+    """SEARCH.md, section 2: the published program stops at B SHIFTs even if a better hypothesis is open."""
+    others, compared = iter(records), 0
+    for sentence in measure(model, read_sentences(shared)[:8], options_of(sizes)):
+        pairs = list(zip(sentence.records, others, strict=False))
+        for record, other in pairs:
+            scores, other_scores = ([a.log_prob for a in r.beam] for r in (record, other))
+            assert np.all(np.array(scores) > np.array(other_scores) - 1e-4)
+            compared += 1
+            # from a better word beam on, the searches compare no more
+            if [a.actions for a in record.beam] != [a.actions for a in other.beam]:
+                break
+    assert compared > 100
