@@ -8,7 +8,15 @@ from itertools import accumulate
 import numpy as np
 
 from rnng_dy.engine import dy
-from rnng_dy.models.vectors import NEVER, NOWHERE, Vector, gather, mark_computed, pending, usable_graphs
+from rnng_dy.models.vectors import (
+    NEVER,
+    NOWHERE,
+    Vector,
+    gather,
+    mark_computed,
+    pending,
+    usable_graphs,
+)
 from rnng_dy.parameters import ParameterStore
 
 
