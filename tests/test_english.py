@@ -7,13 +7,14 @@ import re
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import rnng_dy
 from oracle.brackets import parse_line
 from rnng_dy import known_models, model_card
 from rnng_dy.evaluation.evalb import SCORED, SentenceScore
-from scripts.english import figures, treebanks, unlabelled
+from scripts.english import figures, texts, treebanks, vectors
 from tests.commands import invoke
 
 NAMES = ("english", "english-generative")
@@ -95,8 +96,7 @@ def test_figures_are_those_of_each_group_of_sentences(capsys):
     assert lengths == ["1 to 10 words", "11 to 20 words", "41 words and more"]
 
 
-def test_unlabelled_sentences_are_of_documents_without_trees(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_unlabelled_sentences_are_of_documents_without_trees(tmp_path):
     (tmp_path / "masc" / "letters").mkdir(parents=True)
     (tmp_path / "masc" / "letters" / "known.mrg").touch()
     unseen, kept_back = (
@@ -107,7 +107,23 @@ def test_unlabelled_sentences_are_of_documents_without_trees(tmp_path, monkeypat
         for document in ("known", "unseen", kept_back):
             archive.writestr(f"masc_tagged/written/{document}.txt", unseen)
         archive.writestr("masc_tagged/README", unseen)
-    assert list(unlabelled.tagged_text(tmp_path)) == [["It", "works", "."], ["No", "!"]]
+    assert list(texts.tagged_text(tmp_path, tmp_path)) == [["It", "works", "."], ["No", "!"]]
+
+
+def test_words_with_the_same_neighbours_have_like_vectors():
+    nouns, verbs = ("cat", "dog", "Bird"), ("saw", "met", "heard")
+    sentences = [["the", n, v, "a", m, "."] for n in nouns for v in verbs for m in nouns]
+    # numbers of one form share a vector, though each is rare
+    sentences += [
+        ["in", year, "."] for year in ("1990", "1991", "1992", "1990", "1991", "1992") * 2
+    ]
+    words, found = vectors.vectors_of(sentences, dimension=3)
+    unit = found / np.linalg.norm(found, axis=1, keepdims=True)
+    likeness = unit @ unit.T
+    of = {word: i for i, word in enumerate(words)}
+    assert likeness[of["cat"], of["bird"]] > 0.99 > 0.9 > likeness[of["cat"], of["saw"]]
+    assert likeness[of["saw"], of["heard"]] > 0.99
+    assert found[of["1990"]].tolist() == found[of["1992"]].tolist()
 
 
 @pytest.mark.slow

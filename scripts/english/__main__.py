@@ -14,9 +14,11 @@ from rnng_dy.model import TAGGER
 from rnng_dy.spelling import SPELLING
 from scripts.english.commands import make, run
 from scripts.english.treebanks import GENERAL, write_trees
+from scripts.english.vectors import write_vectors
 
 LICENCE = "CC BY 4.0"
 DATA = "MASC I (ANC, unrestricted), CRAFT (CC BY 3.0), GUM (CC BY 4.0): see ATTRIBUTION.md"
+VECTORS = "vectors.txt"
 PARSER = (
     "--pos --no-tagger --preset fast --lstm-input 160 --hidden 160 --dropout 0.3 --epochs 10 "
     "--evaluate-every 15000"
@@ -48,9 +50,11 @@ def main() -> None:
 
 
 def trees(archives: Path, folder: Path) -> None:
-    """Write the trees of all parts; those of development come last."""
+    """Write the trees of all parts, of which those of development come last, and the word vectors."""
     if not (folder / "dev.trees").exists():
         print(*write_trees(archives, folder), sep="\n", flush=True)
+    if not (folder / VECTORS).exists():
+        write_vectors(archives, folder, folder / VECTORS)
 
 
 def oracles(transitions: str) -> None:
@@ -84,7 +88,7 @@ def models(transitions: str) -> None:
 
 def train_parser(folder: str, train: str, dev: str, general: int) -> None:
     """Train a parser on oracles; the first `general` training sentences are those of general English."""
-    data = f"--train {train} --dev {dev} --dev-trees dev.trees"
+    data = f"--train {train} --dev {dev} --dev-trees dev.trees --pretrained {VECTORS}"
     weights = f"--gold-weight 2 --jobs 2 --gold {general}"
     run(f"train discriminative {data} --model {folder} --resume {PARSER} {weights}")
 

@@ -9,10 +9,8 @@ MASC's sentences, one parser gets the samples that a generative model of the sam
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from zipfile import ZipFile
 
 import scripts.script_start  # noqa: F401
 from oracle.brackets import parse_line
@@ -23,7 +21,8 @@ from scripts.english.__main__ import GENERATOR, PARSER
 from scripts.english.commands import make, run
 from scripts.english.domains import lines
 from scripts.english.figures import MOST, scores
-from scripts.english.treebanks import DOCUMENTS, GENERAL, TREEBANKS, write
+from scripts.english.texts import tagged_text
+from scripts.english.treebanks import GENERAL, TREEBANKS, write
 
 SEEDS = (1, 2, 3)
 TREES = "general.trees"
@@ -40,7 +39,7 @@ def main() -> None:
     make("general.tagged.trees", f"tag {TREES} --jackknife 10 --jobs 2")
     make("dev.general.trees", f"tag dev.trees --train {TREES}")
     craft = (parse_line(line).leaves() for line in lines("craft"))
-    texts = {"general": tagged_text(archives), "biomedical": craft}
+    texts = {"general": tagged_text(archives, Path()), "biomedical": craft}
     for name, sentences in texts.items():
         fitting = [f"{' '.join(s)}\n" for s in sentences if len(s) in LENGTHS]
         write(Path(f"{name}.tokens"), evenly_spaced(fitting, len(trees)))
@@ -51,21 +50,6 @@ def main() -> None:
         row(name, silver(name, singles[0], name))
     row("chosen", silver("chosen", singles[0], "general", "--choose-by", generator()))
     row("ensemble", *singles)
-
-
-def tagged_text(archives: Path) -> Iterator[list[str]]:
-    """Yield the sentences of the texts of MASC that have no trees; each ends after a token with the tag `.`."""
-    with_trees = {path.stem for path in Path("masc").rglob("*") if path.is_file()}
-    with ZipFile(archives / "masc_tagged.zip") as packed:
-        for path in map(Path, packed.namelist()):
-            if len(path.parts) == 3 and path.stem not in with_trees | DOCUMENTS.keys():
-                sentence = []
-                for token in packed.read(str(path)).decode("utf-8", "replace").split():
-                    word, _, tag = token.rpartition("_")
-                    sentence.append(word)
-                    if tag == ".":
-                        yield sentence
-                        sentence = []
 
 
 def single(seed: int) -> str:

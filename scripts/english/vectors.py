@@ -1,0 +1,96 @@
+"""Word vectors for the English parser, from the words beside each word in the texts at hand."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+
+from oracle.brackets import parse_line
+from oracle.streams import replacing
+from scripts.english.texts import speeches, tagged_text
+
+DIMENSION = 32
+LEAST = 3
+"""The least occurrences of a word that gets a vector."""
+NEIGHBOURS = 4000
+"""The number of frequent words that count as neighbours; the others are one."""
+PLACES = (-2, -1, 1, 2)
+"""The places of neighbours; a word at two places is two neighbours."""
+SCALE = 0.3
+"""The standard deviation of the numbers. One decimal of them is kept, so that the model's archive is small."""
+
+
+def write_vectors(archives: Path, folder: Path, path: Path) -> None:
+    """Write vectors in word2vec's text format, from the training trees in a folder and from texts without trees."""
+    lines = (folder / "train.trees").read_text(encoding="utf-8").splitlines()
+    with_trees = (parse_line(line).leaves() for line in lines)
+    texts = chain(with_trees, tagged_text(archives, folder), speeches(archives))
+    words, vectors = vectors_of(texts)
+    with replacing(path) as file:
+        file.write(f"{len(words)} {DIMENSION}\n")
+        for word, vector in zip(words, vectors, strict=True):
+            file.write(f"{word} {' '.join(f'{x:.1f}' for x in vector)}\n")
+
+
+def vectors_of(
+    sentences: Iterable[Sequence[str]], dimension: int = DIMENSION
+) -> tuple[list[str], np.ndarray]:
+    """Return lower-cased words and their vectors, shape (words, dimension); numbers of like form have the same vector.
+
+    They are the leading singular vectors, times the roots of the singular values, of the positive pointwise mutual
+    information between words and neighbours (Levy, Goldberg and Dagan 2015, with neighbours smoothed by 0.75).
+    """
+    lower = [[word.lower() for word in sentence] for sentence in sentences]
+    counts = Counter(chain.from_iterable(lower))
+    form_of = {word: re.sub(r"\d", "0", word) for word in counts}
+    of_form: Counter[str] = Counter()
+    for word, count in counts.items():
+        of_form[form_of[word]] += count
+    rows = {form: i for i, (form, n) in enumerate(of_form.most_common()) if n >= LEAST}
+    information = _information(_neighbours(lower, form_of, rows))
+    vectors = _leading(information, dimension)
+    vectors *= SCALE / vectors.std()
+    words = [word for word, n in counts.items() if n >= LEAST and form_of[word] in rows]
+    return words, vectors[[rows[form_of[word]] for word in words]]
+
+
+def _neighbours(
+    sentences: Iterable[Sequence[str]], form_of: dict[str, str], rows: dict[str, int]
+) -> np.ndarray:
+    """Return how often each word has each neighbour: shape (words, places * neighbours)."""
+    none, margin = len(rows), [len(rows)] * max(PLACES)
+    padded = ([*margin, *(rows.get(form_of[w], none) for w in s), *margin] for s in sentences)
+    forms = np.array(list(chain.from_iterable(padded)))
+    counts = np.zeros((none, len(PLACES), NEIGHBOURS + 1), np.float32)
+    at = np.flatnonzero(forms < none)
+    for k, place in enumerate(PLACES):
+        np.add.at(counts, (forms[at], k, np.minimum(forms[at + place], NEIGHBOURS)), 1)
+    return counts.reshape(none, -1)
+
+
+def _information(counts: np.ndarray) -> np.ndarray:
+    """Return the positive pointwise mutual information of words and neighbours, in nats."""
+    of_neighbour = counts.sum(axis=0) ** 0.75
+    shares = of_neighbour / of_neighbour.sum()
+    expected = counts.sum(axis=1, keepdims=True) * shares
+    with np.errstate(divide="ignore", invalid="ignore"):
+        information = np.log(counts / expected)
+    return np.where(counts > 0, np.maximum(information, 0), 0)
+
+
+def _leading(matrix: np.ndarray, dimension: int) -> np.ndarray:
+    """Return the leading left singular vectors times the roots of their values: shape (rows, dimension).
+
+    The method is a randomised power iteration (Halko, Martinsson and Tropp 2011).
+    """
+    start = np.random.default_rng(1).standard_normal((matrix.shape[1], dimension + 20))
+    basis = start.astype(np.float32)
+    for _ in range(4):
+        basis, _ = np.linalg.qr(matrix.T @ (matrix @ basis))
+    left, values, _ = np.linalg.svd(matrix @ basis, full_matrices=False)
+    return left[:, :dimension] * np.sqrt(values[:dimension])
