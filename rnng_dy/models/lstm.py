@@ -29,6 +29,14 @@ class LstmState(Vector):
         self.batch, self.before, self.reads = NOWHERE, before, reads
 
 
+class SharedStates(dict[tuple[LstmState, Vector], LstmState]):
+    """States by the state before and the vector read; missing ones are noted."""
+
+    def __missing__(self, read: tuple[LstmState, Vector]) -> LstmState:
+        self[read] = state = LstmState(*read)
+        return state
+
+
 Schedule = list[list[LstmState]]
 """States by level: the first level continues computed states, the others continue states of earlier levels."""
 
@@ -49,7 +57,7 @@ class Lstm:
         self.start = LstmState(None, None)
         """The state before the first input: h = c = 0."""
         mark_computed([self.start], (), [np.zeros((1, 2 * hidden), np.float32)] * layers)
-        self._shared: dict[tuple[LstmState, Vector], LstmState] = {}
+        self._shared = SharedStates()
         self._graph_of_shared = NEVER
 
     def read(self, vectors: Iterable[Vector], dropout: float = 1.0) -> list[LstmState]:
@@ -57,20 +65,16 @@ class Lstm:
 
         Sequences that will be computed without dropout in the current graph share the states of equal beginnings.
         """
-        shared = {} if dropout else self._shared_states()
         states, state = [], self.start
-        for vector in vectors:
-            after = shared.get((state, vector))
-            if after is None:
-                after = shared[state, vector] = LstmState(state, vector)
-            states.append(state := after)
-        return states
-
-    def _shared_states(self) -> dict[tuple[LstmState, Vector], LstmState]:
-        """Return the states of the current graph that sequences share, by the state before and the vector read."""
+        if dropout:
+            for vector in vectors:
+                states.append(state := LstmState(state, vector))
+            return states
         if self._graph_of_shared != dy.cg_version():
-            self._graph_of_shared, self._shared = dy.cg_version(), {}
-        return self._shared
+            self._graph_of_shared, self._shared = dy.cg_version(), SharedStates()
+        for vector in vectors:
+            states.append(state := self._shared[state, vector])
+        return states
 
     @staticmethod
     def schedule(states: Iterable[LstmState]) -> Schedule:
