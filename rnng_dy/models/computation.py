@@ -12,7 +12,15 @@ from rnng_dy.models.composition import Composition
 from rnng_dy.models.configuration import Configuration, Constituent, StackCell
 from rnng_dy.models.lstm import Lstm, LstmState
 from rnng_dy.models.parser_state import HISTORY, STACK, WORDS, ParserState
-from rnng_dy.models.vectors import Vector, dropped, keep, mark_computed, pending, usable_graphs
+from rnng_dy.models.vectors import (
+    BatchedVectors,
+    Vector,
+    dropped,
+    keep,
+    mark_computed,
+    pending,
+    usable_graphs,
+)
 from rnng_dy.sizes import Sizes
 
 STATES_OF = {
@@ -57,7 +65,7 @@ class Computation:
                 summaries[part] = dropped(h, dropout)
             u = self._state(summaries)
             _require_shape(self._state, u, self._sizes.hidden, len(waiting))
-            mark_computed(waiting, [u])
+            mark_computed(waiting, BatchedVectors([u]))
 
     def _compose(self, vectors: Iterable[Vector], dropout: float) -> None:
         """Compute the constituents among vectors: first all that wait for no other, then the rest level by level."""
@@ -79,7 +87,7 @@ class Computation:
                 self([c.configuration for c in constituents], dropout)
             composed = self._composition(constituents, dropout)
             _require_shape(self._composition, composed, self._sizes.lstm_input, len(constituents))
-            mark_computed(constituents, [composed])
+            mark_computed(constituents, BatchedVectors([composed]))
 
     def keep(self, configurations: Iterable[Configuration]) -> None:
         """Let configurations outlive the current graph, with the states that their successors need."""

@@ -11,6 +11,8 @@ from rnng_dy.engine import dy
 from rnng_dy.models.vectors import (
     NEVER,
     NOWHERE,
+    BatchedVectors,
+    KeptVectors,
     Vector,
     gather,
     mark_computed,
@@ -56,7 +58,7 @@ class Lstm:
         ]
         self.start = LstmState(None, None)
         """The state before the first input: h = c = 0."""
-        mark_computed([self.start], (), [np.zeros((1, 2 * hidden), np.float32)] * layers)
+        mark_computed([self.start], KeptVectors([np.zeros((1, 2 * hidden), np.float32)] * layers))
         self._shared = SharedStates()
         self._graph_of_shared = NEVER
 
@@ -124,7 +126,7 @@ class Lstm:
                 layers.append(x := cell.step(x, given, dropout))
             else:
                 layers.append(x := cell.forest(x, parents, ends, dropout, given))
-        mark_computed(states, layers)
+        mark_computed(states, BatchedVectors(layers))
 
     def outputs(self, states: Sequence[LstmState], dropout: float = 0.0) -> dy.Expression:
         """Return the top layer's h of states, shape (hidden,), one batch element each; missing states are computed.

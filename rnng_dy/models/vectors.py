@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -24,24 +23,34 @@ NEVER, KEPT = -1, -2
 class BatchedVectors:
     """Vectors side by side: expressions, such as the layers of an LSTM, with one batch element per vector."""
 
-    __slots__ = ("_entered", "_expressions", "_values", "graph")
+    __slots__ = ("expressions", "graph")
 
-    def __init__(self, expressions: Sequence[dy.Expression], values: Sequence[np.ndarray] = ()):
-        """Hold expressions, or `values`, shape (vectors, dimension) each, which become those of any graph."""
-        self._expressions, self._values = expressions, values
-        self.graph = KEPT if values else dy.cg_version() if expressions else NEVER
-        self._entered = self.graph
+    def __init__(self, expressions: Sequence[dy.Expression]):
+        self.expressions = expressions
+        self.graph = dy.cg_version() if expressions else NEVER
 
-    def expressions(self, first: int = 0) -> Sequence[dy.Expression]:
-        """Return the expressions from number `first` in the current graph."""
-        if self._values and self._entered != dy.cg_version():
-            self._entered = dy.cg_version()
-            self._expressions = [dy.inputTensor(x.T, batched=True) for x in self._values]
-        return self._expressions[first:]
 
-    def values(self, elements: Sequence[int]) -> list[np.ndarray]:
-        """Return the values of some elements, shape (elements, dimension) per expression; may run the graph."""
-        return [x[elements] for x in self._values or map(as_rows, self._expressions)]
+class KeptVectors:
+    """Values of vectors side by side; a vector enters a graph when it is needed there, once."""
+
+    __slots__ = ("_graph", "_places", "_values")
+    graph = KEPT
+
+    def __init__(self, values: Sequence[np.ndarray]):
+        """Hold an array for each expression of the vectors: shape (vectors, dimension)."""
+        self._values, self._graph = values, NEVER
+        self._places: dict[int, tuple[BatchedVectors, int]] = {}
+
+    def places(self, elements: Iterable[int]) -> list[tuple[BatchedVectors, int]]:
+        """Return the place of each of some vectors in the current graph: a batch, and the element there."""
+        if self._graph != dy.cg_version():
+            self._graph, self._places = dy.cg_version(), {}
+        elements = list(elements)
+        if entering := [e for e in dict.fromkeys(elements) if e not in self._places]:
+            inputs = [dy.inputTensor(x[entering].T, batched=True) for x in self._values]
+            batch = BatchedVectors(inputs)
+            self._places.update((e, (batch, index)) for index, e in enumerate(entering))
+        return [self._places[e] for e in elements]
 
 
 NOWHERE = BatchedVectors(())
@@ -51,7 +60,7 @@ class Vector:
     """A noted vector; once computed, it is batch element `index` of `batch`, and before that it has no `index`."""
 
     __slots__ = ("batch", "index")
-    batch: BatchedVectors
+    batch: BatchedVectors | KeptVectors
     index: int
     level = 0
     """The length of the longest chain of compositions that makes the vector, its own included."""
@@ -107,13 +116,8 @@ def pending(vectors: Iterable[Vector]) -> list[Vector]:
     return list(dict.fromkeys([v for v in vectors if v.batch.graph not in usable]))
 
 
-def mark_computed(
-    vectors: Iterable[Vector],
-    expressions: Sequence[dy.Expression],
-    values: Sequence[np.ndarray] = (),
-) -> None:
-    """Mark vectors as computed: they are the batch elements of the expressions, or of kept values, in order."""
-    batch = BatchedVectors(expressions, values)
+def mark_computed(vectors: Iterable[Vector], batch: BatchedVectors | KeptVectors) -> None:
+    """Mark vectors as computed: they are the elements of a batch, in order."""
     for index, vector in enumerate(vectors):
         vector.batch, vector.index = batch, index
 
@@ -127,13 +131,18 @@ def gather(vectors: Sequence[Vector], first: int = 0, rows: int = 0) -> Sequence
     if not vectors:
         raise ValueError("no vectors to gather")
     _look_up(pending(vectors))
-    elements = [v.index for v in vectors]
+    batches, elements = [v.batch for v in vectors], [v.index for v in vectors]
+    for kept in [batch for batch in dict.fromkeys(batches) if batch.graph == KEPT]:
+        at = [k for k, batch in enumerate(batches) if batch is kept]
+        places = kept.places([elements[k] for k in at])
+        for k, place in zip(at, places, strict=True):
+            batches[k], elements[k] = place
     numbers: dict[BatchedVectors, int] = {}
-    arguments = [numbers.setdefault(v.batch, len(numbers)) for v in vectors]
-    batches = [batch.expressions(first) for batch in numbers]
-    if len(batches) == 1 and not rows and _are_all(elements, batches[0][0]):
-        return batches[0]
-    columns = zip(*batches, strict=True)
+    arguments = [numbers.setdefault(batch, len(numbers)) for batch in batches]
+    found = [batch.expressions[first:] for batch in numbers]
+    if len(found) == 1 and not rows and _are_all(elements, found[0][0]):
+        return found[0]
+    columns = zip(*found, strict=True)
     return [dy.gather_batch_elems(list(xs), arguments, elements, rows) for xs in columns]
 
 
@@ -142,7 +151,7 @@ def _look_up(embeddings: Iterable[Embedding]) -> None:
     for embedding in embeddings:
         by_source[embedding.source].append(embedding)
     for source, of_source in by_source.items():
-        mark_computed(of_source, [source([e.row for e in of_source])])
+        mark_computed(of_source, BatchedVectors([source([e.row for e in of_source])]))
 
 
 def value_of(vectors: Sequence[Vector]) -> dy.Expression:
@@ -175,16 +184,11 @@ def keep(vectors: Iterable[Vector]) -> None:
     """Let computed vectors outlive the current graph; reads their values, which runs the graph."""
     of_batch: dict[BatchedVectors, dict[Vector, None]] = defaultdict(dict)
     for vector in vectors:
-        of_batch[vector.batch][vector] = None
-    # vectors of equal sizes come together, also with those kept before, so that none is kept longer than needed
-    of_sizes = defaultdict(list)
-    for batch, members in of_batch.items():
-        values = batch.values([v.index for v in members])
-        of_sizes[tuple(x.shape[1] for x in values)].append((members, values))
-    for parts in of_sizes.values():
-        members, values = zip(*parts, strict=True)
-        layers = zip(*values, strict=True)
-        mark_computed(chain(*members), (), [np.concatenate(layer) for layer in layers])
+        if vector.batch.graph != KEPT:
+            of_batch[vector.batch][vector] = None
+    for batch, kept in of_batch.items():
+        elements = [v.index for v in kept]
+        mark_computed(kept, KeptVectors([as_rows(x)[elements] for x in batch.expressions]))
 
 
 def as_rows(vectors: dy.Expression) -> np.ndarray:

@@ -251,17 +251,24 @@ def test_what_is_kept_holds_nothing_that_came_before(composition, generative_sen
     assert alive <= 1 + 4, "the one that is kept, and a few of other models"
 
 
-def test_vectors_that_are_kept_again_free_those_beside_them():
-    store = ParameterStore(1)
-    table = LookupTable(store, "word", 9, 4)
+def test_kept_vectors_enter_a_graph_once_and_only_if_they_are_needed(monkeypatch):
+    table = LookupTable(ParameterStore(1), "word", 9, 4)
     dy.renew_cg()
     vectors = [Embedding(table, row) for row in range(9)]
-    value_of(vectors)
-    expected = [value_of([v]).npvalue() for v in vectors]
-    keep(vectors[:3])
-    keep(vectors[3:6])
+    expected = value_of(vectors).npvalue()
+    keep(vectors)
+    entered, input_tensor = [], dy.inputTensor
+
+    def noted(values, batched):
+        entered.append(values.shape[1])
+        return input_tensor(values, batched=batched)
+
+    monkeypatch.setattr(dy, "inputTensor", noted)
     dy.renew_cg()
-    old = vectors[0].batch
-    keep(vectors[2:5])
-    assert vectors[2].batch is vectors[4].batch is not old
-    assert [value_of([v]).npvalue().tolist() for v in vectors] == [x.tolist() for x in expected]
+    for numbers in ([2, 3], [3, 2, 3], [3, 8], [8]):
+        some = value_of([vectors[n] for n in numbers])
+        assert some.npvalue().reshape(4, -1).tolist() == expected[:, numbers].tolist()
+    assert entered == [2, 1]
+    dy.renew_cg()
+    value_of(vectors[:1])
+    assert entered == [2, 1, 1]
