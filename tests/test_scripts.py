@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 from xml.etree import ElementTree
@@ -119,3 +120,67 @@ def test_the_benchmark_against_a_folder_without_environment_says_what_to_do(tmp_
     command = (sys.executable, "-m", "scripts.benchmarks", "against", str(tmp_path))
     refused = run(tmp_path, command=command, env={"PYTHONPATH": str(CHECKOUT)}, code=2)
     assert "has no .venv/bin/python: run `make setup` there" in " ".join(refused.stderr.split())
+
+
+ORIGINAL = """cmake_minimum_required(VERSION 2.8 FATAL_ERROR)
+project(cnn)
+set(CMAKE_CXX_FLAGS "-Wall -std=c++11 -O3 -g")
+add_subdirectory(nt-parser)
+"""
+# it trains as the original does: on a file that can be read, with a line for each 100 sentences
+PROGRAM = r"""
+#include <fstream>
+#include <iostream>
+#include <string>
+int main(int argc, char** argv) {
+  for (int i = 1; i + 1 < argc; ++i) {
+    const std::string option = argv[i];
+    const bool is_file = option == "-T" || option == "-d" || option == "-C" || option == "--clusters";
+    if (is_file && std::ifstream(argv[i + 1]).peek() == EOF) return 3;
+  }
+  for (int n = 0; n < REPORTS; ++n)
+    std::cerr << "update #" << n << " (epoch 0.1) per-action-ppl: 2 err: 0.5 [" << 20 + n << ".5ms per instance]\n";
+  return 4;
+}
+"""
+
+
+def original_in(folder, reports=9):
+    """Write a program that is built, called and heard like the original."""
+    programs = folder / "original" / "nt-parser"
+    programs.mkdir(parents=True)
+    (folder / "original" / "CMakeLists.txt").write_text(ORIGINAL)
+    names = ("nt-parser", "nt-parser-gen")
+    targets = [f"add_executable({name} program.cc)" for name in names]
+    defined = f"add_definitions(-DREPORTS={reports})"
+    (programs / "CMakeLists.txt").write_text("\n".join([defined, *targets]) + "\n")
+    (programs / "program.cc").write_text(PROGRAM)
+    return str(folder / "original")
+
+
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is missing")
+def test_the_benchmark_beside_the_original_builds_and_hears_it(tmp_path):
+    arguments = (original_in(tmp_path), "--turns", "1", "--jobs", "2", "--tiny")
+    rows = [line.split("|") for line in lines_of(tmp_path, "original", *arguments)[3:]]
+    assert len(rows) == 2 * 4
+    for original, *ours in (rows[:4], rows[4:]):
+        assert float(original[2]) == 21.5
+        for row in ours:
+            assert float(row[3]) == pytest.approx(21.5 / float(row[2]), abs=0.06)
+
+
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is missing")
+def test_the_benchmark_beside_the_original_says_why_it_fails(tmp_path):
+    command = (sys.executable, "-m", "scripts.benchmarks", "original")
+    environment = {"PATH": "/usr/bin:/bin", "NLTK_DATA": str(tmp_path), "PYTHONPATH": str(CHECKOUT)}
+    failures = {
+        "exit code 4 before 3 reports:": original_in(tmp_path / "short", reports=2),
+        "error: #error broken": original_in(tmp_path / "broken"),
+        "not compiled with -O3 -march=native": original_in(tmp_path / "slow"),
+    }
+    with Path(failures["not compiled with -O3 -march=native"], "CMakeLists.txt").open("r+") as lines:
+        lines.write(ORIGINAL.replace("-g", '-g")\nset(CMAKE_CXX_FLAGS_RELEASE "-O2'))
+    Path(failures["error: #error broken"], "nt-parser", "program.cc").write_text("#error broken\n")
+    for message, checkout in failures.items():
+        failed = run(tmp_path, checkout, "--tiny", command=command, env=environment, code=1)
+        assert message in failed.stderr and "Traceback" not in failed.stderr

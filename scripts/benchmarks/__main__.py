@@ -2,7 +2,7 @@
 
 import click
 
-from scripts.benchmarks import against, clusters, growth, models, mpi, profile, systems
+from scripts.benchmarks import against, clusters, growth, models, mpi, original, profile, systems
 
 
 @click.group(help=__import__("scripts.benchmarks").benchmarks.__doc__)
@@ -10,7 +10,7 @@ def main() -> None:
     pass
 
 
-for module in (models, growth, against, systems, clusters, mpi, profile):
+for module in (models, growth, against, original, systems, clusters, mpi, profile):
     main.add_command(module.main)
 
 if __name__ == "__main__":
