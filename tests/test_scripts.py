@@ -122,6 +122,17 @@ def test_the_benchmark_against_a_folder_without_environment_says_what_to_do(tmp_
     assert "has no .venv/bin/python: run `make setup` there" in " ".join(refused.stderr.split())
 
 
+def test_the_page_of_faithfulness_is_written_anew(shared):
+    """Its numbers depend on the processor, but not its rows."""
+    written = run(CHECKOUT, command=(sys.executable, "scripts/faithfulness")).stdout
+    page = (CHECKOUT / "docs" / "faithfulness.md").read_text(encoding="utf-8")
+
+    def rows(text):
+        return [line.rpartition("| ")[0] for line in text.splitlines() if line.startswith("|")]
+
+    assert rows(written) == rows(page)
+
+
 ORIGINAL = """cmake_minimum_required(VERSION 2.8 FATAL_ERROR)
 project(cnn)
 set(CMAKE_CXX_FLAGS "-Wall -std=c++11 -O3 -g")
@@ -178,7 +189,9 @@ def test_the_benchmark_beside_the_original_says_why_it_fails(tmp_path):
         "error: #error broken": original_in(tmp_path / "broken"),
         "not compiled with -O3 -march=native": original_in(tmp_path / "slow"),
     }
-    with Path(failures["not compiled with -O3 -march=native"], "CMakeLists.txt").open("r+") as lines:
+    with Path(failures["not compiled with -O3 -march=native"], "CMakeLists.txt").open(
+        "r+"
+    ) as lines:
         lines.write(ORIGINAL.replace("-g", '-g")\nset(CMAKE_CXX_FLAGS_RELEASE "-O2'))
     Path(failures["error: #error broken"], "nt-parser", "program.cc").write_text("#error broken\n")
     for message, checkout in failures.items():

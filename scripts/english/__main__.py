@@ -20,7 +20,7 @@ LICENCE = "CC BY 4.0"
 DATA = "MASC I (ANC, unrestricted), CRAFT (CC BY 3.0), GUM (CC BY 4.0): see ATTRIBUTION.md"
 VECTORS = "vectors.txt"
 PARSER = (
-    "--pos --no-tagger --preset fast --lstm-input 160 --hidden 160 --dropout 0.3 --epochs 10 "
+    "--pos --no-tagger --preset fast --lstm-input 160 --hidden 160 --dropout 0.3 "
     "--evaluate-every 15000"
 )
 # half the paper's dimensions: the archive has a row for each word before and after the network
@@ -88,9 +88,10 @@ def models(transitions: str) -> None:
 
 def train_parser(folder: str, train: str, dev: str, general: int) -> None:
     """Train a parser on oracles; the first `general` training sentences are those of general English."""
-    data = f"--train {train} --dev {dev} --dev-trees dev.trees --pretrained {VECTORS}"
+    data = f"--train {train} --dev {dev} --dev-trees dev.trees"
+    words = f"--pretrained {VECTORS} --word-size 16"
     weights = f"--gold-weight 2 --jobs 2 --gold {general}"
-    run(f"train discriminative {data} --model {folder} --resume {PARSER} {weights}")
+    run(f"train discriminative {data} --model {folder} --resume {PARSER} {words} {weights}")
 
 
 def general_trees() -> int:

@@ -80,7 +80,7 @@ def generator() -> str:
 def silver(name: str, parser: str, text: str, *options: str) -> str:
     """Train a parser on gold trees and on trees of a text by another parser; return its folder."""
     data = f"--trees general.tagged.trees --dev-trees dev.general.trees {text}.tokens"
-    training = "--preset fast --dropout 0.3 --epochs 10 --evaluate-every 15000 --jobs 2"
+    training = "--preset fast --dropout 0.3 --evaluate-every 15000 --jobs 2"
     run(f"self-train --model {parser} {data} --into silver.{name} --resume {training}", *options)
     return f"silver.{name}/parser"
 

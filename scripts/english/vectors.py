@@ -14,15 +14,15 @@ from oracle.brackets import parse_line
 from oracle.streams import replacing
 from scripts.english.texts import speeches, tagged_text
 
-DIMENSION = 32
+DIMENSION = 100
 LEAST = 3
 """The least occurrences of a word that gets a vector."""
 NEIGHBOURS = 4000
 """The number of frequent words that count as neighbours; the others are one."""
 PLACES = (-2, -1, 1, 2)
 """The places of neighbours; a word at two places is two neighbours."""
-SCALE = 0.3
-"""The standard deviation of the numbers. One decimal of them is kept, so that the model's archive is small."""
+SCALE, STEP = 0.3, 0.2
+"""The standard deviation of the numbers, and their difference to the next ones: coarse, for a small archive."""
 
 
 def write_vectors(archives: Path, folder: Path, path: Path) -> None:
@@ -34,7 +34,8 @@ def write_vectors(archives: Path, folder: Path, path: Path) -> None:
     with replacing(path) as file:
         file.write(f"{len(words)} {DIMENSION}\n")
         for word, vector in zip(words, vectors, strict=True):
-            file.write(f"{word} {' '.join(f'{x:.1f}' for x in vector)}\n")
+            numbers = (f"{STEP * round(x / STEP):.1f}" for x in vector.tolist())
+            file.write(f"{word} {' '.join(numbers)}\n")
 
 
 def vectors_of(
