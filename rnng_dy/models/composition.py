@@ -107,7 +107,7 @@ class CorrectedComposition(BidirectionalComposition):
         outputs = []
         read = zip(*map(self.sequences, constituents), strict=True)
         for lstm, sequences in zip(self._lstms, read, strict=True):
-            ends = [lstm.read(sequence, dropout)[-1] for sequence in sequences]
+            ends = [lstm.read(sequence, shared=not dropout)[-1] for sequence in sequences]
             outputs.append(dropped(lstm.outputs(ends, dropout), dropout))
         return self._composed(dy.concatenate(outputs))
 
@@ -176,8 +176,9 @@ class GatedAttention(BidirectionalComposition):
         both = dy.concatenate([label, value_of([c.configuration for c in constituents])])
         query = dy.affine_transform([self._query_bias, self._query_weights, both])
         right, left = self._lstms
-        rightward = [right.read(c.children, dropout) for c in constituents]
-        leftward = [left.read(reversed(c.children), dropout)[::-1] for c in constituents]
+        shared = not dropout
+        rightward = [right.read(c.children, shared) for c in constituents]
+        leftward = [left.read(reversed(c.children), shared)[::-1] for c in constituents]
         directions = ((right, rightward), (left, leftward))
         contexts = [lstm.outputs(list(chain(*states)), dropout) for lstm, states in directions]
         for members, read in by_children(dy.concatenate(contexts), constituents):

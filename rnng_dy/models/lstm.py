@@ -62,13 +62,13 @@ class Lstm:
         self._shared = SharedStates()
         self._graph_of_shared = NEVER
 
-    def read(self, vectors: Iterable[Vector], dropout: float = 1.0) -> list[LstmState]:
+    def read(self, vectors: Iterable[Vector], shared: bool = False) -> list[LstmState]:
         """Note the states after each vector of a sequence that begins at `start`.
 
-        Sequences that will be computed without dropout in the current graph share the states of equal beginnings.
+        If `shared`, sequences of the current graph that begin alike have the same states there, without dropout.
         """
         states, state = [], self.start
-        if dropout:
+        if not shared:
             for vector in vectors:
                 states.append(state := LstmState(state, vector))
             return states

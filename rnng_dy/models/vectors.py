@@ -41,15 +41,14 @@ class KeptVectors:
         self._values, self._graph = values, NEVER
         self._places: dict[int, tuple[BatchedVectors, int]] = {}
 
-    def places(self, elements: Iterable[int]) -> list[tuple[BatchedVectors, int]]:
+    def places(self, elements: Sequence[int]) -> list[tuple[BatchedVectors, int]]:
         """Return the place of each of some vectors in the current graph: a batch, and the element there."""
         if self._graph != dy.cg_version():
             self._graph, self._places = dy.cg_version(), {}
-        elements = list(elements)
         if entering := [e for e in dict.fromkeys(elements) if e not in self._places]:
             inputs = [dy.inputTensor(x[entering].T, batched=True) for x in self._values]
             batch = BatchedVectors(inputs)
-            self._places.update((e, (batch, index)) for index, e in enumerate(entering))
+            self._places |= {e: (batch, index) for index, e in enumerate(entering)}
         return [self._places[e] for e in elements]
 
 

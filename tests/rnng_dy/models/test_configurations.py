@@ -64,17 +64,17 @@ def test_branches_share_what_is_equal(generator):
     assert closed[0] is closed[1] is not closed[2]
 
 
-def test_sequences_that_begin_alike_share_states_in_a_graph_unless_numbers_are_dropped():
+def test_sequences_that_begin_alike_share_states_in_a_graph_if_they_are_asked_to():
     store = ParameterStore(1)
     lstm, table = Lstm(store, "read", 2, 4, 4), LookupTable(store, "word", 3, 4)
     dy.renew_cg()
-    first, second = (lstm.read([table[0], table[word]], 0.0) for word in (1, 2))
+    first, second = (lstm.read([table[0], table[word]], shared=True) for word in (1, 2))
     assert first[0] is second[0]
     assert first[1] is not second[1]
-    dropped = [lstm.read([table[0]], 0.5)[0] for _ in range(2)]
-    assert dropped[0] is not dropped[1]
+    alone = [lstm.read([table[0]])[0] for _ in range(2)]
+    assert alone[0] is not alone[1]
     dy.renew_cg()
-    assert lstm.read([table[0]], 0.0)[0] is not first[0]
+    assert lstm.read([table[0]], shared=True)[0] is not first[0]
 
 
 def test_a_configuration_is_not_changed_by_what_follows_it(generator):
