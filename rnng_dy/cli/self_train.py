@@ -77,8 +77,8 @@ def self_train(
     """Train a parser on gold trees, and on trees of the sentences of INPUT that a parser is sure of.
 
     The parser, or an ensemble, draws trees of each sentence, of which one is chosen. The new parser has its
-    dimensions and its tagger. The folder gets silver.json with all chosen trees, silver.trees with those that are
-    kept, train.trees with the gold trees before them, and the new parser. --gold-weight 3 reads each gold tree three
+    dimensions, word vectors and tagger. The folder gets silver.json with all chosen trees, silver.trees with those
+    that are kept, train.trees with the gold trees before them, and the new parser. --gold-weight 3 reads each gold tree three
     times per epoch. --jobs is also the number of processes that share each minibatch.
 
     Example: rnng-dy self-train --model parser --trees train.trees --dev-trees dev.trees --text news.txt --into silver
@@ -96,7 +96,6 @@ def self_train(
         given = job.place
     options = SilverOptions(samples, seed, given)
     parser = job.open("discriminative", *folders)
-    like = settings_like(parser)
     decides = [source._replace(path=""), samples, seed, *(given.content() if given else ())]
     key = content_hash(*job.place.content(), Path(source.path), *decides)
     _open_folder(place, job.resume, key)
@@ -104,7 +103,7 @@ def self_train(
         _parse(job, parser, options, source, key, str(place / PARSED))
     found = mix(trees, place / PARSED, keep_above, place)
     say(f"silver: {found.silver} trees of {found.sentences} sentences; gold: {found.gold} trees")
-    trained = place / PARSER
+    like, trained = settings_like(parser, place), place / PARSER
     run_training(
         "discriminative",
         mpi=False,

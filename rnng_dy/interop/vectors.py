@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
 from oracle.blocks import OracleSentence
 from oracle.encoding import encoded
 from oracle.errors import InputError
-from oracle.streams import open_input
+from oracle.streams import open_input, open_output
 from rnng_dy.vocabulary import ParserVocabulary
 
 
@@ -50,6 +51,14 @@ def read_vectors(path: str) -> tuple[list[str], np.ndarray]:
             f"the first line announces {announced} vectors, the file has {len(rows)}", path
         )
     return list(words), np.stack(rows)
+
+
+def write_vectors(path: str | Path, words: Sequence[str], vectors: np.ndarray) -> None:
+    """Write words and their vectors, shape (words, dimension), so that `read_vectors` returns the same numbers."""
+    with open_output(path) as stream:
+        stream.write(f"{len(words)} {vectors.shape[1]}\n")
+        for word, vector in zip(words, vectors.astype(np.float32), strict=True):
+            stream.write(f"{word} {' '.join(map(str, vector))}\n")
 
 
 def covered_share(vocabulary: ParserVocabulary, sentences: Sequence[OracleSentence]) -> float:

@@ -16,6 +16,7 @@ from oracle.sentences import SourceSentence
 from oracle.streams import open_output
 from oracle.training_data import TreesFile
 from rnng_dy.execution.work import Lines, ModelFolder
+from rnng_dy.interop.vectors import write_vectors
 from rnng_dy.search.scoring import tree_log_probs
 from rnng_dy.search.trees import drawn, in_places, rated_trees
 from rnng_dy.settings import option_name
@@ -23,6 +24,8 @@ from rnng_dy.text.sources import NumberedSentence
 
 SILVER, TRAIN = "silver.trees", "train.trees"
 """Files of `mix`: the parser's trees that are kept, and the gold trees before them."""
+VECTORS = "vectors.txt"
+"""The parser's word vectors, for the training of the new one."""
 
 
 class SilverOptions(NamedTuple):
@@ -115,16 +118,18 @@ def mix(gold: str, parsed: Path, keep_above: float, folder: Path) -> Mixture:
     return Mixture(golds.left, kept, sentences)
 
 
-def settings_like(parser: Any) -> dict[str, Any]:
+def settings_like(parser: Any, folder: Path) -> dict[str, Any]:
     """Return the arguments of `Training` for a parser like the first of an ensemble, or like a single one.
 
-    Raises RnngError for a parser with word vectors, whose file is not known.
+    If the parser has word vectors, the folder gets them.
     """
     first = getattr(parser, "models", [parser])[0]
+    config, pretrained = first.config(), None
     if first.vocabulary.pretrained is not None:
-        raise RnngError("a parser with word vectors: train with --pretrained on train.trees")
-    config = first.config()
+        pretrained = str(folder / VECTORS)
+        write_vectors(pretrained, first.vocabulary.pretrained.symbols, first.vectors)
     return {
+        "pretrained": pretrained,
         **{name: config[name] for name in ("composition", "transitions", "state")},
         **{option_name(of): getattr(first.sizes, of.name) for of in fields(first.sizes)},
         "unk": first.vocabulary.unknown.rules,

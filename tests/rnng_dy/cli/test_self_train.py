@@ -187,4 +187,16 @@ def test_what_cannot_be_is_refused():
         assert "other was made from" in again
     chosen = refused(Path(), *COMMAND.split(), "--into", "x", "--choose-by", "./parser")
     assert "parser: a discriminative model" in chosen and not Path("x").exists()
-    assert self_training.settings_like(rnng_dy.load("parser"))["tagger"] is False
+    assert self_training.settings_like(rnng_dy.load("parser"), Path())["tagger"] is False
+
+
+def test_the_new_parser_has_the_word_vectors_of_the_parser(folder):
+    Path("given.txt").write_text("2 3\nthe 0.1 -2 1e-9\nroad 1 0 0.33333333\n")
+    data = "--trees gold.trees --dev-trees dev.trees --pretrained given.txt"
+    invoke("-q", *f"train discriminative {data} --pos --preset fast {SIZES} --model seeing".split())
+    again = COMMAND.replace("--model parser", "--model seeing").split()
+    invoke("-q", *again, "--into", "with-vectors")
+    invoke("-q", *again, "--into", "with-vectors", "--resume")
+    seeing, new = (rnng_dy.load(place) for place in ("seeing", "with-vectors/parser"))
+    assert new.vocabulary.pretrained.symbols == seeing.vocabulary.pretrained.symbols
+    assert new.vectors.tolist() == seeing.vectors.tolist()
