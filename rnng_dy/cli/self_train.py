@@ -78,8 +78,8 @@ def self_train(
 
     The parser, or an ensemble, draws trees of each sentence, of which one is chosen. The new parser has its
     dimensions, word vectors and tagger. The folder gets silver.json with all chosen trees, silver.trees with those
-    that are kept, train.trees with the gold trees before them, and the new parser. --gold-weight 3 reads each gold tree three
-    times per epoch. --jobs is also the number of processes that share each minibatch.
+    that are kept, train.trees with the gold trees before them, and the new parser. --gold-weight 3 reads each gold
+    tree three times per epoch. --jobs is also the number of processes that share each minibatch.
 
     Example: rnng-dy self-train --model parser --trees train.trees --dev-trees dev.trees --text news.txt --into silver
     """  # fmt: skip
