@@ -38,6 +38,12 @@ def test_three_lines_parse_a_sentence():
     assert tree == parse_line(TREE)
 
 
+def test_titles_before_names_end_no_sentence():
+    text = "The board will meet on Friday. Mr. Smith knew why. Mrs. Jones met Dr. Lee."
+    trees = rnng_dy.load("english")(text)
+    assert [tree.leaves()[0] for tree in trees] == ["The", "Mr.", "Mrs."]
+
+
 def test_one_name_gives_trees_and_surprisals():
     parsed = invoke("parse", "--model", "english", "--text", "-", input=SENTENCE).stdout
     assert parsed == f"{TREE}\n"

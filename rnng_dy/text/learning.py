@@ -40,7 +40,8 @@ def learn(sentences: Collection[Sequence[str]]) -> Conventions:
     quotes, single_quotes, spellings = _quotes(words)
     abbreviations = _abbreviations(words)
     at_end = _at_end(sentences, abbreviations)
-    counts = Counter(at_end.values())
+    # the period after a word that also stands alone, as ms, is hardly ever that of an abbreviation
+    counts = Counter(way for stem, way in at_end.items() if not words[stem])
     han, longest, mean = _han(words)
     return Conventions(
         spellings=spellings,
@@ -122,14 +123,19 @@ def _has_clitics(words: Counter[str]) -> bool:
 
 
 def _abbreviations(words: Counter[str]) -> frozenset[str]:
-    """Return the words that more often end in a period than not, and usual ones that training never has without it."""
+    """Return the words that more often end in a period than not, and the usual ones for which nothing speaks against it.
+
+    A usual one must do so in one way of writing it: Mr. is an abbreviation, even if MR is a frequent word.
+    """
     lower: Counter[str] = Counter()
     for word, n in words.items():
         lower[word.lower()] += n
     short = (word for word in lower if len(word) <= LONGEST_ABBREVIATION)
     stems = (word[:-1] for word in short if _ABBREVIATION.fullmatch(word))
     learnt = {stem for stem in stems if lower[stem + "."] > lower[stem]}
-    return frozenset(learnt | {stem for stem in ABBREVIATIONS if not lower[stem]})
+    written = {w[:-1].lower() for w, n in words.items() if w.endswith(".") and n > words[w[:-1]]}
+    usual = {stem for stem in ABBREVIATIONS if stem in written or not lower[stem]}
+    return frozenset(learnt | usual)
 
 
 def _numbered(sentences: Iterable[Sequence[str]]) -> frozenset[str]:
