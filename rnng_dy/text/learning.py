@@ -123,9 +123,9 @@ def _has_clitics(words: Counter[str]) -> bool:
 
 
 def _abbreviations(words: Counter[str]) -> frozenset[str]:
-    """Return the words that more often end in a period than not, and the usual ones for which nothing speaks against it.
+    """Return the words that more often end in a period than not, and usual ones that training never has without it.
 
-    A usual one must do so in one way of writing it: Mr. is an abbreviation, even if MR is a frequent word.
+    For a usual one, one way of writing it is enough: Mr. is an abbreviation, even if MR is a frequent word.
     """
     lower: Counter[str] = Counter()
     for word, n in words.items():
