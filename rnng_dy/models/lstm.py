@@ -68,14 +68,11 @@ class Lstm:
         If `shared`, sequences of the current graph that begin alike have the same states there, without dropout.
         """
         states, state = [], self.start
-        if not shared:
-            for vector in vectors:
-                states.append(state := LstmState(state, vector))
-            return states
-        if self._graph_of_shared != dy.cg_version():
+        if shared and self._graph_of_shared != dy.cg_version():
             self._graph_of_shared, self._shared = dy.cg_version(), SharedStates()
         for vector in vectors:
-            states.append(state := self._shared[state, vector])
+            state = self._shared[state, vector] if shared else LstmState(state, vector)
+            states.append(state)
         return states
 
     @staticmethod

@@ -96,8 +96,8 @@ class BeamSearch(WordSearch):
                 ]
             )
             others = items[~(wanted | dropped.ravel()[items])]
-            following = [h for _, h in carried_out(following, answer, scores, others)]
-            following = self._hopeful(following, reached)
+            hopeful = others[scores.ravel()[others] > self._bound(reached)]
+            following = [h for _, h in carried_out(following, answer, scores, hopeful)]
         return self._reading(reached, rounds, done)
 
     def _scores(
@@ -134,19 +134,18 @@ class BeamSearch(WordSearch):
         fast = behind[goal.ravel()[behind]][: self._sizes.fast_track]
         return np.concatenate([kept, fast])
 
-    def _hopeful(self, hypotheses: list[Hypothesis], reached: _Reached) -> list[Hypothesis]:
-        """Return the open partial trees with which the search for a word continues.
+    def _bound(self, reached: _Reached) -> float:
+        """Return the score that an open partial tree must exceed for the search for a word to continue with it.
 
-        These are the ones that can enter the word beam. If all that reach the word count, a beam of them counts first.
-        The published program stops at that number.
+        Scores only fall, so the others cannot enter the word beam. If all that reach the word count, a beam of them
+        counts first. The published program stops at that number.
         """
         if self._sum_all or self._like_reference:
             if len(reached.scores) < self._sizes.beam:
-                return hypotheses
+                return -np.inf
             if self._like_reference:
-                return []
-        # scores only fall
-        return [h for h in hypotheses if h.score > reached.bound]
+                return np.inf
+        return reached.bound
 
     def _reading(self, reached: _Reached, rounds: int, done: int) -> SearchState:
         beam = reached.best

@@ -206,8 +206,8 @@ def test_rounds_are_how_often_the_model_is_asked_for_a_word(model, monkeypatch, 
 class Patient(BeamSearch):
     """A beam that goes on until no partial tree is left."""
 
-    def _hopeful(self, hypotheses, reached):
-        return hypotheses
+    def _bound(self, reached):
+        return -math.inf
 
 
 def test_a_beam_drops_only_partial_trees_that_cannot_enter_the_word_beam():
