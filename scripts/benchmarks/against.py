@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import click
 
-from scripts.benchmarks.data import SUFFIXES, write_data, write_first
+from scripts.benchmarks.data import SUFFIXES, write_data, write_first, write_trees
 from scripts.benchmarks.measuring import apart, in_turns, print_row
 
 TRAINED = {"discriminative": 1600, "generative": 400}
@@ -111,9 +111,7 @@ def _prepare(program: Program, folder: str) -> None:
         for part, count in parts.items():
             source = place / f"{'train' if part == 'few' else 'test'}.{suffix}"
             write_first(count, source, place / f"{part}.{suffix}")
-    lines = (place / "dev.oracle").read_text(encoding="utf-8").splitlines()
-    trees = [line.removeprefix("# ") for line in lines if line.startswith("# ")]
-    (place / "dev.trees").write_text("\n".join(trees) + "\n", encoding="utf-8")
+    write_trees(place / "dev.oracle", place / "dev.trees")
     _run(program, f"clusters train.{SUFFIXES['generative']} -c 140 -o clusters", folder)
     for kind, suffix in SUFFIXES.items():
         _run(program, _training(kind, f"train.{suffix}", kind) + " --epochs 2", folder)

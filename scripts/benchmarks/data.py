@@ -63,6 +63,13 @@ def write_first(count: int, oracle_file: Path, output: Path) -> int:
     return len(blocks)
 
 
+def write_trees(oracle_file: Path, output: Path) -> None:
+    """Write the trees of an oracle, one per line."""
+    lines = oracle_file.read_text(encoding="utf-8").splitlines()
+    trees = [line.removeprefix("# ") for line in lines if line.startswith("# ")]
+    output.write_text("\n".join(trees) + "\n", encoding="utf-8")
+
+
 def long_tree(trees: list[LocatedTree], length: int) -> LocatedTree:
     """Return a tree of about `length` words: trees side by side under one S."""
     best = min(trees, key=lambda t: abs(len(words(t.tree)) - length))

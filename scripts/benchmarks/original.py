@@ -15,7 +15,7 @@ from statistics import median
 
 import click
 
-from scripts.benchmarks.data import SUFFIXES, write_data, write_first
+from scripts.benchmarks.data import SUFFIXES, write_data, write_first, write_trees
 from scripts.benchmarks.measuring import KINDS, apart, in_turns, print_row
 from scripts.benchmarks.models import train
 
@@ -82,9 +82,7 @@ def write_inputs(folder: Path) -> None:
     for suffix in SUFFIXES.values():
         # it ends at symbols that the training data lack
         write_first(2, folder / f"train.{suffix}", folder / f"dev.{suffix}")
-    lines = (folder / "dev.oracle").read_text(encoding="utf-8").splitlines()
-    trees = [line.removeprefix("# ") for line in lines if line.startswith("# ")]
-    (folder / "dev.trees").write_text("\n".join(trees) + "\n", encoding="utf-8")
+    write_trees(folder / "dev.oracle", folder / "dev.trees")
     clusters = f"clusters train.{SUFFIXES['generative']} -c 140 -o clusters"
     _run(sys.executable, "-m", "rnng_dy", *clusters.split(), folder=folder)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from oracle.brackets import parse_line
-from oracle.streams import replacing
+from rnng_dy.interop import vectors as vectors_file
 from scripts.english.texts import speeches, tagged_text
 
 DIMENSION = 100
@@ -31,11 +31,7 @@ def write_vectors(archives: Path, folder: Path, path: Path) -> None:
     with_trees = (parse_line(line).leaves() for line in lines)
     texts = chain(with_trees, tagged_text(archives, folder), speeches(archives))
     words, vectors = vectors_of(texts)
-    with replacing(path) as file:
-        file.write(f"{len(words)} {DIMENSION}\n")
-        for word, vector in zip(words, vectors, strict=True):
-            numbers = (f"{STEP * round(x / STEP):.1f}" for x in vector.tolist())
-            file.write(f"{word} {' '.join(numbers)}\n")
+    vectors_file.write_vectors(path, words, STEP * np.round(vectors.astype(float) / STEP))
 
 
 def vectors_of(
@@ -56,7 +52,7 @@ def vectors_of(
     information = _information(_neighbours(lower, form_of, rows))
     vectors = _leading(information, dimension)
     vectors *= SCALE / vectors.std()
-    words = [word for word, n in counts.items() if n >= LEAST and form_of[word] in rows]
+    words = [word for word, n in counts.items() if n >= LEAST]
     return words, vectors[[rows[form_of[word]] for word in words]]
 
 
