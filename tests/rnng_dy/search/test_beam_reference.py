@@ -136,7 +136,7 @@ def test_surprisals_and_measures_agree(shared, composition, sizes, records):
 
 def test_the_default_search_finds_the_same_word_beams_or_better_ones(shared, model, sizes, records):
     """SEARCH.md, section 2: the published program stops at B SHIFTs even if a better hypothesis is open."""
-    others, compared = iter(records), 0
+    others, compared, actions, other_actions = iter(records), 0, 0, 0
     for sentence in measure(model, read_sentences(shared)[:8], options_of(sizes)):
         pairs = list(zip(sentence.records, others, strict=False))
         for record, other in pairs:
@@ -146,4 +146,8 @@ def test_the_default_search_finds_the_same_word_beams_or_better_ones(shared, mod
             # from a better word beam on, the searches compare no more
             if [a.actions for a in record.beam] != [a.actions for a in other.beam]:
                 break
+            assert record.surprisal == pytest.approx(other.surprisal, abs=1e-4)
+            actions, other_actions = actions + record.actions, other_actions + other.actions
     assert compared > 100
+    # a small beam gains less, since the program often stops at its few SHIFTs
+    assert actions < {"100-5-10": 0.9, "20-2-5": 1}[sizes] * other_actions
