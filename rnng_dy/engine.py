@@ -30,7 +30,7 @@ FLOAT32, BFLOAT16 = PRECISIONS = ("float32", "bfloat16")
 PRECISION = "RNNG_DY_PRECISION"
 """The environment variable that names one of PRECISIONS for this process and those that it starts."""
 VISIBLE = "CUDA_VISIBLE_DEVICES"
-NEEDED = "2.1.2+rnng.6"
+NEEDED = "2.1.2+rnng.7"
 """The required version of DyNet with our patches: the last one in scripts/dynet/versions.txt."""
 CUDA_BUILD = ".cu13"
 """The suffix that the version of a build with the CUDA backend has."""

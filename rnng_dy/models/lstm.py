@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
+from typing import TypeVar
 
 import numpy as np
 
+from rnng_dy import engine
 from rnng_dy.engine import dy
 from rnng_dy.models.vectors import (
     NEVER,
@@ -20,6 +22,8 @@ from rnng_dy.models.vectors import (
     usable_graphs,
 )
 from rnng_dy.parameters import ParameterStore
+
+V = TypeVar("V", bound=Vector)
 
 
 class LstmState(Vector):
@@ -106,23 +110,32 @@ class Lstm:
         if not schedule:
             return
         states = [state for level in schedule for state in level]
-        first = [state.before for state in schedule[0]]
+        for index, state in enumerate(states):
+            state.index = index
+        # a search multiplies once what several states read or continue
+        in_search = not (dropout or dy.has_derivatives()) and engine.device() == engine.CPU
+        numbered = _numbered if in_search else _one_by_one
+        first, parents = numbered([state.before for state in schedule[0]])
+        parents += [state.before.index for state in states[len(parents) :]]
+        ends = list(accumulate(map(len, schedule)))
+        read, reads = numbered([state.reads for state in states])
         # the first step needs no products with h = c = 0
         begins = all(state is self.start for state in first)
         before = [None] * len(self._cells) if begins else gather(first)
-        [x] = gather([state.reads for state in states])
-        for index, state in enumerate(states):
-            state.index = index
-        parents = [-1] * len(first) + [state.before.index for state in states[len(first) :]]
-        ends = list(accumulate(map(len, schedule)))
+        [x] = gather(read)
 
         layers = []
         for cell, given in zip(self._cells, before, strict=True):
-            # a layer reads the h of the state below it; one step needs less memory than a forest
-            if len(schedule) == 1:
-                layers.append(x := cell.step(x, given, dropout))
+            if in_search:
+                x = cell.search(x, reads, parents, ends, given)
+            # one step needs less memory than a forest
+            elif len(schedule) == 1:
+                x = cell.step(x, given, dropout)
             else:
-                layers.append(x := cell.forest(x, parents, ends, dropout, given))
+                x = cell.forest(x, parents, ends, dropout, given)
+            layers.append(x)
+            # the layer above reads the h of each state
+            reads = range(len(states))
         mark_computed(states, BatchedVectors(layers))
 
     def outputs(self, states: Sequence[LstmState], dropout: float = 0.0) -> dy.Expression:
@@ -132,3 +145,15 @@ class Lstm:
         """
         self.compute(self.schedule(states), dropout)
         return gather(states, -1, self._hidden)[0]
+
+
+def _numbered(vectors: Iterable[V]) -> tuple[list[V], list[int]]:
+    """Return vectors, each once, and the number among these of each given one."""
+    numbers: dict[V, int] = {}
+    places = [numbers.setdefault(vector, len(numbers)) for vector in vectors]
+    return list(numbers), places
+
+
+def _one_by_one(vectors: list[V]) -> tuple[list[V], list[int]]:
+    """Return what `_numbered` returns for vectors that are not to be merged."""
+    return vectors, list(range(len(vectors)))

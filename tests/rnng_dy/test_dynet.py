@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rnng_dy.engine import dy
-from rnng_dy.parameters import LSTM_PARTS
+from rnng_dy.parameters import LSTM_PARTS, ParameterStore
 from tests.commands import PYTHON, run
 
 INPUTS, HIDDEN = 7, 5
@@ -154,24 +154,74 @@ def test_a_forest_of_states_is_their_steps_one_by_one():
         assert together == pytest.approx(one_by_one, abs=5e-6)
 
 
-@pytest.mark.parametrize("p", [0.0, 0.4])
-def test_a_graph_without_derivatives_has_the_same_states_and_says_so(p):
-    rows = np.random.default_rng(4).normal(0, 1, (len(PARENTS), INPUTS))
-    found = []
-    for derivatives in (True, False):
-        cell, _, _ = lstms()
-        dy.renew_cg(derivatives=derivatives)
-        dy.reset_random_seed(5)
-        inputs = [dy.inputTensor(x) for x in rows]
-        forest = cell.forest(dy.concatenate_to_batch(inputs), PARENTS, ENDS, p)
-        # steps that are batched with each other, and one after them
-        steps = [cell.step(x, None, p) for x in inputs]
-        steps.append(cell.step(inputs[0], steps[1], p))
-        found.append([state.npvalue() for state in (forest, *steps)])
-    assert all(map(np.array_equal, *found))
-    for states in (forest, steps[-1]):
-        with pytest.raises(ValueError, match="in a graph that was begun without them"):
-            dy.sum_batches(dy.sum_elems(states)).backward()
+def test_a_search_has_the_states_of_a_forest_whatever_others_are_there():
+    rows = np.random.default_rng(4).normal(0, 1, (3, INPUTS))
+    reads = [0, 1, 2, 0, 2, 2, 1]
+    given = np.random.default_rng(5).normal(0, 1, (2, 2 * HIDDEN))
+    parents = [1, 0, *PARENTS[2:]]
+    cell, _, _ = lstms()
+    for begins in (True, False):
+        dy.renew_cg()
+        before = None if begins else dy.inputTensor(given[[1, 0]].T, batched=True)
+        x = dy.inputTensor(rows[reads].T, batched=True)
+        expected = cell.forest(x, PARENTS, ENDS, 0.0, before).npvalue()
+        dy.renew_cg(derivatives=False)
+        before = None if begins else dy.inputTensor(given.T, batched=True)
+        x = dy.inputTensor(rows.T, batched=True)
+        searched = cell.search(x, reads, parents, ENDS, before).npvalue()
+        assert searched == pytest.approx(expected, abs=1e-6)
+        few = cell.search(x, reads[:2], parents[:2], [2], before)
+        assert np.array_equal(few.npvalue(), searched[:, :2])
+        # a layer above reads the h of each state
+        above = cell.search(few[:INPUTS], [1, 0, 1], [0, 0, 0], [3], dy.pick_batch_elem(few, 0))
+        assert np.array_equal(*above.npvalue().T[[0, 2]])
+
+
+@pytest.mark.parametrize("hidden", [3, 10, 16, 19])
+def test_a_state_does_not_depend_on_those_beside_it(hidden):
+    """To the bit: sizes with and without rows that are multiplied one by one."""
+    cell = ParameterStore(1).lstm_cell("lstm", hidden, hidden)
+    random, most = np.random.default_rng(9), 14
+    inputs, given = random.normal(0, 1, (hidden, most)), random.normal(0, 1, (2 * hidden, most))
+
+    def states(count, searched):
+        dy.renew_cg(derivatives=not searched)
+        x = dy.inputTensor(inputs[:, :count], batched=True)
+        before, each = dy.inputTensor(given[:, :count], batched=True), range(count)
+        found = cell.search(x, each, each, [count], before) if searched else cell.step(x, before)
+        return found.npvalue().reshape(2 * hidden, count)
+
+    for searched in (True, False):
+        together = states(most, searched)
+        for count in range(1, most):
+            assert np.array_equal(states(count, searched), together[:, :count])
+
+
+@pytest.mark.parametrize(
+    ("reads", "parents", "message"),
+    [
+        ([0, 0, 3], [0, 1, 0], "has no 3"),
+        ([0, 0], [0, 1, 0], "2 inputs for 3 states"),
+        ([0, 0, 0], [0, 2, 0], "cannot go on from 2"),
+        ([0, 0, 0], [0, 1, 2], "cannot go on from 2"),
+    ],
+)
+def test_a_search_refuses_what_is_not_there(reads, parents, message):
+    cell, _, _ = lstms()
+    dy.renew_cg(derivatives=False)
+    x = dy.inputTensor(np.zeros((INPUTS, 3)), batched=True)
+    given = dy.inputTensor(np.zeros((2 * HIDDEN, 2)), batched=True)
+    with pytest.raises(ValueError, match=message):
+        cell.search(x, reads, parents, [2, 3], given)
+
+
+def test_a_search_has_no_derivatives():
+    cell, _, _ = lstms()
+    dy.renew_cg(derivatives=False)
+    states = cell.search(dy.inputTensor(np.zeros(INPUTS)), [0], [0], [1])
+    loss = dy.sum_elems(states)
+    with pytest.raises(RuntimeError, match="has no derivatives"):
+        loss.backward()
 
 
 def test_derivatives_of_weights_are_of_all_that_read_them_in_a_graph():

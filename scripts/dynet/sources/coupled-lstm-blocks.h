@@ -49,9 +49,10 @@ struct Layout {
     if (dropped) mask = take(input), x = take(input), dx = take(input);
     h_new = states.rows(0, hidden), c_new = states.rows(hidden, hidden);
   }
-  Block take(unsigned rows) {
-    Block b = {next, rows, n, rows};
-    next += std::size_t(rows) * n;
+  Block take(unsigned rows) { return take(rows, n); }
+  Block take(unsigned rows, unsigned columns) {
+    Block b = {next, rows, columns, rows};
+    next += std::size_t(rows) * columns;
     return b;
   }
   void go_on_from(const Block& state) {

@@ -14,8 +14,6 @@
 namespace dynet {
 namespace coupled_lstm {
 
-inline void* room(const Device_GPU&, bool, void* aux_mem, size_t) { return aux_mem; }
-
 // y = op(a) * b, or y += op(a) * b
 inline void multiply(const Device_GPU& dev, bool adds, bool ta, const Block& a, const Block& b, const Block& y) {
   CUBLAS_CHECK(cublasSgemm(dev.cublas_handle, ta ? CUBLAS_OP_T : CUBLAS_OP_N, CUBLAS_OP_N, y.m, y.n, ta ? a.m : a.n,

@@ -28,14 +28,27 @@ typedef Eigen::Map<Eigen::ArrayXf> Column;
 inline Matrix matrix(const Block& b) { return Matrix(b.v, b.m, b.n, Eigen::OuterStride<>(b.stride)); }
 inline Column column(const Block& b, unsigned k) { return Column(b.v + size_t(k) * b.stride, b.m); }
 
-// The auxiliary memory of a node that keeps it for derivatives; of others memory that the next node uses again.
-inline void* room(const Device_CPU&, bool keeps, void* aux_mem, size_t floats) {
+// Memory that the next node uses again.
+inline void* shared_room(size_t floats) {
   thread_local std::vector<float> shared;
-  if (keeps) return aux_mem;
   constexpr std::uintptr_t line = 64;  // bytes of a cache line, with which DyNet's memory begins, too
   if (shared.size() < floats + line) shared.resize(floats + line);
   return reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(shared.data()) + line - 1) & ~(line - 1));
 }
+// Some numbers below a bound, each once, and where they all stand among these.
+struct Distinct {
+  explicit Distinct(unsigned bound) : place(bound, -1) {}
+  void find(const int* given, unsigned count) {
+    for (int number : numbers) place[number] = -1;
+    numbers.clear(), places.clear();
+    for (unsigned k = 0; k < count; ++k) {
+      int& at = place[given[k]];
+      if (at < 0) at = int(numbers.size()), numbers.push_back(given[k]);
+      places.push_back(at);
+    }
+  }
+  std::vector<int> place, numbers, places;
+};
 // y += a * b, with a in panels
 inline void multiply_add(const Device_CPU&, const Block& a, const Block& b, const Block& y) {
   products::add_product(products::Panels{a.v, int(a.m), int(a.n)}, y.n, b.v, b.stride, y.v, y.stride);
@@ -66,6 +79,9 @@ inline void add_row_sums(const Device_CPU&, const Block& from, const Block& to) 
 }
 inline void copy_columns(const Device_CPU&, const int* parents, const Block& from, const Block& to) {
   for (unsigned k = 0; k < to.n; ++k) column(to, k) = column(from, parents[k]);
+}
+inline void add_from_columns(const Device_CPU&, const int* parents, const Block& from, const Block& to) {
+  for (unsigned k = 0; k < to.n; ++k) column(to, k) += column(from, parents[k]);
 }
 inline void add_to_columns(const Device_CPU&, const int* parents, const Block& from, const Block& to) {
   for (unsigned k = 0; k < from.n; ++k) column(to, parents[k]) += column(from, k);

@@ -4,13 +4,13 @@ cdef extern from "dynet/expr-nodes.h" namespace "dynet":
     CExpression c_coupled_lstm_weights "dynet::coupled_lstm_weights" (const vector[CExpression]& args) except +
     CExpression c_coupled_lstm_step "dynet::coupled_lstm_step" (const vector[CExpression]& args, float p) except +
     CExpression c_coupled_lstm_forest "dynet::coupled_lstm_forest" (const vector[CExpression]& args, const vector[int]& parents, const vector[unsigned]& level_ends, float p) except +
+    CExpression c_coupled_lstm_search "dynet::coupled_lstm_search" (const vector[CExpression]& args, const vector[int]& reads, const vector[int]& parents, const vector[unsigned]& level_ends) except +
 
-cdef extern from "dynet/nodes-coupled-lstm.h" namespace "dynet::coupled_lstm":
-    bint c_keeps_for_derivatives "dynet::coupled_lstm::keeps_for_derivatives"
+_has_derivatives = True
 
-cdef keep_for_derivatives(bint wanted):
-    global c_keeps_for_derivatives
-    c_keeps_for_derivatives = wanted
+def has_derivatives():
+    """Whether the current graph was begun with `derivatives`; in others, `CoupledLSTMCell.search` makes states."""
+    return _has_derivatives
 
 cdef class CoupledLSTMCell:
     """One layer of CoupledLSTMBuilder, a step of which is one node of the graph.
@@ -46,6 +46,18 @@ cdef class CoupledLSTMCell:
             ensure_freshness(state)
             args.push_back(state.c())
         return Expression.from_cexpr(x.cg_version, c_coupled_lstm_forest(args, parents, level_ends, dropout))
+
+    cpdef Expression search(self, Expression x, vector[int] reads, vector[int] parents, vector[unsigned] level_ends,
+                            Expression state=None):
+        """The states of a forest, on the CPU and without derivatives; what they have in common is multiplied once.
+
+        State k reads element reads[k] of x. In the first level, it goes on from element parents[k] of `state`.
+        """
+        cdef vector[CExpression] args = self.arguments(x)
+        if state is not None:
+            ensure_freshness(state)
+            args.push_back(state.c())
+        return Expression.from_cexpr(x.cg_version, c_coupled_lstm_search(args, reads, parents, level_ends))
 
     cdef vector[CExpression] arguments(self, Expression x) except *:
         """The weights in the current graph, and x."""

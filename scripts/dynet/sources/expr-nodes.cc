@@ -40,4 +40,9 @@ Expression coupled_lstm_forest(const std::vector<Expression>& args, const std::v
   return expression_of<CoupledLSTMForest>(args, weights_of(args), p, parents, level_ends);
 }
 
+Expression coupled_lstm_search(const std::vector<Expression>& args, const std::vector<int>& reads,
+                               const std::vector<int>& parents, const std::vector<unsigned>& level_ends) {
+  return expression_of<CoupledLSTMSearch>(args, weights_of(args), reads, parents, level_ends);
+}
+
 }  // namespace dynet

@@ -21,6 +21,9 @@ Expression coupled_lstm_step(const std::vector<Expression>& args, real p);
 // A forest: args, p, parents and level_ends as for CoupledLSTMForest, where a state of the first level has parent -1.
 Expression coupled_lstm_forest(const std::vector<Expression>& args, const std::vector<int>& parents,
                                const std::vector<unsigned>& level_ends, real p);
+// The states of a search: args, reads, parents and level_ends as for CoupledLSTMSearch.
+Expression coupled_lstm_search(const std::vector<Expression>& args, const std::vector<int>& reads,
+                               const std::vector<int>& parents, const std::vector<unsigned>& level_ends);
 
 }  // namespace dynet
 

@@ -27,6 +27,25 @@ inline void multiply_transposed(const Device_CPU& dev, const CoupledLSTMWeights&
   multiply_add(dev, packed(dev, w, a, TURNED), b, y);
 }
 
+// gates = biases, and what inputs give
+inline void multiply_inputs(const Device_CPU& dev, const CoupledLSTMWeights& w, const Block& x, const Block& gates) {
+  const unsigned bias_of[] = {BI, BC, BO}, weights_of[] = {X2I, X2C, X2O};
+  for (unsigned gate = 0; gate < 3; ++gate) {
+    const Block y = gates.rows(gate * w.hidden, w.hidden);
+    fill(dev, w.weights[bias_of[gate]], y);
+    multiply(dev, w, weights_of[gate], x, y);
+  }
+}
+
+// gates += what the states before give
+inline void multiply_states(const Device_CPU& dev, const CoupledLSTMWeights& w, const Block& states, const Block& gates) {
+  const Block h = states.rows(0, w.hidden), i = gates.rows(0, w.hidden);
+  multiply(dev, w, H2I, h, i);
+  multiply(dev, w, H2C, h, gates.rows(w.hidden, w.hidden));
+  multiply(dev, w, H2O, h, gates.rows(2 * w.hidden, w.hidden));
+  multiply(dev, w, C2I, states.rows(w.hidden, w.hidden), i);
+}
+
 // What the inputs give to the gates of all steps.
 inline void read_input(const Device_CPU& dev, const CoupledLSTMWeights& w, real p, const Layout& l) {
   if (p > 0) {
@@ -34,25 +53,20 @@ inline void read_input(const Device_CPU& dev, const CoupledLSTMWeights& w, real 
     TensorTools::randomize_bernoulli(mask, 1.f - p, 1.f / (1.f - p));
     drop(dev, l.x_given, l.mask, l.x);
   }
-  fill(dev, w.weights[BI], l.i);
-  fill(dev, w.weights[BC], l.g);
-  fill(dev, w.weights[BO], l.o);
-  multiply(dev, w, X2I, l.x, l.i);
-  multiply(dev, w, X2C, l.x, l.g);
-  multiply(dev, w, X2O, l.x, l.o);
+  multiply_inputs(dev, w, l.x, l.gates);
 }
 
-// The new states of steps side by side.
-inline void step(const Device_CPU& dev, const CoupledLSTMWeights& w, const Layout& l) {
-  if (l.has_state) {
-    multiply(dev, w, H2I, l.h, l.i);
-    multiply(dev, w, H2C, l.h, l.g);
-    multiply(dev, w, H2O, l.h, l.o);
-    multiply(dev, w, C2I, l.c, l.i);
-  }
+// The new states of steps side by side, whose gates have all that they read.
+inline void new_states(const Device_CPU& dev, const CoupledLSTMWeights& w, const Layout& l) {
   new_cell(dev, l);
   multiply(dev, w, C2O, l.c_new, l.o);
   new_output(dev, l);
+}
+
+// The same, whose gates have what the inputs give.
+inline void step(const Device_CPU& dev, const CoupledLSTMWeights& w, const Layout& l) {
+  if (l.has_state) multiply_states(dev, w, l.before, l.gates);
+  new_states(dev, w, l);
 }
 
 // The derivatives of the logits, from those of the new states.
@@ -90,8 +104,7 @@ inline void add_input_gradient(const Device_CPU& dev, const CoupledLSTMWeights& 
 
 #endif
 
-inline void differentiate_once(bool& is_differentiated, bool keeps) {
-  DYNET_ARG_CHECK(keeps, "derivatives of a coupled LSTM are asked for in a graph that was begun without them");
+inline void differentiate_once(bool& is_differentiated) {
   DYNET_ARG_CHECK(!is_differentiated, "derivatives of a coupled LSTM are asked for twice: renew the graph");
   is_differentiated = true;
 }
@@ -127,6 +140,18 @@ void check_input(const Dim& x, unsigned input) {
                   "coupled LSTM: x has " << x << ", needs " << input << " rows, or a state of those");
 }
 
+void check_levels(const char* name, const vector<int>& parents, const vector<unsigned>& level_ends) {
+  DYNET_ARG_CHECK(!level_ends.empty() && level_ends.back() == parents.size(),
+                  name << ": levels do not end with the last of " << parents.size() << " parents");
+  for (size_t level = 0; level < level_ends.size(); ++level) {
+    const unsigned begin = level ? level_ends[level - 1] : 0;
+    DYNET_ARG_CHECK(begin < level_ends[level], name << ": level " << level << " has no states");
+    for (unsigned k = begin; k < level_ends[level] && level; ++k)
+      DYNET_ARG_CHECK(parents[k] >= 0 && unsigned(parents[k]) < begin,
+                      name << ": state " << k << " cannot go on from " << parents[k]);
+  }
+}
+
 } // namespace coupled_lstm
 
 string CoupledLSTMStep::as_string(const vector<string>& arg_names) const {
@@ -146,8 +171,7 @@ Dim CoupledLSTMStep::dim_forward(const vector<Dim>& xs) const {
 }
 
 size_t CoupledLSTMStep::aux_storage_size() const {
-  const bool is_needed = keeps || device->type == DeviceType::GPU;
-  return is_needed ? coupled_lstm::floats_of_step(w.hidden, w.input, p > 0) * dim.bd * sizeof(float) : 0;
+  return coupled_lstm::floats_of_step(w.hidden, w.input, p > 0) * dim.bd * sizeof(float);
 }
 
 int CoupledLSTMStep::autobatch_sig(const ComputationGraph& cg, SigMap& sm) const {
@@ -176,26 +200,39 @@ Dim CoupledLSTMForest::dim_forward(const vector<Dim>& xs) const {
   using namespace coupled_lstm;
   DYNET_ARG_CHECK(xs.size() == X + 1 || xs.size() == STATE + 1, "CoupledLSTMForest has 2 or 3 arguments, not " << xs.size());
   check_input(xs[X], w.input);
-  DYNET_ARG_CHECK(parents.size() == xs[X].bd && !level_ends.empty() && level_ends.back() == xs[X].bd,
-                  "CoupledLSTMForest: " << parents.size() << " parents for x " << xs[X]);
+  DYNET_ARG_CHECK(parents.size() == xs[X].bd, "CoupledLSTMForest: " << parents.size() << " parents for x " << xs[X]);
+  check_levels("CoupledLSTMForest", parents, level_ends);
   if (xs.size() > STATE)
     DYNET_ARG_CHECK(xs[STATE].rows() == 2 * w.hidden && xs[STATE].cols() == 1 && xs[STATE].bd == level_ends[0],
                     "CoupledLSTMForest: bad state " << xs[STATE] << " for " << level_ends[0] << " first states");
-  for (size_t level = 0; level < level_ends.size(); ++level) {
-    const unsigned begin = level ? level_ends[level - 1] : 0;
-    DYNET_ARG_CHECK(begin < level_ends[level], "CoupledLSTMForest: level " << level << " has no states");
-    for (unsigned k = begin; k < level_ends[level] && level; ++k)
-      DYNET_ARG_CHECK(parents[k] >= 0 && unsigned(parents[k]) < begin,
-                      "CoupledLSTMForest: state " << k << " cannot go on from " << parents[k]);
-  }
   return Dim({2 * w.hidden}, xs[X].bd);
 }
 
 size_t CoupledLSTMForest::aux_storage_size() const {
   // on a GPU also parents and the ends of levels
   const bool is_on_gpu = device->type == DeviceType::GPU;
-  if (!keeps && !is_on_gpu) return 0;
   return (coupled_lstm::floats_of_state(w.hidden, w.input, p > 0) + 2 * is_on_gpu) * dim.bd * sizeof(float);
+}
+
+string CoupledLSTMSearch::as_string(const vector<string>& arg_names) const {
+  return "coupled_lstm_search(" + arg_names[coupled_lstm::X] + ')';
+}
+
+Dim CoupledLSTMSearch::dim_forward(const vector<Dim>& xs) const {
+  using namespace coupled_lstm;
+  DYNET_ARG_CHECK(xs.size() == X + 1 || xs.size() == STATE + 1, "CoupledLSTMSearch has 2 or 3 arguments, not " << xs.size());
+  check_input(xs[X], w.input);
+  check_levels("CoupledLSTMSearch", parents, level_ends);
+  DYNET_ARG_CHECK(reads.size() == parents.size(),
+                  "CoupledLSTMSearch: " << reads.size() << " inputs for " << parents.size() << " states");
+  for (int k : reads) DYNET_ARG_CHECK(k >= 0 && unsigned(k) < xs[X].bd, "CoupledLSTMSearch: x " << xs[X] << " has no " << k);
+  if (xs.size() > STATE) {
+    DYNET_ARG_CHECK(xs[STATE].rows() == 2 * w.hidden && xs[STATE].cols() == 1, "CoupledLSTMSearch: bad state " << xs[STATE]);
+    for (unsigned k = 0; k < level_ends[0]; ++k)
+      DYNET_ARG_CHECK(parents[k] >= 0 && unsigned(parents[k]) < xs[STATE].bd,
+                      "CoupledLSTMSearch: state " << k << " cannot go on from " << parents[k] << " of " << xs[STATE]);
+  }
+  return Dim({2 * w.hidden}, unsigned(parents.size()));
 }
 
 #endif
@@ -256,7 +293,7 @@ template <class MyDevice>
 void CoupledLSTMStep::forward_dev_impl(const MyDevice& dev, const vector<const Tensor*>& xs, Tensor& fx) const {
   using namespace coupled_lstm;
   is_differentiated = false;
-  Layout l = layout(w, p, *xs[X], fx, room(dev, keeps, aux_mem, floats_of_step(w.hidden, w.input, p > 0) * fx.d.bd));
+  Layout l = layout(w, p, *xs[X], fx, aux_mem);
   if (xs.size() > STATE) l.go_on_from(block(*xs[STATE]));
   read_input(dev, w, p, l);
   step(dev, w, l);
@@ -274,7 +311,7 @@ void CoupledLSTMStep::backward_dev_impl(const MyDevice& dev,
   if (xs.size() > STATE) l.go_on_from(block(*xs[STATE]));
   // the weights are always asked for, and first: the others find the derivatives of the logits ready
   if (i == SHARED) {
-    differentiate_once(is_differentiated, keeps);
+    differentiate_once(is_differentiated);
     differentiate(dev, w, l, block(dEdf));
     w.differentiated.push_back(l.differentiated(l.has_state ? 0 : l.n));
   } else if (i == X) {
@@ -310,7 +347,7 @@ template <class MyDevice>
 void CoupledLSTMForest::forward_dev_impl(const MyDevice& dev, const vector<const Tensor*>& xs, Tensor& fx) const {
   using namespace coupled_lstm;
   is_differentiated = false;
-  const ForestLayout l(w, p, xs, fx, room(dev, keeps, aux_mem, floats_of_state(w.hidden, w.input, p > 0) * fx.d.bd));
+  const ForestLayout l(w, p, xs, fx, aux_mem);
   read_input(dev, w, p, l);
 #ifdef __CUDACC__
   upload_levels(dev, parents, level_ends, l.room_of_levels);
@@ -346,7 +383,7 @@ void CoupledLSTMForest::backward_dev_impl(const MyDevice& dev,
     return;
   }
   // the weights are always asked for, and first: x and the states given find the derivatives of the logits ready
-  differentiate_once(is_differentiated, keeps);
+  differentiate_once(is_differentiated);
 #ifdef __CUDACC__
   run_backward(dev, levels_of(*this, w.weights, l, block(dEdf), l.is_given ? block(*xs[STATE]) : Block{}, l.room_of_levels));
 #else
@@ -362,5 +399,49 @@ void CoupledLSTMForest::backward_dev_impl(const MyDevice& dev,
   w.differentiated.push_back(l.differentiated(l.is_given ? 0 : level_ends[0]));
 }
 DYNET_NODE_INST_DEV_IMPL(CoupledLSTMForest)
+
+template <class MyDevice>
+void CoupledLSTMSearch::forward_dev_impl(const MyDevice& dev, const vector<const Tensor*>& xs, Tensor& fx) const {
+#ifdef __CUDACC__
+  DYNET_RUNTIME_ERR("CoupledLSTMSearch is for the CPU: use CoupledLSTMForest");
+#else
+  using namespace coupled_lstm;
+  const unsigned hidden = w.hidden, inputs = xs[X]->d.bd;
+  unsigned begin = 0, widest = 0;
+  for (unsigned end : level_ends) widest = max(widest, end - begin), begin = end;
+  const size_t of_states = (floats_of_step(hidden, w.input, false) + hidden) * fx.d.bd;
+  const size_t of_distinct = size_t(3) * hidden * inputs + size_t(5) * hidden * widest;
+  Layout l = layout(w, 0, *xs[X], fx, shared_room(of_states + of_distinct));
+  l.c = l.take(hidden);
+  const Block of_inputs = l.take(3 * hidden, inputs), before = l.take(2 * hidden, widest), of_before = l.take(3 * hidden, widest);
+  multiply_inputs(dev, w, l.x, of_inputs);
+  Distinct distinct(max(fx.d.bd, xs.back()->d.bd));
+  begin = 0;
+  for (unsigned end : level_ends) {
+    Layout s = l.columns(begin, end - begin);
+    s.has_state = begin > 0 || xs.size() > STATE;
+    copy_columns(dev, &reads[begin], of_inputs, s.gates);
+    if (s.has_state) {
+      distinct.find(&parents[begin], end - begin);
+      const unsigned count = unsigned(distinct.numbers.size());
+      const Block states = before.columns(0, count), sums = of_before.columns(0, count);
+      copy_columns(dev, distinct.numbers.data(), block(begin > 0 ? fx : *xs[STATE]), states);
+      zero(dev, sums);
+      multiply_states(dev, w, states, sums);
+      add_from_columns(dev, distinct.places.data(), sums, s.gates);
+      copy_columns(dev, distinct.places.data(), states.rows(hidden, hidden), s.c);
+    }
+    new_states(dev, w, s);
+    begin = end;
+  }
+#endif
+}
+
+template <class MyDevice>
+void CoupledLSTMSearch::backward_dev_impl(const MyDevice&, const vector<const Tensor*>&, const Tensor&, const Tensor&,
+                                          unsigned, Tensor&) const {
+  DYNET_RUNTIME_ERR("CoupledLSTMSearch has no derivatives: use CoupledLSTMForest");
+}
+DYNET_NODE_INST_DEV_IMPL(CoupledLSTMSearch)
 
 } // namespace dynet

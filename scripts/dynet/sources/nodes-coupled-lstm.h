@@ -12,12 +12,6 @@
 
 namespace dynet {
 
-namespace coupled_lstm {
-// Whether steps that are made from now on keep what their derivatives need: on the CPU this is five times as much as
-// their states, and a search needs none of it.
-inline bool keeps_for_derivatives = true;
-} // namespace coupled_lstm
-
 // The weights of one layer of CoupledLSTMBuilder, shared by all of its steps in a graph: each step that is
 // differentiated tells it what the derivatives of the weights are made of, and in the end these are made together.
 //
@@ -62,7 +56,6 @@ struct CoupledLSTMStep : public Node {
   }
   const CoupledLSTMWeights& w;  // of the same graph
   real p;
-  bool keeps = coupled_lstm::keeps_for_derivatives;
   mutable bool is_differentiated = false;  // which is done once: the gates are not there any more then
   DYNET_NODE_DEFINE_DEV_IMPL()
 };
@@ -81,9 +74,26 @@ struct CoupledLSTMForest : public Node {
   virtual size_t aux_storage_size() const override;
   const CoupledLSTMWeights& w;
   real p;
-  bool keeps = coupled_lstm::keeps_for_derivatives;
   mutable bool is_differentiated = false;
   std::vector<int> parents;
+  std::vector<unsigned> level_ends;
+  DYNET_NODE_DEFINE_DEV_IMPL()
+};
+
+// The states of a forest for a search on the CPU, which has no derivatives: what several states read or go on from is
+// multiplied once. The sums of a state are the same, whichever others are there. It keeps the states alone: what derivatives
+// need is five times as much.
+//
+// args: those of a forest, but x has an element for each vector that is read, of which state k reads reads[k]. In the first
+// level, state k goes on from element parents[k] of the states that are given.
+struct CoupledLSTMSearch : public Node {
+  explicit CoupledLSTMSearch(const std::vector<VariableIndex>& a, const CoupledLSTMWeights& w,
+                             const std::vector<int>& reads, const std::vector<int>& parents,
+                             const std::vector<unsigned>& level_ends)
+      : Node(a), w(w), reads(reads), parents(parents), level_ends(level_ends) {}
+  virtual bool supports_multibatch() const override { return true; }
+  const CoupledLSTMWeights& w;
+  std::vector<int> reads, parents;
   std::vector<unsigned> level_ends;
   DYNET_NODE_DEFINE_DEV_IMPL()
 };

@@ -90,7 +90,8 @@ void add_tiles(const Factors* begin, const Factors* end, long row, long column, 
 // the same for all rows from one on: tiles are as high as those that are left allow
 template <int W = WIDTH, int R = ROWS>
 void add_rows(const Factors* begin, const Factors* end, long row, long m, long n, float* y, long y_stride) {
-  for (; row + W * R <= m; row += W * R) add_tiles<W, R>(begin, end, row, 0, n, y, y_stride);
+  // columns of one number are added one by one, too: compilers add up a few of them in another order than many
+  for (; row + W * R <= m; row += W * R) add_tiles<W, R, W == 1 ? 1 : COLUMNS>(begin, end, row, 0, n, y, y_stride);
   if constexpr (R > 1) add_rows<W, 1>(begin, end, row, m, n, y, y_stride);
   else if constexpr (W > 4) add_rows<W / 2, 1>(begin, end, row, m, n, y, y_stride);
   else if constexpr (W > 1) add_rows<1, 1>(begin, end, row, m, n, y, y_stride);
