@@ -66,6 +66,13 @@ class Job:
         """Load a model, or an ensemble, in this process and use it for the work; report if it is not trained."""
         return self.open_place(ModelFolder(kind, folder, self.device, others))
 
+    def beside(self, generator: str | None) -> ModelFolder | None:
+        """Load a generative model that decides beside the parser, before `open` loads that; return its place."""
+        if generator is None:
+            return None
+        self.open("generative", generator)
+        return self.place
+
     def open_place(self, place: ModelFolder | OpenableScorer):
         """Load a model or a scorer in this process and use it for the work."""
         self.place = place

@@ -21,8 +21,9 @@ from rnng_dy.cli.searching import given_search_option, grouped_for, search_optio
 from rnng_dy.cli.source import in_words, parser_source, reader_of
 from rnng_dy.cli.tree_formats import MBR, Wanted, paper_of, wanted_trees
 from rnng_dy.drawing.parsed_trees import MADE, TreeWriter
-from rnng_dy.execution.work import Lines
+from rnng_dy.execution.work import Lines, ModelFolder, opened
 from rnng_dy.search.nbest import BEAM
+from rnng_dy.search.sampling import FLATTENED
 from rnng_dy.search.surprisal import SEARCHES, SearchOptions
 from rnng_dy.search.trees import (
     NumberedSentence,
@@ -62,6 +63,7 @@ def parse(folders, source, output, line_buffered, wanted, options, job) -> None:
     With a parser, --nbest K searches for the K best trees: after each action it keeps the --beam most probable
     partial trees (default: the larger of 20 and 2K) and the greedy one. --samples K draws trees from q(y | x)
     without flattening, and --decode mbr makes one tree of them. The other search options are for generative models.
+    With --generator both models decide, which gives the best trees and takes the longest.
 
     Example: rnng-dy parse --model parser sentences.txt -o parsed.trees
     """  # fmt: skip
@@ -69,14 +71,16 @@ def parse(folders, source, output, line_buffered, wanted, options, job) -> None:
     if line_buffered:
         _require_line_by_line(source.path, output, wanted, job)
     way = _way_to_parse(folders[0], wanted, SearchOptions(**options, seed=wanted.seed))
+    generator = job.beside(wanted.generator)
     reader = reader_of(job.open(way.kind, *folders), source)
     writer = TreeWriter(wanted.style, wanted.several, paper_of(output))
-    lines = job.with_model(partial(_lines, writer, way.trees))
+    lines = partial(_open_lines, writer, way.trees, generator, job.place)
     if line_buffered:
         parse_line_by_line(reader, lines(), wanted.style == "json")
         return
     items = reader.sentences()
-    decides = wanted, way.options, [item.sentence for item in items]
+    decides = [wanted._replace(generator=None), way.options, [item.sentence for item in items]]
+    decides += generator.content() if generator else ()
 
     def make(kept: Path) -> None:
         title = f"Trees of {'standard input' if source.path == '-' else Path(source.path).name}"
@@ -121,7 +125,8 @@ def _way_to_parse(folder: str, wanted: Wanted, options: SearchOptions) -> _Way:
     kind, k = registry.kind_of(folder), wanted.nbest or 1
     if kind.generates_words and kind.has_trees:
         if wanted.decode == MBR:
-            raise click.UsageError("--decode mbr is for a parser, or for samples: `rnng-dy rerank`")
+            flag = "--generator" if wanted.generator else "--decode mbr"
+            raise click.UsageError(f"{flag} is for a parser, or for samples: `rnng-dy rerank`")
         if wanted.samples:
             raise click.UsageError("--samples is for a parser: a generative model has --nbest")
         if k > options.word_beam and "word_beam" in SEARCHES[options.search].options:
@@ -140,16 +145,27 @@ def _way_to_parse(folder: str, wanted: Wanted, options: SearchOptions) -> _Way:
         options = replace(options, beam=beam)
         batches = partial(grouped_for, options)
     elif wanted.samples:
-        find, options = partial(drawn, wanted.samples, 1.0, wanted.seed), None
+        alpha = FLATTENED if wanted.generator else 1.0
+        find, options = partial(drawn, wanted.samples, alpha, wanted.seed), None
         limit = max(1, min(PARSED_WORDS, SAMPLED_WORDS // wanted.samples))
         batches = partial(in_words, limit=limit)
     else:
         find, options, batches = greedy_tree, None, partial(in_words, limit=PARSED_WORDS)
     if wanted.has_posteriors:
-        trees = partial(rated_trees, find, wanted.decode == MBR)
+        trees = partial(rated_trees, find, wanted.decode == MBR, weight=wanted.weight)
     else:
         trees = partial(parser_trees, find, tagged_tree)
     return _Way("discriminative", "Parser", trees, batches, options)
+
+
+def _open_lines(
+    writer: TreeWriter, trees_of: Callable, generator: ModelFolder | None, place: ModelFolder
+) -> Callable[[Sequence[NumberedSentence]], list[Lines]]:
+    """Return a function from a batch to its lines; call this in the worker."""
+    if generator is not None:
+        # the parser comes last, since a process keeps the model that it has opened last
+        trees_of = partial(trees_of, generator=generator.open())
+    return opened(place, partial(_lines, writer, trees_of))
 
 
 def _lines(

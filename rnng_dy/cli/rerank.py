@@ -13,7 +13,7 @@ from oracle.errors import InputError
 from rnng_dy import registry
 from rnng_dy.cli.paths import FILE, GENERATIVE, check_files, require_read_once, write_output
 from rnng_dy.cli.quiet import warn
-from rnng_dy.cli.tree_formats import MBR, decode_option
+from rnng_dy.cli.tree_formats import MBR, decode_option, weight_option
 from rnng_dy.evaluation.perplexity import Likelihood, Rates, likelihood, rates
 from rnng_dy.open_vocabulary import log_prob_as_read, required_spelling
 from rnng_dy.search.importance import map_line, mbr_line, read_sampled, require_fit
@@ -34,6 +34,7 @@ MOST_MISSING, NAMED = 1_000_000, 30
     "the last sentences have no samples.",
 )
 @decode_option("The MAP tree, the sample with the highest joint probability", "; needs --oracle")
+@weight_option(1.0, "; 1 is p alone")
 @click.option(
     "--ess",
     is_flag=True,
@@ -50,7 +51,9 @@ MOST_MISSING, NAMED = 1_000_000, 30
 @click.option(
     "--allow-missing", is_flag=True, help="Exit with code 0 even if sentences have no samples."
 )
-def rerank(props, likelihoods, output, oracle_path, decode, ess, folder, allow_missing) -> None:
+def rerank(
+    props, likelihoods, output, oracle_path, decode, weight, ess, folder, allow_missing
+) -> None:
     """Choose each sentence's sample with the highest joint probability (the MAP tree), and estimate perplexity.
 
     `sample` makes PROPS, `score` makes LIKELIHOODS. The output lists log p(x) in nats per sentence; its last lines
@@ -70,7 +73,7 @@ def rerank(props, likelihoods, output, oracle_path, decode, ess, folder, allow_m
     found = {of_sentence.index: of_sentence for of_sentence in read_sampled(props, likelihoods)}
     oracle = read_oracle(oracle_path) if oracle_path else None
     for of_sentence in found.values() if oracle else ():
-        require_fit(of_sentence.best[0], oracle, props, oracle_path)
+        require_fit(of_sentence.best()[0], oracle, props, oracle_path)
     sentences = len(oracle) if oracle else max(found) + 1
     if sentences > MOST_MISSING + len(found):
         raise InputError(
@@ -78,7 +81,7 @@ def rerank(props, likelihoods, output, oracle_path, decode, ess, folder, allow_m
         )
     indices = range(sentences)
     line_of = mbr_line if decode == MBR else map_line
-    lines = (line_of(found[i], oracle) if i in found else "" for i in indices)
+    lines = (line_of(found[i], oracle, weight) if i in found else "" for i in indices)
     write_output(output, (f"{line}\n" for line in lines))
     spelled = _spelled(folder, oracle, found, oracle_path) if folder else dict.fromkeys(found, 0.0)
     for of_sentence in found.values():

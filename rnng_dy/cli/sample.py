@@ -13,6 +13,7 @@ from rnng_dy.cli.options import ALPHA, AT_LEAST_1, models_option, output_option,
 from rnng_dy.cli.paths import check_files
 from rnng_dy.cli.source import in_words, parser_source, reader_of
 from rnng_dy.execution.work import Lines
+from rnng_dy.search.sampling import FLATTENED
 from rnng_dy.search.trees import (
     Find,
     NumberedSentence,
@@ -33,7 +34,7 @@ SAMPLED_WORDS = 100
 @click.option(
     "--alpha",
     type=ALPHA,
-    default=0.8,
+    default=FLATTENED,
     help="Exponent that flattens the parser's distribution; 1 does not flatten.",
 )
 @seed_option

@@ -90,10 +90,7 @@ def self_train(
         open_regular(path).close()
         for _ in TreesFile(path):
             pass
-    place, given = Path(folder), None
-    if generator is not None:
-        job.open("generative", generator)
-        given = job.place
+    place, given = Path(folder), job.beside(generator)
     options = SilverOptions(samples, seed, given)
     parser = job.open("discriminative", *folders)
     decides = [source._replace(path=""), samples, seed, *(given.content() if given else ())]

@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import click
 
-from rnng_dy.cli.option_groups import together
-from rnng_dy.cli.options import AT_LEAST_1, seed_option
+from rnng_dy.cli.option_groups import flag_given, together
+from rnng_dy.cli.options import AT_LEAST_1, FiniteRange, seed_option
+from rnng_dy.cli.paths import GENERATIVE
 from rnng_dy.cli.progress import takes_escapes
 from rnng_dy.drawing import pages
 from rnng_dy.drawing.parsed_trees import LINES, MADE, Paper
@@ -30,6 +31,9 @@ class Wanted(NamedTuple):
     samples: int | None
     decode: str
     seed: int
+    generator: str | None
+    """A generative model that decides beside the parser."""
+    weight: float
 
     @property
     def several(self) -> bool:
@@ -43,14 +47,27 @@ class Wanted(NamedTuple):
         return shown or self.decode == MBR
 
 
-def _wanted(style: str, nbest: int | None, samples: int | None, decode: str, seed: int) -> Wanted:
+def _wanted(
+    style: str,
+    nbest: int | None,
+    samples: int | None,
+    decode: str,
+    seed: int,
+    generator: str | None,
+    weight: float,
+) -> Wanted:
+    if generator is not None:
+        decode = MBR
+    elif flag_given("weight"):
+        raise click.UsageError("--weight goes with --generator")
     if nbest is not None and (samples is not None or decode == MBR):
         raise click.UsageError(
-            "either the best trees, --nbest, or drawn ones, --samples or --decode mbr"
+            "either the best trees, --nbest, or drawn ones, --samples, --decode mbr or --generator"
         )
     if style == "html":
         pages.require()
-    return Wanted(style, nbest, (samples or DRAWN) if decode == MBR else samples, decode, seed)
+    samples = (samples or DRAWN) if decode == MBR else samples
+    return Wanted(style, nbest, samples, decode, seed, generator, weight)
 
 
 def decode_option(best: str, needs: str = "") -> Callable:
@@ -64,6 +81,17 @@ def decode_option(best: str, needs: str = "") -> Callable:
         default=BEST,
         help=f"{best}; or the tree with the highest expected F1 (minimum Bayes risk), by the probabilities of "
         f"brackets in the samples{needs}.",
+    )
+
+
+def weight_option(default: float, more: str) -> Callable:
+    """Return the decorator for `--weight`, the weight of a generative model beside a parser; `more` ends the help."""
+    return click.option(
+        "--weight",
+        type=FiniteRange(0, 1, min_open=True),
+        default=default,
+        metavar="W",
+        help=f"Weight of the generative model: p^W q^(1 - W) decides{more}.",
     )
 
 
@@ -93,6 +121,13 @@ wanted_trees = together(
         "flattens the distribution. With --decode mbr, one tree is made of K drawn ones (default: 100).",
     ),
     decode_option("The tree or trees that the other options ask for"),
+    click.option(
+        "--generator",
+        type=GENERATIVE,
+        help="A generative model that decides beside the parser: the tree has the highest expected F1 by both, in K "
+        "drawn trees (--samples, default: 100).",
+    ),
+    weight_option(0.2, ", with --generator"),
     seed_option,
 )
 

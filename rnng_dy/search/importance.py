@@ -19,7 +19,7 @@ from oracle.lazy import nltk
 from oracle.samples import Sample, format_sample, read_scored_samples
 from oracle.treebank import NO_TAG, with_words, words
 from rnng_dy.evaluation.perplexity import likelihood
-from rnng_dy.search.posterior import posterior
+from rnng_dy.search.posterior import combined, posterior
 
 SAMPLE_COUNTS = (1, 2, 5, 10, 20, 50, 100)
 
@@ -82,10 +82,15 @@ class Sampled:
     estimate: Estimate
     words: int
 
+    def best(self, weight: float = 1.0) -> tuple[Sample, float]:
+        """Return the sample with the highest p^weight q^(1 - weight), for 1 the MAP tree, and its log p in nats."""
+        log_q = [sample.log_q for sample, _ in self.samples]
+        return self.samples[int(np.argmax(combined(log_q, self.log_joint, weight)))]
+
     @property
-    def best(self) -> tuple[Sample, float]:
-        """The MAP tree among the samples, and its log p in nats."""
-        return self.samples[self.estimate.best]
+    def log_joint(self) -> list[float]:
+        """Log p of each sample in nats."""
+        return [log_p for _, log_p in self.samples]
 
 
 def read_sampled(
@@ -132,23 +137,23 @@ def require_fit(
     raise InputError(problem, props, sample.line)
 
 
-def map_line(sampled: Sampled, oracle: Sequence[OracleSentence] | None) -> str:
-    """Return the MAP tree as the original writes it, or with an oracle's words and tags."""
-    sample, log_p = sampled.best
+def map_line(sampled: Sampled, oracle: Sequence[OracleSentence] | None, weight: float = 1.0) -> str:
+    """Return the best sample (see `Sampled.best`) as the original writes it, or with an oracle's words and tags."""
+    sample, log_p = sampled.best(weight)
     if oracle is None:
         return format_sample(sample.index, log_p, format_tree(sample.tree))
     return _line_with_words(sample.tree, oracle[sample.index])
 
 
-def mbr_line(sampled: Sampled, oracle: Sequence[OracleSentence]) -> str:
-    """Return the tree with the highest expected F1 under p(y | x), with an oracle's words and tags.
+def mbr_line(sampled: Sampled, oracle: Sequence[OracleSentence], weight: float = 1.0) -> str:
+    """Return the tree with the highest expected F1, with an oracle's words and tags; `posterior` explains `weight`.
 
     If every sample has p = 0, it is the tree of `map_line`.
     """
     if sampled.estimate.log_marginal == -math.inf:
-        return map_line(sampled, oracle)
+        return map_line(sampled, oracle, weight)
     samples = [(sample.tree, sample.log_q) for sample, _ in sampled.samples]
-    found = posterior(samples, [log_p for _, log_p in sampled.samples], preterminals=False)
+    found = posterior(samples, sampled.log_joint, preterminals=False, weight=weight)
     return _line_with_words(found.decode(), oracle[sampled.index])
 
 

@@ -80,6 +80,6 @@ def sampled_marginals(
     """
     found = [-math.inf] * len(sentences)
     for of_sentence in read_sampled(samples, likelihoods):
-        require_fit(of_sentence.best[0], sentences, samples, source)
+        require_fit(of_sentence.best()[0], sentences, samples, source)
         found[of_sentence.index] = of_sentence.estimate.log_marginal
     return found

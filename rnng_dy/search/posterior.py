@@ -102,6 +102,7 @@ def posterior(
     samples: Sequence[tuple[nltk.Tree, float]],
     log_joint: Sequence[float] | None = None,
     preterminals: bool | None = None,
+    weight: float = 1.0,
 ) -> Posterior:
     """Estimate the distribution over the trees of one sentence from samples with their log q in nats.
 
@@ -110,6 +111,8 @@ def posterior(
         log_joint: log p(x, y) of each sample in nats. It weights the samples by p / q, so that the distribution is the
             p(y | x) of the generative model. None means the distribution that the samples come from.
         preterminals: Whether words have POS tags above them; None detects it.
+        weight: The generative model's weight w, above 0 and up to 1. Below 1 both models decide: the distribution is
+            that of p^w q^(1 - w), the score combination of Fried et al. (2017).
 
     Raises:
         ValueError: There is no sample with p > 0.
@@ -122,7 +125,7 @@ def posterior(
     (S (NP a b) c)
     """
     trees, log_q = [tree for tree, _ in samples], np.array([q for _, q in samples], np.float64)
-    log_p = log_q if log_joint is None else np.asarray(log_joint, np.float64)
+    log_p = log_q if log_joint is None else combined(log_q, log_joint, weight)
     if not samples or log_p.shape != log_q.shape or log_p.max() == -math.inf:
         raise ValueError(f"{len(samples)} samples, of which none has p > 0")
     log_weights = log_p - log_q
@@ -140,6 +143,12 @@ def posterior(
     depths = {bracket: depths[bracket] / p for bracket, p in probabilities.items()}
     its_tags = tuple(tags(trees[0])) if tagged else None
     return Posterior(tuple(words(trees[0])), its_tags, dict(probabilities), depths, entropy)
+
+
+def combined(log_q: Sequence[float], log_joint: Sequence[float], weight: float) -> np.ndarray:
+    """Return the log of p^w q^(1 - w) for each sample: what both models say (see `posterior`)."""
+    log_p = weight * np.asarray(log_joint, np.float64)
+    return log_p if weight == 1 else log_p + (1 - weight) * np.asarray(log_q)
 
 
 def _brackets(tree: nltk.Tree, preterminals: bool) -> Iterator[tuple[Bracket, int]]:

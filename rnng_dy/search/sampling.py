@@ -15,6 +15,8 @@ from rnng_dy.search.model import Configuration, Model, unlinked
 
 MAX_STATES = 8000
 """Configurations per graph; later ones are computed in a new graph. Smaller graphs are slower."""
+FLATTENED = 0.8
+"""The alpha of the paper's samples, which a generative model judges."""
 
 Drawn = tuple[list[int], float]
 """Action ids of a tree, and the log probability in nats with which it was drawn."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
@@ -15,6 +16,7 @@ from oracle.treebank import NO_TAG
 from rnng_dy.search import greedy, nbest, sampling
 from rnng_dy.search.model import Model
 from rnng_dy.search.posterior import posterior
+from rnng_dy.search.scoring import tree_log_probs
 from rnng_dy.search.surprisal import SearchOptions, measure_batch
 from rnng_dy.search.words import Analysis
 from rnng_dy.text.sources import NumberedSentence
@@ -66,23 +68,39 @@ def parser_trees(
 
 
 def rated_trees(
-    find: Find, decode: bool, parser, batch: Sequence[NumberedSentence]
+    find: Find,
+    decode: bool,
+    parser,
+    batch: Sequence[NumberedSentence],
+    generator: Model | None = None,
+    weight: float = 1.0,
 ) -> list[list[ScoredTree]]:
     """Return the trees that `find` draws, with the posteriors of their constituents.
 
-    With `decode` it is the tree with the highest expected F1 instead, which has no log probability.
+    With `decode` it is the tree with the highest expected F1 instead, which has no log probability. A generative model
+    changes the posteriors, as `posterior` explains; if it gives all trees p = 0, the parser alone decides.
     """
 
     def of_sentence(
         sentence: SourceSentence, drawn: Sequence[tuple[Actions, float]]
     ) -> list[ScoredTree]:
         samples = [(tagged_tree(parser, sentence, actions), log_q) for actions, log_q in drawn]
-        found = posterior(samples, preterminals=True)
+        log_joint = generator and joint_of_trees(generator, sentence, [tree for tree, _ in samples])
+        found = posterior(samples, log_joint, preterminals=True, weight=weight)
         chosen = [(found.decode(), None)] if decode else samples
         return [ScoredTree(format_tree(t), q, found.of_constituents(t)) for t, q in chosen]
 
     found = find(parser, [item.ids for item in batch], [item.index for item in batch])
     return [of_sentence(item.sentence, each) for item, each in zip(batch, found, strict=True)]
+
+
+def joint_of_trees(
+    generator: Model, sentence: SourceSentence, trees: Sequence[nltk.Tree]
+) -> list[float] | None:
+    """Return log p(x, y) in nats of trees with POS tags of a sentence; None if p = 0 for all."""
+    sequences = [tuple(generator.transitions.actions_of(tree, True)) for tree in trees]
+    log_ps = tree_log_probs(generator, generator.vocabulary.unkify(sentence.tokens), sequences)
+    return None if max(log_ps) == -math.inf else log_ps
 
 
 def greedy_tree(parser, sentences: Sequence, numbers: Sequence[int]) -> list[list[tuple]]:

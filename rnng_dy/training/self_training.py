@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import fields
 from functools import partial
@@ -17,8 +16,7 @@ from oracle.streams import open_output
 from oracle.training_data import TreesFile
 from rnng_dy.execution.work import Lines, ModelFolder
 from rnng_dy.interop.vectors import write_vectors
-from rnng_dy.search.scoring import tree_log_probs
-from rnng_dy.search.trees import drawn, in_places, rated_trees
+from rnng_dy.search.trees import drawn, in_places, joint_of_trees, rated_trees
 from rnng_dy.settings import option_name
 from rnng_dy.text.sources import NumberedSentence
 
@@ -67,15 +65,12 @@ def most_probable(
     generator: Any, sentence: SourceSentence, trees: Sequence[ScoredTree]
 ) -> list[ScoredTree]:
     """Return the tree with the highest joint probability, which becomes its log probability; none if all have p = 0."""
-    actions_of, unkify = generator.transitions.actions_of, generator.vocabulary.unkify
-    actions = {
-        scored.tree: tuple(actions_of(parse_line(scored.tree, any_bytes=True), True))
-        for scored in trees
-    }
-    sequences = [actions[scored.tree] for scored in trees]
-    log_ps = tree_log_probs(generator, unkify(sentence.tokens), sequences)
+    read = [parse_line(scored.tree, any_bytes=True) for scored in trees]
+    log_ps = joint_of_trees(generator, sentence, read)
+    if log_ps is None:
+        return []
     best = max(range(len(trees)), key=log_ps.__getitem__)
-    return [] if log_ps[best] == -math.inf else [trees[best]._replace(log_prob=log_ps[best])]
+    return [trees[best]._replace(log_prob=log_ps[best])]
 
 
 def confidence(tree: ScoredTree) -> float:

@@ -21,11 +21,13 @@ from scripts.english.commands import make
 PARTS = ("masc.dev", "craft.dev", "gum.dev", "gum.test")
 MOST = 400
 """The most trees of a part that are scored, evenly spaced."""
+WEIGHT = 0.2
+"""The weight of the generative model where both models decide; of seven weights the best one in development."""
 LENGTHS = (10, 20, 30, 40)
 """The most words of each class of sentences but the last."""
-WAYS = ("greedy", "mbr", "map", "map-mbr")
+WAYS = ("greedy", "mbr", "map", "both")
 """Ways to decode, as endings of files."""
-COLUMNS = ("sentences", "tags", "greedy", "MBR", "reranked", "reranked MBR", "perplexity")
+COLUMNS = ("sentences", "tags", "greedy", "MBR", "reranked", "both models", "perplexity")
 
 
 class Sentence(NamedTuple):
@@ -113,7 +115,7 @@ def decode(name: str) -> None:
     make(f"{name}.scores", score)
     rerank = f"rerank {name}.props {name}.scores --oracle {oracle}"
     make(f"{name}.map", rerank)
-    make(f"{name}.map-mbr", f"{rerank} --decode mbr")
+    make(f"{name}.both", f"{rerank} --decode mbr --weight {WEIGHT}")
 
 
 def scores(gold: str, system: str, gold_tags: bool = True) -> tuple[SentenceScore, ...]:

@@ -83,6 +83,24 @@ def test_mbr_trees_are_of_the_weighted_samples(shared, tmp_path):
     assert lines != map_trees.read_text().splitlines()
 
 
+def test_the_weight_lets_the_parser_decide_too(tmp_path):
+    # log q is -1 and -3, log p is -4 and -3
+    (tmp_path / "p").write_text("0 ||| -1 ||| (S (X a) b)\n0 ||| -3 ||| (S a (X b))\n")
+    (tmp_path / "l").write_text("2\t4\n2\t3\n")
+    (tmp_path / "o").write_text(block("x", ["a", "b"]))
+    files = tmp_path / "p", tmp_path / "l", "--oracle", tmp_path / "o", "-o", "-"
+    trees = {
+        weight: run(*files, "--weight", weight).stdout.splitlines()[0] for weight in (1, 0.7, 0.6)
+    }
+    second = "(S (XX a) (X (XX b)))"
+    assert trees == {1: second, 0.7: second, 0.6: "(S (X (XX a)) (XX b))"}
+    mbr = (*files, "--decode", "mbr", "--weight")
+    assert run(*mbr, 0.4).stdout.startswith(second)
+    assert run(*mbr, 0.1).stdout.startswith("(S (X (XX a)) (X (XX b)))")
+    for wrong in (0, 1.5, "nan"):
+        assert "--weight" in run(*files, "--weight", wrong, code=2).stderr
+
+
 def test_mbr_trees_need_an_oracle_and_without_probability_are_map_trees(tmp_path):
     (tmp_path / "p").write_text(SAMPLES)
     (tmp_path / "l").write_text("2\tinf\n2\tinf\n1\t1\n1\t1\n")

@@ -9,7 +9,8 @@ from pathlib import Path
 import nltk
 import pytest
 
-from oracle.treebank import words
+from oracle.brackets import format_tree
+from oracle.treebank import with_words, words
 from rnng_dy import registry
 from rnng_dy.search.posterior import posterior
 from tests.commands import IN_SHELL, invoke, run
@@ -92,6 +93,35 @@ def test_mbr_trees_are_decided_from_the_samples():
     drawn = posterior([s[2:0:-1] for s in samples(parse("--samples", 100).stdout) if s[0] == 0])
     expected = drawn.of_constituents(nltk.Tree.fromstring(found["tree"]))
     assert found["posteriors"] == pytest.approx(expected, abs=1e-6)
+
+
+def test_both_models_decide_with_a_generator():
+    options = "--samples", 30, "--seed", 3
+    both = *options, "--generator", GENERATOR, "--weight"
+    trees = parse(*both, 0.4).stdout.splitlines()
+    Path("props").write_text(invoke("-q", "sample", "--model", PARSER, "in.txt", *options).stdout)
+    scores = invoke("-q", "score", "--model", GENERATOR, "props").stdout.splitlines()
+    log_joint = [-float(line.split("\t")[1]) for line in scores]
+    drawn = samples(Path("props").read_text())
+    for number, tagged in ((0, "the_DT dog_NN ran_VBD ._."), (2, "a_DT cat_NN slept_VBD")):
+        chosen = [i for i, (index, *_) in enumerate(drawn) if index == number]
+        pairs = [drawn[i][2:0:-1] for i in chosen]
+        given = [log_joint[i] for i in chosen]
+        expected = posterior(pairs, given, preterminals=False, weight=0.4).decode()
+        tokens, tags = zip(*(token.split("_") for token in tagged.split()), strict=True)
+        assert trees[number] == format_tree(with_words(expected, tokens, tags))
+    assert trees[1] == ""
+    assert parse(*both, 0.4, "--jobs", 2).stdout.splitlines() == trees
+    assert parse(*both, 1).stdout.splitlines() != parse(*both, 0.01).stdout.splitlines()
+    [row, *_] = map(json.loads, parse(*both, 0.4, "--format", "json").stdout.splitlines())
+    assert row["trees"][0]["tree"] == trees[0] and row["trees"][0]["posteriors"]
+
+
+def test_a_generator_decides_beside_a_parser_only():
+    assert "--nbest" in parse("--generator", GENERATOR, "--nbest", 2, code=2).stderr
+    assert "--generator" in parse("--weight", 0.5, code=2).stderr
+    assert "rerank" in parse("--generator", GENERATOR, model=GENERATOR, code=2).stderr
+    assert "generative" in parse("--generator", PARSER, code=2).stderr
 
 
 def test_samples_as_json_have_the_share_of_samples_with_each_constituent():
