@@ -22,7 +22,7 @@ from rnng_dy.models.discriminative import ParserExample, ParserNetwork, Tokens
 from rnng_dy.search.greedy import BATCH_SIZE, parse_batch
 from rnng_dy.search.nbest import nbest_batch
 from rnng_dy.search.parse_result import TOO_LONG, ParseResult
-from rnng_dy.search.sampling import sample_batch
+from rnng_dy.search.sampling import FLATTENED, sample_batch
 from rnng_dy.search.scoring import log_probs
 
 
@@ -184,7 +184,7 @@ class DiscriminativeParser(ParserNetwork, ParserI):
         self,
         tokens: Sequence[Token],
         n: int = 100,
-        alpha: float = 0.8,
+        alpha: float = FLATTENED,
         seed: int = 1,
         max_length: int | None = None,
     ) -> list[tuple[nltk.Tree, float]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,6 +36,8 @@ class Job:
     resume: bool = False
     place: ModelFolder | OpenableScorer | None = None
     """The model or scorer that workers open."""
+    generator: ModelFolder | None = field(default=None, init=False)
+    """A generative model that decides beside a parser."""
 
     def __post_init__(self) -> None:
         """Raise UsageError if both --jobs and --scheduler are set."""
@@ -66,12 +68,11 @@ class Job:
         """Load a model, or an ensemble, in this process and use it for the work; report if it is not trained."""
         return self.open_place(ModelFolder(kind, folder, self.device, others))
 
-    def beside(self, generator: str | None) -> ModelFolder | None:
-        """Load a generative model that decides beside the parser, before `open` loads that; return its place."""
-        if generator is None:
-            return None
-        self.open("generative", generator)
-        return self.place
+    def beside(self, generator: str | None) -> None:
+        """Load a generative model that decides beside the parser, if one is named, before `open` loads the parser."""
+        if generator is not None:
+            self.open("generative", generator)
+            self.generator = self.place
 
     def open_place(self, place: ModelFolder | OpenableScorer):
         """Load a model or a scorer in this process and use it for the work."""
@@ -79,8 +80,12 @@ class Job:
         return open_model(place, self.executor.sharing, self.device)
 
     def with_model(self, lines_of: Callable) -> Callable[[], Callable[[Sequence], list[Lines]]]:
-        """Return the `open_lines` of `write`: opens `lines_of` with the model as its first argument."""
-        return partial(opened, self.place, lines_of)
+        """Return the `open_lines` of `write`: opens `lines_of` with the models, as `opened` does."""
+        return partial(opened, self.place, lines_of, self.generator)
+
+    def content(self) -> list[object]:
+        """Return what determines the models' results, for `content_hash`."""
+        return [part for place in (self.place, self.generator) if place for part in place.content()]
 
     def write(
         self,
@@ -101,7 +106,7 @@ class Job:
         these functions, and progress counts its parts. `on_lines` gets the lines of each batch when they are kept.
         """
         name = click.get_current_context().info_name
-        key = content_hash(name, *decides, *(self.place.content() if self.place else ()))
+        key = content_hash(name, *decides, *self.content())
         work = Work(self.executor, open_lines, lines_of_left_out)
         progress = Progress(name, sum(map(len, batches)), unit)
 

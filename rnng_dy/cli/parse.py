@@ -21,7 +21,7 @@ from rnng_dy.cli.searching import given_search_option, grouped_for, search_optio
 from rnng_dy.cli.source import in_words, parser_source, reader_of
 from rnng_dy.cli.tree_formats import MBR, Wanted, paper_of, wanted_trees
 from rnng_dy.drawing.parsed_trees import MADE, TreeWriter
-from rnng_dy.execution.work import Lines, ModelFolder, opened
+from rnng_dy.execution.work import Lines
 from rnng_dy.search.nbest import BEAM
 from rnng_dy.search.sampling import FLATTENED
 from rnng_dy.search.surprisal import SEARCHES, SearchOptions
@@ -71,16 +71,15 @@ def parse(folders, source, output, line_buffered, wanted, options, job) -> None:
     if line_buffered:
         _require_line_by_line(source.path, output, wanted, job)
     way = _way_to_parse(folders[0], wanted, SearchOptions(**options, seed=wanted.seed))
-    generator = job.beside(wanted.generator)
+    job.beside(wanted.generator)
     reader = reader_of(job.open(way.kind, *folders), source)
     writer = TreeWriter(wanted.style, wanted.several, paper_of(output))
-    lines = partial(_open_lines, writer, way.trees, generator, job.place)
+    lines = job.with_model(partial(_lines, writer, way.trees))
     if line_buffered:
         parse_line_by_line(reader, lines(), wanted.style == "json")
         return
     items = reader.sentences()
-    decides = [wanted._replace(generator=None), way.options, [item.sentence for item in items]]
-    decides += generator.content() if generator else ()
+    decides = wanted._replace(generator=None), way.options, [item.sentence for item in items]
 
     def make(kept: Path) -> None:
         title = f"Trees of {'standard input' if source.path == '-' else Path(source.path).name}"
@@ -158,21 +157,11 @@ def _way_to_parse(folder: str, wanted: Wanted, options: SearchOptions) -> _Way:
     return _Way("discriminative", "Parser", trees, batches, options)
 
 
-def _open_lines(
-    writer: TreeWriter, trees_of: Callable, generator: ModelFolder | None, place: ModelFolder
-) -> Callable[[Sequence[NumberedSentence]], list[Lines]]:
-    """Return a function from a batch to its lines; call this in the worker."""
-    if generator is not None:
-        # the parser comes last, since a process keeps the model that it has opened last
-        trees_of = partial(trees_of, generator=generator.open())
-    return opened(place, partial(_lines, writer, trees_of))
-
-
 def _lines(
-    writer: TreeWriter, trees_of: Callable, model, batch: Sequence[NumberedSentence]
+    writer: TreeWriter, trees_of: Callable, model, batch: Sequence[NumberedSentence], **beside
 ) -> list[Lines]:
-    """Return the lines of each sentence; empty input lines keep their places."""
-    trees = in_places(partial(trees_of, model), batch)
+    """Return the lines of each sentence; empty input lines keep their places. `beside` may be a `generator`."""
+    trees = in_places(partial(trees_of, model, **beside), batch)
     return [
         writer.lines(ParsedSentence(item.index + 1, item.sentence, of_item))
         for item, of_item in zip(batch, trees, strict=True)

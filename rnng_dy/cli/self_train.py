@@ -32,7 +32,7 @@ from rnng_dy.training.self_training import (
     SilverOptions,
     mix,
     settings_like,
-    silver_work,
+    silver_lines,
 )
 
 PARSED, RECORD, PARSER = "silver.json", "self-train.json", "parser"
@@ -90,11 +90,10 @@ def self_train(
         open_regular(path).close()
         for _ in TreesFile(path):
             pass
-    place, given = Path(folder), job.beside(generator)
-    options = SilverOptions(samples, seed, given)
+    place, options = Path(folder), SilverOptions(samples, seed)
+    job.beside(generator)
     parser = job.open("discriminative", *folders)
-    decides = [source._replace(path=""), samples, seed, *(given.content() if given else ())]
-    key = content_hash(*job.place.content(), Path(source.path), *decides)
+    key = content_hash(*job.content(), Path(source.path), source._replace(path=""), *options)
     _open_folder(place, job.resume, key)
     if not (place / PARSED).exists():
         _parse(job, parser, options, source, key, str(place / PARSED))
@@ -134,8 +133,8 @@ def _parse(job: Job, parser, options: SilverOptions, source, key: str, output: s
     reader = reader_of(parser, source)
     items = reader.sentences()
     batches = in_words(items, max(1, SAMPLED_WORDS // options.samples))
-    work = partial(silver_work, options, job.place)
-    left_out = job.write(output, batches, work, _without_tree, key)
+    lines = job.with_model(partial(silver_lines, options))
+    left_out = job.write(output, batches, lines, _without_tree, key)
     reader.report(left_out)
 
 

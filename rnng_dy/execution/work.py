@@ -115,8 +115,16 @@ class Work:
             yield lines
 
 
-def opened(place: ModelFolder, function: Callable) -> Callable:
-    """Return a function with an opened model as its first argument; call this in the worker."""
+def opened(
+    place: ModelFolder, function: Callable, generator: ModelFolder | None = None
+) -> Callable:
+    """Return a function with an opened model as its first argument; call this in the worker.
+
+    A generative model beside it becomes the argument `generator`.
+    """
+    # it is opened first, since a process keeps the model that it has opened last
+    if generator is not None:
+        function = partial(function, generator=generator.open())
     return partial(function, place.open())
 
 

@@ -14,7 +14,7 @@ from oracle.parsed import ParsedSentence, ScoredTree, read_parsed
 from oracle.sentences import SourceSentence
 from oracle.streams import open_output
 from oracle.training_data import TreesFile
-from rnng_dy.execution.work import Lines, ModelFolder
+from rnng_dy.execution.work import Lines
 from rnng_dy.interop.vectors import write_vectors
 from rnng_dy.search.trees import drawn, in_places, joint_of_trees, rated_trees
 from rnng_dy.settings import option_name
@@ -32,20 +32,12 @@ class SilverOptions(NamedTuple):
     samples: int
     """Number of trees drawn per sentence, from the parser's own distribution."""
     seed: int
-    generator: ModelFolder | None = None
-    """The generative model that chooses among them; None for the tree with the highest expected F1."""
 
 
-def silver_work(options: SilverOptions, place: ModelFolder) -> partial:
-    """Return a function from a batch to a line of JSON per sentence; call this in the worker."""
-    # the parser comes last, since a process keeps the model that it has opened last
-    generator = options.generator and options.generator.open()
-    return partial(_lines, options, generator, place.open())
-
-
-def _lines(
-    options: SilverOptions, generator: Any, parser: Any, batch: Sequence[NumberedSentence]
+def silver_lines(
+    options: SilverOptions, parser: Any, batch: Sequence[NumberedSentence], generator: Any = None
 ) -> list[Lines]:
+    """Return a line of JSON per sentence, with the tree that a generative model chooses, or else that of highest F1."""
     find = partial(drawn, options.samples, 1.0, options.seed)
 
     def found(sentences: Sequence[NumberedSentence]) -> list[list[ScoredTree]]:

@@ -99,8 +99,9 @@ def test_a_beam_and_a_variable_beam_are_lower_bounds_and_a_sum_over_all_is_neare
             SearchOptions("variable", particles=10**7),
         )
     )
-    # 20 particles hold all that can precede the first word, but for rounding
-    assert (beam < exact).all() and (variable < exact + 1e-6).all()
+    assert (beam < exact).all() and (variable[1:] < exact[1:]).all()
+    # 20 particles may hold all that can precede the first word: equal but for rounding
+    assert variable[0] < exact[0] + 1e-6
     first = first_choice(model)
     assert beam[first] < summed[first] < exact[first]
     # in order a tree can go on above the last word; top down there is one way to end it
