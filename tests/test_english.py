@@ -116,6 +116,14 @@ def test_unlabelled_sentences_are_of_documents_without_trees(tmp_path):
     assert list(texts.tagged_text(tmp_path, tmp_path)) == [["It", "works", "."], ["No", "!"]]
 
 
+def test_different_sentences_of_some_words_are_parsed_for_training(tmp_path):
+    sentences = ["It_PRP works_VBZ ._. ", "It_PRP always_RB works_VBZ well_RB ._. "] * 2
+    with zipfile.ZipFile(tmp_path / "masc_tagged.zip", "w") as archive:
+        archive.writestr("masc_tagged/written/unseen.txt", "".join(sentences))
+    texts.write_unlabelled(tmp_path, tmp_path, tmp_path / "text")
+    assert (tmp_path / "text").read_text() == "It always works well .\n"
+
+
 def test_words_with_the_same_neighbours_have_like_vectors():
     nouns, verbs = ("cat", "dog", "Bird"), ("saw", "met", "heard")
     sentences = [["the", n, v, "a", m, "."] for n in nouns for v in verbs for m in nouns]

@@ -70,11 +70,11 @@ def parse(folders, source, output, line_buffered, wanted, options, job) -> None:
     check_files([output], [source.path])
     if line_buffered:
         _require_line_by_line(source.path, output, wanted, job)
-    way = _way_to_parse(folders[0], wanted, SearchOptions(**options, seed=wanted.seed))
+    way = way_to_parse(folders[0], wanted, SearchOptions(**options, seed=wanted.seed))
     job.beside(wanted.generator)
     reader = reader_of(job.open(way.kind, *folders), source)
     writer = TreeWriter(wanted.style, wanted.several, paper_of(output))
-    lines = job.with_model(partial(_lines, writer, way.trees))
+    lines = job.with_model(partial(lines_of, writer, way.trees))
     if line_buffered:
         parse_line_by_line(reader, lines(), wanted.style == "json")
         return
@@ -89,7 +89,7 @@ def parse(folders, source, output, line_buffered, wanted, options, job) -> None:
         output,
         way.batches(items),
         lines,
-        partial(_none, writer),
+        partial(without_trees, writer),
         *decides,
         make=make if wanted.style in MADE else None,
     )
@@ -108,7 +108,7 @@ def _require_line_by_line(path: str, output: str, wanted: Wanted, job: Job) -> N
         )
 
 
-class _Way(NamedTuple):
+class Way(NamedTuple):
     """How a kind of model parses sentences."""
 
     kind: str
@@ -120,7 +120,8 @@ class _Way(NamedTuple):
     """The options of the search on which the output depends; None if there is none."""
 
 
-def _way_to_parse(folder: str, wanted: Wanted, options: SearchOptions) -> _Way:
+def way_to_parse(folder: str, wanted: Wanted, options: SearchOptions) -> Way:
+    """Return how a model in a folder makes the trees that are wanted. Raises UsageError if it cannot."""
     kind, k = registry.kind_of(folder), wanted.nbest or 1
     if kind.generates_words and kind.has_trees:
         if wanted.decode == MBR:
@@ -132,7 +133,7 @@ def _way_to_parse(folder: str, wanted: Wanted, options: SearchOptions) -> _Way:
             raise click.UsageError(f"--nbest {k} needs --word-beam {k} or more")
         trees = partial(search_trees, options, k)
         batches = partial(in_words, limit=SEARCHED_WORDS)
-        return _Way(kind.name, "Generative model", trees, batches, options)
+        return Way(kind.name, "Generative model", trees, batches, options)
     if flag := given_search_option(*["beam"] if wanted.nbest else []):
         more = ", and for a parser's --nbest" if flag == "--beam" else ""
         raise click.UsageError(f"{flag} is for generative models{more}: {folder} is a parser")
@@ -154,10 +155,10 @@ def _way_to_parse(folder: str, wanted: Wanted, options: SearchOptions) -> _Way:
         trees = partial(rated_trees, find, wanted.decode == MBR, weight=wanted.weight)
     else:
         trees = partial(parser_trees, find, tagged_tree)
-    return _Way("discriminative", "Parser", trees, batches, options)
+    return Way("discriminative", "Parser", trees, batches, options)
 
 
-def _lines(
+def lines_of(
     writer: TreeWriter, trees_of: Callable, model, batch: Sequence[NumberedSentence], **beside
 ) -> list[Lines]:
     """Return the lines of each sentence; empty input lines keep their places. `beside` may be a `generator`."""
@@ -168,6 +169,6 @@ def _lines(
     ]
 
 
-def _none(writer: TreeWriter, item: NumberedSentence) -> Lines:
+def without_trees(writer: TreeWriter, item: NumberedSentence) -> Lines:
     """Return the lines that replace a sentence that does not fit into memory."""
     return writer.lines(ParsedSentence(item.index + 1, item.sentence, []))

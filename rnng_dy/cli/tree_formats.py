@@ -19,6 +19,8 @@ from rnng_dy.drawing.parsed_trees import LINES, MADE, Paper
 BEST, MBR = "best", "mbr"
 DRAWN = 100
 """Trees drawn per sentence for --decode mbr."""
+BESIDE = 0.2
+"""The weight of a generative model beside a parser, chosen on the English development trees."""
 COLUMNS = 80
 """Width of a drawing in characters, unless a terminal has another width."""
 
@@ -58,8 +60,7 @@ def _wanted(
 ) -> Wanted:
     if generator is not None:
         decode = MBR
-    elif flag_given("weight"):
-        raise click.UsageError("--weight goes with --generator")
+    require_generator(generator)
     if nbest is not None and (samples is not None or decode == MBR):
         raise click.UsageError(
             "either the best trees, --nbest, or drawn ones, --samples, --decode mbr or --generator"
@@ -82,6 +83,22 @@ def decode_option(best: str, needs: str = "") -> Callable:
         help=f"{best}; or the tree with the highest expected F1 (minimum Bayes risk), by the probabilities of "
         f"brackets in the samples{needs}.",
     )
+
+
+def generator_option(drawn: str) -> Callable:
+    """Return the decorator for `--generator`; `drawn` is the help text's name of the drawn trees."""
+    return click.option(
+        "--generator",
+        type=GENERATIVE,
+        help="A generative model that decides beside the parser: the tree has the highest expected F1 by both, in "
+        f"{drawn}.",
+    )
+
+
+def require_generator(generator: str | None) -> None:
+    """Raise UsageError if `--weight` is given without a generative model."""
+    if generator is None and flag_given("weight"):
+        raise click.UsageError("--weight goes with --generator")
 
 
 def weight_option(default: float, more: str) -> Callable:
@@ -121,13 +138,8 @@ wanted_trees = together(
         "flattens the distribution. With --decode mbr, one tree is made of K drawn ones (default: 100).",
     ),
     decode_option("The tree or trees that the other options ask for"),
-    click.option(
-        "--generator",
-        type=GENERATIVE,
-        help="A generative model that decides beside the parser: the tree has the highest expected F1 by both, in K "
-        "drawn trees (--samples, default: 100).",
-    ),
-    weight_option(0.2, ", with --generator"),
+    generator_option("K drawn trees (--samples, default: 100)"),
+    weight_option(BESIDE, ", with --generator"),
     seed_option,
 )
 

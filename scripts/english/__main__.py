@@ -13,12 +13,17 @@ import scripts.script_start  # noqa: F401
 from rnng_dy.model import TAGGER
 from rnng_dy.spelling import SPELLING
 from scripts.english.commands import make, run
+from scripts.english.texts import write_unlabelled
 from scripts.english.treebanks import GENERAL, write_trees
 from scripts.english.vectors import write_vectors
 
+SELF_TRAINING = (
+    "--keep-above 0.7 --preset fast --epochs 4 --learning-rate 0.002 --dropout 0.3 "
+    "--evaluate-every 15000"
+)
 LICENCE = "CC BY 4.0"
 DATA = "MASC I (ANC, unrestricted), CRAFT (CC BY 3.0), GUM (CC BY 4.0): see ATTRIBUTION.md"
-VECTORS = "vectors.txt"
+VECTORS, TEXT = "vectors.txt", "unlabelled.txt"
 PARSER = (
     "--pos --no-tagger --preset fast --lstm-input 160 --hidden 160 --dropout 0.3 "
     "--evaluate-every 15000"
@@ -50,11 +55,13 @@ def main() -> None:
 
 
 def trees(archives: Path, folder: Path) -> None:
-    """Write the trees of all parts, of which those of development come last, and the word vectors."""
+    """Write the trees of all parts, of which those of development come last, the word vectors, and text."""
     if not (folder / "dev.trees").exists():
         print(*write_trees(archives, folder), sep="\n", flush=True)
     if not (folder / VECTORS).exists():
         write_vectors(archives, folder, folder / VECTORS)
+    if not (folder / TEXT).exists():
+        write_unlabelled(archives, folder, folder / TEXT)
 
 
 def oracles(transitions: str) -> None:
@@ -71,7 +78,7 @@ def oracles(transitions: str) -> None:
 
 
 def models(transitions: str) -> None:
-    """Train and export both models."""
+    """Train and export both models; the parser also learns from trees that both make of text."""
     parser = f"parser.{transitions}"
     train, dev = (f"{part}.{transitions}.oracle" for part in ("train", "dev"))
     train_parser(parser, train, dev, general_trees())
@@ -82,16 +89,26 @@ def models(transitions: str) -> None:
     if not Path("generator", SPELLING).exists():
         run("spell --train train.trees --into generator")
     terms = ["--half", "--licence", LICENCE, "--data", DATA]
-    make("english.rnng.zip", f"export {parser}", *terms)
     make("english-generative.rnng.zip", "export generator", *terms)
+    both = f"--model {parser} --generator english-generative.rnng.zip"
+    trees = f"--trees train.tagged.trees --dev-trees dev.tagged.trees {TEXT} --into silver"
+    weights = weighted(general_trees())
+    run(f"self-train {both} {trees} --resume {SELF_TRAINING} {weights}")
+    make("english.rnng.zip", "export silver/parser", *terms)
 
 
 def train_parser(folder: str, train: str, dev: str, general: int) -> None:
     """Train a parser on oracles; the first `general` training sentences are those of general English."""
     data = f"--train {train} --dev {dev} --dev-trees dev.trees"
     words = f"--pretrained {VECTORS} --word-size 16"
-    weights = f"--gold-weight 2 --jobs 2 --gold {general}"
-    run(f"train discriminative {data} --model {folder} --resume {PARSER} {words} {weights}")
+    run(
+        f"train discriminative {data} --model {folder} --resume {PARSER} {words} {weighted(general)}"
+    )
+
+
+def weighted(general: int) -> str:
+    """Return the options by which the first `general` training sentences count twice."""
+    return f"--gold-weight 2 --jobs 2 --gold {general}"
 
 
 def general_trees() -> int:

@@ -6,11 +6,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from zipfile import ZipFile
 
+from oracle.training_data import evenly_spaced
 from rnng_dy.text.segmenter import Segmenter
-from scripts.english.treebanks import DOCUMENTS
+from scripts.english.treebanks import DOCUMENTS, write
 
 SPEECHES = ("inaugural.zip", "state_union.zip")
 """Archives of addresses of presidents, as plain text."""
+UNLABELLED, LENGTHS = 12_000, range(5, 41)
+"""The number of sentences that the parser makes training trees of, and their possible numbers of words."""
+
+
+def write_unlabelled(archives: Path, folder: Path, path: Path) -> None:
+    """Write different sentences of the texts of MASC that have no trees, evenly spaced, one per line."""
+    fitting = (s for s in tagged_text(archives, folder) if len(s) in LENGTHS)
+    lines = dict.fromkeys(f"{' '.join(sentence)}\n" for sentence in fitting)
+    write(path, evenly_spaced(list(lines), UNLABELLED))
 
 
 def tagged_text(archives: Path, folder: Path) -> Iterator[list[str]]:

@@ -1,4 +1,4 @@
-"""`rnng-dy self-train`: silver trees, the choice among samples, the weight of gold trees, and --resume."""
+"""`rnng-dy self-train`: silver trees, a generative model, the weight of gold trees, and --resume."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ from pathlib import Path
 import pytest
 
 import rnng_dy
-from oracle.brackets import format_tree, parse_line
+from oracle.brackets import parse_line
 from oracle.errors import RnngError
-from oracle.parsed import ScoredTree, read_parsed
-from oracle.sentences import SourceSentence
+from oracle.parsed import read_parsed
 from oracle.treebank import words
 from rnng_dy import checkpoint
 from rnng_dy.cli import job, self_train
-from rnng_dy.training import self_training
-from rnng_dy.training.self_training import confidence, mix, most_probable
+from rnng_dy.training.self_training import confidence, mix
 from tests.commands import invoke, refused
 
 from ..conftest import TINY, make_generator
@@ -97,32 +95,19 @@ def test_confidence_and_the_bound(tmp_path):
         mix("gold.trees", tmp_path / "json", 0.9, tmp_path)
 
 
-def test_the_generative_model_chooses_the_most_probable_sample(generative_sentences):
-    generator = make_generator(generative_sentences)
-    tree = parse_line("(S (NP (DT the) (NN time)) (VP (VBD was)))")
-    flat = parse_line("(S (NP (DT the)) (NN time) (VP (VBD was)))")
-    log_ps = {format_tree(t): generator.log_prob(t) for t in (tree, flat)}
-    best = max(log_ps, key=log_ps.__getitem__)
-    sentence = SourceSentence(("the", "time", "was"), ("DT", "NN", "VBD"), None, 1)
-    trees = [ScoredTree(text, -1.0, [0.5] * 3) for text in [*log_ps, min(log_ps, key=log_ps.get)]]
-    [found] = most_probable(generator, sentence, trees)
-    assert (found.tree, found.posteriors) == (best, [0.5] * 3)
-    assert found.log_prob == pytest.approx(log_ps[best], rel=1e-6)
-    impossible = [ScoredTree("(UNKNOWN (DT the) (NN time) (VBD was))", -1.0, [1.0])]
-    assert most_probable(generator, sentence, impossible) == []
-
-
-def test_a_generative_model_and_an_ensemble_in_several_processes(generative_sentences):
+def test_a_generative_model_decides_beside_a_parser_or_an_ensemble(generative_sentences):
     make_generator(generative_sentences).save("generator")
-    command = f"{COMMAND} --choose-by generator --model parser"
+    both = "--model parser --generator generator --weight 0.7"
+    command = f"{COMMAND} {both} --model parser"
     invoke(*command.split(), "--into", "two", "--jobs", "2")
     invoke(*command.split(), "--into", "three")
-    assert Path("two/silver.json").read_text() == Path("three/silver.json").read_text()
-    generator = rnng_dy.load("generator")
-    for sentence in read_parsed("two/silver.json"):
-        for tree in sentence.trees:
-            log_p = generator.log_prob(parse_line(tree.tree))
-            assert tree.log_prob == pytest.approx(log_p, rel=1e-5)
+    made = Path("two/silver.json").read_text()
+    assert Path("three/silver.json").read_text() == made
+    parsed = f"parse {both} --model parser text.txt --samples 4 --format json"
+    assert invoke(*parsed.split()).stdout == made
+    changed = command.replace("0.7", "0.1").split()
+    again = refused(Path(), *changed, "--into", "two", "--resume")
+    assert "made from another parser, input or options" in again
 
 
 def stopped(*arguments, **options):
@@ -185,9 +170,10 @@ def test_what_cannot_be_is_refused():
         Path("other/self-train.json").write_bytes(damaged)
         again = refused(Path(), *COMMAND.split(), "--into", "other", "--resume")
         assert "other was made from" in again
-    chosen = refused(Path(), *COMMAND.split(), "--into", "x", "--choose-by", "./parser")
+    chosen = refused(Path(), *COMMAND.split(), "--into", "x", "--generator", "./parser")
     assert "parser: a discriminative model" in chosen and not Path("x").exists()
-    assert self_training.settings_like(rnng_dy.load("parser"), Path())["tagger"] is False
+    alone = refused(Path(), *COMMAND.split(), "--into", "x", "--weight", "0.5")
+    assert "--weight goes with --generator" in alone and not Path("x").exists()
 
 
 def test_the_new_parser_has_the_word_vectors_of_the_parser(folder):
