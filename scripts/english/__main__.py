@@ -17,17 +17,12 @@ from scripts.english.texts import write_unlabelled
 from scripts.english.treebanks import GENERAL, write_trees
 from scripts.english.vectors import write_vectors
 
-SELF_TRAINING = (
-    "--keep-above 0.7 --preset fast --epochs 4 --learning-rate 0.002 --dropout 0.3 "
-    "--evaluate-every 15000"
-)
 LICENCE = "CC BY 4.0"
 DATA = "MASC I (ANC, unrestricted), CRAFT (CC BY 3.0), GUM (CC BY 4.0): see ATTRIBUTION.md"
 VECTORS, TEXT = "vectors.txt", "unlabelled.txt"
-PARSER = (
-    "--pos --no-tagger --preset fast --lstm-input 160 --hidden 160 --dropout 0.3 "
-    "--evaluate-every 15000"
-)
+TRAINING = "--preset fast --dropout 0.3 --evaluate-every 15000"
+PARSER = f"--pos --no-tagger --lstm-input 160 --hidden 160 {TRAINING}"
+SELF_TRAINING = f"--keep-above 0.7 --epochs 4 --learning-rate 0.002 {TRAINING}"
 # half the paper's dimensions: the archive has a row for each word before and after the network
 GENERATOR = "--preset fast --lstm-input 128 --hidden 128 --evaluate-every 15000 --jobs 2"
 
@@ -58,10 +53,9 @@ def trees(archives: Path, folder: Path) -> None:
     """Write the trees of all parts, of which those of development come last, the word vectors, and text."""
     if not (folder / "dev.trees").exists():
         print(*write_trees(archives, folder), sep="\n", flush=True)
-    if not (folder / VECTORS).exists():
-        write_vectors(archives, folder, folder / VECTORS)
-    if not (folder / TEXT).exists():
-        write_unlabelled(archives, folder, folder / TEXT)
+    for file, write in ((VECTORS, write_vectors), (TEXT, write_unlabelled)):
+        if not (folder / file).exists():
+            write(archives, folder, folder / file)
 
 
 def oracles(transitions: str) -> None:
@@ -101,9 +95,8 @@ def train_parser(folder: str, train: str, dev: str, general: int) -> None:
     """Train a parser on oracles; the first `general` training sentences are those of general English."""
     data = f"--train {train} --dev {dev} --dev-trees dev.trees"
     words = f"--pretrained {VECTORS} --word-size 16"
-    run(
-        f"train discriminative {data} --model {folder} --resume {PARSER} {words} {weighted(general)}"
-    )
+    into = f"--model {folder} --resume {PARSER} {words} {weighted(general)}"
+    run(f"train discriminative {data} {into}")
 
 
 def weighted(general: int) -> str:

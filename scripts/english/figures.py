@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import scripts.script_start  # noqa: F401
 from oracle.training_data import evenly_spaced
+from rnng_dy.cli.tree_formats import BESIDE
 from rnng_dy.evaluation.evalb import Scores, SentenceScore
 from rnng_dy.evaluation.evalb_files import TreeLines, read_tree_lines, scored_lines
 from rnng_dy.evaluation.perplexity import likelihood
@@ -21,8 +22,6 @@ from scripts.english.commands import make
 PARTS = ("masc.dev", "craft.dev", "gum.dev", "gum.test")
 MOST = 400
 """The most trees of a part that are scored, evenly spaced."""
-WEIGHT = 0.2
-"""The weight of the generative model where both models decide; of seven weights the best one in development."""
 LENGTHS = (10, 20, 30, 40)
 """The most words of each class of sentences but the last."""
 WAYS = ("greedy", "mbr", "map", "both")
@@ -115,7 +114,7 @@ def decode(name: str) -> None:
     make(f"{name}.scores", score)
     rerank = f"rerank {name}.props {name}.scores --oracle {oracle}"
     make(f"{name}.map", rerank)
-    make(f"{name}.both", f"{rerank} --decode mbr --weight {WEIGHT}")
+    make(f"{name}.both", f"{rerank} --decode mbr --weight {BESIDE}")
 
 
 def scores(gold: str, system: str, gold_tags: bool = True) -> tuple[SentenceScore, ...]:

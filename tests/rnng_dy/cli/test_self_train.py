@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -66,7 +67,11 @@ def test_silver_trees_are_those_that_the_parser_is_sure_of():
     assert Path("one/train.trees").read_text() == gold + "".join(f"{t}\n" for t in kept)
     assert f"silver: {len(kept)} trees of 21 sentences; gold: 60 trees" in said
     old, new = rnng_dy.load("parser"), rnng_dy.load("one/parser")
-    assert new.sizes == old.sizes and new.updates > 0
+    assert new.sizes == old.sizes and new.updates > old.updates
+    read = Counter(w for line in [*gold.splitlines(), *kept] for w in words(parse_line(line)))
+    repeated = {word for word, count in read.items() if count > 1}
+    known, knew = new.vocabulary.unknown.known, old.vocabulary.unknown.known
+    assert known == knew | repeated != knew
     assert new.tags_for(["the", "time"]) == old.tags_for(["the", "time"])
     assert new.parse_one(["the", "time"]).leaves() == ["the", "time"]
 
@@ -140,13 +145,14 @@ def test_a_stopped_run_is_resumed_with_the_same_result(where, monkeypatch):
 
 
 def test_gold_trees_count_as_often_as_their_weight_says():
-    for name, weight in (("light", 1), ("heavy", 3)):
-        invoke(*COMMAND.split(), "--into", name, "--gold-weight", weight, "--report-every", 10)
+    options = {"light": [1], "heavy": [3], "some": [3, "--gold", 20]}
     sentences = []
-    for name in ("light", "heavy"):
+    for name, weight in options.items():
+        invoke(*COMMAND.split(), "--into", name, "--report-every", 10, "--gold-weight", *weight)
         log = [json.loads(line) for line in Path(name, "parser/log.jsonl").read_text().splitlines()]
         sentences.append(max(record["sentences"] for record in log))
     assert sentences[1] - sentences[0] == 2 * 60
+    assert sentences[2] - sentences[0] == 2 * 20
     assert sentences[0] > 60
     # the words that occur once are the same
     vocabularies = [rnng_dy.load(f"{name}/parser").vocabulary for name in ("light", "heavy")]
