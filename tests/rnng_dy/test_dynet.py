@@ -180,7 +180,8 @@ def test_a_search_has_the_states_of_a_forest_whatever_others_are_there():
 @pytest.mark.parametrize("hidden", [3, 10, 16, 19])
 def test_a_state_does_not_depend_on_those_beside_it(hidden):
     """To the bit: sizes with and without rows that are multiplied one by one."""
-    cell = ParameterStore(1).lstm_cell("lstm", hidden, hidden)
+    store = ParameterStore(1)  # kept until the end: without it, there are no parameters
+    cell = store.lstm_cell("lstm", hidden, hidden)
     random, most = np.random.default_rng(9), 14
     inputs, given = random.normal(0, 1, (hidden, most)), random.normal(0, 1, (2 * hidden, most))
 
