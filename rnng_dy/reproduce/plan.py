@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from oracle.transitions import DEFAULT as TOP_DOWN
 from rnng_dy.reproduce.paper import ORDER
 from rnng_dy.reproduce.systems import PAPER, System
+from rnng_dy.search.sampling import FLATTENED
 from rnng_dy.training.presets import identity
 
 PARTS = ("train", "dev", "test")
@@ -71,7 +72,7 @@ class Experiment:
     unk: str = "berkeley"
     preset: str = "paper"
     samples: int = 100
-    alpha: float = 0.8
+    alpha: float = FLATTENED
     folds: int = 10
     generated: int = 10
     training: Mapping[str, int] = field(default_factory=dict)

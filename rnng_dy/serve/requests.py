@@ -10,6 +10,7 @@ from oracle.errors import RnngError
 from oracle.tokens import Token
 from oracle.transitions import TransitionSystem
 from rnng_dy.registry import Kind
+from rnng_dy.search.sampling import FLATTENED
 from rnng_dy.settings import AT_LEAST_1, NOT_NEGATIVE, Range, mistake, setting
 
 R = TypeVar("R", bound="Request")
@@ -129,7 +130,9 @@ class Sample(TextRequest):
 
     title = "Samples: trees of given sentences from a parser, sentences with trees from a generative model."
     n: int = setting("Number of samples, of each sentence if there are any.", 1, AT_LEAST_1)
-    alpha: float = setting("Parsers: exponent that flattens the distribution.", 0.8, Range(0, 10))
+    alpha: float = setting(
+        "Parsers: exponent that flattens the distribution.", FLATTENED, Range(0, 10)
+    )
     seed: int = setting("The same seed gives the same samples.", 1, SEEDS)
     max_length: int = setting("Generative models: most words of a sentence.", 50, AT_LEAST_1)
 

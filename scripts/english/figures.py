@@ -109,7 +109,7 @@ def decode(name: str) -> None:
     models = "--model english.rnng.zip --tags own --jobs 2"
     make(f"{name}.greedy", f"parse {models} {oracle}")
     make(f"{name}.mbr", f"parse {models} --decode mbr {oracle}")
-    make(f"{name}.props", f"sample {models} --alpha 0.8 --seed 1 {oracle}")
+    make(f"{name}.props", f"sample {models} --seed 1 {oracle}")
     score = f"score --model english-generative.rnng.zip --jobs 2 {name}.props"
     make(f"{name}.scores", score)
     rerank = f"rerank {name}.props {name}.scores --oracle {oracle}"
