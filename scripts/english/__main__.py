@@ -75,7 +75,8 @@ def models(transitions: str) -> None:
     """Train and export both models; the parser also learns from trees that both make of text."""
     parser = f"parser.{transitions}"
     train, dev = (f"{part}.{transitions}.oracle" for part in ("train", "dev"))
-    train_parser(parser, train, dev, general_trees())
+    general = general_trees()
+    train_parser(parser, train, dev, general)
     if not Path(parser, TAGGER).exists():
         run(f"tag --train tagger.trees --into {parser}")
     data = "--train train.gen.oracle --dev dev.gen.oracle --clusters clusters.paths"
@@ -86,17 +87,16 @@ def models(transitions: str) -> None:
     make("english-generative.rnng.zip", "export generator", *terms)
     both = f"--model {parser} --generator english-generative.rnng.zip"
     trees = f"--trees train.tagged.trees --dev-trees dev.tagged.trees {TEXT} --into silver"
-    weights = weighted(general_trees())
-    run(f"self-train {both} {trees} --resume {SELF_TRAINING} {weights}")
+    run(f"self-train {both} {trees} --resume {SELF_TRAINING} {weighted(general)}")
     make("english.rnng.zip", "export silver/parser", *terms)
 
 
-def train_parser(folder: str, train: str, dev: str, general: int) -> None:
+def train_parser(folder: str, train: str, dev: str, general: int, *options: str) -> None:
     """Train a parser on oracles; the first `general` training sentences are those of general English."""
     data = f"--train {train} --dev {dev} --dev-trees dev.trees"
     words = f"--pretrained {VECTORS} --word-size 16"
     into = f"--model {folder} --resume {PARSER} {words} {weighted(general)}"
-    run(f"train discriminative {data} {into}")
+    run(f"train discriminative {data} {into}", *options)
 
 
 def weighted(general: int) -> str:
