@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import NamedTuple, TextIO
 
 from oracle.errors import InputError
+from oracle.numerals import is_whole_number
 from oracle.streams import open_input
 
 
@@ -50,7 +51,7 @@ def _is_entry(fields: list[str]) -> bool:
     if len(fields) != 3:
         return False
     bits, word, count = fields
-    return bool(word) and not set(bits) - {"0", "1"} and count.isascii() and count.isdigit()
+    return bool(word) and not set(bits) - {"0", "1"} and is_whole_number(count)
 
 
 def by_cluster(entries: Iterable[ClusteredWord]) -> list[tuple[str, list[ClusteredWord]]]:

@@ -15,9 +15,9 @@ from clusters.corpus import open_corpus
 from clusters.files import ClusteredWord
 from clusters.information import average_mutual_information
 from clusters.state import COUNTS, MERGES, SavedState
-from clusters.unseen import place_unseen, rules_of, unknown_classes
+from clusters.unseen import place_unseen, rules_of
 from oracle.streams import file_hash
-from oracle.unknown import RULES
+from oracle.unknown import RULES, unknown_classes
 
 Keep = Callable[[Callable[[], None]], None]
 """Called after each step with a function that saves the state; it calls that function when a save is due."""

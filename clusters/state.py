@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import zipfile
 from contextlib import suppress
 from pathlib import Path
 
@@ -49,11 +48,16 @@ class SavedState:
         """
         path = self.folder / name
         try:
-            with open_regular(path) as stream, np.load(stream, allow_pickle=False) as saved:
-                arrays = dict(saved)
+            stream = open_regular(path)
         except FileNotFoundError:
             return None
-        except (ValueError, EOFError, zipfile.BadZipFile):
+        try:
+            with stream, np.load(stream, allow_pickle=False) as saved:
+                arrays = dict(saved)
+        except MemoryError:
+            raise
+        except Exception:
+            # zipfile and numpy raise a dozen kinds of exceptions for a damaged file
             raise RnngError(
                 f"{path} is broken: remove {self.folder}, or leave out --resume"
             ) from None

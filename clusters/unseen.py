@@ -4,40 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable
-from itertools import product
 
 from clusters.files import ClusteredWord
-from oracle.errors import RnngError
-from oracle.unknown import SUFFIXES
-
-
-def unknown_classes(rules: str | None) -> list[str]:
-    """Return all classes that the rules of `oracle.unknown` can produce; none without rules.
-
-    Raises RnngError for other rules.
-
-    >>> unknown_classes("single")
-    ['UNK']
-    >>> len(unknown_classes("berkeley")), len(unknown_classes("berkeley-unicode"))
-    (81, 94)
-    """
-    if rules is None:
-        return []
-    if rules == "single":
-        return ["UNK"]
-    if rules not in ("berkeley", "berkeley-unicode"):
-        raise RnngError(f"no rules for unknown words are called {rules!r}")
-    classes = []
-    cases = ("", "-INITC", "-INITC-KNOWNLC", "-CAPS", "-LC")
-    for case, number, dash in product(cases, ("", "-NUM"), ("", "-DASH")):
-        # with a dash, or a digit beside a capital, only s is possible; ASCII's case classes cover all
-        # letters, while in Unicode a letter without case can begin a word
-        with_suffix = case or rules == "berkeley-unicode"
-        any_suffix = not dash and (not number or case == "-LC")
-        suffixes = (*SUFFIXES, "s") if any_suffix else ("s",)
-        stem = f"UNK{case}{number}{dash}"
-        classes += [stem, *(f"{stem}-{suffix}" for suffix in suffixes if with_suffix)]
-    return classes
 
 
 def rules_of(words: Collection[str]) -> str | None:

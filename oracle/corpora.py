@@ -31,7 +31,7 @@ def parse_sections(sections: str | None) -> list[range] | None:
         return None
     ranges = []
     for part in sections.split(","):
-        match = re.fullmatch(r"\s*([0-9]+)\s*(?:-\s*([0-9]+))?\s*", part)
+        match = re.fullmatch(r"\s*([0-9]{1,9})\s*(?:-\s*([0-9]{1,9}))?\s*", part)
         first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
         if first > last:
             raise RnngError(f"sections {sections!r}: {part!r} is no number or range such as 2-21")

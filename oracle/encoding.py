@@ -34,6 +34,8 @@ def encode(sentences: Iterable[OracleSentence]) -> EncodedOracle:
     encoder = _Encoder(lambda: None)
     for sentence in sentences:
         encoder.add(sentence)
+    if not encoder.columns():
+        raise ValueError("no sentences")
     return EncodedOracle(encoder.symbols(), {c.name: c.array() for c in encoder.columns()})
 
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from oracle.brackets import parse_line
 from oracle.errors import InputError
 from oracle.json_lines import one_line
 from oracle.lazy import nltk
 from oracle.sentences import SourceSentence
-from oracle.streams import open_input
+from oracle.streams import from_json, open_input
 from oracle.treebank import is_preterminal, subtrees
 
 
@@ -29,8 +28,8 @@ class ScoredTree(NamedTuple):
 
     def parsed(self, path: str, line: int) -> nltk.Tree:
         """Return the tree, which a line of a file has. Raises InputError for no tree, or faulty `posteriors`."""
+        tree, found = parse_line(self.tree, path, line, any_bytes=True), self.posteriors
         try:
-            tree, found = parse_line(self.tree, path, line, any_bytes=True), self.posteriors
             constituents = sum(
                 isinstance(node, nltk.Tree) and not is_preterminal(node) for node in subtrees(tree)
             )
@@ -74,31 +73,33 @@ class ParsedSentence(NamedTuple):
         return one_line({**content, "tokens": tokens, "trees": trees})
 
     @classmethod
-    def read(cls, text: str, path: str, line: int) -> ParsedSentence:
+    def read(cls, text: str, path: str | os.PathLike, line: int) -> ParsedSentence:
         """Return the sentence of a line of a file. Raises InputError for anything else than `to_json` writes."""
         try:
-            return cls.from_json(text)
+            content = from_json(text)
+            tokens = content["tokens"]
+            tags = tuple(token["tag"] for token in tokens)
+            spans = tuple((token["start"], token["end"]) for token in tokens if "start" in token)
+            source = SourceSentence(
+                tuple(token["token"] for token in tokens),
+                None if None in tags else tags,
+                None,
+                content["line"],
+                spans or None,
+                content["text"],
+            )
+            return cls(content["sentence"], source, list(map(_scored, content["trees"])))
         except (KeyError, TypeError, ValueError):
             message = "no line of JSON as `rnng-dy parse --format json` writes it"
             raise InputError(message, path, line) from None
 
-    @classmethod
-    def from_json(cls, line: str) -> ParsedSentence:
-        """Return the sentence that `to_json` wrote."""
-        content = json.loads(line)
-        tokens = content["tokens"]
-        tags = tuple(token["tag"] for token in tokens)
-        spans = tuple((token["start"], token["end"]) for token in tokens if "start" in token)
-        words = tuple(token["token"] for token in tokens)
-        found_tags = None if None in tags else tags
-        source = SourceSentence(
-            words, found_tags, None, content["line"], spans or None, content["text"]
-        )
-        trees = [
-            ScoredTree(tree["tree"], tree["log_prob"], tree.get("posteriors"))
-            for tree in content["trees"]
-        ]
-        return cls(content["sentence"], source, trees)
+
+def _scored(content: Mapping[str, Any]) -> ScoredTree:
+    """Return the tree that `ScoredTree.to_json` wrote. Raises KeyError or TypeError for anything else."""
+    found = ScoredTree(content["tree"], content["log_prob"], content.get("posteriors"))
+    if not isinstance(found.tree, str) or not isinstance(found.log_prob, float | int | None):
+        raise TypeError
+    return found
 
 
 def _number(log_prob: float | None) -> float | None:
@@ -107,6 +108,7 @@ def _number(log_prob: float | None) -> float | None:
 
 
 def read_parsed(path: str | os.PathLike) -> Iterator[ParsedSentence]:
-    """Yield the sentences of a file of `ParsedSentence.to_json` lines."""
+    """Yield the sentences of a file of `ParsedSentence.to_json` lines. Raises InputError for any other line."""
     with open_input(path) as lines:
-        yield from map(ParsedSentence.from_json, lines)
+        for number, line in enumerate(lines, 1):
+            yield ParsedSentence.read(line, path, number)

@@ -13,6 +13,7 @@ from itertools import groupby, pairwise
 from oracle.brackets import parse_line
 from oracle.errors import InputError
 from oracle.lazy import nltk
+from oracle.numerals import is_whole_number
 from oracle.streams import WHITE_SPACE, as_text, open_input
 from oracle.treebank import words
 
@@ -51,6 +52,8 @@ def read_samples(
         # allows for rounding; a larger value has probably lost its sign
         if log_q > 1e-3:
             raise InputError(f"log q is {log_q:g}, above 0: no log probability", path, line)
+        if log_q == -math.inf:
+            raise InputError("log q is -inf: a tree with q = 0 cannot be a sample", path, line)
         yield Sample(index, log_q, parse_line(fields[2], path, line, any_bytes=True), line)
 
 
@@ -150,7 +153,7 @@ def _lines(
 
 def _number(text: str, what: str, path: object, line: int) -> int:
     text = text.strip(WHITE_SPACE)
-    if not (text.isascii() and text.isdigit()):
+    if not is_whole_number(text):
         raise InputError(f"{what} is {text!r}, not a whole number from 0 on", path, line)
     return int(text)
 

@@ -85,7 +85,7 @@ def tags_by(tagger: Tagger, words: Sequence[str]) -> list[str]:
 
 
 def same_tags(sentences: Iterable[TaggedSentence], new_tags: Iterable[Sequence[str]]) -> Agreement:
-    """Count the tags in `found` that agree with those of the sentences."""
+    """Count the new tags that agree with those of the sentences."""
     same = [
         old == new
         for sentence, tags in zip(sentences, new_tags, strict=True)

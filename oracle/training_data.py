@@ -86,7 +86,7 @@ class TreesFile(Preparation):
             yield from read_tree_lines(lines, self.path)
 
     def _checked(self, trees: Iterable[nltk.Tree]) -> Iterator[nltk.Tree]:
-        """The trees. Raises InputError for what is none."""
+        """Yield the trees. Raises InputError for an object that is no tree."""
         if isinstance(trees, nltk.Tree):
             raise InputError("one tree, and a list of them is needed", self.path)
         for number, tree in enumerate(trees, 1):

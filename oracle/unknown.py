@@ -16,12 +16,6 @@ SUFFIXES = ("ed", "ing", "ion", "er", "est", "ly", "ity", "y", "al")
 """Endings that make classes, the first that fits; -s has conditions of its own."""
 
 _UNK = "UNK"
-_CASES = ("", "-LC", "-INITC", "-INITC-KNOWNLC", "-CAPS")
-_ENDS = ("", "-s", *(f"-{end}" for end in SUFFIXES))
-CLASSES = frozenset(
-    map("".join, product([_UNK], _CASES, ("", "-NUM"), ("", "-DASH"), _ENDS)),
-)
-"""All classes that the rules can give."""
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
@@ -45,12 +39,48 @@ def lower(word: str, rules: str) -> str:
     return word.lower() if rules == "berkeley-unicode" else word.translate(_LOWER)
 
 
+def unknown_classes(rules: str | None) -> list[str]:
+    """Return all classes that the rules can give; none without rules.
+
+    Raises RnngError for other rules.
+
+    >>> unknown_classes("single")
+    ['UNK']
+    >>> len(unknown_classes("berkeley")), len(unknown_classes("berkeley-unicode"))
+    (81, 94)
+    """
+    if rules is None:
+        return []
+    if rules == "single":
+        return ["UNK"]
+    _require_rules(rules)
+    classes = []
+    cases = ("", "-INITC", "-INITC-KNOWNLC", "-CAPS", "-LC")
+    for case, number, dash in product(cases, ("", "-NUM"), ("", "-DASH")):
+        # with a dash, or a digit beside a capital, only s is possible; ASCII's case classes cover all
+        # letters, while in Unicode a letter without case can begin a word
+        with_suffix = case or rules == "berkeley-unicode"
+        any_suffix = not dash and (not number or case == "-LC")
+        suffixes = (*SUFFIXES, "s") if any_suffix else ("s",)
+        stem = f"UNK{case}{number}{dash}"
+        classes += [stem, *(f"{stem}-{suffix}" for suffix in suffixes if with_suffix)]
+    return classes
+
+
+def _require_rules(rules: str) -> None:
+    if rules not in RULES:
+        raise RnngError(f"no rules for unknown words are called {rules!r}: {', '.join(RULES)}")
+
+
+CLASSES = frozenset(unknown_classes("berkeley-unicode"))
+"""All classes that any rules can give."""
+
+
 class UnknownWords:
     """Known words, and the rules that map all others to classes. Raises RnngError for other rules."""
 
     def __init__(self, rules: str, known: Collection[str]):
-        if rules not in RULES:
-            raise RnngError(f"no rules for unknown words are called {rules!r}: {', '.join(RULES)}")
+        _require_rules(rules)
         self.rules, self.known = rules, frozenset(known)
 
     def unkify(self, tokens: Iterable[str]) -> list[str]:

@@ -19,6 +19,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from oracle.errors import RnngError
+from oracle.numerals import is_whole_number
 from rnng_dy import dynet_builds
 
 P = ParamSpec("P")
@@ -223,7 +224,7 @@ def gpu_number(device: str) -> int | None:
     if device == CPU:
         return None
     kind, _, number = _full_name(device).partition(":")
-    if kind != "cuda" or not number.isdigit():
+    if kind != "cuda" or not is_whole_number(number):
         raise RnngError(f"no device {device!r}: say cpu, cuda or cuda:N")
     if not has_cuda_build():
         raise RnngError(

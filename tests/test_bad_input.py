@@ -30,6 +30,11 @@ EVALB = "evalb {} {}"
 SURPRISAL = "surprisal --model generator {} -o out"
 SUITES = "suite {} --model generator --json out --html page --regions sums"
 READING = "reading-times good.tsv --times bad -o out --spillover 0"
+PARSED = (
+    '{"sentence": 1, "line": 1, "text": null, "tokens": [{"token": "the", "tag": null}, '
+    '{"token": "cat", "tag": null}, {"token": "slept", "tag": null}], '
+    '"trees": [{"tree": "(S the cat slept)", "log_prob": -1.5}]}\n'
+)
 TIMES = "item\tposition\tword\ttime\n"
 SUITE = (
     '{"predictions": [{"formula": "(1;%a%) > 0"}], "items": [{"item_number": 1, "conditions": '
@@ -49,6 +54,7 @@ CASES = [
     ("an empty tree file", "", ORACLE, "bad"),
     ("bytes that are not UTF-8", b"(S (NN caf\xe9))\n", PREPARE, "bad:1"),
     ("a tree file that is missing", None, ORACLE, "bad"),
+    ("sections that are too long", TREE, f"prepare --from ptb bad --sections {'9' * 5000} -o out", "sections"),
     ("sections that are no numbers", TREE, "prepare --from ptb bad --sections x -o out", "x"),
     ("an encoding that nobody knows", TREE, f"{PREPARE} --encoding utf-99", "utf-99"),
     ("unknown UNK rules", TREE, f"{ORACLE} --unk stanford", "stanford"),
@@ -67,6 +73,7 @@ CASES = [
     # clusters and vectors
     ("clusters without tabs", "01 the 3\n", TRAIN_GEN.format("good.gen.oracle", "bad"), "bad:1"),
     ("a path that is no bit string", "0x\tthe\t3\n", TRAIN_GEN.format("good.gen.oracle", "bad"), "bad:1"),
+    ("a count that is too long", f"0\tthe\t{'9' * 5000}\n", TRAIN_GEN.format("good.gen.oracle", "bad"), "bad:1"),
     ("a word in two clusters", "0\tthe\t3\n1\tthe\t3\n", TRAIN_GEN.format("good.gen.oracle", "bad"), "bad:2"),
     ("training words without a cluster", "0\tthe\t3\n", TRAIN_GEN.format("good.gen.oracle", "bad"),
      "not in the clusters"),
@@ -100,6 +107,9 @@ CASES = [
     # samples and likelihoods
     ("a sample without log q", "0 ||| (S the)\n", SCORE.format("bad"), "bad:1"),
     ("a sample whose log q is no number", "0 ||| x ||| (S the)\n", SCORE.format("bad"), "bad:1"),
+    ("a sample that cannot have been drawn", "0 ||| -inf ||| (S the)\n", SCORE.format("bad"), "bad:1: log q is -inf"),
+    ("a sample with a bracket without a label", "0 ||| -1 ||| (S (NP (the)))\n", SCORE.format("bad"), "bad:1"),
+    ("a sample whose index is too long", f"{'9' * 5000} ||| -1 ||| (S the)\n", SCORE.format("bad"), "bad:1"),
     ("a sample whose index is no number", "a ||| -1 ||| (S the)\n", SCORE.format("bad"), "bad:1"),
     ("a sample whose tree is broken", "0 ||| -1 ||| (S the\n", SCORE.format("bad"), "bad:1"),
     ("likelihoods of other samples", "3\t9.5\n4\t8.5\n", RERANK.format("good.props", "bad"), "bad"),
@@ -126,6 +136,7 @@ CASES = [
     ("an export of a model cut short", "CUT vocabulary.json", "export broken -o new.zip", "vocabulary.json"),
     ("an archive that is none", "PK", "export bad -o new.zip", "bad: damaged (File is not a zip file)"),
     ("about a model cut short", "CUT vocabulary.json", "about broken", "vocabulary.json"),
+    ("a weight of no sentences", None, TRAIN.format("good.oracle") + " --gold-weight 2", "--gold"),
     ("an option that does not exist", None, "parse --modle x bad", "modle"),
     ("a dropout of 1", None, TRAIN.format("good.oracle") + " --dropout 1", "dropout"),
     ("a composition that does not exist", None, TRAIN.format("good.oracle") + " --composition new", "composition"),
@@ -156,9 +167,11 @@ CASES = [
     ("a parser for suites", SUITE, "suite bad --model parser --json out", "gives words no probability"),
     ("trees without tags to tag", "(S the cat)\n", "tag bad --train good.trees -o out", "bad:1"),
     ("a broken tree to learn spelling from", "(S (NN a)\n", "spell --train bad --into generator", "bad:1"),
+    ("outputs of a tagger that is only kept", None, "tag --train good.trees --into parser --json out", "--into"),
     ("no tagger", TREE, "tag bad -o out", "one of"),
     ("gold trees cut short", "(S (NN cat)\n",
      "self-train --model parser --trees bad --dev-trees good.trees --into new good.trees", "bad:1"),
+    ("a token that everybody has", None, ["serve", "--model", "parser", "--token", ""], "--token is empty"),
     ("a model to serve that is missing", None, "serve --model nowhere", "nowhere"),
     # reading times
     ("a table of times without a column", "item\tposition\tword\n", READING, "bad:1: no column 'time'"),
@@ -171,12 +184,16 @@ CASES = [
     # drawings
     ("a tree cut short to be drawn", "(S (NN cat)\n", "show bad", "bad:1"),
     ("gold trees of other sentences", TREE, "show good.trees --gold bad", "bad"),
+    ("JSON nested too deep to be drawn", "{\"a\":" * 100_000, "show bad", "bad:1"),
+    ("JSON with a score that is no number", PARSED.replace("-1.5", '"high"'), "show bad", "bad:1"),
+    ("JSON whose tree is broken", PARSED.replace("slept)", "slept"), "show bad", "never closed"),
     ("a format that there is not", TREE, "parse --model parser bad --format xml", "pretty"),
     ("the best trees and samples at once", TREE, "parse --model parser bad --nbest 2 --samples 2", "--samples"),
     ("other numbers of trees", TREE * 2, "compare bad good.trees good.trees --name a --name b", "good.trees"),
     ("a treebank that is missing", None, "reproduce ptb --treebank nowhere -o new", "nowhere"),
     ("another that is missing", None, "reproduce ctb --treebank nowhere -o new", "nowhere"),
     ("trees that are missing", None, "reproduce trees --train bad --dev good.trees --test good.trees -o new", "bad"),
+    ("a seed that is too high", None, "reproduce nltk --seeds 99999999999 -o new", "2^32 - 1"),
     ("seeds that are no numbers", None, "reproduce nltk --seeds 1,x -o new", "1,x"),
     ("tags that are no files", None, "reproduce nltk --tags a,b -o new", "three files"),
     ("stages that do not exist", None, "reproduce nltk --stages cook -o new", "cook"),
@@ -212,6 +229,11 @@ def good(tmp_path_factory):
     return folder
 
 
+def words(command: str | list[str]) -> list[str]:
+    """The words of a command, which may be given as such."""
+    return command.split() if isinstance(command, str) else command
+
+
 def prepare(folder: Path, content: str | bytes | None) -> None:
     """Put what is wrong into the folder: the file `bad`, or the model `broken`."""
     if content is None:
@@ -244,7 +266,7 @@ def test_bad_input(good, tmp_path, monkeypatch, content, command, says):
     monkeypatch.chdir(folder)
     prepare(folder, content)
     before = sorted(path.relative_to(folder) for path in folder.rglob("*"))
-    result = invoke(*command.split(), code=2)
+    result = invoke(*words(command), code=2)
     messages = [line for line in result.stderr.splitlines() if line.startswith("Error")]
     assert len(messages) == 1
     assert says in messages[0]
@@ -268,4 +290,4 @@ WITHOUT_INPUT = {("completion",), ("doctor",), ("models",)}
 
 @pytest.mark.parametrize("names", sorted(set(commands(main)) - WITHOUT_INPUT), ids=" ".join)
 def test_every_command_is_given_bad_input(names):
-    assert any(tuple(command.split()[: len(names)]) == names for _, _, command, _ in CASES)
+    assert any(tuple(words(command)[: len(names)]) == names for _, _, command, _ in CASES)

@@ -14,7 +14,7 @@ import rnng_dy
 from oracle.brackets import parse_line
 from rnng_dy import known_models, model_card
 from rnng_dy.evaluation.evalb import SCORED, SentenceScore
-from scripts.english import figures, texts, treebanks, vectors
+from scripts.english import domains, figures, texts, treebanks, variants, vectors
 from tests.commands import invoke
 
 NAMES = ("english", "english-generative")
@@ -60,6 +60,15 @@ def test_every_word_has_a_surprisal():
     spelled = [float(row[header.index("spelling_surprisal")]) for row in cells]
     assert [row[2] for row in cells] == ["The", "zyzzyvas", "xkcded", "\u732b", "."]
     assert spelled[0] == spelled[-1] == 0 and all(10 < bits < 200 for bits in spelled[1:-1])
+
+
+@pytest.mark.parametrize("script", [domains, figures, variants])
+def test_scripts_say_where_they_run(script, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        script.main()
+    assert ended.value.code == 2
+    assert "no train.trees here" in capsys.readouterr().err
 
 
 def test_what_is_no_word_and_what_cannot_be_read_is_left_out(tmp_path):

@@ -197,3 +197,8 @@ def test_the_benchmark_beside_the_original_says_why_it_fails(tmp_path):
     for message, checkout in failures.items():
         failed = run(tmp_path, checkout, "--tiny", command=command, env=environment, code=1)
         assert message in failed.stderr and "Traceback" not in failed.stderr
+
+
+def test_the_small_treebank_is_drawn_anew():
+    printed = run(CHECKOUT, command=(str(CHECKOUT / "scripts" / "make_tiny_treebank"),)).stdout
+    assert printed == (CHECKOUT / "oracle/data/tiny.trees").read_text(encoding="utf-8")

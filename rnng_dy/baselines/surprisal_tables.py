@@ -23,16 +23,18 @@ _PLAIN_CHARACTERS = str.maketrans("“”„‘’`–—", "\"\"\"'''--")
 class _Row(NamedTuple):
     sentence: str
     text: str
-    """The token in plain letters; empty for the end of the sentence."""
+    """The token in plain letters, which may be none; empty for the end of the sentence."""
     surprisal: float
     known: bool
+    is_end: bool
 
 
 class SurprisalTable(WordScorer):
     """The surprisals of a CSV or TSV file with the columns sentence_id, token and surprisal, in bits.
 
-    A sentence is found by its letters, whatever its tokens are: subwords are added up to words. If a token of the
-    table covers several words, its surprisal belongs to the first. A column known has 0 for unknown words.
+    A sentence is found by its letters, whatever its tokens are: subwords are added up to words, and a mark of subwords
+    alone belongs to the word after it. If a token of the table covers several words, its surprisal belongs to the
+    first. A column known has 0 for unknown words.
     """
 
     name = "surprisals"
@@ -65,7 +67,7 @@ class SurprisalTable(WordScorer):
         rows = self._sentences.get("".join(plain))
         if rows is None:
             raise InputError(f"no sentence {' '.join(tokens)!r:.200} in this table", self._path)
-        ends = [row.surprisal for row in rows if not row.text]
+        ends = [row.surprisal for row in rows if row.is_end]
         begins = [0, *accumulate(len(row.text) for row in rows)]
         records, position = [], 0
         for token, text in zip(tokens, plain, strict=True):
@@ -73,7 +75,7 @@ class SurprisalTable(WordScorer):
             inside = [
                 row
                 for row, begin in zip(rows, begins, strict=False)
-                if position <= begin < end and row.text
+                if position <= begin < end and not row.is_end
             ]
             known = all(row.known for row in inside)
             bits = math.fsum(row.surprisal for row in inside)
@@ -88,7 +90,8 @@ def _rows(path: str) -> Iterator[_Row]:
             surprisal = float(bits)
         except ValueError:
             raise InputError(f"the surprisal {bits!r} is no number", path, line) from None
-        yield _Row(sentence, "" if token == END else _plain(token), surprisal, known != "0")
+        is_end = token == END
+        yield _Row(sentence, "" if is_end else _plain(token), surprisal, known != "0", is_end)
 
 
 def _plain(token: str) -> str:

@@ -63,14 +63,13 @@ COMMANDS = {
     "completion": Place("completion", "Let the shell complete commands and options."),
     "doctor": Place("doctor", "Check the installation and the numerics."),
 }
-FORMER = {"compare-composition": "compare"}
-"""Modules of former command names, which still work but are not listed."""
 
 
 def load_command(name: str = "") -> ModuleType | None:
     """Import and return the module of a command; return None if there is no such command."""
-    module = COMMANDS[name].module if name in COMMANDS else FORMER.get(name)
-    return module and importlib.import_module(f"rnng_dy.cli.{module}")
+    if name not in COMMANDS:
+        return None
+    return importlib.import_module(f"rnng_dy.cli.{COMMANDS[name].module}")
 
 
 class LazyGroup(Group):

@@ -169,6 +169,6 @@ def show(clusters_file: str, words: int, html: str | None) -> None:
     entries = read_clusters(clusters_file)
     if html:
         title = f"Clusters of {os.path.basename(clusters_file)}"
-        pages.write(html, "clusters.html", title=title, clusters=by_cluster(entries))
+        write_output(html, pages.parts("clusters.html", title=title, clusters=by_cluster(entries)))
     else:
         write_output("-", listing(entries, words))

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from oracle.errors import InputError, RnngError
-from rnng_dy.cli.evalb import GOLD, OWN, hint_at_tags, tags_option
+from rnng_dy.cli.evalb import GOLD, hint_at_tags, tags_option
 from rnng_dy.cli.paths import FILE, require_read_once
 from rnng_dy.evaluation import comparison_report as report
 from rnng_dy.evaluation.comparison import read_common
@@ -77,22 +77,6 @@ def compare(gold, systems, names, samples, tags, count) -> None:
 def _print(lines: Iterable[str]) -> None:
     for line in lines:
         click.echo(line)
-
-
-@click.command("compare-composition")
-@click.argument("gold", type=FILE)
-@click.argument("first", type=FILE)
-@click.argument("second", type=FILE)
-@click.option("--names", nargs=2, default=())
-@click.option("--first-samples", nargs=2, type=FILE)
-@click.option("--second-samples", nargs=2, type=FILE)
-@count_option
-@click.pass_context
-def compare_composition(ctx, gold, first, second, names, first_samples, second_samples, count):
-    """Do what `compare` does, by its former name and options."""
-    samples = [of_system for of_system in (first_samples, second_samples) if of_system]
-    given = {"gold": gold, "systems": (first, second), "names": names, "samples": samples}
-    ctx.invoke(compare, **given, tags=OWN, count=count)
 
 
 def _require_one_for_each(

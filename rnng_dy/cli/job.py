@@ -117,7 +117,6 @@ class Job:
 
         with tidy():
             write_batches(batches, lines_of, output, key, self.resume, progress, make)
-        progress.finish()
         return work.left_out
 
 

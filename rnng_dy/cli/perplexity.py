@@ -9,7 +9,7 @@ from dataclasses import asdict
 from functools import partial
 from operator import neg
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -122,22 +122,62 @@ def perplexity(
             ]
         sentences, of_words = with_open_classes(spelling, sentences)
         spelled = list(map(math.fsum, of_words))
+    outputs = _Outputs(
+        source, output, trees, numbers, sentences, spelled, sampled, is_open, with_eos
+    )
     if is_searched:
-        found = _searched(sentences, options, job, output or trees or os.devnull)
-        search = {"search": asdict(options), "seconds": math.fsum(of.seconds for of in found)}
+        _search(options, job, outputs)
     else:
-        found, search = marginals.sequential_marginals(model, sentences), {}
-    log_ps = [of.log_p + of_words for of, of_words in zip(found, spelled, strict=True)]
-    words = [sentence.tokens for sentence in sentences]
-    rows = map(format_likelihood, map(len, words), map(neg, log_ps))
-    write_output(output, (f"{row}\n" for row in rows))
-    write_output(trees, (f"{of_sentence.tree}\n" for of_sentence in found))
-    for sentence, of_sentence in zip(sentences, found, strict=True):
-        if of_sentence.log_p == -math.inf:
-            warn(f"{source}:{sentence.line}: p = 0, {of_sentence.problem}")
-    content = _printed(log_ps, words, with_eos, is_open, search, sampled)
-    if numbers:
-        write_json(numbers, content)
+        outputs.write(marginals.sequential_marginals(model, sentences))
+
+
+class _Outputs(NamedTuple):
+    """The sentences of the command, and where and how to write their likelihoods."""
+
+    source: str
+    output: str | None
+    trees: str | None
+    numbers: str | None
+    sentences: Sequence[OracleSentence]
+    spelled: Sequence[float]
+    """log p in nats of the words of each sentence as strings, given what the model reads."""
+    sampled: Sequence[float] | None
+    """log p(x) in nats of each sentence by importance sampling."""
+    is_open: bool
+    with_eos: bool
+
+    def write(self, found: Sequence[Marginal], **search: Any) -> None:
+        """Write all outputs; `search` has figures of the search, if there was one."""
+        log_ps = [of.log_p + of_words for of, of_words in zip(found, self.spelled, strict=True)]
+        rows = map(format_likelihood, map(len, self._words), map(neg, log_ps))
+        write_output(self.output, (f"{row}\n" for row in rows))
+        write_output(self.trees, (f"{of_sentence.tree}\n" for of_sentence in found))
+        for sentence, of_sentence in zip(self.sentences, found, strict=True):
+            if of_sentence.log_p == -math.inf:
+                warn(f"{self.source}:{sentence.line}: p = 0, {of_sentence.problem}")
+        content = self._printed(log_ps, search)
+        if self.numbers:
+            write_json(self.numbers, content)
+
+    @property
+    def _words(self) -> list[Sequence[str]]:
+        return [sentence.tokens for sentence in self.sentences]
+
+    def _printed(self, log_ps: Sequence[float], search: Mapping[str, Any]) -> dict[str, object]:
+        """Print the figures of sentences and return them for JSON."""
+        words = self._words
+        lengths = [len(tokens) + self.with_eos for tokens in words]
+        content = print_likelihood(log_ps, lengths, len(words))._asdict() | {"of": len(words)}
+        if self.is_open:
+            content |= print_rates(log_ps, words)._asdict()
+        if search:
+            click.echo(f"seconds={search['seconds']:.1f}")
+        content |= search
+        if self.sampled is not None:
+            beside = gap(log_ps, self.sampled, lengths)
+            click.echo("\n".join(beside.lines()))
+            content["beside_samples"] = beside.to_json()
+        return content
 
 
 def _is_searched(
@@ -173,41 +213,18 @@ def _sequential(folder: str | None, train_path: str, order: int, clusters_path: 
     return KneserNey.of_oracle(train_path, order, [entry.word for entry in clustered])
 
 
-def _searched(
-    sentences: Sequence[OracleSentence], options: SearchOptions, job: Job, output: str
-) -> list[Marginal]:
-    """Return the marginals by a search with the generative model; a stopped run keeps its results beside `output`."""
+def _search(options: SearchOptions, job: Job, outputs: _Outputs) -> None:
+    """Search with the generative model and write all outputs; a stopped run keeps its results beside one of them."""
+    sentences = outputs.sentences
     items = [NumberedSentence(i, sentence) for i, sentence in enumerate(sentences)]
     words = [(s.tokens, s.tags, s.unkified) for s in sentences]
-    found: list[Marginal] = []
 
     def make(kept: Path) -> None:
-        found.extend(marginals.read_marginals(kept))
+        found = list(marginals.read_marginals(kept))
+        seconds = math.fsum(of.seconds for of in found)
+        outputs.write(found, search=asdict(options), seconds=seconds)
 
     lines = job.with_model(partial(marginals.marginal_lines, options))
     batches = grouped_for(options, items)
-    job.write(output, batches, lines, marginals.no_memory_line, options, words, make=make)
-    return found
-
-
-def _printed(
-    log_ps: Sequence[float],
-    words: Sequence[Sequence[str]],
-    with_eos: bool,
-    is_open: bool,
-    search: Mapping[str, Any],
-    sampled: Sequence[float] | None,
-) -> dict[str, object]:
-    """Print the figures of sentences and return them for JSON; `search` has those of the search, if there was one."""
-    lengths = [len(tokens) + with_eos for tokens in words]
-    content = print_likelihood(log_ps, lengths, len(words))._asdict() | {"of": len(words)}
-    if is_open:
-        content |= print_rates(log_ps, words)._asdict()
-    if search:
-        click.echo(f"seconds={search['seconds']:.1f}")
-    content |= search
-    if sampled is not None:
-        beside = gap(log_ps, sampled, lengths)
-        click.echo("\n".join(beside.lines()))
-        content["beside_samples"] = beside.to_json()
-    return content
+    place = outputs.output or outputs.trees or os.devnull
+    job.write(place, batches, lines, marginals.no_memory_line, options, words, make=make)

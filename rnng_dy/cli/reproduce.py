@@ -40,8 +40,8 @@ class Seeds(click.ParamType):
             seeds = tuple(int(part) for part in value.split(","))
         except ValueError:
             self.fail(f"{value!r} is no list such as 1,2,3", param, ctx)
-        if len(set(seeds)) < len(seeds) or min(seeds) < 0:
-            self.fail(f"{value!r}: seeds differ and are not negative", param, ctx)
+        if len(set(seeds)) < len(seeds) or not 0 <= min(seeds) <= max(seeds) < 2**32:
+            self.fail(f"{value!r}: seeds differ, and are from 0 to 2^32 - 1", param, ctx)
         return seeds
 
 
@@ -109,7 +109,7 @@ common_options = all_of(
     click.option(
         "--alpha",
         type=ALPHA,
-        default=0.8,
+        default=Experiment.alpha,
         help="Exponent that flattens the distribution from which trees are drawn.",
     ),
     click.option(

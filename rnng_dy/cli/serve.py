@@ -79,6 +79,8 @@ def serve(folders, host, port, root_path, workers, token, device, limits) -> Non
     models = _named(folders)
     if workers > 1 and device != CPU:
         raise click.UsageError("--workers is for the CPU: one process keeps a GPU busy")
+    if token == "":
+        raise click.UsageError("--token is empty: it would admit everybody")
     if host not in LOCAL and token is None:
         warn(f"everybody who reaches {host} can use this server: --token admits only some")
     # they need libraries of the extra [serve]

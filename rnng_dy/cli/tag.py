@@ -59,8 +59,8 @@ def tag(trees_path, train_path, folds, tags_path, folder, output, numbers, job, 
     if sum(x is not None for x in (train_path, folds, tags_path)) != 1:
         raise click.UsageError("give one of --train, --jackknife and --tags")
     if folder is not None:
-        if trees_path or not train_path:
-            raise click.UsageError("--into goes with --train, without TREES")
+        if trees_path or not train_path or numbers or output != "-":
+            raise click.UsageError("--into goes with --train alone, without TREES and outputs")
         _keep_tagger(train_path, folder, seed)
         return
     if trees_path is None:

@@ -167,14 +167,16 @@ class _Console:
 
     def _line(self, record: dict) -> str:
         """Format a record of the log as one readable line."""
+        from rnng_dy.runs import ENDED_EARLY, EVALUATION, LEFT_OUT
+
         place = f"epoch {record['epoch']:.2f}, {record['sentences']} sentences"
-        if record["event"] == "evaluation":
+        if record["event"] == EVALUATION:
             return (
                 f"{place}: {self.training.describe(record)}{' (best)' if record['is_best'] else ''}"
             )
-        if record["event"] == "ended_early":
+        if record["event"] == ENDED_EARLY:
             return f"{place}: no new best in {record['patience']} evaluations: training ends here (--patience)"
-        if record["event"] == "left_out":
+        if record["event"] == LEFT_OUT:
             return (
                 f"{self.training.place_of(record)}: the sentence ({record['words']} words) does not fit into memory "
                 f"and is left out; {record['left_out']} left out so far"

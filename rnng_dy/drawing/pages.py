@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -13,7 +12,6 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from oracle.errors import RnngError
-from oracle.streams import open_output
 from rnng_dy.drawing.words import visible
 
 if TYPE_CHECKING:
@@ -44,13 +42,6 @@ def parts(template: str, /, folder: Path | None = None, **values: object) -> Ite
     Raises RnngError, before the first part, if Jinja2 is not installed.
     """
     return _environment(folder).get_template(template).generate(values)
-
-
-def write(path: str | os.PathLike, template: str, **values: object) -> None:
-    """Write a page; the file is replaced only when the page is complete. Raises the errors of `parts`."""
-    page = parts(template, **values)
-    with open_output(path) as stream:
-        stream.writelines(page)
 
 
 def source(name: str) -> str:

@@ -112,11 +112,11 @@ def chosen_sections(
     tags, too. Raises RnngError for a number beyond the last. Raises InputError, naming both places, for trees over
     different words, and for files of different numbers of sentences.
     """
-    count = system.count if gold is None else gold.count
+    counted = system if gold is None else gold
     last = max((numbers[-1] for numbers in ranges), default=0)
-    if last > count:
-        raise RnngError(f"--sentences: no sentence {last}, {system.path} has {count}")
-    numbers = sorted({n for found in ranges or [range(1, count + 1)] for n in found})
+    if last > counted.count:
+        raise RnngError(f"--sentences: no sentence {last}, {counted.path} has {counted.count}")
+    numbers = sorted({n for found in ranges or [range(1, counted.count + 1)] for n in found})
     if gold is None:
         return (section(n, _scored(system.trees.get(n, ()))) for n in numbers)
     # a samples file may end before the last sentences

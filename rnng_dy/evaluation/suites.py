@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from oracle.errors import InputError
+from oracle.numerals import is_whole_number
 from rnng_dy.evaluation.formula import Formula, Reference
 
 Metric = Callable[[Sequence[float]], float]
@@ -125,7 +126,7 @@ def suite_of_sentences(
     for item, condition, line, found in sentences:
         for region, _ in found:
             counted = len(numbers) + 1
-            numbers.setdefault(region, int(region) if region.isdecimal() else counted)
+            numbers.setdefault(region, int(region) if is_whole_number(region) else counted)
         if condition in items.setdefault(item, {}):
             raise InputError(f"item {item} has the condition {condition!r} twice", path, line)
         regions = tuple(Region(numbers[region], tuple(tokens)) for region, tokens in found)
@@ -134,12 +135,12 @@ def suite_of_sentences(
             raise InputError("a sentence without words", path, line)
     if len(set(numbers.values())) < len(numbers):
         raise InputError("some regions have numbers as names, others words: use one of them", path)
-    own = all(item.isdecimal() for item in items)
+    own = all(map(is_whole_number, items))
     return Suite(
         name,
         path,
         "sum",
-        {number: "" if region.isdecimal() else region for region, number in numbers.items()},
+        {number: "" if is_whole_number(region) else region for region, number in numbers.items()},
         tuple(Prediction(str(i), formula) for i, formula in enumerate(predictions, 1)),
         tuple(
             Item(int(item) if own else i, tuple(conditions.values()))

@@ -182,6 +182,7 @@ def write_batches(
             stream.writelines(f"{line}\n" for line in lines)
             stream.flush()
             progress.advance(len(batch))
+        progress.finish()
         if make:
             make(Path(stream.name))
 
@@ -203,6 +204,7 @@ def _write_file(
         for batch, lines in zip(left, lines_of(left), strict=True):
             file.write(lines)
             progress.advance(len(batch))
+        progress.finish()
         if make is not None:
             make(file.part)
     except KeyboardInterrupt as stop:

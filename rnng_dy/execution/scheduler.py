@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import TypeVar
 
 from oracle.errors import InputError, RnngError
+from oracle.numerals import is_whole_number
 from oracle.regular_files import read_regular
 from oracle.streams import from_json
 from rnng_dy.execution import identity
@@ -44,7 +45,7 @@ def local_workers(given: str) -> int | None:
     if not given.startswith(LOCAL):
         return None
     number = given.removeprefix(LOCAL)
-    if not (number.isascii() and number.isdigit() and 0 < int(number) < 10_000):
+    if not (is_whole_number(number) and 0 < int(number) < 10_000):
         raise RnngError(f"--scheduler {given}: say how many workers to start here, such as local:4")
     return int(number)
 

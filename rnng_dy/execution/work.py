@@ -74,8 +74,9 @@ IN_FILES = (InputFile, ModelFolder)
 """Classes whose instances refer to files, which are sent along to other machines."""
 
 
-# `paths` are part of the key: after a change of the working directory, the same name is another folder
-@lru_cache(maxsize=1)
+# `paths` are part of the key: after a change of the working directory, the same name is another folder;
+# two models stay, since a job may have a parser and a generative model
+@lru_cache(maxsize=2)
 def _open(place: ModelFolder, paths: tuple[str, ...]):
     engine.start(place.device)
     models = [registry.load(folder, place.kind) for folder in place.folders]
@@ -83,7 +84,7 @@ def _open(place: ModelFolder, paths: tuple[str, ...]):
 
 
 def forget_model() -> None:
-    """Drop the cached reference to the last opened model."""
+    """Drop the cached references to opened models."""
     _open.cache_clear()
 
 
@@ -122,7 +123,6 @@ def opened(
 
     A generative model beside it becomes the argument `generator`.
     """
-    # it is opened first, since a process keeps the model that it has opened last
     if generator is not None:
         function = partial(function, generator=generator.open())
     return partial(function, place.open())

@@ -10,6 +10,7 @@ import numpy as np
 from oracle.blocks import OracleSentence
 from oracle.encoding import encoded
 from oracle.errors import InputError
+from oracle.numerals import is_whole_number
 from oracle.streams import open_input, open_output
 from rnng_dy.vocabulary import ParserVocabulary
 
@@ -26,7 +27,7 @@ def read_vectors(path: str) -> tuple[list[str], np.ndarray]:
     with open_input(path) as stream:
         for number, line in enumerate(stream, 1):
             fields = line.rstrip(" \r\n").split(" ")
-            if number == 1 and len(fields) == 2 and all(field.isdigit() for field in fields):
+            if number == 1 and len(fields) == 2 and all(map(is_whole_number, fields)):
                 announced, dimension = map(int, fields)
                 continue
             if dimension is None:

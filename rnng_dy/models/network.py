@@ -1,7 +1,7 @@
 """The network that parser and generator share: stack and action LSTMs, composition, distribution over actions.
 
 `advance` notes the effect of an action on stack, history and words. `step` and `losses` compute the missing notes of
-some configurations, batched by kind and level. The network is independent of files and commands.
+some configurations, batched by kind and level. The network is independent of commands.
 """
 
 from __future__ import annotations

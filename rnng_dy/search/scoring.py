@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
@@ -119,17 +120,26 @@ def trees_to_score(path: str, model, open_vocabulary: bool = False) -> Iterator[
                     path,
                 )
             for s in read_samples(path, stream):
-                actions, words = actions_of(s.tree, preterminals=False), tuple(words_of(s.tree))
-                yield ScoredTree(s.index, words, tuple(actions), tokens=words)
+                with _placed(path, s.line):
+                    actions = tuple(actions_of(s.tree, preterminals=False))
+                words = tuple(words_of(s.tree))
+                yield ScoredTree(s.index, words, actions, tokens=words)
             return
         for i, located in enumerate(read_tree_lines(read_lines(path, stream=stream), path)):
-            try:
+            with _placed(located.path, located.line):
                 actions = tuple(actions_of(located.tree))
-            except RnngError as error:
-                raise InputError(str(error), located.path, located.line) from None
             tokens = tuple(words_of(located.tree))
             unkified, spelling = read_words(model, tokens, open_vocabulary)
             yield ScoredTree(i, tuple(unkified), actions, spelling, tokens)
+
+
+@contextmanager
+def _placed(path: str, line: int) -> Iterator[None]:
+    """Add file and line to the RnngError of a tree."""
+    try:
+        yield
+    except RnngError as error:
+        raise InputError(str(error), path, line) from None
 
 
 def impossible(model, trees: Iterable[ScoredTree]) -> list[str]:

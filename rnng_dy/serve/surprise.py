@@ -12,7 +12,7 @@ from starlette.responses import Response, StreamingResponse
 from oracle.transitions import TOP_DOWN
 from rnng_dy.drawing.pages import parts
 from rnng_dy.drawing.surprisal_page import provisional, values
-from rnng_dy.evaluation.surprisal_table import header, line
+from rnng_dy.evaluation.surprisal_table import PLACE, header, line
 from rnng_dy.evaluation.tables import CSV
 from rnng_dy.search.surprisal import DEFAULT_OPTIONS, measures_of
 from rnng_dy.serve.answers import Answer, Word
@@ -103,9 +103,9 @@ def _answer(found: Sequence[Answered], problem: str, models: Mapping[str, Served
 async def table(view: View) -> Response:
     """Return the surprisals of a page as CSV."""
     columns = measures_of(DEFAULT_OPTIONS)
-    rows = [f"model,{header(columns, CSV)}"]
+    rows = [header(columns, CSV, ("model", *PLACE))]
     for wanted, answers in await view.answered(_wanted(view)):
         for number, measured in enumerate(answers, 1):
             for i, record in enumerate(measured.records, 1):
-                rows.append(f"{wanted.model},{line(record, number, i, columns, CSV)}")
-    return Response("\r\n".join([*rows, ""]), media_type="text/csv")
+                rows.append(line(record, number, i, columns, CSV, (wanted.model,)))
+    return Response("\n".join([*rows, ""]), media_type="text/csv")

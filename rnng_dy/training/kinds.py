@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -13,9 +12,11 @@ from clusters import brown, files
 from oracle.blocks import OracleSentence
 from oracle.encoding import encoded
 from oracle.errors import InputError, RnngError
+from oracle.regular_files import read_regular
 from oracle.streams import open_output
 from rnng_dy.execution.outputs import content_hash
 from rnng_dy.interop.vectors import covered_share, read_vectors
+from rnng_dy.known_models import located
 from rnng_dy.registry import Kind
 from rnng_dy.training.data import Counted, TrainingData
 from rnng_dy.training.development import (
@@ -178,5 +179,5 @@ class WordsTraining:
         if self._options.init is None:
             with open_output(folder / CLUSTERS) as stream:
                 files.write_clusters(self._clusters, stream)
-        elif (kept := Path(self._options.init, CLUSTERS)).is_file():
-            shutil.copyfile(kept, folder / CLUSTERS)
+        elif (kept := located(self._options.init) / CLUSTERS).is_file():
+            (folder / CLUSTERS).write_bytes(read_regular(kept))

@@ -138,6 +138,8 @@ class TrainingOptions:
         self._require_initial(kind)
         if self.world and "jobs" in self.settings:
             raise ContradictionError("with --mpi, mpirun says how many processes: leave --jobs out")
+        if "gold_weight" in self.settings and not self.settings.get("gold"):
+            raise ContradictionError("--gold-weight needs --gold, the number of gold sentences")
         if self.trees is None and self.train is None:
             raise ContradictionError(
                 "give --trees with --dev-trees or --hold-out, or oracles as --train and --dev"

@@ -27,6 +27,7 @@ from rnng_dy.cpu_level import cpu_level
 from rnng_dy.known_models import located
 from rnng_dy.model import Model
 from rnng_dy.model_card import About, Value
+from rnng_dy.runs import EVALUATION
 from rnng_dy.training.presets import Settings
 
 DATE = "SOURCE_DATE_EPOCH"
@@ -149,7 +150,7 @@ class Provenance:
 
     def report(self, record: Mapping[str, object], folder: Path) -> None:
         """Update and write the model card from a record of the log, if this is an evaluation."""
-        if record["event"] != "evaluation":
+        if record["event"] != EVALUATION:
             return
         names = {"epoch": "epochs", "sentences": "sentences", "updates": "updates"}
         stands = {ours: record[theirs] for theirs, ours in names.items()}

@@ -17,9 +17,13 @@ SILVER, TRAIN = "silver.trees", "train.trees"
 def confidence(tree: ScoredTree) -> float:
     """Return the mean posterior of a tree's constituents, which is its expected precision.
 
+    Raises RnngError for a tree without posteriors.
+
     >>> confidence(ScoredTree("(S (NP a) b)", None, [1.0, 0.5]))
     0.75
     """
+    if not tree.posteriors:
+        raise RnngError(f"a tree without posteriors: {tree.tree!r:.60}")
     return sum(tree.posteriors) / len(tree.posteriors)
 
 

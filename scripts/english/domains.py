@@ -12,13 +12,14 @@ import scripts.script_start  # noqa: F401
 from oracle.training_data import evenly_spaced
 from rnng_dy.evaluation.evalb import Scores
 from scripts.english.__main__ import PARSER
-from scripts.english.commands import make, run
+from scripts.english.commands import check_folder, make, run
 from scripts.english.figures import scores
 from scripts.english.treebanks import GENERAL, TREEBANKS, write
 
 
 def main() -> None:
     """Print a row for each parser: by treebank, accuracy of the tagger and F1 with its tags, and F1 with gold tags."""
+    check_folder()
     general = [line for name in GENERAL for line in lines(name)]
     count = len(general)
     biomedical = evenly_spaced(lines("craft"), count)

@@ -17,7 +17,7 @@ from rnng_dy.evaluation.evalb import Scores, SentenceScore
 from rnng_dy.evaluation.evalb_files import TreeLines, read_tree_lines, scored_lines
 from rnng_dy.evaluation.perplexity import likelihood
 from rnng_dy.search.importance import read_sampled
-from scripts.english.commands import make
+from scripts.english.commands import check_folder, make
 
 PARTS = ("masc.dev", "craft.dev", "gum.dev", "gum.test")
 MOST = 400
@@ -55,6 +55,7 @@ class Sentence(NamedTuple):
 
 def main() -> None:
     """Print tables in Markdown: tagging accuracy, F1 of four decodings and perplexity by part, genre and length."""
+    check_folder()
     found = [sentence for part in PARTS for sentence in sentences(part)]
     table("part", found, lambda sentence: sentence.part)
     development = [sentence for sentence in found if not sentence.part.endswith(".test")]

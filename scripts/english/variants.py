@@ -12,7 +12,7 @@ from typing import NamedTuple
 import scripts.script_start  # noqa: F401
 from rnng_dy.runs import EVALUATION, LOG, Log
 from scripts.english.__main__ import general_trees, train_parser
-from scripts.english.commands import make
+from scripts.english.commands import check_folder, make
 from scripts.english.treebanks import write
 
 
@@ -34,6 +34,7 @@ VARIANTS = (
 
 def main() -> None:
     """Train what is missing; print the best development F1 of each variant, and of the whole parser, in percent."""
+    check_folder()
     for variant in VARIANTS:
         train(variant)
         print(f"| {variant.name} | {best(f'parser.{variant.name}')} |", flush=True)

@@ -218,11 +218,22 @@ def test_the_state_of_another_corpus_is_refused(corpus, tmp_path, monkeypatch):
     assert (result.exit_code, "another corpus" in result.stderr) == (2, True)
 
 
+def cut_short(path):
+    path.write_bytes(path.read_bytes()[:100])
+
+
+def another_file(path):
+    with path.open("wb") as stream:
+        np.save(stream, np.zeros(3))
+
+
 @pytest.mark.parametrize("name", ["counts.npz", "merges.npz"])
-def test_a_broken_state_is_an_error_that_says_what_to_do(corpus, tmp_path, monkeypatch, name):
+@pytest.mark.parametrize("damage", [cut_short, another_file])
+def test_a_broken_state_is_an_error_that_says_what_to_do(
+    corpus, tmp_path, monkeypatch, name, damage
+):
     stop_after_30_steps(corpus, tmp_path / "out", monkeypatch)
-    broken = tmp_path / "out.resume" / name
-    broken.write_bytes(broken.read_bytes()[:100])
+    damage(tmp_path / "out.resume" / name)
     result = run(corpus, "-c", 12, "-o", tmp_path / "out", "--resume")
     assert result.exit_code == 2
     assert f"{name} is broken: remove" in result.stderr

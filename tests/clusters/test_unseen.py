@@ -7,9 +7,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from clusters.files import ClusteredWord
-from clusters.unseen import place_unseen, unknown_classes
+from clusters.unseen import place_unseen
 from oracle.errors import RnngError
-from oracle.unknown import RULES, UnknownWords
+from oracle.unknown import RULES, UnknownWords, unknown_classes
 
 ALPHABET = "abdegilnorstuyzABDEGILNORSTUYZ019-.é中Éǅß²"
 

@@ -38,7 +38,7 @@ def write(tmp_path, text):
 def test_samples_are_written_and_read(tmp_path):
     samples = [
         Sample(0, -13.0786123456, Tree("S", ["|||", Tree("NP", ["a|||b", "x\u3000y"])]), 1),
-        Sample(12, -math.inf, Tree("#", ["#"]), 2),
+        Sample(12, -745.0, Tree("#", ["#"]), 2),
         Sample(12, -1e-07, Tree("S", [Tree("NP", ["it"]), Tree("VP", ["ran"])]), 3),
     ]
     path = tmp_path / "out.props"
@@ -46,12 +46,12 @@ def test_samples_are_written_and_read(tmp_path):
         write_samples(samples, stream)
     assert path.read_text("utf-8") == (
         "0 ||| -13.0786123 ||| (S ||| (NP a|||b x\u3000y))\n"
-        "12 ||| -inf ||| (# #)\n"
+        "12 ||| -745 ||| (# #)\n"
         "12 ||| -1e-07 ||| (S (NP it) (VP ran))\n"
     )
     back = list(read_samples(path))
     assert [(s.index, s.tree, s.line) for s in back] == [(s.index, s.tree, s.line) for s in samples]
-    assert [s.log_q for s in back] == [-13.0786123, -math.inf, -1e-07]
+    assert [s.log_q for s in back] == [-13.0786123, -745, -1e-07]
 
 
 def test_samples_keep_bytes_that_are_not_utf8(tmp_path):

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from oracle.errors import InputError
+from oracle.numerals import is_whole_number
 from oracle.tables import read_columns
 from rnng_dy.evaluation.records import END, one_word
 
@@ -150,7 +151,7 @@ def _times(
     has_subjects: bool,
 ) -> Times:
     items = list(dict.fromkeys(item for item, _ in words))
-    if all(item.isascii() and item.isdigit() for item in items):
+    if all(map(is_whole_number, items)):
         items.sort(key=int)
     rank = {item: i for i, item in enumerate(items)}
     places = sorted(words, key=lambda place: (rank[place[0]], place[1]))

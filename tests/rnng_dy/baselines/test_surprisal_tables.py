@@ -47,6 +47,12 @@ def test_tokens_of_any_kind_are_added_up_to_the_tokens_of_a_sentence(table):
     assert all(r.known for r in first[:-1]) and math.isnan(first[-1].surprisal)
 
 
+def test_a_mark_of_subwords_alone_belongs_to_the_next_word(table):
+    content = "sentence_id,token,surprisal\n1,In,1\n1,▁,3\n1,1990,5\n1,▁.,2\n"
+    [records] = table(content).surprisals_of([["In", "1990", "."]])
+    assert [r.surprisal for r in records[:-1]] == [1, 8, 2] and math.isnan(records[-1].surprisal)
+
+
 def test_unknown_words_are_those_of_the_column(table):
     content = "sentence_id,token,known,surprisal\n1,a,1,1\n1,b,0,2\n"
     [records] = table(content).surprisals_of([["a", "b"]])

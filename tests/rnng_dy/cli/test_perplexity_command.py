@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import re
@@ -14,6 +15,7 @@ from oracle.brackets import read_trees
 from oracle.samples import read_likelihoods
 from oracle.streams import open_output
 from oracle.treebank import words
+from rnng_dy.cli import perplexity as module
 from rnng_dy.evaluation.perplexity import gap
 from rnng_dy.search.importance import read_sampled
 from rnng_dy.search.surprisal import SearchOptions, measure
@@ -96,6 +98,24 @@ def test_jobs_change_nothing_for_any_search(folder, search):
     invoke(*command, "-o", "one")
     invoke(*command, "-o", "two", "--jobs", "2", "--resume")
     assert (folder / "one").read_bytes() == (folder / "two").read_bytes()
+
+
+def test_a_finished_search_is_kept_until_all_is_written(folder, monkeypatch):
+    """A full disk after the search: the next run reads what was found."""
+    perplexity("-o", "one", "--trees", "trees")
+
+    def full(path, lines):
+        raise OSError(errno.ENOSPC, "No space left on device", path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "write_output", full)
+        perplexity("-o", "two", "--trees", "trees", code=2)
+        assert (folder / "two.part").exists()
+    with monkeypatch.context() as patch:
+        patch.setattr(module.marginals, "marginal_lines", lambda *given: pytest.fail())
+        perplexity("-o", "two", "--trees", "trees", "--resume")
+    assert (folder / "two").read_bytes() == (folder / "one").read_bytes()
+    assert not (folder / "two.part").exists()
 
 
 def test_only_the_word_beam_reaches_the_end(folder):

@@ -104,6 +104,15 @@ def test_the_tagger_and_how_text_is_split_and_the_clusters_go_with_the_model(mor
     assert read_clusters("g/clusters.paths") == read_clusters("generative/clusters.paths")
 
 
+def test_the_clusters_also_go_with_a_model_that_has_a_name(made, monkeypatch, tmp_path):
+    monkeypatch.setenv("RNNG_DY_MODELS", str(made))
+    monkeypatch.chdir(tmp_path / "discriminative")
+    go_on("generative", model=tmp_path / "g", trees=tmp_path / "more.trees")
+    assert read_clusters(tmp_path / "g/clusters.paths") == read_clusters(
+        made / "generative/clusters.paths"
+    )
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_new_symbols_are_named_or_added(kind):
     write("new.trees", *[NEW] * 4)

@@ -14,6 +14,7 @@ from jinja2 import UndefinedError
 
 from clusters.files import ClusteredWord, by_cluster
 from oracle.parsed import ScoredTree
+from rnng_dy.cli.paths import write_output
 from rnng_dy.drawing import pages
 from rnng_dy.drawing.sections import section
 from rnng_dy.drawing.surprisal_page import surprisal_page
@@ -175,7 +176,7 @@ def test_a_page_that_cannot_be_made_leaves_the_file_as_it_was(tmp_path):
     path = tmp_path / "page.html"
     path.write_text("before")
     with pytest.raises(UndefinedError):
-        pages.write(path, "clusters.html", title="x")
+        write_output(str(path), pages.parts("clusters.html", title="x"))
     assert path.read_text() == "before" and list(tmp_path.iterdir()) == [path]
 
 

@@ -243,28 +243,3 @@ def test_the_command_prints_all_parts(tmp_path):
     # an argument of bytes that are not UTF-8 is printed as it was given
     named = CliRunner().invoke(main, ["compare", *paths, "--name", "\udcff", "--name", "other"])
     assert named.stdout_bytes.startswith(b"F1: \xff ")
-
-
-def test_the_former_name_and_its_options_stay(tmp_path):
-    paths = write(tmp_path, g=[GOLD, OTHER], b=[POOR, OTHER], c=[FLAT, OTHER])
-    words = " ".join(trees(GOLD)[0].leaves())
-    a, b = _samples(tmp_path, words, x=(0, 1), y=(0, 1))
-    old = run(
-        "compare-composition",
-        *paths,
-        "--names",
-        "one",
-        "two",
-        "--second-samples",
-        *b,
-        "--first-samples",
-        *a,
-    )
-    new = run(
-        "compare", *paths, *["--name", "one", "--name", "two"], "--samples", *a, "--samples", *b
-    )
-    assert old.exit_code == 0, old.output
-    assert old.stdout == new.stdout
-    assert "perplexity: one " in old.stdout
-    assert "compare-composition" not in run("--help").stdout
-    assert run("compare-composition", *paths, "--first-samples", *a).exit_code == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
 from html import unescape
@@ -168,7 +169,8 @@ def test_files_of_trees(client):
 
 def test_the_file_of_surprisals(client, models):
     answer = client.get("/surprisal.csv", params={"text": "The cat sat."})
-    rows = list(csv.DictReader(answer.text.splitlines()))
+    rows = list(csv.DictReader(io.StringIO(answer.text, newline="")))
+    assert {row["model"] for row in rows} == {"english-generative"}
     expected = models["english-generative"].surprisals(["The", "cat", "sat", "."], end=True)
     assert [row["token"] for row in rows] == ["The", "cat", "sat", ".", "</s>"]
     assert [float(row["surprisal"]) for row in rows] == pytest.approx(
