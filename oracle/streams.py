@@ -254,6 +254,15 @@ def read_lines(
         yield number, text.removeprefix("\ufeff") if number == 1 else text
 
 
+_FILES = {
+    b"PK\x03\x04": "an archive, such as an Excel workbook",
+    b"\xd0\xcf\x11\xe0": "an old Excel or Word file",
+    b"\xff\xfe": "text in UTF-16",
+    b"\xfe\xff": "text in UTF-16",
+}
+"""Files that are no UTF-8, by their first bytes."""
+
+
 def require_utf8(text: str, path: object, line: int | None) -> None:
     """Raise InputError if a line from `open_input` was not UTF-8."""
     try:
@@ -269,9 +278,12 @@ def not_in_encoding(error: UnicodeDecodeError, path: object, line: int | None) -
     """Return the error that names the wrong bytes and suggests a remedy."""
     wrong = error.object[error.start : error.start + 4].hex(" ")
     shown = error.object[max(0, error.start - 20) : error.start].decode(error.encoding, "ignore")
+    kind = next((kind for mark, kind in _FILES.items() if error.object.startswith(mark)), None)
+    if kind is not None:
+        return InputError(f"{kind}: save it as text or CSV in UTF-8", path, line)
     return InputError(
-        f"not {error.encoding} at bytes {wrong} after {shown!r}: convert the file to UTF-8, or "
-        "make trees with `rnng-dy prepare --encoding gb18030` (Chinese) or latin-1 (Western)",
+        f"not {error.encoding} at bytes {wrong} after {shown!r}: save the file in UTF-8; for trees, "
+        "`rnng-dy prepare --encoding gb18030` (Chinese) or cp1252 (Western) does that",
         path,
         line,
     )

@@ -20,6 +20,8 @@ def _rows(path: str | os.PathLike[str], quoted_tsv: bool) -> Iterator[tuple[int,
     lines = read_lines(path)
     first, header = next(((line, text) for line, text in lines if text.strip()), (1, ""))
     line = first
+    if header.startswith("PK\x03\x04"):
+        raise InputError("an Excel workbook or another archive: save it as CSV in UTF-8", path)
     try:
         delimiter = max(
             _DELIMITERS, key=lambda mark: len(next(csv.reader([header], delimiter=mark), []))

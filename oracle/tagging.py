@@ -73,8 +73,13 @@ def train_tagger(sentences: Sequence[TaggedSentence], seed: int) -> Tagger:
 
 
 def tagger_of_training(sentences: Sequence[TaggedSentence], seed: int) -> Tagger:
-    """Train a parser's own tagger on its training sentences, or on MOST_SENTENCES of them, evenly spaced."""
-    tagger = train_tagger(evenly_spaced(sentences, MOST_SENTENCES), seed)
+    """Train a parser's own tagger on its training sentences, or on MOST_SENTENCES of them, evenly spaced.
+
+    A word that it has seen three times or more has one of its tags there.
+    """
+    training = evenly_spaced(sentences, MOST_SENTENCES)
+    tagger = train_tagger(training, seed)
+    tagger.keep_to(training)
     # drops the data that only training needs, which is the larger part
     return Tagger.decode_json_obj(tagger.encode_json_obj())
 

@@ -28,8 +28,10 @@ def write(model, path: str | os.PathLike, half: bool, terms: Mapping[str, str | 
     about = {"model": {"kind": model.kind}, **(model.about or {})}
     if given:
         about["terms"] = {**about.get("terms", {}), **given}
+    # an archive that is exported again without `half` has float32
+    about["model"] = {name: note for name, note in about["model"].items() if name != "arrays"}
     if half:
-        about["model"] = {**about["model"], "arrays": HALF}
+        about["model"]["arrays"] = HALF
         arrays = {name: content for name, content in contents.items() if name.endswith(".npz")}
         contents |= {name: _halved(Member(arrays, "model", name)) for name in arrays}
     contents |= {name: text.encode() for name, text in model_card.files(about).items()}

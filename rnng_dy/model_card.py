@@ -90,7 +90,9 @@ def best_score(about: About) -> str | None:
     'dev F1 87.51 (scored with gold tags)'
     """
     scores = about.get("scores", {})
-    shown = (("f1", "F1", " (scored with gold tags)"), ("perplexity", "perplexity", ""))
+    kind = KINDS.get(about.get("model", {}).get("kind"))
+    perplexity = kind.score_title if kind and kind.generates_words else "perplexity"
+    shown = (("f1", "F1", " (scored with gold tags)"), ("perplexity", perplexity, ""))
     for name, title, more in shown:
         if isinstance(scores.get(name), float):
             return f"dev {title} {scores[name]:.2f}{more}"

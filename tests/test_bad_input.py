@@ -28,6 +28,7 @@ SCORE = "score --model generator {} -o out"
 RERANK = "rerank {} {} -o out"
 EVALB = "evalb {} {}"
 SURPRISAL = "surprisal --model generator {} -o out"
+STIMULI = "surprisal --model generator --stimuli bad -o out"
 SUITES = "suite {} --model generator --json out --html page --regions sums"
 READING = "reading-times good.tsv --times bad -o out --spillover 0"
 PARSED = (
@@ -149,6 +150,9 @@ CASES = [
     # word-by-word surprisals
     ("surprisals of a parser", TREE, "surprisal --model parser bad -o out", "gives words no probability"),
     ("surprisals without a model", TREE, "surprisal bad -o out", "either"),
+    ("a workbook instead of a table", b"PK\x03\x04\x14\n", STIMULI, "bad: an Excel"),
+    ("a workbook with other bytes", b"PK\x03\x04\xff\n", STIMULI, "bad:1: an archive"),
+    ("text in UTF-16", "the cat\n".encode("utf-16"), SURPRISAL.format("bad"), "bad:1: text in UTF-16"),
     ("sentences that are not UTF-8", b"the caf\xe9\n", SURPRISAL.format("bad"), "bad:1"),
     ("no sentence to read", "\n", SURPRISAL.format("bad"), "bad"),
     ("raw lines of other sentences", "the dog\n", SURPRISAL.format("good.trees") + " --merge bad", "bad: 1 raw lines"),

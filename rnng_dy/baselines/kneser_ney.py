@@ -209,7 +209,7 @@ class KneserNey(WordScorer):
         sentences = [split_tokens(sentence)[0] for sentence in sentences]
         given = unkified or [None] * len(sentences)
         return [
-            self._records(tokens, seen or self._unkify(tokens))
+            self._records(tokens, seen or self.unkify(tokens))
             for tokens, seen in zip(sentences, given, strict=True)
         ]
 
@@ -221,7 +221,8 @@ class KneserNey(WordScorer):
             for words in sentences
         ]
 
-    def _unkify(self, tokens: Sequence[str]) -> list[str]:
+    def unkify(self, tokens: Sequence[str]) -> list[str]:
+        """Return the words as the model reads them: unknown ones as classes, if the training oracle has such."""
         if self._unknown is None:
             return list(tokens)
         return [w if w in self.vocabulary else self._unknown.word_class(w) for w in tokens]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from operator import neg
 from pathlib import Path
@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import click
 
-from oracle.blocks import OracleSentence, read_oracle
 from oracle.samples import format_likelihood
+from oracle.sentences import SourceSentence
 from rnng_dy import registry
 from rnng_dy.cli.job import Job, open_model, sentences_job
 from rnng_dy.cli.options import (
@@ -28,6 +28,7 @@ from rnng_dy.cli.paths import FILE, GENERATIVE, check_files, write_output
 from rnng_dy.cli.quiet import say, warn
 from rnng_dy.cli.rerank import print_likelihood, print_rates
 from rnng_dy.cli.searching import grouped_for, search_options
+from rnng_dy.cli.source import source_options
 from rnng_dy.evaluation.perplexity import gap
 from rnng_dy.execution.outputs import write_json
 from rnng_dy.execution.work import ModelFolder
@@ -36,11 +37,10 @@ from rnng_dy.search import marginals
 from rnng_dy.search.marginals import Marginal
 from rnng_dy.search.surprisal import SearchOptions
 from rnng_dy.search.unknown_words import unknown_in
-from rnng_dy.text.sources import NumberedSentence
+from rnng_dy.text.sources import NumberedSentence, Source
 
 
 @click.command()
-@click.argument("source", type=FILE, metavar="ORACLE")
 @click.option(
     "--model",
     "folder",
@@ -74,9 +74,9 @@ from rnng_dy.text.sources import NumberedSentence
 )
 @click.option("--likelihoods", type=FILE, help="Likelihoods of the samples, from `score`.")
 @click.option("--trees", type=FILE, help="Write the best tree that the search finds per sentence.")
+@source_options()
 @sentences_job
 def perplexity(
-    source,
     folder,
     train_path,
     order,
@@ -90,29 +90,33 @@ def perplexity(
     samples,
     likelihoods,
     trees,
+    source,
     job,
 ) -> None:
-    """Measure likelihood and perplexity of the sentences of a generative oracle.
+    """Measure likelihood and perplexity of sentences.
 
-    As in the paper, the likelihood includes the end of each sentence, but the number of words does not. A
-    generative model's probability of a sentence is the sum over the derivations that a search finds; with a beam it
-    is a lower bound. The options of searches and samples, --trees, --jobs, --scheduler and --resume are for
-    generative models only.
+    INPUT is a generative oracle, a file of trees, or tokenised text with one sentence per line. With --text it is
+    running text. Words that the model does not know are read as their classes of unknown words.
+
+    As in the paper, the likelihood includes the end of each sentence, but the number of words does not. A generative
+    model's probability of a sentence is the sum over the derivations that a search finds; with a beam it is a lower
+    bound. The options of searches and samples, --trees, --jobs, --scheduler and --resume are for generative models
+    only.
 
     Example: rnng-dy perplexity test.gen.oracle --model generator --samples test.props --likelihoods test.likelihoods
     """  # fmt: skip
     inputs = [train_path, clusters_path, samples, likelihoods]
-    check_files([output, numbers, trees], [source, *inputs])
+    check_files([output, numbers, trees], [source.path, *inputs])
     is_searched = _is_searched(folder, *inputs, trees)
-    sentences = read_oracle(source)
-    if unknown := unknown_in(sentences):
-        say(unknown)
-    sampled = samples and marginals.sampled_marginals(samples, likelihoods, sentences, source)
     options = SearchOptions(**options, seed=seed)
     if is_searched:
         model = job.open("generative", folder)
     else:
         model = _sequential(folder, train_path, order, clusters_path, job.device)
+    sentences = _sentences(source, model)
+    if unknown := unknown_in(sentences):
+        say(unknown)
+    sampled = samples and marginals.sampled_marginals(samples, likelihoods, sentences, source.path)
     spelled = [0.0] * len(sentences)
     if is_open:
         spelling = required_spelling(model, folder)
@@ -123,7 +127,7 @@ def perplexity(
         sentences, of_words = with_open_classes(spelling, sentences)
         spelled = list(map(math.fsum, of_words))
     outputs = _Outputs(
-        source, output, trees, numbers, sentences, spelled, sampled, is_open, with_eos
+        source.path, output, trees, numbers, sentences, spelled, sampled, is_open, with_eos
     )
     if is_searched:
         _search(options, job, outputs)
@@ -131,14 +135,22 @@ def perplexity(
         outputs.write(marginals.sequential_marginals(model, sentences))
 
 
+def _sentences(source: Source, model) -> list[SourceSentence]:
+    """Return the sentences of INPUT with their words as the model reads them."""
+    unkify = getattr(model, "unkify", None) or model.vocabulary.unkify
+    found = [s for s in source.read(lambda: model.segmenter, warn) if s.tokens]
+    return [s if s.unkified else replace(s, unkified=tuple(unkify(s.tokens))) for s in found]
+
+
 class _Outputs(NamedTuple):
     """The sentences of the command, and where and how to write their likelihoods."""
 
-    source: str
+    path: str
+    """That of the sentences."""
     output: str | None
     trees: str | None
     numbers: str | None
-    sentences: Sequence[OracleSentence]
+    sentences: Sequence[SourceSentence]
     spelled: Sequence[float]
     """log p in nats of the words of each sentence as strings, given what the model reads."""
     sampled: Sequence[float] | None
@@ -154,7 +166,7 @@ class _Outputs(NamedTuple):
         write_output(self.trees, (f"{of_sentence.tree}\n" for of_sentence in found))
         for sentence, of_sentence in zip(self.sentences, found, strict=True):
             if of_sentence.log_p == -math.inf:
-                warn(f"{self.source}:{sentence.line}: p = 0, {of_sentence.problem}")
+                warn(f"{self.path}:{sentence.line}: p = 0, {of_sentence.problem}")
         content = self._printed(log_ps, search)
         if self.numbers:
             write_json(self.numbers, content)

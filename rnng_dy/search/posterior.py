@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from oracle.errors import RnngError
 from oracle.lazy import nltk
 from oracle.transitions import TOP_DOWN
 from oracle.treebank import has_preterminals, tags, words
@@ -115,7 +116,7 @@ def posterior(
             that of p^w q^(1 - w), the score combination of Fried et al. (2017).
 
     Raises:
-        ValueError: There is no sample with p > 0.
+        RnngError: There is no sample with p > 0, or `log_joint` has another length.
 
     >>> trees = [nltk.Tree.fromstring(t) for t in ("(S (NP a b) c)", "(S a (NP b c))", "(S (NP a b) c)")]
     >>> found = posterior([(tree, math.log(0.5)) for tree in trees])
@@ -124,10 +125,12 @@ def posterior(
     >>> print(found.decode())
     (S (NP a b) c)
     """
+    if log_joint is not None and len(log_joint) != len(samples):
+        raise RnngError(f"{len(log_joint)} joint log probabilities for {len(samples)} samples")
     trees, log_q = [tree for tree, _ in samples], np.array([q for _, q in samples], np.float64)
     log_p = log_q if log_joint is None else combined(log_q, log_joint, weight)
-    if not samples or log_p.shape != log_q.shape or log_p.max() == -math.inf:
-        raise ValueError(f"{len(samples)} samples, of which none has p > 0")
+    if not samples or log_p.max() == -math.inf:
+        raise RnngError(f"{len(samples)} samples, of which none has p > 0")
     log_weights = log_p - log_q
     top = log_weights.max()
     weights = np.exp(log_weights - top)

@@ -27,12 +27,12 @@ SPELLINGS = {
 """Characters that the Penn Treebank writes differently."""
 ABBREVIATIONS = frozenset(
     """
-    adm al apr approx assn aug ave bros capt cf cie co col corp cos dec dept dr e.g est etc ext feb fig gen gov i.e inc
-    jan jr jul jun lt ltd maj mar messrs mr mrs ms mt nov oct p pp ph.d pres prof pty rep rev sen sep sept sgt sr st
-    u.k u.n u.s vol vs
+    adm al apr approx assn aug ave blvd bros capt cf cie co col corp cos dec dept dr e.g eq esq est etc ext feb fig figs
+    fri ft gen gov hon hwy i.e inc jan jr jul jun lt ltd maj mar messrs mon mr mrs ms mt nov oct p pp ph.d pres prof pty
+    rep rev sen sep sept sgt sr st thu thur thurs tue tues u.k u.n u.s vol vs
     """.split()  # noqa: SIM905
 )
-"""English abbreviations without the last period, used unless training has the word without a period."""
+"""English abbreviations without the last period, used unless training makes their period a token."""
 LONGEST_ABBREVIATION = 20
 """The most characters of an abbreviation, with the period."""
 

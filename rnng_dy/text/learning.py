@@ -29,6 +29,11 @@ _MARKS = "-–/"
 """Marks that some treebanks make tokens of their own inside compounds."""
 _RARE = 0.01
 """The share from which a way of writing something counts as the treebank's."""
+_CURLY = "“”‘’"
+_SELDOM = 0.1
+"""The same share for curly quotes beside straight ones: a model hardly learns to read what is seldom."""
+_ALONE = 0.1
+"""The least number of a prefix's words, as a share of its uses as a word of its own."""
 _CAPITALISED = 0.05
 """The largest share of a lower-case word's uses that may be capitalised inside sentences, as in titles."""
 
@@ -38,7 +43,7 @@ def learn(sentences: Collection[Sequence[str]]) -> Conventions:
     words = Counter(word for sentence in sentences for word in sentence)
     marks = "".join(mark for mark in _MARKS if _is_token(mark, words))
     quotes, single_quotes, spellings = _quotes(words)
-    abbreviations = _abbreviations(words)
+    abbreviations = _abbreviations(sentences, words)
     at_end = _at_end(sentences, abbreviations)
     # the period after a word that also stands alone, as ms, is hardly ever that of an abbreviation
     counts = Counter(way for stem, way in at_end.items() if not words[stem])
@@ -86,7 +91,8 @@ def _han(words: Counter[str]) -> tuple[str, int, float]:
 def _quotes(words: Counter[str]) -> tuple[tuple[str, str], tuple[str, str], dict[str, str]]:
     """Return double quotes, single quotes and spellings.
 
-    Characters that occur in training stay as they are in a text; any other gets the form that training uses instead.
+    Characters that occur in training stay as they are in a text, but curly quotes only if they are not seldom. Any
+    other character gets the form that training uses instead.
     """
     characters: Counter[str] = Counter()
     for word, n in words.items():
@@ -95,7 +101,7 @@ def _quotes(words: Counter[str]) -> tuple[tuple[str, str], tuple[str, str], dict
 
     def has(way: str, other: str) -> bool:
         rival = max(words[other], characters[other] if len(other) == 1 else 0)
-        return characters[way] > _RARE * rival
+        return characters[way] > (_SELDOM if way in _CURLY else _RARE) * rival
 
     spellings = {c: way for c, way in SPELLINGS.items() if c in "()" or not has(c, way)}
     spellings |= {c: way for c, way in _OWN_BRACKETS.items() if words[way] and not has(c, way)}
@@ -122,10 +128,10 @@ def _has_clitics(words: Counter[str]) -> bool:
     return own >= sum(n for w, n in plain.items() if w not in CLITICS and w.endswith(CLITICS))
 
 
-def _abbreviations(words: Counter[str]) -> frozenset[str]:
-    """Return the words that more often end in a period than not, and usual ones that training never has without it.
+def _abbreviations(sentences: Iterable[Sequence[str]], words: Counter[str]) -> frozenset[str]:
+    """Return the words that more often end in a period than not, and usual ones, unless training splits their periods.
 
-    For a usual one, one way of writing it is enough: Mr. is an abbreviation, even if MR is a frequent word.
+    A period is split if it is a token inside a sentence. Dec is no evidence against Dec., and neither is MR against Mr.
     """
     lower: Counter[str] = Counter()
     for word, n in words.items():
@@ -133,8 +139,11 @@ def _abbreviations(words: Counter[str]) -> frozenset[str]:
     short = (word for word in lower if len(word) <= LONGEST_ABBREVIATION)
     stems = (word[:-1] for word in short if _ABBREVIATION.fullmatch(word))
     learnt = {stem for stem in stems if lower[stem + "."] > lower[stem]}
-    written = {w[:-1].lower() for w, n in words.items() if w.endswith(".") and n > words[w[:-1]]}
-    usual = {stem for stem in ABBREVIATIONS if stem in written or not lower[stem]}
+    split: Counter[str] = Counter()
+    for sentence in sentences:
+        inside = (word for word, mark in pairwise(sentence[:-1]) if mark == ".")
+        split.update(map(str.lower, inside))
+    usual = {stem for stem in ABBREVIATIONS if split[stem] <= lower[stem + "."]}
     return frozenset(learnt | usual)
 
 
@@ -167,9 +176,14 @@ def _end(sentence: Sequence[str]) -> tuple[str, bool]:
 
 
 def _prefixes(sentences: Iterable[Sequence[str]], words: Counter[str]) -> frozenset[str]:
-    """Return the prefixes whose hyphen is more often part of a word than a token."""
+    """Return the prefixes whose hyphen is more often part of a word than a token.
+
+    A word that mostly stands alone is no prefix, even if training has ten-year-old as one token.
+    """
     balance: Counter[str] = Counter()
+    alone: Counter[str] = Counter()
     for word, n in words.items():
+        alone[word.lower()] += n
         prefix, hyphen, rest = word.partition("-")
         if prefix.isalpha() and hyphen and rest[:1].isalpha():
             balance[prefix.lower()] += n
@@ -177,7 +191,9 @@ def _prefixes(sentences: Iterable[Sequence[str]], words: Counter[str]) -> frozen
         for prefix, hyphen in pairwise(sentence):
             if hyphen == "-":
                 balance[prefix.lower()] -= 1
-    return frozenset(prefix for prefix, n in balance.items() if n > 0)
+    return frozenset(
+        prefix for prefix, n in balance.items() if n > 0 and n > _ALONE * alone[prefix]
+    )
 
 
 def _has_items(sentences: Iterable[Sequence[str]]) -> bool:

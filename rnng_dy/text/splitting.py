@@ -20,6 +20,8 @@ _GOES_ON = re.compile(r"[,;:!?–—]|\.(?!\.)|--|\[\d")
 _NUMBER_OF_AN_ITEM = re.compile(r"\d{1,3}\.\s*\Z")
 _WORD_BEFORE = re.compile(r"([^\W\d]+)\.\s+\Z")
 _LONGEST_WORD_BEFORE = 20
+_INITIALS_BEFORE = re.compile(r"(?:[^\W\d_]\.){2,}\s+\Z")
+_WORD = re.compile(r"[^\W\d_]+")
 
 Span = tuple[int, int]
 
@@ -63,9 +65,12 @@ class SentenceSplitter:
         """Return whether a sentence may begin at `start`, after the one that begins at `begin`."""
         if _GOES_ON.match(text, start) or _NUMBER_OF_AN_ITEM.match(text, begin, start):
             return False
+        before = max(begin, start - _LONGEST_WORD_BEFORE)
+        if _INITIALS_BEFORE.search(text, before, start) and (word := _WORD.match(text, start)):
+            return word[0][0].isupper() and word[0].lower() in self._conventions.starters
         if not (text[start].isdigit() or text[start].islower()):
             return True
-        found = _WORD_BEFORE.search(text, max(begin, start - _LONGEST_WORD_BEFORE), start)
+        found = _WORD_BEFORE.search(text, before, start)
         word = found[1] if found else ""
         if text[start].isdigit():
             return word not in self._conventions.numbered

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -9,6 +10,7 @@ from typing import NamedTuple
 from oracle.errors import InputError
 from oracle.sentences import SourceSentence
 from oracle.tables import read_table
+from rnng_dy.text.characters import HAN
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.sources import RawText
 
@@ -17,6 +19,8 @@ SEPARATOR = "|"
 REGION = "region"
 _TEXT = ("text", "sentence")
 _OF_A_SENTENCE = ("item", "condition")
+_WORDS = re.compile(rf"(?:(?![{HAN}])\w){{2}}")
+"""Two letters that `|` separates as a blank would; Chinese has no blanks."""
 _LINE_ENDS = str.maketrans("\t\r\n", "   ")
 
 
@@ -165,10 +169,14 @@ def _of_regions(rows: Iterable[_Row], path: str) -> list[Stimulus]:
 def _joined(
     row: _Row, pieces: Sequence[str], regions: Sequence[tuple[str, tuple[str, ...]]]
 ) -> Stimulus:
-    """Join pieces of a text; there is one blank between two if there is one at the end of a piece or the beginning."""
+    """Join pieces of a text.
+
+    There is one blank between two if there is one at the end of a piece or the beginning, and between the letters of
+    two words.
+    """
     text, found = "", []
     for piece, (name, cells) in zip(pieces, regions, strict=True):
-        if text and (text[-1] == " " or piece[:1] == " "):
+        if text and (text[-1] == " " or piece[:1] == " " or _WORDS.fullmatch(text[-1] + piece[:1])):
             text = text.rstrip(" ") + " "
         found.append(StimulusRegion(name, len(text), cells))
         text += piece if text and text[-1] != " " else piece.lstrip(" ")

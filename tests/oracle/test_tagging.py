@@ -55,6 +55,15 @@ def test_a_parsers_tagger_tags_as_the_one_that_is_trained_on_the_same():
     assert own.tag(unseen) == tagging.train_tagger(SENTENCES, seed=1).tag(unseen)
 
 
+def test_a_word_that_was_seen_often_has_one_of_its_tags():
+    ends = [[("the", "DT"), (f"thing{i}", "NN"), (".", ".")] for i in range(60)]
+    seen = [[("they", "PRP"), ("swam", "VBD"), ("far", "RB")]]
+    trained = tagging.train_tagger([*ends, *seen * 3], seed=1)
+    assert tagging.tags_by(trained, ["the", "swam", "."])[1] != "VBD"
+    own = tagging.tagger_of_training([*ends, *seen * 3], seed=1)
+    assert tagging.tags_by(own, ["the", "swam", "."])[1] == "VBD"
+
+
 def test_of_many_sentences_a_parsers_tagger_sees_some_from_everywhere(monkeypatch):
     monkeypatch.setattr(tagging, "MOST_SENTENCES", 4)
     sentences = [[("a", f"T{i}")] for i in range(10)]

@@ -129,6 +129,8 @@ def test_half_rounds_all_arrays_to_float16(parser, archive, tmp_path):
     assert again.log_prob(TREE) == pytest.approx(parser.log_prob(TREE), rel=1e-2)
     assert again.about["model"]["arrays"].startswith("float16")
     assert again.updates == 7
+    again.export(tmp_path / "whole.zip")
+    assert "arrays" not in rnng_dy.load(tmp_path / "whole.zip").about["model"]
     # the rounded numbers are exact in float32: a folder of them is the same model
     again.save(tmp_path / "saved")
     assert rnng_dy.load(tmp_path / "saved").log_prob(TREE) == again.log_prob(TREE)

@@ -78,6 +78,19 @@ def test_likelihood_and_trees_are_those_of_the_search(folder, generator, generat
     assert (folder / "parsed").read_text() == (folder / "trees").read_text()
 
 
+def test_trees_and_text_are_read_as_surprisal_reads_them(folder, generative_sentences):
+    chosen = generative_sentences[:SENTENCES]
+    (folder / "text").write_text("".join(f"{' '.join(s.tokens)}\n\n" for s in chosen))
+    perplexity("--trees", "trees", "-o", "of-oracle")
+    perplexity("-o", "of-trees", source="trees")
+    perplexity("-o", "of-text", "--text", source="text")
+    assert (folder / "of-trees").read_bytes() == (folder / "of-oracle").read_bytes()
+    assert (folder / "of-text").read_bytes() == (folder / "of-oracle").read_bytes()
+    ngrams = ("--kneser-ney", "test.gen.oracle")
+    found = {invoke("perplexity", path, *ngrams).stdout for path in ("trees", "test.gen.oracle")}
+    assert len(found) == 1
+
+
 def test_ends_of_sentences_are_words_only_where_that_is_asked(folder, generative_sentences):
     given = ("perplexity", "test.gen.oracle", "--kneser-ney", "test.gen.oracle", "--json", "json")
     found = []

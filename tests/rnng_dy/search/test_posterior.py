@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracle.brackets import format_tree
+from oracle.errors import RnngError
 from rnng_dy.search.posterior import posterior
 
 LABELS = "S", "NP"
@@ -152,6 +153,11 @@ def test_weights_are_of_the_joint_probability():
     assert str(found.decode()) == "(S a (NP b c))"
 
 
+def test_weights_of_other_samples_are_refused():
+    with pytest.raises(RnngError, match="1 joint log probabilities for 2 samples"):
+        posterior([(tree("(S a b)"), -1.0)] * 2, [-1.0])
+
+
 def test_both_models_decide_by_their_weights():
     two = [(tree("(S (NP a b) c)"), math.log(0.8)), (tree("(S a (NP b c))"), math.log(0.2))]
     found = posterior(two, [math.log(0.1), math.log(0.3)], weight=0.25)
@@ -177,7 +183,7 @@ def test_long_sentences_do_not_recurse():
 
 
 def test_samples_without_probability_are_refused():
-    with pytest.raises(ValueError, match="p > 0"):
+    with pytest.raises(RnngError, match="p > 0"):
         posterior([])
-    with pytest.raises(ValueError, match="p > 0"):
+    with pytest.raises(RnngError, match="p > 0"):
         posterior(samples("(S a)"), [-math.inf])

@@ -63,6 +63,18 @@ def test_one_quote_among_hundreds_of_others_is_not_how_a_treebank_writes():
     assert one(learnt(*["`` a ''"] * 200, '"'), '"x"') == "`` x ''"
 
 
+def test_a_curly_apostrophe_that_is_seldom_is_read_as_a_straight_one():
+    assert one(learnt("it 's", "it ’s"), "it’s") == "it ’s"
+    assert one(learnt(*["it 's"] * 20, "it ’s"), "it’s") == "it 's"
+
+
+def test_a_word_that_mostly_stands_alone_is_no_prefix():
+    training = ["ten-year-old non-stop", "long - term high - rise low - key"]
+    assert one(learnt(*training), "a ten-year") == "a ten-year"
+    text = "a ten-day-old non-linear"
+    assert one(learnt(*training, *["ten cats"] * 20), text) == "a ten - day - old non-linear"
+
+
 def test_a_sentence_that_is_nothing_but_a_number_shows_no_item():
     assert one(learnt("1. Go", "2 .", "3 ."), "4. Come") == "4. Come"
     assert one(learnt("1. Go", "2 . Go"), "4. Come") == "4 . Come"
@@ -94,6 +106,8 @@ def test_words_that_are_no_abbreviations_show_nothing_of_their_periods():
 def test_a_usual_abbreviation_stays_one_where_other_capitals_make_a_word_of_it():
     segmenter = learnt("Mr. Smith saw", "the MR scan", "an MR scan", "10 ms .")
     assert [len(s.tokens) for s in segmenter.sentences("Mr. Smith knew. Mrs. Smith did.")] == [4, 4]
+    assert one(learnt("in Dec 1990", "dec dec"), "On Dec. 25") == "On Dec. 25"
+    assert one(learnt("in Dec . 1990"), "On Dec. 25") == "On Dec . 25"
     # and the ends of sentences after such words say nothing about abbreviations
     words = ["Ms. A saw", "10 ms .", "Vs. A", "5 vs ."]
     assert one(learnt("at Corp.", *words), "at Acme Inc.") == "at Acme Inc."
@@ -104,6 +118,12 @@ def test_a_word_that_training_has_in_lower_case_begins_a_sentence_after_an_abbre
     found = segmenter.sentences("It was Acme Corp. The dog ran.")
     assert len(found) == 2
     assert len(segmenter.sentences("It was Acme Corp. Smith ran.")) == 1
+
+
+def test_a_starter_begins_a_sentence_after_initials():
+    segmenter = learnt("he left", "the man")
+    assert len(segmenter.sentences("A man of M.I.T. He left.")) == 2
+    assert len(segmenter.sentences("A man of M.I.T. Tolkien left.")) == 1
 
 
 def test_a_word_that_one_title_in_twenty_capitalises_begins_a_sentence():

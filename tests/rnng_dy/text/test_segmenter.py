@@ -72,6 +72,10 @@ def test_tokens_are_those_of_the_penn_treebank(text, tokens):
         ("(It rains.) It pours.", ["-LRB- It rains . -RRB-", "It pours ."]),
         ("A heading\n\nA text\nof two lines.", ["A heading", "A text of two lines ."]),
         ("A heading\r\n \r\nA text\r\nof two lines.", ["A heading", "A text of two lines ."]),
+        (
+            "J.R.R. Tolkien and the C.I.A. agent left. So.",
+            ["J.R.R. Tolkien and the C.I.A. agent left .", "So ."],
+        ),
         ("It is No. 5. Yes.", ["It is No. 5 .", "Yes ."]),
         ("1. Buy it. 2. Sell it.", ["1 . Buy it .", "2 . Sell it ."]),
         ("As shown.[3] Next.", ["As shown . [ 3 ] Next ."]),
