@@ -18,9 +18,9 @@ from rnng_dy.evaluation.records import unknown_words
 from rnng_dy.execution.work import Lines
 from rnng_dy.open_vocabulary import required_spelling
 from rnng_dy.search import scoring
-from rnng_dy.search.scoring import ScoredTree
+from rnng_dy.search.scoring import TreeToScore
 
-Group = list[ScoredTree]
+Group = list[TreeToScore]
 """The trees of a sentence."""
 
 

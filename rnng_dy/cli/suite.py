@@ -26,7 +26,7 @@ from rnng_dy.cli.paths import FILE, GENERATIVE, PAGE, PathName, check_files, wri
 from rnng_dy.cli.progress import Progress
 from rnng_dy.cli.quiet import say, warn
 from rnng_dy.cli.searching import given_search_option, search_options
-from rnng_dy.cli.suite_input import located, suites_of
+from rnng_dy.cli.suite_input import located_sentences, suites_of
 from rnng_dy.cli.word_scorers import model_of_words, several_scorers_option, surprisals_option
 from rnng_dy.drawing.suite_page import suite_page
 from rnng_dy.evaluation import suite_report
@@ -155,7 +155,7 @@ def suite(
         if spelled[name]:
             required_spelling(model, name)
         if unknown == "error":
-            require_known(model, [*located(suites)])
+            require_known(model, [*located_sentences(suites)])
     if syntaxgym and len(systems) * len(suites) > 1:
         raise click.UsageError("--syntaxgym is for one suite and one model")
     # scorers first: a table that lacks a sentence is an error before the long work

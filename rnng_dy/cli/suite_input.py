@@ -34,7 +34,7 @@ def suites_of(
     return suites
 
 
-def located(suites: Sequence[Suite]) -> Iterator[LocatedSentence]:
+def located_sentences(suites: Sequence[Suite]) -> Iterator[LocatedSentence]:
     """Yield the sentences of suites with their places."""
     for suite in suites:
         for item, condition in suite.sentences():

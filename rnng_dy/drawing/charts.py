@@ -186,14 +186,23 @@ def _axes(
     return x_axis, _Axis(low, high, HEIGHT - BOTTOM, TOP, logarithmic_y)
 
 
+def round_step(span: float, parts: int) -> float:
+    """Return 1, 2 or 5 times a power of ten, the least that divides a span into at most `parts` + 1.5 parts.
+
+    >>> round_step(10, 5), round_step(5.8, 5)
+    (2.0, 1.0)
+    """
+    power = 10.0 ** math.floor(math.log10(span / parts))
+    return next(power * m for m in (1, 2, 5, 10) if span / (power * m) <= parts + 1.5)
+
+
 def _ticks(low: float, high: float) -> list[float]:
     """Return up to seven round numbers from low to high.
 
     >>> _ticks(0, 10), _ticks(82.3, 88.1)
     ([0.0, 2.0, 4.0, 6.0, 8.0, 10.0], [83.0, 84.0, 85.0, 86.0, 87.0, 88.0])
     """
-    power = 10.0 ** math.floor(math.log10((high - low) / 5))
-    step = next(power * m for m in (1, 2, 5, 10) if (high - low) / (power * m) <= 6.5)
+    step = round_step(high - low, 5)
     first = math.ceil(low / step - 1e-9)
     last = math.floor(high / step + 1e-9)
     return [round(i * step, 10) for i in range(first, last + 1)]

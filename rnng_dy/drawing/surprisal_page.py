@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from oracle.transitions import TOP_DOWN, TransitionSystem
+from rnng_dy.drawing.charts import round_step
 from rnng_dy.drawing.pages import parts
 from rnng_dy.drawing.words import visible
 from rnng_dy.evaluation.records import END, WordRecord, tokens_so_far
@@ -73,8 +74,7 @@ class _Scale:
     def __init__(self, values: Sequence[float]):
         highest = max((value for value in values if math.isfinite(value)), default=1.0)
         highest = max(highest, 0.1)
-        power = 10.0 ** math.floor(math.log10(highest / 4))
-        self.step = next(power * m for m in (1, 2, 5, 10) if highest / (power * m) <= 5.5)
+        self.step = round_step(highest, 4)
         self.top = self.step * math.ceil(highest / self.step - 1e-9)
 
     def height(self, bits: float) -> float:

@@ -89,7 +89,7 @@ def tree_log_probs(
     return [log_ps.get(actions, -math.inf) for actions in sequences]
 
 
-class ScoredTree(NamedTuple):
+class TreeToScore(NamedTuple):
     """A tree to score."""
 
     sentence: int
@@ -103,7 +103,7 @@ class ScoredTree(NamedTuple):
     """The words as written."""
 
 
-def trees_to_score(path: str, model, open_vocabulary: bool = False) -> Iterator[ScoredTree]:
+def trees_to_score(path: str, model, open_vocabulary: bool = False) -> Iterator[TreeToScore]:
     """Yield the trees of a samples file (words unchanged) or of a tree file (unknown words become classes).
 
     With an open vocabulary the words count as strings. Raises InputError, with the line, for a tree that has no
@@ -123,14 +123,14 @@ def trees_to_score(path: str, model, open_vocabulary: bool = False) -> Iterator[
                 with _placed(path, s.line):
                     actions = tuple(actions_of(s.tree, preterminals=False))
                 words = tuple(words_of(s.tree))
-                yield ScoredTree(s.index, words, actions, tokens=words)
+                yield TreeToScore(s.index, words, actions, tokens=words)
             return
         for i, located in enumerate(read_tree_lines(read_lines(path, stream=stream), path)):
             with _placed(located.path, located.line):
                 actions = tuple(actions_of(located.tree))
             tokens = tuple(words_of(located.tree))
             unkified, spelling = read_words(model, tokens, open_vocabulary)
-            yield ScoredTree(i, tuple(unkified), actions, spelling, tokens)
+            yield TreeToScore(i, tuple(unkified), actions, spelling, tokens)
 
 
 @contextmanager
@@ -142,7 +142,7 @@ def _placed(path: str, line: int) -> Iterator[None]:
         raise InputError(str(error), path, line) from None
 
 
-def impossible(model, trees: Iterable[ScoredTree]) -> list[str]:
+def impossible(model, trees: Iterable[TreeToScore]) -> list[str]:
     """Return the distinct reasons why trees of a sentence have p = 0."""
     reasons = {}
     for tree in dict.fromkeys(trees):
