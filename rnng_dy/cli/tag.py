@@ -60,7 +60,7 @@ def tag(trees_path, train_path, folds, tags_path, folder, output, numbers, job, 
         raise click.UsageError("give one of --train, --jackknife and --tags")
     if folder is not None:
         if trees_path or not train_path or numbers or output != "-":
-            raise click.UsageError("--into goes with --train alone, without TREES and outputs")
+            raise click.UsageError("--into goes with --train, without TREES or outputs")
         _keep_tagger(train_path, folder, seed)
         return
     if trees_path is None:
