@@ -48,8 +48,10 @@ def known_models() -> dict[str, Path]:
 
 
 def is_name(model: str | os.PathLike) -> bool:
-    """Return whether a model may be given by name: nothing in the working directory is called so."""
-    return os.path.basename(model) == os.fspath(model) and not os.path.lexists(model)
+    """Return whether a model may be given by name: no file or model in the working directory is called so."""
+    if os.path.basename(model) != os.fspath(model):
+        return False
+    return (os.path.isdir(model) and not Path(model, CONFIG).exists()) or not os.path.lexists(model)
 
 
 def generative(model: str) -> str:

@@ -15,7 +15,7 @@ from oracle.locks import locked
 from oracle.streams import is_replaced, open_output
 from rnng_dy.cli.quiet import warn
 from rnng_dy.drawing import pages
-from rnng_dy.known_models import generative, known_models
+from rnng_dy.known_models import generative, is_name, known_models
 
 
 class PathName(click.ParamType):
@@ -42,7 +42,7 @@ class PathName(click.ParamType):
         if not value:
             self.fail("an empty name: give another one, or leave it out", param, ctx)
         self._require()
-        if self._known is known_models and os.path.isdir(value):
+        if self._known is known_models and not is_name(value):
             hidden = known_models().get(value)
             if hidden and not os.path.samefile(hidden, value):
                 warn(f"{value} is the folder here, not the model of this name at {hidden}")

@@ -263,6 +263,9 @@ def test_commands_take_a_model_by_name(monkeypatch):
     assert invoke("parse", "--model", "english", "in.txt").stdout == parsed
     unknown = invoke("parse", "--model", "englsh", "in.txt", code=2).stderr
     assert unknown.strip().endswith("`rnng-dy models` lists: english, english-generative")
+    Path("english").mkdir()
+    assert invoke("parse", "--model", "english", "in.txt").stdout == parsed
+    Path("english").rmdir()
     Path("english").symlink_to("parser")
     assert "english is the folder here" in invoke("parse", "--model", "english", "in.txt").stderr
 
