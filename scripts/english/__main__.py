@@ -24,7 +24,7 @@ TRAINING = "--preset fast --dropout 0.3 --evaluate-every 15000"
 PARSER = f"--pos --no-tagger --lstm-input 160 --hidden 160 {TRAINING}"
 SELF_TRAINING = f"--keep-above 0.7 --epochs 4 --learning-rate 0.002 {TRAINING}"
 # half the paper's dimensions: the archive has a row for each word before and after the network
-GENERATOR = "--preset fast --lstm-input 128 --hidden 128 --evaluate-every 15000 --jobs 2"
+GENERATOR = "--preset fast --epochs 4 --lstm-input 128 --hidden 128 --evaluate-every 15000"
 
 
 def main() -> None:
@@ -80,7 +80,7 @@ def models(transitions: str) -> None:
     if not Path(parser, TAGGER).exists():
         run(f"tag --train tagger.trees --into {parser}")
     data = "--train train.gen.oracle --dev dev.gen.oracle --clusters clusters.paths"
-    run(f"train generative {data} --model generator --resume {GENERATOR}")
+    run(f"train generative {data} --model generator --resume {GENERATOR} {weighted(general)}")
     if not Path("generator", SPELLING).exists():
         run("spell --train train.trees --into generator")
     terms = ["--half", "--licence", LICENCE, "--data", DATA]

@@ -31,7 +31,7 @@ def write_vectors(archives: Path, folder: Path, path: Path) -> None:
     with_trees = (parse_line(line).leaves() for line in lines)
     texts = chain(with_trees, tagged_text(archives, folder), speeches(archives))
     words, vectors = vectors_of(texts)
-    vectors_file.write_vectors(path, words, STEP * np.round(vectors.astype(float) / STEP))
+    vectors_file.write_vectors(path, words, STEP * np.round(vectors / STEP))
 
 
 def vectors_of(
@@ -63,7 +63,7 @@ def _neighbours(
     none, margin = len(rows), [len(rows)] * max(PLACES)
     padded = ([*margin, *(rows.get(form_of[w], none) for w in s), *margin] for s in sentences)
     forms = np.array(list(chain.from_iterable(padded)))
-    counts = np.zeros((none, len(PLACES), NEIGHBOURS + 1), np.float32)
+    counts = np.zeros((none, len(PLACES), NEIGHBOURS + 1))
     at = np.flatnonzero(forms < none)
     for k, place in enumerate(PLACES):
         np.add.at(counts, (forms[at], k, np.minimum(forms[at + place], NEIGHBOURS)), 1)
@@ -71,23 +71,24 @@ def _neighbours(
 
 
 def _information(counts: np.ndarray) -> np.ndarray:
-    """Return the positive pointwise mutual information of words and neighbours, in nats."""
+    """Turn counts, in place, into the positive pointwise mutual information of words and neighbours, in nats."""
     of_neighbour = counts.sum(axis=0) ** 0.75
-    shares = of_neighbour / of_neighbour.sum()
-    expected = counts.sum(axis=1, keepdims=True) * shares
+    counts /= counts.sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
-        information = np.log(counts / expected)
-    return np.where(counts > 0, np.maximum(information, 0), 0)
+        counts /= of_neighbour / of_neighbour.sum()
+        np.log(counts, out=counts)
+    return np.fmax(counts, 0, out=counts)
 
 
 def _leading(matrix: np.ndarray, dimension: int) -> np.ndarray:
     """Return the leading left singular vectors times the roots of their values: shape (rows, dimension).
 
-    The method is a randomised power iteration (Halko, Martinsson and Tropp 2011).
+    The method is a randomised power iteration (Halko, Martinsson and Tropp 2011). Its numbers have 64 bits, so that
+    the order in which threads add them does not show in the rounded vectors. The sum of each component is positive.
     """
-    start = np.random.default_rng(1).standard_normal((matrix.shape[1], dimension + 20))
-    basis = start.astype(np.float32)
+    basis = np.random.default_rng(1).standard_normal((matrix.shape[1], dimension + 20))
     for _ in range(4):
         basis, _ = np.linalg.qr(matrix.T @ (matrix @ basis))
     left, values, _ = np.linalg.svd(matrix @ basis, full_matrices=False)
-    return left[:, :dimension] * np.sqrt(values[:dimension])
+    scale = np.sign(left.sum(axis=0)) * np.sqrt(values)
+    return (left * scale)[:, :dimension]
