@@ -36,7 +36,7 @@ from rnng_dy.open_vocabulary import log_prob_as_read, required_spelling, with_op
 from rnng_dy.search import marginals
 from rnng_dy.search.marginals import Marginal
 from rnng_dy.search.surprisal import SearchOptions
-from rnng_dy.search.unknown_words import unknown_in
+from rnng_dy.search.unknown_words import as_read, unknown_in
 from rnng_dy.text.sources import NumberedSentence, Source
 
 
@@ -137,9 +137,9 @@ def perplexity(
 
 def _sentences(source: Source, model) -> list[SourceSentence]:
     """Return the sentences of INPUT with their words as the model reads them."""
-    unkify = getattr(model, "unkify", None) or model.vocabulary.unkify
     found = [s for s in source.read(lambda: model.segmenter, warn) if s.tokens]
-    return [s if s.unkified else replace(s, unkified=tuple(unkify(s.tokens))) for s in found]
+    words = as_read(model, found)
+    return [replace(s, unkified=tuple(w)) for s, w in zip(found, words, strict=True)]
 
 
 class _Outputs(NamedTuple):

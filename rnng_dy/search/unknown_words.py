@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from oracle.blocks import OracleSentence
 from oracle.errors import InputError
+from oracle.sentences import SourceSentence
 from rnng_dy.evaluation.records import shown_counts, unknown_words
 
 
@@ -29,7 +30,7 @@ def require_known(model, sentences: Sequence[LocatedSentence]) -> None:
     sentences = [sentence for sentence in sentences if sentence.tokens]
     unknown: Counter[str] = Counter()
     first = None
-    for sentence, words in zip(sentences, _as_read(model, sentences), strict=True):
+    for sentence, words in zip(sentences, as_read(model, sentences), strict=True):
         found = [pair for pair in zip(sentence.tokens, words, strict=True) if pair[0] != pair[1]]
         if found and first is None:
             first = sentence, *found[0]
@@ -50,9 +51,12 @@ def unknown_in(sentences: Iterable[OracleSentence]) -> str | None:
     return unknown_words(pair for s in sentences for pair in zip(s.tokens, s.unkified, strict=True))
 
 
-def _as_read(model, sentences: Sequence[LocatedSentence]) -> list[Sequence[str | None]]:
-    """Return the words as the model reads them. A scorer without a vocabulary has to score the sentences."""
-    unkify = getattr(getattr(model, "vocabulary", None), "unkify", None)
+def as_read(
+    model, sentences: Sequence[LocatedSentence | SourceSentence]
+) -> list[Sequence[str | None]]:
+    """Return the words as the model reads them. A scorer that does not say it has to score the sentences."""
+    reader = model if hasattr(model, "unkify") else getattr(model, "vocabulary", None)
+    unkify = getattr(reader, "unkify", None)
     if unkify is not None:
         return [s.unkified or unkify(s.tokens) for s in sentences]
     records = model.surprisals_of([s.tokens for s in sentences], [s.unkified for s in sentences])

@@ -133,9 +133,7 @@ def _abbreviations(sentences: Iterable[Sequence[str]], words: Counter[str]) -> f
 
     A period is split if it is a token inside a sentence. Dec is no evidence against Dec., and neither is MR against Mr.
     """
-    lower: Counter[str] = Counter()
-    for word, n in words.items():
-        lower[word.lower()] += n
+    lower = _lower(words)
     short = (word for word in lower if len(word) <= LONGEST_ABBREVIATION)
     stems = (word[:-1] for word in short if _ABBREVIATION.fullmatch(word))
     learnt = {stem for stem in stems if lower[stem + "."] > lower[stem]}
@@ -145,6 +143,14 @@ def _abbreviations(sentences: Iterable[Sequence[str]], words: Counter[str]) -> f
         split.update(map(str.lower, inside))
     usual = {stem for stem in ABBREVIATIONS if split[stem] <= lower[stem + "."]}
     return frozenset(learnt | usual)
+
+
+def _lower(words: Counter[str]) -> Counter[str]:
+    """Return the counts of the lower-cased words."""
+    lower: Counter[str] = Counter()
+    for word, n in words.items():
+        lower[word.lower()] += n
+    return lower
 
 
 def _numbered(sentences: Iterable[Sequence[str]]) -> frozenset[str]:
@@ -180,10 +186,9 @@ def _prefixes(sentences: Iterable[Sequence[str]], words: Counter[str]) -> frozen
 
     A word that mostly stands alone is no prefix, even if training has ten-year-old as one token.
     """
+    alone = _lower(words)
     balance: Counter[str] = Counter()
-    alone: Counter[str] = Counter()
     for word, n in words.items():
-        alone[word.lower()] += n
         prefix, hyphen, rest = word.partition("-")
         if prefix.isalpha() and hyphen and rest[:1].isalpha():
             balance[prefix.lower()] += n
