@@ -12,6 +12,7 @@ import pytest
 from oracle.brackets import format_tree
 from oracle.treebank import with_words, words
 from rnng_dy import registry
+from rnng_dy.execution.work import forget_model
 from rnng_dy.search.posterior import posterior
 from tests.commands import IN_SHELL, invoke, run
 from tests.conftest import DATA
@@ -115,6 +116,14 @@ def test_both_models_decide_with_a_generator():
     assert parse(*both, 1).stdout.splitlines() != parse(*both, 0.01).stdout.splitlines()
     [row, *_] = map(json.loads, parse(*both, 0.4, "--format", "json").stdout.splitlines())
     assert row["trees"][0]["tree"] == trees[0] and row["trees"][0]["posteriors"]
+
+
+def test_each_of_two_models_is_loaded_once(monkeypatch):
+    forget_model()
+    loaded, load = [], registry.load
+    monkeypatch.setattr(registry, "load", lambda *given: loaded.append(given[0]) or load(*given))
+    parse("--samples", 2, "--generator", GENERATOR)
+    assert sorted(map(str, loaded)) == sorted(map(str, (PARSER, GENERATOR)))
 
 
 def test_a_generator_decides_beside_a_parser_only():
