@@ -132,7 +132,8 @@ def test_trees_are_drawn_and_listed(client):
     page = client.get("/parse", params={"text": "The cat sat.", "k": "2"}).text
     assert page.count("<svg") == 2
     listed = re.search(r'<ul class="list">.*?</details>', page, re.S)[0]
-    assert re.findall(r"<li>([^<]+)(?=</li>)", listed) == ["DT The", "NN cat", "NN sat", ". ."]
+    words = re.findall(r"<li>\S+ ([^<]+)(?=</li>)", listed)
+    assert words == ["The", "cat", "sat", "."]
     assert listed.count("<ul") == listed.count("</ul>") > 1
 
 
