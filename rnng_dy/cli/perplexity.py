@@ -27,8 +27,9 @@ from rnng_dy.cli.options import (
 from rnng_dy.cli.paths import FILE, GENERATIVE, check_files, write_output
 from rnng_dy.cli.quiet import say, warn
 from rnng_dy.cli.rerank import print_likelihood, print_rates
-from rnng_dy.cli.searching import grouped_for, search_options
+from rnng_dy.cli.searching import given_search_option, grouped_for, search_options
 from rnng_dy.cli.source import source_options
+from rnng_dy.cli.word_scorers import check_order
 from rnng_dy.evaluation.perplexity import gap
 from rnng_dy.execution.outputs import write_json
 from rnng_dy.execution.work import ModelFolder
@@ -205,12 +206,15 @@ def _is_searched(
         raise click.UsageError("give either --model or --kneser-ney")
     if folder and clusters_path:
         raise click.UsageError("--clusters is for n-grams: a model has its own")
+    check_order(train_path is not None)
     if (samples is None) != (likelihoods is None):
         raise click.UsageError("--samples and --likelihoods go together")
     kind = folder and registry.kind_of(folder)
     is_searched = bool(kind and kind.generates_words and kind.has_trees)
     if not is_searched and (samples or trees):
         raise click.UsageError("--samples and --trees are for the generative model")
+    if not is_searched and (flag := given_search_option()):
+        raise click.UsageError(f"{flag} is for generative models with trees")
     return is_searched
 
 

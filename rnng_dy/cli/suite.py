@@ -27,7 +27,12 @@ from rnng_dy.cli.progress import Progress
 from rnng_dy.cli.quiet import say, warn
 from rnng_dy.cli.searching import given_search_option, search_options
 from rnng_dy.cli.suite_input import located_sentences, suites_of
-from rnng_dy.cli.word_scorers import model_of_words, several_scorers_option, surprisals_option
+from rnng_dy.cli.word_scorers import (
+    check_order,
+    model_of_words,
+    several_scorers_option,
+    surprisals_option,
+)
 from rnng_dy.drawing.suite_page import suite_page
 from rnng_dy.evaluation import suite_report
 from rnng_dy.evaluation.formula import Formula, FormulaError
@@ -140,6 +145,7 @@ def suite(
     Example: rnng-dy suite agreement-pp --model generator --html agreement.html
     """
     scorers = [*scorers, *(OpenableScorer(SurprisalTable.name, InputFile(path)) for path in tables)]
+    check_order(bool(scorers))
     baselines = [scorer._replace(order=order) for scorer in scorers]
     inputs = [*sources, *(path for baseline in baselines for path in baseline.paths)]
     check_files([regions, effects, tidy, numbers, syntaxgym, page], inputs)

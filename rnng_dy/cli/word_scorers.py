@@ -8,6 +8,7 @@ from oracle.errors import RnngError
 from rnng_dy import registry
 from rnng_dy.baselines.kneser_ney import KneserNey
 from rnng_dy.baselines.scorers import SCORERS, OpenableScorer
+from rnng_dy.cli.option_groups import flag_given
 from rnng_dy.cli.options import LiveChoice
 from rnng_dy.cli.paths import FILE
 from rnng_dy.execution.work import InputFile, ModelFolder
@@ -62,7 +63,14 @@ def chosen_baseline(
     """Return the scorer of --kneser-ney or --scorer, with the n of n-grams; None without these options."""
     if train_path is not None:
         scorer = OpenableScorer(KneserNey.name, InputFile(train_path))
+    check_order(scorer is not None)
     return scorer and scorer._replace(order=order)
+
+
+def check_order(is_read: bool) -> None:
+    """Raise UsageError if --order is on the command line and nothing reads it."""
+    if not is_read and flag_given("order"):
+        raise click.UsageError("--order is for n-gram models")
 
 
 def model_of_words(device: str, folder: str, *others: str) -> ModelFolder:

@@ -189,6 +189,7 @@ def test_sentences_without_probability_are_named_and_left_out(folder, generative
         (["--trees", "test.gen.oracle"], "test.gen.oracle"),
         (["-o", "one", "--trees", "one"], "one is the name of two outputs"),
         (["--kneser-ney", "test.gen.oracle"], "either"),
+        (["--order", "3"], "--order is for n-gram models"),
     ],
 )
 def test_what_does_not_fit_is_refused(folder, given, says):
@@ -197,7 +198,9 @@ def test_what_does_not_fit_is_refused(folder, given, says):
     assert says in perplexity(*given, code=2).output
 
 
-@pytest.mark.parametrize("option", ["--samples props --likelihoods scores", "--trees trees"])
-def test_other_models_have_neither_samples_nor_trees(folder, option):
+@pytest.mark.parametrize(
+    "option", ["--samples props --likelihoods scores", "--trees trees", "--beam 9"]
+)
+def test_other_models_have_neither_samples_nor_trees_nor_searches(folder, option):
     given = ("--kneser-ney", "test.gen.oracle", *option.split())
     assert "generative model" in invoke("perplexity", "test.gen.oracle", *given, code=2).output

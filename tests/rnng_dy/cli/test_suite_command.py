@@ -245,6 +245,7 @@ def test_unknown_words_can_be_an_error_that_names_their_place(folder):
         ([], "give --model, --scorer or --surprisals"),
         (["--model", "lm", "--model", "lm"], "two models have the same name"),
         (["--model", "lm", "--beam", "9"], "--beam is for generative models with trees"),
+        (["--model", "lm", "--order", "3"], "--order is for n-gram models"),
         (["--surprisals", "pairs.tsv"], "pairs.tsv:1: no column 'sentence_id'"),
         (["--scorer", "surprisals"], "surprisals need a table"),
     ],

@@ -440,6 +440,7 @@ def test_all_searches_have_the_columns_that_they_can_have():
         (["--model", "generator", "s.txt", "--particles", "9"], "for --search particles or variable"),
         (["--kneser-ney", "s.txt", "s.txt", "--jobs", "2"], "s.txt:1"),
         ([*KINDS["n-grams"], "--order", "99999999999999999999", "s.txt"], "use a lower --order"),
+        ([*KINDS["generator"], "--order", "3", "s.txt"], "--order is for n-gram models"),
         ([*KINDS["generator"], "nowhere.txt"], "nowhere.txt"),
         (["--model", "nowhere", "s.txt"], "nowhere"),
     ],
