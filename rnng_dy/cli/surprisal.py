@@ -128,7 +128,7 @@ def surprisal(
 
     INPUT is an oracle, a file of trees, or tokenised text with one sentence per line. With --text it is running
     text, and with --stimuli a table. Words that the model does not know are read as their classes of unknown words.
-    Sentences are numbered from 1; empty lines of INPUT count.
+    Sentences are numbered from 1; empty lines of INPUT count, but not in running text.
 
     Example: rnng-dy surprisal --model generator sentences.txt -o surprisals.tsv --html surprisals.html
     """  # fmt: skip
