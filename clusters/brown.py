@@ -225,11 +225,13 @@ def default_classes(bigrams: Bigrams) -> int:
 def brown_clusters(
     sentences: Iterable[Sequence[str]],
     classes: int | None = None,
+    rules: str | None = None,
     on_step: Callable[[BrownClustering], None] = lambda clustering: None,
 ) -> list[ClusteredWord]:
     """Cluster the words of sentences; classes of unknown words that never occur are placed too.
 
-    `on_step` is called after each step with the clustering. Raises RnngError if there are no words.
+    `rules` are those of the classes, None for those that the words show; corpora without classes get none. `on_step` is
+    called after each step with the clustering. Raises RnngError if there are no words.
 
     >>> corpus = [["the", "cat", "ran"], ["a", "cat", "sat"], ["the", "dog", "sat"]]
     >>> [(entry.path, entry.word) for entry in brown_clusters(corpus, 3)]
@@ -240,4 +242,5 @@ def brown_clusters(
     while clustering.done < clustering.total:
         clustering.step()
         on_step(clustering)
-    return place_unseen(clustering.entries(), unknown_classes(rules_of(bigrams.words)))
+    shown = rules_of(bigrams.words)
+    return place_unseen(clustering.entries(), unknown_classes(shown and (rules or shown)))

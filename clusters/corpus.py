@@ -11,7 +11,7 @@ from itertools import chain, count
 
 import numpy as np
 
-from oracle.blocks import read_oracle_lines
+from oracle.blocks import begins_oracle, read_oracle_lines
 from oracle.brackets import read_tree_lines
 from oracle.streams import open_lines, read_lines
 from oracle.treebank import is_preterminal, words
@@ -62,7 +62,7 @@ def _lines_up_to_text(stream: Iterable[bytes]) -> list[bytes]:
 
 def _format_of(line: bytes) -> str:
     line = line.removeprefix("\ufeff".encode()).lstrip()
-    if line.startswith(b"# ("):
+    if begins_oracle(line.decode("utf-8", "surrogateescape")):
         return "oracle"
     return "trees" if line.startswith(b"(") else "text"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from sys import intern
@@ -23,6 +24,7 @@ from oracle.treebank import tags, words
 from oracle.unknown import UnknownWords, lower
 
 _REMEDY = "make the file with `rnng-dy oracle`"
+_BEGINS = re.compile(rf"# [{WHITE_SPACE}]*\(")
 _LINES_BEFORE_ACTIONS = {3: "generative", 5: "discriminative"}
 
 
@@ -86,6 +88,11 @@ def write_oracle(sentences: Iterable[OracleSentence], stream: TextIO) -> None:
     for sentence in sentences:
         lines = [f"# {sentence.tree}", *map(" ".join, sentence.word_lines), *sentence.actions]
         stream.write("\n".join(lines) + "\n\n")
+
+
+def begins_oracle(line: str) -> bool:
+    """Return whether a file is an oracle whose first line that is not empty is this one."""
+    return _BEGINS.match(line) is not None
 
 
 def read_oracle(path: str | os.PathLike[str]) -> list[OracleSentence]:

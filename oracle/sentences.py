@@ -7,13 +7,12 @@ import re
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
-from oracle.blocks import read_oracle_lines
+from oracle.blocks import begins_oracle, read_oracle_lines
 from oracle.brackets import escape_brackets, read_tree_lines
 from oracle.errors import InputError
 from oracle.streams import WHITE_SPACE, open_input, require_utf8, split_words
 from oracle.treebank import has_preterminals, tags, words
 
-_ORACLE_BEGINS = re.compile(rf"# [{WHITE_SPACE}]*\(")
 _TREE_BEGINS = re.compile(rf"[{WHITE_SPACE}]*\([^(){WHITE_SPACE}]*[{WHITE_SPACE}]*\([^ ]")
 
 
@@ -57,7 +56,7 @@ def read_sentences(
     first = next((line for line in lines if line.strip(WHITE_SPACE)), None)
     if first is None:
         raise InputError("no sentence in this file", path)
-    if _ORACLE_BEGINS.match(first):
+    if begins_oracle(first):
         return [
             SourceSentence(s.tokens, s.tags, s.unkified, s.line)
             for s in read_oracle_lines(lines, path)

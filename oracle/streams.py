@@ -250,7 +250,9 @@ def read_lines(
         try:
             text = line.decode(encoding)
         except UnicodeDecodeError as error:
-            raise not_in_encoding(error, path, number) from None
+            raise not_in_encoding(error, path, number, encoding) from None
+        except UnicodeError as error:
+            raise InputError(f"not {encoding}: {error}", path, number) from None
         yield number, text.removeprefix("\ufeff") if number == 1 else text
 
 
@@ -274,26 +276,29 @@ def require_utf8(text: str, path: object, line: int | None) -> None:
             raise not_in_encoding(error, path, line) from None
 
 
-def not_in_encoding(error: UnicodeDecodeError, path: object, line: int | None) -> InputError:
+def not_in_encoding(
+    error: UnicodeDecodeError, path: object, line: int | None, encoding: str = "utf-8"
+) -> InputError:
     """Return the error that names the wrong bytes and suggests a remedy."""
     wrong = error.object[error.start : error.start + 4].hex(" ")
     shown = error.object[max(0, error.start - 20) : error.start].decode(error.encoding, "ignore")
     kind = next((kind for mark, kind in _FILES.items() if error.object.startswith(mark)), None)
     if kind is not None:
         return InputError(f"{kind}: save it as text or CSV in UTF-8", path, line)
-    return InputError(
-        f"not {error.encoding} at bytes {wrong} after {shown!r}: save the file in UTF-8; for trees, "
-        "`rnng-dy prepare --encoding gb18030` (Chinese) or cp1252 (Western) does that",
-        path,
-        line,
-    )
+    remedy = "name another encoding"
+    if encoding == "utf-8":
+        remedy = (
+            "save the file in UTF-8; for trees, `rnng-dy prepare --encoding gb18030` (Chinese) or cp1252 (Western) "
+            "does that"
+        )
+    return InputError(f"not {encoding} at bytes {wrong} after {shown!r}: {remedy}", path, line)
 
 
 def _check_encoding(encoding: str) -> None:
     try:
         codecs.lookup(encoding)
         ascii_lines = "\n".encode(encoding) == b"\n"
-    except (LookupError, TypeError):
+    except (LookupError, TypeError, UnicodeError):
         raise RnngError(f"no text encoding is called {encoding!r}: try utf-8, gb18030") from None
     if not ascii_lines:
         raise RnngError(f"{encoding} cannot be read line by line: convert the file to UTF-8")

@@ -13,7 +13,7 @@ from oracle.archives import packed
 from oracle.errors import RnngError
 from oracle.locks import locked
 from oracle.regular_files import Member
-from oracle.streams import replacing
+from oracle.streams import is_replaced, replacing
 from rnng_dy import model_card
 from rnng_dy.arrays import read_arrays
 
@@ -23,6 +23,8 @@ HALF = "float16; the scores are of float32"
 
 def write(model, path: str | os.PathLike, half: bool, terms: Mapping[str, str | None]) -> None:
     """Write the archive of a model; see `Model.export`. `terms` are noted on the model card unless they are None."""
+    if not is_replaced(path):
+        raise RnngError(f"{path} is no file: name one for the archive")
     contents = model.files()
     given = {name: value for name, value in terms.items() if value is not None}
     about = {"model": {"kind": model.kind}, **(model.about or {})}

@@ -180,7 +180,7 @@ class Model:
             data: The origin of the training data and its terms, for the model card.
 
         Raises:
-            RnngError: Parameters are too large for float16.
+            RnngError: Parameters are too large for float16, or `path` is a device or a pipe.
             OSError: The file cannot be written.
         """
         exports.write(self, path, half, {"licence": licence, "data": data})

@@ -15,7 +15,7 @@ from clusters.corpus import FORMATS
 from clusters.files import by_cluster, listing, read_clusters, write_clusters
 from clusters.run import Keep, Options, Run
 from clusters.state import SavedState
-from oracle.streams import open_output
+from oracle.streams import is_replaced, open_output
 from oracle.unknown import RULES
 from rnng_dy.cli.options import AT_LEAST_1
 from rnng_dy.cli.paths import FILE, PAGE, PathName, check_files, write_output
@@ -90,7 +90,8 @@ def clusters(corpus: str, output: str, resume: bool, **options) -> None:
     Example: rnng-dy clusters train.gen.oracle -c 140 -o clusters.paths
     """
     check_files([output], [corpus])
-    is_kept = "-" not in (corpus, output)
+    is_file = is_replaced(output)
+    is_kept = is_file and os.path.isfile(corpus)
     if resume and not is_kept:
         raise click.UsageError("--resume needs a CORPUS file and an output file (-o)")
     try:
@@ -111,7 +112,7 @@ def clusters(corpus: str, output: str, resume: bool, **options) -> None:
     report = run.report(clustering, bigrams, entries)
     with open_output(output) as stream:
         write_clusters(entries, stream)
-    if output != "-":
+    if is_file:
         write_output(f"{output}.json", [json.dumps(report, indent=2), "\n"])
     if run.state:
         # nothing is left to resume

@@ -7,8 +7,6 @@ from pathlib import Path
 import click
 
 from oracle.archives import Archive
-from oracle.errors import RnngError
-from oracle.streams import is_replaced
 from rnng_dy import checkpoint, exports, load
 from rnng_dy.cli.paths import FILE, MODEL, check_files
 from rnng_dy.cli.quiet import say
@@ -37,8 +35,6 @@ def export(folder: str, output: str, half: bool, licence: str | None, data: str 
     place = located(folder)
     inside = [str(path) for path in place.glob("**/*")] if isinstance(place, Path) else [folder]
     check_files([output], inside)
-    if not is_replaced(output):
-        raise RnngError(f"{output} is no file: name one for the archive")
     model = load(folder)
     model.export(output, half, licence, data)
     say(f"{output}: {checkpoint.size_of(output)}, {'float16' if half else 'float32'}")

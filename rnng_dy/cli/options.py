@@ -26,6 +26,7 @@ from rnng_dy.sizes import Sizes
 from rnng_dy.training.presets import NAMES, Settings
 
 AT_LEAST_1 = click.IntRange(min=1)
+SAMPLES = click.IntRange(1, 10**9)
 
 
 class FiniteRange(click.FloatRange):

@@ -38,7 +38,8 @@ skip_preterminals_option = click.option(
 @click.option(
     "--sections",
     metavar="2-21,24",
-    help="Sections of the Penn Treebank, or file numbers of the Chinese Treebank (1-270) or of NLTK's sample (1-159).",
+    help="Sections of the Penn Treebank, or file numbers of the Chinese Treebank (such as 1-270) or of NLTK's sample "
+    "(1-199).",
 )
 @click.option(
     "--encoding",

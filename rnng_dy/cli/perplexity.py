@@ -38,7 +38,7 @@ from rnng_dy.search import marginals
 from rnng_dy.search.marginals import Marginal
 from rnng_dy.search.surprisal import SearchOptions
 from rnng_dy.search.unknown_words import as_read, unknown_in
-from rnng_dy.text.sources import NumberedSentence, Source
+from rnng_dy.text.sources import NumberedSentence
 
 
 @click.command()
@@ -114,10 +114,15 @@ def perplexity(
         model = job.open("generative", folder)
     else:
         model = _sequential(folder, train_path, order, clusters_path, job.device)
-    sentences = _sentences(source, model)
+    read = list(source.read(lambda: model.segmenter, warn))
+    sentences = _as_the_model_reads(model, [s for s in read if s.tokens])
     if unknown := unknown_in(sentences):
         say(unknown)
-    sampled = samples and marginals.sampled_marginals(samples, likelihoods, sentences, source.path)
+    sampled = None
+    if samples:
+        # samples number the sentences with the empty lines among them
+        found = marginals.sampled_marginals(samples, likelihoods, read, source.path)
+        sampled = [log_p for log_p, s in zip(found, read, strict=True) if s.tokens]
     spelled = [0.0] * len(sentences)
     if is_open:
         spelling = required_spelling(model, folder)
@@ -136,11 +141,10 @@ def perplexity(
         outputs.write(marginals.sequential_marginals(model, sentences))
 
 
-def _sentences(source: Source, model) -> list[SourceSentence]:
-    """Return the sentences of INPUT with their words as the model reads them."""
-    found = [s for s in source.read(lambda: model.segmenter, warn) if s.tokens]
-    words = as_read(model, found)
-    return [replace(s, unkified=tuple(w)) for s, w in zip(found, words, strict=True)]
+def _as_the_model_reads(model, sentences: Sequence[SourceSentence]) -> list[SourceSentence]:
+    """Return sentences with their words as the model reads them."""
+    words = as_read(model, sentences)
+    return [replace(s, unkified=tuple(w)) for s, w in zip(sentences, words, strict=True)]
 
 
 class _Outputs(NamedTuple):

@@ -14,7 +14,7 @@ from rnng_dy import engine
 from rnng_dy.cli.group import Group
 from rnng_dy.cli.job import Job, job_options
 from rnng_dy.cli.option_groups import all_of
-from rnng_dy.cli.options import ALPHA, AT_LEAST_1, Names, device_option
+from rnng_dy.cli.options import ALPHA, AT_LEAST_1, SAMPLES, Names, device_option
 from rnng_dy.cli.paths import FILE, FOLDER, PathName
 from rnng_dy.cli.progress import clock
 from rnng_dy.cli.quiet import say, warn
@@ -104,7 +104,7 @@ common_options = all_of(
         "--preset", type=click.Choice(NAMES), default="paper", help="Set of training settings."
     ),
     click.option(
-        "--samples", type=AT_LEAST_1, default=100, help="Number of trees drawn per sentence."
+        "--samples", type=SAMPLES, default=100, help="Number of trees drawn per sentence."
     ),
     click.option(
         "--alpha",

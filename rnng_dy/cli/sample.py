@@ -9,7 +9,7 @@ import click
 
 from oracle.samples import format_sample
 from rnng_dy.cli.job import sentences_job
-from rnng_dy.cli.options import ALPHA, AT_LEAST_1, models_option, output_option, seed_option
+from rnng_dy.cli.options import ALPHA, SAMPLES, models_option, output_option, seed_option
 from rnng_dy.cli.paths import check_files
 from rnng_dy.cli.source import in_words, parser_source, reader_of
 from rnng_dy.execution.work import Lines
@@ -30,7 +30,7 @@ SAMPLED_WORDS = 100
 @click.command()
 @models_option
 @output_option
-@click.option("--samples", "n", type=AT_LEAST_1, default=100, help="Number of trees per sentence.")
+@click.option("--samples", "n", type=SAMPLES, default=100, help="Number of trees per sentence.")
 @click.option(
     "--alpha",
     type=ALPHA,

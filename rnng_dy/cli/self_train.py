@@ -14,7 +14,7 @@ from rnng_dy.cli.group import Sectioned
 from rnng_dy.cli.job import Job, sentences_job
 from rnng_dy.cli.option_groups import together
 from rnng_dy.cli.options import (
-    AT_LEAST_1,
+    SAMPLES,
     FiniteRange,
     models_option,
     seed_option,
@@ -55,7 +55,7 @@ silver_trees = together(
     _wanted,
     generator_option("the drawn trees"),
     weight_option(BESIDE, ", with --generator"),
-    click.option("--samples", type=AT_LEAST_1, default=DRAWN, help="Number of trees per sentence."),
+    click.option("--samples", type=SAMPLES, default=DRAWN, help="Number of trees per sentence."),
     seed_option,
 )
 

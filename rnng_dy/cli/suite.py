@@ -39,6 +39,7 @@ from rnng_dy.evaluation.formula import Formula, FormulaError
 from rnng_dy.evaluation.records import WordRecord, shown_counts, unknown_words_of
 from rnng_dy.evaluation.suite_files import shipped
 from rnng_dy.evaluation.suite_scores import Sentence, SuiteResult, evaluate
+from rnng_dy.execution.batches import split_on_memory_error
 from rnng_dy.execution.outputs import write_json
 from rnng_dy.execution.work import InputFile, ModelFolder
 from rnng_dy.open_vocabulary import open_records, required_spelling
@@ -231,6 +232,17 @@ def _surprisals(
 
 
 def _records(
+    options: SearchOptions, is_open: bool, model, batch: Sequence[tuple[int, Sentence]]
+) -> list[Sequence[WordRecord]]:
+    """Return the word records per sentence; those of a sentence that does not fit into memory have NaN."""
+    found = split_on_memory_error(partial(_in_memory, options, is_open, model), batch)
+    return [
+        [WordRecord(token, None, math.nan) for token in tokens] if of is None else of
+        for of, (_, tokens) in zip(found, batch, strict=True)
+    ]
+
+
+def _in_memory(
     options: SearchOptions, is_open: bool, model, batch: Sequence[tuple[int, Sentence]]
 ) -> list[Sequence[WordRecord]]:
     numbers, sentences = zip(*batch, strict=True)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import click
 
 from rnng_dy.cli.option_groups import flag_given, together
-from rnng_dy.cli.options import AT_LEAST_1, FiniteRange, seed_option
+from rnng_dy.cli.options import AT_LEAST_1, SAMPLES, FiniteRange, seed_option
 from rnng_dy.cli.paths import GENERATIVE
 from rnng_dy.cli.progress import takes_escapes
 from rnng_dy.drawing import pages
@@ -132,7 +132,7 @@ wanted_trees = together(
     ),
     click.option(
         "--samples",
-        type=AT_LEAST_1,
+        type=SAMPLES,
         metavar="K",
         help="Write K trees drawn from a parser, in the format of --nbest. For reranking use `rnng-dy sample`, which "
         "flattens the distribution. With --decode mbr, one tree is made of K drawn ones (default: 100).",

@@ -132,7 +132,7 @@ _COMPARISONS = {
     ">": operator.gt,
     "<=": operator.le,
     ">=": operator.ge,
-    "=": lambda a, b: abs(a - b) <= ABSOLUTE + RELATIVE * abs(b),
+    "=": lambda a, b: a == b or abs(a - b) <= ABSOLUTE + RELATIVE * abs(b) < math.inf,
 }
 _RULES = (
     (_truth, {"&": partial(_joined, False), "|": partial(_joined, True)}),

@@ -14,12 +14,12 @@ import numpy as np
 
 from oracle.blocks import OracleSentence
 from oracle.brackets import format_tree
-from oracle.errors import InputError
+from oracle.errors import InputError, RnngError
 from oracle.lazy import nltk
 from oracle.samples import Sample, format_sample, read_scored_samples
 from oracle.treebank import NO_TAG, with_words, words
 from rnng_dy.evaluation.perplexity import likelihood
-from rnng_dy.search.posterior import combined, posterior
+from rnng_dy.search.posterior import combined, log_probs, posterior
 
 SAMPLE_COUNTS = (1, 2, 5, 10, 20, 50, 100)
 
@@ -46,16 +46,16 @@ def estimate(log_q: Sequence[float], log_p: Sequence[float]) -> Estimate:
         log_p: Joint log probability in nats of each sample.
 
     Raises:
-        ValueError: There are no samples, or the numbers of log q and log p differ.
+        RnngError: There are no samples, the numbers of log q and log p differ, or a number is not a log probability.
 
     Examples:
         >>> round(estimate([math.log(0.5)] * 2, [math.log(0.1), math.log(0.3)]).log_marginal, 6)
         -0.916291
     """
     if not log_q or len(log_q) != len(log_p):
-        raise ValueError(f"{len(log_q)} proposal and {len(log_p)} joint log probabilities")
-    joint = np.asarray(log_p, np.float64)
-    log_weights = joint - np.asarray(log_q, np.float64)
+        raise RnngError(f"{len(log_q)} proposal and {len(log_p)} joint log probabilities")
+    joint = log_probs(log_p)
+    log_weights = joint - log_probs(log_q)
     best = int(np.argmax(joint))
     top = log_weights.max()
     if top == -math.inf:

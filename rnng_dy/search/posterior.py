@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -100,8 +100,8 @@ class Posterior:
 
 
 def posterior(
-    samples: Sequence[tuple[nltk.Tree, float]],
-    log_joint: Sequence[float] | None = None,
+    samples: Iterable[tuple[nltk.Tree, float]],
+    log_joint: Iterable[float] | None = None,
     preterminals: bool | None = None,
     weight: float = 1.0,
 ) -> Posterior:
@@ -116,7 +116,8 @@ def posterior(
             that of p^w q^(1 - w), the score combination of Fried et al. (2017).
 
     Raises:
-        RnngError: There is no sample with p > 0, or `log_joint` has another length.
+        RnngError: There is no sample with p > 0, the samples are of different sentences, `log_joint` has another
+            length, or a number is not a log probability.
 
     >>> trees = [nltk.Tree.fromstring(t) for t in ("(S (NP a b) c)", "(S a (NP b c))", "(S (NP a b) c)")]
     >>> found = posterior([(tree, math.log(0.5)) for tree in trees])
@@ -125,10 +126,18 @@ def posterior(
     >>> print(found.decode())
     (S (NP a b) c)
     """
-    if log_joint is not None and len(log_joint) != len(samples):
-        raise RnngError(f"{len(log_joint)} joint log probabilities for {len(samples)} samples")
-    trees, log_q = [tree for tree, _ in samples], np.array([q for _, q in samples], np.float64)
-    log_p = log_q if log_joint is None else combined(log_q, log_joint, weight)
+    samples = list(samples)
+    trees, log_q = [tree for tree, _ in samples], log_probs([q for _, q in samples])
+    if any(words(tree) != words(trees[0]) for tree in trees):
+        raise RnngError("the samples are trees of different sentences")
+    if not 0 < weight <= 1:
+        raise RnngError(f"weight: {weight!r} is not in the range 0<x<=1")
+    log_p = log_q
+    if log_joint is not None:
+        log_joint = log_probs(log_joint)
+        if len(log_joint) != len(samples):
+            raise RnngError(f"{len(log_joint)} joint log probabilities for {len(samples)} samples")
+        log_p = combined(log_q, log_joint, weight)
     if not samples or log_p.max() == -math.inf:
         raise RnngError(f"{len(samples)} samples, of which none has p > 0")
     log_weights = log_p - log_q
@@ -146,6 +155,15 @@ def posterior(
     depths = {bracket: depths[bracket] / p for bracket, p in probabilities.items()}
     its_tags = tuple(tags(trees[0])) if tagged else None
     return Posterior(tuple(words(trees[0])), its_tags, dict(probabilities), depths, entropy)
+
+
+def log_probs(numbers: Iterable[float]) -> np.ndarray:
+    """Return log probabilities, or densities, as an array. Raises RnngError for what is none: NaN, infinity, None."""
+    numbers = list(numbers)
+    for number in numbers:
+        if not isinstance(number, (int, float, np.number)) or not number < math.inf:
+            raise RnngError(f"{number!r} is no log probability")
+    return np.array(numbers, np.float64)
 
 
 def combined(log_q: Sequence[float], log_joint: Sequence[float], weight: float) -> np.ndarray:

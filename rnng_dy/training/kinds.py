@@ -10,10 +10,12 @@ import numpy as np
 
 from clusters import brown, files
 from oracle.blocks import OracleSentence
+from oracle.encoded import EncodedOracle
 from oracle.encoding import encoded
 from oracle.errors import InputError, RnngError
 from oracle.regular_files import read_regular
 from oracle.streams import open_output
+from oracle.unknown import infer_unknown_words
 from rnng_dy.execution.outputs import content_hash
 from rnng_dy.interop.vectors import covered_share, read_vectors
 from rnng_dy.known_models import located
@@ -119,7 +121,7 @@ class WordsTraining:
     ):
         """Return a model with random parameters for the sentences of a generative training oracle."""
         if clusters is None:
-            clusters = brown.brown_clusters(encoded(sentences).word_sequences("unkified"))
+            clusters = _brown_clusters(encoded(sentences))
         if kind.has_trees:
             more = {"transitions": sentences[0].transitions} | more
         vocabulary = GeneratorVocabulary.build(clusters, sentences)
@@ -164,11 +166,10 @@ class WordsTraining:
 
     def _made_clusters(self) -> list[files.ClusteredWord]:
         """Make Brown clusters of the training oracle, as `rnng-dy clusters` does."""
-        listener, oracle = self._listener, self._data.train
+        listener, oracle = self._listener, encoded(self._data.train)
         listener.say(f"no --clusters: making Brown clusters of {self._data.source}")
         progress = Counted(lambda begun: listener.progress("clusters", begun.total, "steps"))
-        words = oracle.word_sequences("unkified")
-        entries = brown.brown_clusters(words, on_step=progress.advance)
+        entries = _brown_clusters(oracle, on_step=progress.advance)
         progress.finish()
         classes = len({entry.path for entry in entries})
         listener.say(f"{classes} clusters of {len(entries)} words, kept in the model folder")
@@ -181,3 +182,9 @@ class WordsTraining:
                 files.write_clusters(self._clusters, stream)
         elif (kept := located(self._options.init) / CLUSTERS).is_file():
             (folder / CLUSTERS).write_bytes(read_regular(kept))
+
+
+def _brown_clusters(oracle: EncodedOracle, **more) -> list[files.ClusteredWord]:
+    """Return the Brown clusters of an oracle's words; all classes of its rules for unknown words are in one."""
+    rules = infer_unknown_words([oracle.unkified_pairs()]).rules
+    return brown.brown_clusters(oracle.word_sequences("unkified"), rules=rules, **more)

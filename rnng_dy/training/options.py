@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
 
+from oracle.blocks import begins_oracle
 from oracle.errors import RnngError
 from oracle.lazy import nltk
 from oracle.streams import open_input
@@ -124,6 +125,9 @@ class TrainingOptions:
 
     def _require_sense(self, kind: Kind) -> None:
         """Raise ContradictionError, which says how to fix the options, if they exclude each other."""
+        for of in fields(self):
+            if of.type == "bool" and type(value := getattr(self, of.name)) is not bool:
+                raise RnngError(f"{of.name}: {value!r} is not a valid boolean.")
         for what, name, names in (
             ("preset", self.preset, NAMES),
             ("rule for unknown words", self.unk, RULES),
@@ -153,8 +157,10 @@ class TrainingOptions:
             )
         elif (self.dev_trees is None) == (self.hold_out is None):
             raise ContradictionError("--trees needs one of --dev-trees and --hold-out, such as 0.1")
-        elif self.hold_out is not None and not 0 < self.hold_out < 1:
-            raise RnngError(f"hold_out: {self.hold_out} is not in the range 0<x<1.")
+        elif self.hold_out is not None and not (
+            _is_number(self.hold_out) and 0 < self.hold_out < 1
+        ):
+            raise RnngError(f"hold_out: {self.hold_out!r} is not in the range 0<x<1.")
 
     def _require_initial(self, kind: Kind) -> None:
         """Raise ContradictionError for options that --init excludes."""
@@ -193,6 +199,10 @@ class TrainingOptions:
             raise ContradictionError("--dev-trees goes with --trees; with --train, --dev is enough")
 
 
+def _is_number(value: object) -> bool:
+    return type(value) in (int, float)
+
+
 @contextmanager
 def naming_arguments(applies: bool) -> Iterator[None]:
     """If it applies, name arguments of Python instead of options of the command in an RnngError from the block."""
@@ -201,7 +211,7 @@ def naming_arguments(applies: bool) -> Iterator[None]:
     except RnngError as error:
         if applies:
             # what is quoted already is a command
-            error.args = (re.sub(r"`[^`]*`|--([a-z-]+)(?: (\d+))?", _argument, str(error)),)
+            error.args = (re.sub(r"`[^`]*`|(?<![\w/.-])--([a-z-]+)(?: (\d+))?", _argument, str(error)),)
         raise
 
 
@@ -224,7 +234,7 @@ def is_oracle(given: object) -> bool:
     if not is_path(given) or not os.path.isfile(given):
         return False
     with open_input(given) as stream:
-        return next(iter(stream), "").startswith("# ")
+        return begins_oracle(next(filter(str.strip, stream), ""))
 
 
 def _checked(of: object, value: object) -> object:

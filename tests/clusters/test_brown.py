@@ -14,6 +14,7 @@ from clusters.brown import BrownClustering, brown_clusters, default_classes
 from clusters.files import ClusteredWord
 from clusters.merge_tables import MergeTables
 from oracle.errors import RnngError
+from oracle.unknown import RULES, unknown_classes
 
 
 def random_corpus(seed: int, types: int, tokens: int) -> list[list[str]]:
@@ -158,6 +159,15 @@ def test_more_classes_than_words_gives_each_word_its_own():
 @pytest.mark.parametrize("sentences", [[["a", "b", "a"]], [["a"]]])
 def test_one_class_still_has_a_path(sentences):
     assert {entry.path for entry in brown_clusters(sentences, 1)} == {"0"}
+
+
+def test_classes_are_those_of_the_rules():
+    corpus = [["a", "UNK-LC-s", "b"]]
+    by_rules = {rules: brown_clusters(corpus, 2, rules) for rules in (None, *RULES[:2])}
+    assert by_rules[None] == by_rules["berkeley"]
+    for rules in RULES[:2]:
+        assert {*unknown_classes(rules)} == {entry.word for entry in by_rules[rules]} - {"a", "b"}
+    assert len(brown_clusters([["a", "b"]], 2, "berkeley-unicode")) == 2
 
 
 def test_an_empty_corpus_is_an_error():

@@ -296,6 +296,12 @@ def test_show_writes_a_page(tmp_path):
     assert "<title>Clusters of x.paths</title>" in page.read_text()
 
 
+def test_clusters_may_go_to_a_pipe(corpus, tmp_path):
+    done = commands.run(tmp_path, "clusters", corpus, "-c", 4, "-o", "/dev/fd/1")
+    assert done.stdout == run(corpus, "-c", 4).stdout
+    assert [path.name for path in tmp_path.iterdir()] == [corpus.name]
+
+
 def test_help_of_both_spellings():
     assert "Usage: main clusters [OPTIONS] CORPUS" in run("--help").stdout
     assert "Usage: main clusters show [OPTIONS] CLUSTERS" in run("show", "--help").stdout

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import pickle
+import stat
 import zipfile
 
 import nltk
@@ -348,6 +350,13 @@ def test_a_file_or_folder_of_the_working_directory_comes_before_a_name(named, se
     (named / "work" / "users").write_text("no model")
     with pytest.raises(RnngError, match="users is a file, and a model is a folder or an archive"):
         rnng_dy.load("users")
+
+
+def test_an_archive_replaces_no_pipe(tmp_path, sentences):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(RnngError, match="pipe is no file: name one for the archive"):
+        make_parser(sentences).export(tmp_path / "pipe")
+    assert stat.S_ISFIFO(os.stat(tmp_path / "pipe").st_mode)
 
 
 def test_a_path_is_no_name(named):

@@ -162,6 +162,20 @@ def test_importance_sampling_stands_beside_it(folder):
     assert "p > 0 by search and samples: 2 sentences" in perplexity(*given).stdout
 
 
+def test_samples_belong_to_their_sentences_beside_empty_lines(folder, sentences):
+    tagged = [map("_".join, zip(s.tokens, s.tags, strict=True)) for s in sentences[:2]]
+    lines = [" ".join(words) + "\n" for words in tagged]
+    found = []
+    for name, text in (("dense", lines), ("sparse", [lines[0], "\n", lines[1]])):
+        (folder / name).write_text("".join(text), encoding="utf-8")
+        invoke("sample", "--model", "parser", "--samples", "5", name, "-o", "props")
+        invoke("score", "--model", "generator", "props", "-o", "scores")
+        given = ("--samples", "props", "--likelihoods", "scores", "--json", "json")
+        perplexity(*given, source=name)
+        found.append(json.loads((folder / "json").read_text())["beside_samples"])
+    assert found[0]["sampled"]["sentences"] == found[1]["sampled"]["sentences"] == 2
+
+
 def test_sentences_without_probability_are_named_and_left_out(folder, generative_sentences):
     first, second = generative_sentences[:2]
     unseen = replace(first, unkified=("UNK-NEVER", *first.unkified[1:]))

@@ -11,6 +11,7 @@ from functools import partial
 import pytest
 
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
+from rnng_dy.cli import suite as module
 from rnng_dy.vocabulary import GeneratorVocabulary
 from tests.commands import invoke
 
@@ -261,6 +262,24 @@ def test_plain_text_is_split(folder):
     assert "running text?" not in run("plain.tsv", "--model", "lm", "--plain").stderr
     run("plain.tsv", "--model", "lm", "--plain", "--regions", "r.tsv")
     assert "She did n't read ." in (folder / "r.tsv").read_text()
+
+
+def test_a_sentence_that_does_not_fit_into_memory_is_left_out(
+    folder, monkeypatch, generative_sentences
+):
+    make_generator(generative_sentences).save("generator")
+    measure = module.measure
+
+    def full(model, sentences, *others, **more):
+        if any(sentence[-2] == "letter" for sentence in sentences):
+            raise MemoryError
+        return measure(model, sentences, *others, **more)
+
+    monkeypatch.setattr(module, "measure", full)
+    found = run("pairs.tsv", "--model", "generator", "--beam", "5", "--regions", "r.tsv")
+    assert "1 of 2 items are left out" in found.stderr
+    bits = [line.split("\t")[-1] for line in (folder / "r.tsv").read_text().splitlines()[1:]]
+    assert [value == "nan" for value in bits] == [False, False, True, False]
 
 
 def test_a_parser_is_refused(folder, sentences):

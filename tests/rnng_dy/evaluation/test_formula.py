@@ -65,6 +65,7 @@ def test_values_by_hand(text, holds):
         ("(1;%a%) > (2;%a%)", True),
         ("(2;%a%) > (1;%a%)", False),
         ("(1;%a%) = 1", False),
+        ("1 = (1;%a%)", False),
         ("(*;%a%) > 3", True),
         # what is not decided may not matter
         ("(1;%a%) > (1;%b%) & 2 < 1", False),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from oracle.brackets import format_tree
 from oracle.errors import RnngError
+from rnng_dy.search.importance import estimate
 from rnng_dy.search.posterior import posterior
 
 LABELS = "S", "NP"
@@ -156,6 +157,33 @@ def test_weights_are_of_the_joint_probability():
 def test_weights_of_other_samples_are_refused():
     with pytest.raises(RnngError, match="1 joint log probabilities for 2 samples"):
         posterior([(tree("(S a b)"), -1.0)] * 2, [-1.0])
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, None, "1"])
+def test_what_is_no_log_probability_is_refused(number):
+    one = tree("(S a b)")
+    for arguments in ([(one, number)], None), ([(one, -1.0)], [number]):
+        with pytest.raises(RnngError, match="is no log probability"):
+            posterior(*arguments)
+    for log_q, log_p in ([number], [-1.0]), ([-1.0], [number]):
+        with pytest.raises(RnngError, match="is no log probability"):
+            estimate(log_q, log_p)
+
+
+@pytest.mark.parametrize("weight", [0, -1, 1.5, math.nan])
+def test_weights_out_of_range_are_refused(weight):
+    with pytest.raises(RnngError, match=r"weight: .* is not in the range 0<x<=1"):
+        posterior(samples("(S a b)"), [-1.0], weight=weight)
+
+
+def test_samples_of_two_sentences_are_refused():
+    with pytest.raises(RnngError, match="of different sentences"):
+        posterior(samples("(S a b)", "(S a c)"))
+
+
+def test_samples_may_come_from_an_iterator():
+    found = samples("(S (NP a b) c)", "(S a b c)")
+    assert posterior(iter(found), iter([-1.0, -2.0])) == posterior(found, [-1.0, -2.0])
 
 
 def test_both_models_decide_by_their_weights():

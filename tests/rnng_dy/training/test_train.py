@@ -167,6 +167,8 @@ def test_ctrl_c_stops_after_the_update_with_the_state_saved():
         ({"clusters": "c"}, "no setting of a discriminative training is called 'clusters'"),
         ({"transitions": "odd"}, "no transition system is called 'odd': top-down, in-order"),
         ({"unk": "odd"}, "no rule for unknown words is called 'odd': "),
+        ({"hold_out": "a"}, "hold_out: 'a' is not in the range 0<x<1."),
+        ({"pos": "yes"}, "pos: 'yes' is not a valid boolean."),
         ({"hold_out": 1.5}, "hold_out: 1.5 is not in the range 0<x<1."),
         ({"preset": "slow"}, "no preset is called 'slow': paper, fast, quick, gpu"),
         (
@@ -198,6 +200,12 @@ def test_the_command_has_the_same_words(setting):
         rnng_dy.Training("discriminative", "t.trees", folder="m", **given)
     words = str(error.value).partition(": ")[2]
     assert words in " ".join(said.split())
+
+
+def test_a_folder_with_hyphens_keeps_its_name_in_messages():
+    os.mkdir("a--new")
+    with pytest.raises(RnngError, match="^a--new exists: continue with `resume=True`"):
+        rnng_dy.train("lstm-lm", "t.trees", hold_out=0.1, folder="a--new", **SMALL)
 
 
 def test_a_sequential_model_takes_what_it_has():
