@@ -263,10 +263,14 @@ _FILES = {
     b"\xfe\xff": "text in UTF-16",
 }
 """Files that are no UTF-8, by their first bytes."""
+_UTF16 = re.compile("(?:[^\0]\0){2}|(?:\0[^\0]){2}")
+"""ASCII in UTF-16, which is UTF-8 with a zero at every other place."""
 
 
 def require_utf8(text: str, path: object, line: int | None) -> None:
-    """Raise InputError if a line from `open_input` was not UTF-8."""
+    """Raise InputError if a line from `open_input` was not UTF-8, or is UTF-16 without a mark."""
+    if _UTF16.match(text):
+        raise InputError("text in UTF-16: save it as text or CSV in UTF-8", path, line)
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:

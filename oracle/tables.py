@@ -22,6 +22,10 @@ def _rows(path: str | os.PathLike[str], quoted_tsv: bool) -> Iterator[tuple[int,
     line = first
     if header.startswith("PK\x03\x04"):
         raise InputError("an Excel workbook or another archive: save it as CSV in UTF-8", path)
+    if "\r" in header.rstrip("\r\n"):
+        raise InputError(
+            "lines end in CR alone, as on old Macs: save it with other line ends", path
+        )
     try:
         delimiter = max(
             _DELIMITERS, key=lambda mark: len(next(csv.reader([header], delimiter=mark), []))

@@ -12,7 +12,8 @@ from oracle.streams import WHITE_SPACE
 Token = str | tuple[str, str]
 """A word, or a word and its tag."""
 
-_BLANK = re.compile(rf"[{WHITE_SPACE}]")
+# surrogates stand for bytes of a file that are not UTF-8; all others are half a character
+_WRONG = re.compile(rf"[{WHITE_SPACE}\ud800-\udc7f\udd00-\udfff]")
 
 
 def split_tokens(
@@ -21,13 +22,13 @@ def split_tokens(
     """Return words and tags of a sentence whose tokens are words (str) or pairs of a word and its tag (tuples).
 
     Brackets become -LRB- and -RRB-, as in the trees and inputs of commands. Raises RnngError for other or mixed
-    tokens, for none or more than `max_length`, and for an empty word or tag or one with white space.
+    tokens, for none or more than `max_length`, and for an empty word or tag, white space and lone surrogates.
 
     >>> split_tokens([("(", "-LRB-"), ("see", "VB")])
     (['-LRB-', 'see'], ['-LRB-', 'VB'])
     """
     try:
-        given = [] if isinstance(tokens, str) else list(tokens)
+        given = [] if isinstance(tokens, (str, set, frozenset)) else list(tokens)
     except TypeError:
         given = []
     if not given:
@@ -50,8 +51,8 @@ def split_tokens(
 
 def _checked(texts: list[str]) -> list[str]:
     for text in texts:
-        if not isinstance(text, str) or not text or _BLANK.search(text):
+        if not isinstance(text, str) or not text or _WRONG.search(text):
             raise RnngError(
-                f"{text!r:.80} is no word or tag: each is a text, not empty and without white space"
+                f"{text!r:.80} is no word or tag: each is a text, not empty, without white space and lone surrogates"
             )
     return [escape_brackets(text) for text in texts]

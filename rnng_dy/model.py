@@ -135,9 +135,9 @@ class Model:
         raise RnngError(f"a {self.kind} model gives no trees: ask for `surprisals_of(text)`")
 
     def tokens_of(self, text: str | T) -> Sequence[Sequence[str]] | T:
-        """Return the tokens per sentence of a text; return sentences of tokens unchanged."""
+        """Return the tokens per sentence of a text; return sentences of tokens unchanged, or as a list."""
         if not isinstance(text, str):
-            return text
+            return text if isinstance(text, Sequence) else list(text)
         return [sentence.tokens for sentence in self.segmenter.sentences(text)]
 
     def with_unknowns(self, example: Any, probability: float, random: np.random.Generator) -> Any:

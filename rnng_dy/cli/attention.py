@@ -78,13 +78,14 @@ def attention(folder, trees, output, style, analysis, rules_path, numbers, page,
         raise InputError("no tree in this file that the model can derive", trees)
     if len(found) < len(located):
         warn(f"{len(located) - len(found)} of {len(located)} trees left out")
-    write_output(output, attended.table_lines(found, style))
+    # named files first, since a reader of standard output may leave
     if page:
         write_output(page, attended.page(found, is_tagged, Path(folder).name))
+    write_output(output, attended.table_lines(found, style))
     if analysis:
         analysed = AttentionAnalysis(rules)
         for tree in found:
             analysed.add(tree.located.tree, tree.weights)
-        click.echo("".join(analysed.tables()), nl=False)
         if numbers:
             write_json(numbers, analysed.to_json())
+        click.echo("".join(analysed.tables()), nl=False)

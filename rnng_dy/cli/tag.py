@@ -82,11 +82,12 @@ def tag(trees_path, train_path, folds, tags_path, folder, output, numbers, job, 
         found = tagging.jackknife(
             gold, folds, seed, lambda work, of: job.executor.map(partial(_as_it_is, work), of)
         )
-    pairs = zip(trees, found, strict=True)
-    write_output(output, (f"{format_tree(with_tags(tree.tree, new))}\n" for tree, new in pairs))
     agreement = tagging.same_tags(gold, found)
     if numbers:
         write_json(numbers, {**agreement._asdict(), "percent": agreement.percent})
+    # last, since the reader of standard output may leave
+    pairs = zip(trees, found, strict=True)
+    write_output(output, (f"{format_tree(with_tags(tree.tree, new))}\n" for tree, new in pairs))
     message = f"tags: {agreement.same} of {agreement.words} as they were, {agreement.percent:.2f} %"
     click.echo(message, err=output == "-")
 

@@ -19,7 +19,7 @@ from oracle.json_lines import finite
 from oracle.locks import locked
 from oracle.packing import is_packed
 from oracle.regular_files import Member, open_own, read_regular
-from oracle.streams import is_replaced, open_input, open_output
+from oracle.streams import is_replaced, naming, open_input, open_output
 
 T = TypeVar("T")
 
@@ -169,7 +169,7 @@ def write_batches(
     if Path(output).is_dir():
         raise RnngError(f"{output} is a folder: name a file for the output")
     if is_replaced(output):
-        with locked(output):
+        with naming(output), locked(output):
             _write_file(PartialFile(output, key, resume), batches, lines_of, progress, make)
         return
     # devices and pipes are written directly; words may hold any bytes

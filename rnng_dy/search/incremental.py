@@ -135,7 +135,7 @@ class SearchOptions:
     )
     seed: int = 1
     max_length: int | None = None
-    """Longest sentence accepted, in tokens; None for no limit."""
+    """Longest sentence that `measure` accepts, in tokens; None for no limit."""
     next_word: bool = False
     """Whether the entropy of the next word is measured, too, by another beam after each word."""
 

@@ -98,8 +98,8 @@ class Reader:
     def next_words(self, k: int = 10) -> list[tuple[str, float]]:
         """Return the k most probable next words with their probabilities.
 
-        Probabilities are means over the partial trees that reach a word, weighted by their probabilities.
-        Classes of unknown words count as words. The probabilities of all words add up to 1.
+        The probabilities are estimates: means over the partial trees of the word beam, weighted by their probabilities.
+        Classes of unknown words count as words, and the end of the sentence does not. All of them add up to 1.
 
         Args:
             k: Number of words.

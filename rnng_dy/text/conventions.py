@@ -33,9 +33,13 @@ ABBREVIATIONS = frozenset(
     """.split()  # noqa: SIM905
 )
 """English abbreviations without the last period, used unless training makes their period a token."""
+TITLES = "Capt Col Dr Gen Gov Lt Messrs Mr Mrs Ms Mt Pres Prof Rep Rev Sen Sgt".split()  # noqa: SIM905
+"""Abbreviated titles: a name follows, also one that is a word, such as Mr. Long."""
 LONGEST_ABBREVIATION = 20
 """The most characters of an abbreviation, with the period."""
 
+CLITIC = re.compile(r"(?:(?<=\w)n['’]t|(?<=.)['’](?:s|m|d|re|ve|ll))\Z", re.IGNORECASE | re.DOTALL)
+"""A clitic at the end of a word."""
 ITEM = re.compile(r"\d{1,3}\.|\(?(?:\d{1,3}|[a-z]|[ivx]{1,5})\)")
 """The number of a list item in running text."""
 

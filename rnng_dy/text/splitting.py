@@ -8,18 +8,20 @@ from itertools import pairwise
 
 from oracle.lazy import nltk
 from rnng_dy.text.characters import CLOSERS, HAN_ENDS
-from rnng_dy.text.conventions import Conventions
+from rnng_dy.text.conventions import CLITIC, TITLES, Conventions
 
 _LOWER_CASE = 1 << 5
 """Punkt's flag of a word that was seen in lower case inside a sentence."""
 _PARAGRAPH = re.compile(r"\n(?: *\n)+")
 _LINE = re.compile(r"\n")
 _HAN_END = re.compile(rf"[{HAN_ENDS}]+[!?…]*[{re.escape(CLOSERS)}\"']*")
-_GOES_ON = re.compile(r"[,;:!?–—]|\.(?!\.)|--|\[\d")
+_GOES_ON = re.compile(r"[,;:!?–—)\]}]|\.(?!\.)|--|\[\d")
 """Marks that continue a sentence, or begin a note to the previous one."""
 _NUMBER_OF_AN_ITEM = re.compile(r"\d{1,3}\.\s*\Z")
-_WORD_BEFORE = re.compile(r"([^\W\d]+)\.\s+\Z")
+_WORD_BEFORE = re.compile(r"([^\W\d]+(?:['’][^\W\d]+)?)\.\s+\Z")
 _LONGEST_WORD_BEFORE = 20
+_NAME_FOLLOWS = re.compile(rf"\b(?:{'|'.join(TITLES)}|[A-Z]\.\s+[A-Z])\.\s+\Z")
+"""A title, or two initials with a blank between them."""
 _INITIALS_BEFORE = re.compile(r"(?:[^\W\d_]\.){2,}\s+\Z")
 _WORD = re.compile(r"[^\W\d_]+")
 
@@ -66,6 +68,8 @@ class SentenceSplitter:
         if _GOES_ON.match(text, start) or _NUMBER_OF_AN_ITEM.match(text, begin, start):
             return False
         before = max(begin, start - _LONGEST_WORD_BEFORE)
+        if _NAME_FOLLOWS.search(text, before, start):
+            return False
         if _INITIALS_BEFORE.search(text, before, start) and (word := _WORD.match(text, start)):
             return word[0][0].isupper() and word[0].lower() in self._conventions.starters
         if not (text[start].isdigit() or text[start].islower()):
@@ -74,7 +78,7 @@ class SentenceSplitter:
         word = found[1] if found else ""
         if text[start].isdigit():
             return word not in self._conventions.numbered
-        return word.lower() in self._conventions.starters
+        return word.lower() in self._conventions.starters or CLITIC.search(word) is not None
 
 
 def _parts(text: str, begin: int, end: int, mark: re.Pattern) -> Iterator[Span]:

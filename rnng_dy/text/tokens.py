@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rnng_dy.text.characters import CLOSERS, HAN, OPENERS
-from rnng_dy.text.conventions import ITEM, LONGEST_ABBREVIATION, Conventions
+from rnng_dy.text.conventions import CLITIC, ITEM, LONGEST_ABBREVIATION, Conventions
 
 
 class Piece(NamedTuple):
@@ -25,8 +25,8 @@ class Piece(NamedTuple):
 _CHUNK = re.compile(r"\.(?: +\.){2,}(?![^ \n])|[^ \n]+")
 _TREE_BRACKET = re.compile(r"-[LR][RCS]B-")
 _ADDRESS = (
-    r"(?<![\w.+@/-])(?:(?:https?://|www\.)[^\s<>\"“”]*[\w/]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
-    r"|(?:[\w-]+\.)+[a-z]{2,}/[^\s<>\"“”]*[\w/])"
+    r"(?<![\w.+@/-])(?:(?:[a-z][a-z\d+]*://|www\.|mailto:)(?:[^\s<>\"“”()]|\(\w*\))*(?:[\w/]|\(\w*\))"
+    r"|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?:[\w-]+\.)+[a-z]{2,}/[^\s<>\"“”]*[\w/])"
 )
 _EMOJI_ONE = (
     "[\u2600-\u27bf\U0001f300-\U0001faff][\ufe0f\u20e3\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]*"
@@ -43,7 +43,6 @@ _APOSTROPHE = re.compile(
     re.IGNORECASE,
 )
 _LAST = "`'’%$£€¥*"
-_CLITIC = re.compile(r"(?:(?<=\w)n['’]t|(?<=.)['’](?:s|m|d|re|ve|ll))\Z", re.IGNORECASE | re.DOTALL)
 _LONGEST_CLITIC = 4
 """Characters of the longest clitic, with the letter before it."""
 _TWO_WORDS = {
@@ -52,6 +51,7 @@ _TWO_WORDS = {
 }  # fmt: skip
 """The position where each word is cut (MacIntyre's tokenizer of the Penn Treebank)."""
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
+_SEVERAL_INITIALS = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
 _AFTER_THE_END = set(CLOSERS) | set("\"' \n")
 _INSIDE_A_SENTENCE = frozenset(",;:")
 _BEFORE_OPENING = set(OPENERS) | set(" \n\"'`-—–")
@@ -132,7 +132,7 @@ class Tokenizer:
             return self._period(sentence, begin, end)
         if self._c.clitics:
             window = max(begin, end - _LONGEST_CLITIC)
-            if clitic := _CLITIC.search(text[window:end]):
+            if clitic := CLITIC.search(text[window:end]):
                 return [Piece(window + clitic.start(), end, clitic[0])]
         if text[end - 1] in _LAST and end - begin > 1:
             return [Piece(end - 1, end, text[end - 1])]
@@ -145,7 +145,7 @@ class Tokenizer:
             return []
         stem = text[begin : end - 1].lower() if end - begin <= LONGEST_ABBREVIATION else ""
         if end - 1 == sentence.final:
-            known = stem in self._c.abbreviations
+            known = stem in self._c.abbreviations or _SEVERAL_INITIALS.fullmatch(stem)
             way = self._c.at_end.get(stem, self._c.at_end_else) if known else "split"
             if way == "shared":
                 return [period, Piece(begin, end - 1, text[begin:end])]
@@ -157,7 +157,8 @@ class Tokenizer:
             goes_on = text[begin : end - 1] in self._c.numbered
         else:
             # texts may lack capitals: an ordinary word before the period ends the sentence all the same
-            goes_on = following.islower() and stem not in self._c.starters
+            is_word = stem in self._c.starters or CLITIC.search(stem)
+            goes_on = following.islower() and not is_word
         return [] if goes_on or following in _INSIDE_A_SENTENCE else [period]
 
     def _divided(self, text: str, begin: int, end: int) -> Iterator[Piece]:

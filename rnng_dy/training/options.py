@@ -211,7 +211,9 @@ def naming_arguments(applies: bool) -> Iterator[None]:
     except RnngError as error:
         if applies:
             # what is quoted already is a command
-            error.args = (re.sub(r"`[^`]*`|(?<![\w/.-])--([a-z-]+)(?: (\d+))?", _argument, str(error)),)
+            error.args = (
+                re.sub(r"`[^`]*`|(?<![\w/.-])--([a-z-]+)(?: (\d+))?", _argument, str(error)),
+            )
         raise
 
 

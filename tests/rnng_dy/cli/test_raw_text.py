@@ -196,6 +196,8 @@ def test_bytes_that_are_not_utf_8_are_located(folder):
     assert result.stderr.startswith("Error: bad.txt:3: not utf-8 at bytes e9")
     lines = parse("--line-buffered", "-", input=b"Caf\xe9.\nOne.\n")
     assert words_of(lines.stdout) == ["", "One ."]
+    Path("bad.txt").write_bytes("One.".encode("utf-16-le"))
+    assert parse("bad.txt", code=2).stderr.startswith("Error: bad.txt:1: text in UTF-16: save it")
 
 
 @pytest.mark.parametrize(

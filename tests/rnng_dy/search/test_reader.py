@@ -145,10 +145,16 @@ def test_next_words_are_one_at_least(model, k):
         model.reader(BEAM).next_words(k)
 
 
-@pytest.mark.parametrize("tokens", [[], "a sentence"])
+@pytest.mark.parametrize("tokens", [[], "a sentence", {"a", "set"}])
 def test_a_sentence_is_a_list_of_tokens(model, tokens):
     with pytest.raises(RnngError, match="list of tokens"):
         model.surprisals(tokens, BEAM)
+
+
+def test_half_a_character_is_no_word(model):
+    for read in (model.reader(BEAM).push, lambda token: model.surprisals([token], BEAM)):
+        with pytest.raises(RnngError, match="lone surrogates"):
+            read("\ud800")
 
 
 def test_what_others_read_beside_changes_nothing(model):

@@ -126,6 +126,19 @@ def test_a_starter_begins_a_sentence_after_initials():
     assert len(segmenter.sentences("A man of M.I.T. Tolkien left.")) == 1
 
 
+@pytest.mark.parametrize("name", ["Mr. Long", "Sen. Long", "H. G. Long"])
+def test_a_name_that_is_a_word_begins_no_sentence(name):
+    segmenter = learnt("a long way", "the man")
+    assert len(segmenter.sentences(f"It was {name} of Ohio. The man left.")) == 2
+
+
+def test_initials_at_the_end_are_abbreviations():
+    assert (
+        one(learnt("at Corp. he", "at Corp."), "She joined the F.B.I.") == "She joined the F.B.I."
+    )
+    assert one(learnt("at Corp. he"), "It is plan B.") == "It is plan B ."
+
+
 def test_a_word_that_one_title_in_twenty_capitalises_begins_a_sentence():
     training = ["at Acme Corp. he", "of The dog", *["the dog"] * 19]
     text = "It was Acme Corp. The dog ran."

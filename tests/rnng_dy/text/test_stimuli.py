@@ -100,6 +100,7 @@ def test_rows_of_an_item_and_a_condition_are_one_sentence(read):
         ("item,text\n1,a\n2, \n", "3: column 'text': no text"),
         ("item,text\n1,a\n2,b,c\n", "3: 3 columns, and the first line has 2: put text with"),
         ('item,text\n1,"a\nb"\n2\n', "4: 1 columns, and the first line has 2"),
+        ("item,text\r1,a\r", " lines end in CR alone"),
         ("item,text,item\n1,a,1\n", "1: two columns are called 'item': rename one"),
         ('item,text\n1,"a" b\n', "2: no CSV: ',' expected after '\"'; write a quotation mark"),
         ("item,text\n1,\xe9\n".encode("latin-1"), "2: not utf-8 at bytes e9"),

@@ -204,7 +204,7 @@ def test_the_command_has_the_same_words(setting):
 
 def test_a_folder_with_hyphens_keeps_its_name_in_messages():
     os.mkdir("a--new")
-    with pytest.raises(RnngError, match="^a--new exists: continue with `resume=True`"):
+    with pytest.raises(RnngError, match=r"^a--new exists: continue with `resume=True`"):
         rnng_dy.train("lstm-lm", "t.trees", hold_out=0.1, folder="a--new", **SMALL)
 
 
