@@ -75,6 +75,8 @@ class ParserEvaluation:
         ]
         scores = evalb.score(self._golds, systems)
         figures = {name: getattr(scores, name) for name in ("f1", "recall", "precision")}
+        if None in results:
+            figures["dev_left_out"] = results.count(None)
         return {"score": scores.f1, **figures}
 
 

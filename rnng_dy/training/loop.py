@@ -41,6 +41,8 @@ class TrainingState:
     seconds: float = 0.0
     best: float | None = None
     best_sentences: int = 0
+    best_left_out: int | None = None
+    """Development sentences that had no score when the best was found; None if that is not known."""
     evaluated: int = -1
     """Number of sentences at the last evaluation; -1 before the first."""
     stale: int = 0
@@ -65,7 +67,15 @@ class TrainingState:
             raise ValueError("its loss or its time is no number")
         if not (state.best is None or state.best == float(state.best)):
             raise ValueError("its best score is no number")
+        if not (state.best_left_out is None or type(state.best_left_out) is int):
+            raise ValueError("its best score leaves out no number of sentences")
         return state
+
+    def is_best(self, score: float, left_out: int) -> bool:
+        """Return whether a score is the best so far; one of fewer sentences is none, whatever it is."""
+        if self.best is None or self.best_left_out in (None, left_out):
+            return self.best is None or score > self.best
+        return left_out < self.best_left_out
 
     def is_evaluation_due(self, before: int, settings: Settings) -> bool:
         """Return whether an evaluation falls between `before` sentences and now."""
@@ -249,10 +259,11 @@ class TrainingLoop:
         self._updater.require_usable(p.updates)
         result = dict(self.evaluate())
         p.evaluated = p.sentences
-        is_best = p.best is None or result["score"] > p.best
+        left_out = result.get("dev_left_out", 0)
+        is_best = p.is_best(result["score"], left_out)
         p.stale = 0 if is_best else p.stale + 1
         if is_best:
-            p.best, p.best_sentences = result["score"], p.sentences
+            p.best, p.best_sentences, p.best_left_out = result["score"], p.sentences, left_out
             checkpoint.save_parameters(self.model, self.folder)
         self._record(EVALUATION, **result, is_best=is_best, best=p.best)
         self._save()

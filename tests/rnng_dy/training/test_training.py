@@ -160,6 +160,23 @@ def test_an_update_moves_the_rows_of_classes_in_place_of_words_seen_once(
     assert set(moved.tolist()) == set(read)
 
 
+def test_a_score_of_fewer_sentences_is_not_the_best(sentences, tmp_path):
+    """As if less memory were free at the second evaluation, and more at the fourth."""
+    found = iter([(-9.0, 1), (-5.0, 2), (-8.0, 1), (-20.0, 0)])
+    run = training(
+        make_parser(sentences),
+        sentences[:4],
+        tmp_path / "m",
+        lambda: dict(zip(("score", "dev_left_out"), next(found), strict=True)),
+    )
+    run.create_folder()
+    best = []
+    for _ in range(4):
+        run._evaluate()
+        best.append(run.state.best)
+    assert best == [-9.0, -9.0, -8.0, -20.0]
+
+
 def score_from_parameters(model):
     """An evaluation that depends on the parameters and nothing else."""
     return lambda: {"score": float(model.store.arrays()["hidden_bias"].sum())}
