@@ -108,6 +108,14 @@ def format_tree(tree: nltk.Tree) -> str:
     return "".join(parts)[1:]
 
 
+def format_located(located: LocatedTree) -> str:
+    """Return the tree as one line (see `format_tree`). Raises InputError, with the place, for one that has none."""
+    try:
+        return format_tree(located.tree)
+    except RnngError as error:
+        raise InputError(str(error), located.path, located.line) from None
+
+
 def escape_brackets(word: str) -> str:
     """Return the word with -LRB- and -RRB- in place of its round brackets."""
     if "(" in word or ")" in word:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from oracle.blocks import make_oracle, write_oracle
-from oracle.brackets import LocatedTree, format_tree, read_tree_lines, read_trees
+from oracle.brackets import LocatedTree, format_located, format_tree, read_tree_lines, read_trees
 from oracle.errors import InputError
 from oracle.lazy import nltk
 from oracle.preparation import Preparation
@@ -104,7 +104,7 @@ class TreesFile(Preparation):
         cleaned = super()._cleaned(located)
         if cleaned is None:
             return None
-        text = format_tree(cleaned.tree)
+        text = format_located(cleaned)
         # a tree on several lines has no text, yet may be clean
         self.changed += text != located.text and text != format_tree(located.tree)
         return cleaned._replace(text=text)

@@ -140,6 +140,16 @@ def kind_of(folder: str | Path) -> Kind:
     return KINDS[name]
 
 
+def kind_of_words(folder: str | Path) -> Kind:
+    """Return the kind of a folder's model. Raises RnngError unless it gives words a probability."""
+    found = kind_of(folder)
+    if not found.generates_words:
+        raise RnngError(
+            f"{folder} is a parser, which gives words no probability: name a generative or LSTM model"
+        )
+    return found
+
+
 def load(folder: str | Path, name: str | None = None) -> Any:
     """Load the model of a folder, of any kind or of the kind `name`. Raises RnngError as `Model.load` does."""
     return (kind(name) if name else kind_of(folder)).model_class.load(folder)

@@ -45,9 +45,7 @@ def generate(folder, n, seed, max_length, only_words, or_none, output, device) -
     Example: rnng-dy generate --model generator -n 10 --seed 1
     """  # fmt: skip
     check_files([output], [])
-    kind = registry.kind_of(folder)
-    if not kind.generates_words:
-        raise RnngError(f"{folder} is a parser: only models of words can generate them")
+    kind = registry.kind_of_words(folder)
     model = open_model(ModelFolder(kind.name, folder, device))
     draw = partial(generate_trees, model) if kind.has_trees else model.drawn
     with open_output(output) as stream:

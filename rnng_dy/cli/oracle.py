@@ -8,7 +8,7 @@ from functools import partial
 import click
 
 from oracle.blocks import make_oracle, write_oracle
-from oracle.brackets import LocatedTree, format_tree, read_trees
+from oracle.brackets import LocatedTree, format_located, read_trees
 from oracle.corpora import READERS
 from oracle.errors import InputError
 from oracle.preparation import Preparation, is_no_text, without_lemma
@@ -85,8 +85,9 @@ def prepare(
     prepared = Preparation(trees, cleaner, skip_preterminals)
     with open_output(output) as stream:
         for located in prepared:
-            tree = unlabelled(located.tree) if one_label else located.tree
-            stream.write(f"{format_tree(tree)}\n")
+            if one_label:
+                located = located._replace(tree=unlabelled(located.tree))
+            stream.write(f"{format_located(located)}\n")
         _require_trees(prepared.read, source)
     say(
         f"{prepared.read} trees read, {prepared.emptied} emptied, {prepared.skipped} preterminals skipped, "

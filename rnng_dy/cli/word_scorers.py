@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from oracle.errors import RnngError
 from rnng_dy import registry
 from rnng_dy.baselines.kneser_ney import KneserNey
 from rnng_dy.baselines.scorers import SCORERS, OpenableScorer
@@ -75,9 +74,4 @@ def check_order(is_read: bool) -> None:
 
 def model_of_words(device: str, folder: str, *others: str) -> ModelFolder:
     """Return the model of a folder, or an ensemble. Raises RnngError for a parser."""
-    kind = registry.kind_of(folder)
-    if not kind.generates_words:
-        raise RnngError(
-            f"{folder} is a parser, which gives words no probability: name a generative or LSTM model"
-        )
-    return ModelFolder(kind.name, folder, device, others)
+    return ModelFolder(registry.kind_of_words(folder).name, folder, device, others)

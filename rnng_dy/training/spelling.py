@@ -24,12 +24,7 @@ def spelling_of(model: Any, words: Mapping[str, int]) -> SpellingModel:
 
 def model_without_spelling(folder: str) -> Any:
     """Build the model of a folder that needs a spelling model. Raises RnngError for a parser, and if it has one."""
-    kind = registry.kind_of(folder)
-    if not kind.generates_words:
-        raise RnngError(
-            f"{folder} is a parser, which generates no words: name a generative or LSTM model"
-        )
-    model = kind.model_class.build(folder)
+    model = registry.kind_of_words(folder).model_class.build(folder)
     if model.spelling is not None:
         raise RnngError(f"{folder} has a spelling model: remove {Path(folder, SPELLING)} first")
     return model

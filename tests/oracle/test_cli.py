@@ -87,6 +87,14 @@ def test_unlabelled_trees_keep_their_shape_words_and_tags(tmp_path):
     assert result.stdout == "(X (X (DT The) (NN cat)) (X (VBZ sleeps)))\n"
 
 
+def test_a_bracket_without_a_label_is_located(tmp_path):
+    source = tmp_path / "x.trees"
+    source.write_text("(S (A a))\n( ( (NP (N a)) (VP (V b)) ) (X (Y c)) )\n")
+    refused = run("prepare", "--from", "trees", source)
+    assert refused.exit_code == 2
+    assert f"{source}:2: the label '' is empty" in refused.stderr
+
+
 def test_chinese_files_are_prepared_as_utf8(tmp_path):
     path = tmp_path / "chtb_001.fid"
     path.write_bytes("<S ID=1>\n( (IP-HLN (NR 上海)\n (NN 浦东)) )\n</S>\n".encode("gb18030"))

@@ -15,9 +15,10 @@ from rnng_dy.engine import dy
 from rnng_dy.search.scoring import joint_log_probs
 from rnng_dy.training.all_reduce import Update
 from rnng_dy.training.development import GeneratorEvaluation
-from rnng_dy.training.loop import TrainingLoop, TrainingState
+from rnng_dy.training.loop import TrainingLoop
 from rnng_dy.training.presets import PRESETS
 from rnng_dy.training.replicas import Replicas
+from rnng_dy.training.state import TrainingState
 
 from ..conftest import looked_up_rows, make_generator, make_parser
 
