@@ -258,6 +258,10 @@ class Training:
         if not examples:
             reason = next(iter(self._impossible.values()))
             raise InputError(f"no sentence to train on: {reason}", data.source)
+        if self.settings.gold > len(data.train):
+            raise InputError(
+                f"{len(data.train)} sentences, fewer than --gold {self.settings.gold}", data.source
+            )
         examples = examples.repeated(self.settings.gold, self.settings.gold_weight)
         self._places = (data.train_path, examples.lines)
         return examples

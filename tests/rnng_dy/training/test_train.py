@@ -208,6 +208,14 @@ def test_a_folder_with_hyphens_keeps_its_name_in_messages():
         rnng_dy.train("lstm-lm", "t.trees", hold_out=0.1, folder="a--new", **SMALL)
 
 
+def test_gold_sentences_are_among_those_that_are_read():
+    with pytest.raises(RnngError, match=r"^t.trees: \d+ sentences, fewer than `gold=999`"):
+        rnng_dy.train(
+            "lstm-lm", "t.trees", hold_out=0.1, folder="m", gold=999, gold_weight=2, **SMALL
+        )
+    assert not os.path.exists("m")
+
+
 def test_a_sequential_model_takes_what_it_has():
     for setting in ("composition", "transitions", "state"):
         name = {"composition": "buggy", "transitions": "top-down", "state": "full"}[setting]
