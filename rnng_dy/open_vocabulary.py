@@ -9,7 +9,7 @@ from typing import Any
 
 from oracle.errors import RnngError
 from oracle.tokens import split_tokens
-from rnng_dy.evaluation.records import WordRecord, spelled
+from rnng_dy.evaluation.records import WordRecord, with_spellings
 from rnng_dy.spelling import SpellingModel
 
 
@@ -73,6 +73,6 @@ def open_records(
     read = [spelling.read(split_tokens(tokens)[0]) for tokens in sentences]
     records = measured([[word.unk for word in words] for words in read])
     return [
-        spelled(of_sentence, [word.log_prob for word in words])
+        with_spellings(of_sentence, [word.log_prob for word in words])
         for of_sentence, words in zip(records, read, strict=True)
     ]

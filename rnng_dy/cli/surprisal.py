@@ -37,13 +37,13 @@ from rnng_dy.evaluation.records import OF_NEXT_WORD, OPEN_MEASURES, WordRecord, 
 from rnng_dy.execution.work import Lines, ModelFolder
 from rnng_dy.open_vocabulary import required_spelling, with_open_classes
 from rnng_dy.search.measured_lines import (
-    Wanted,
+    WantedOutputs,
     line_without_memory,
     searched_lines,
     sequential_lines,
 )
 from rnng_dy.search.surprisal import SearchOptions, measures_of
-from rnng_dy.search.surprisal_outputs import Outputs, Written, measured_sentences, writing
+from rnng_dy.search.surprisal_outputs import Outputs, Written, measured_sentences, open_outputs
 from rnng_dy.search.table_rows import RawLineRows, RegionRows, StimulusRows, TextRows, TokenRows
 from rnng_dy.search.trees import NumberedSentence
 from rnng_dy.search.unknown_words import LocatedSentence, require_known
@@ -140,7 +140,7 @@ def surprisal(
     _check_rows(source, raw, by_region, end)
     stimuli = None if source.column is None else read_stimuli(source.path, source.column or None)
     options = SearchOptions(**options, seed=seed, next_word=next_word)
-    wanted = Wanted(end, bool(outputs.trees), outputs.has_beams)
+    wanted = WantedOutputs(end, bool(outputs.trees), outputs.has_beams)
     place = baseline or model_of_words(job.device, *folders)
     lines, columns = partial(searched_lines, options, wanted), measures_of(options)
     if not (isinstance(place, ModelFolder) and registry.kind(place.kind).has_trees):
@@ -189,7 +189,7 @@ def _write(
     if resume and is_replaced(outputs.output):
         # a stopped run may have kept the first sentences, which must be written before those of this run
         at_once = []
-    with writing(at_once) as write_at_once:
+    with open_outputs(at_once) as write_at_once:
 
         def on_lines(lines: Lines) -> None:
             for line in lines if at_once else ():
@@ -201,7 +201,7 @@ def _write(
                 names = what.rows.names
                 page = surprisal_page(words, "Surprisal", description, what.transitions, names)
                 write_output(outputs.page, page)
-            with writing([output for output in written if output not in at_once]) as write:
+            with open_outputs([output for output in written if output not in at_once]) as write:
                 for measured in measured_sentences(kept):
                     write(measured)
             messages.extend(messages_of(measured_sentences(kept)))

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from oracle.lazy import nltk
 from rnng_dy.evaluation.evalb import SCORED, Scores, SentenceScore, percent
-from rnng_dy.evaluation.evalb_files import TreeLines, read_tree_lines, scored_lines
+from rnng_dy.evaluation.evalb_files import TreeLines, read_one_per_line, scored_lines
 from rnng_dy.evaluation.evalb_params import COLLINS, Params
 from rnng_dy.evaluation.evalb_sentence import read_off
 
@@ -66,9 +66,9 @@ def read_common(gold: str, systems: Sequence[str], gold_tags: bool) -> tuple[Com
 
     With `gold_tags` the systems' trees get the gold tags.
     """
-    golds = TreeLines(gold, list(read_tree_lines(gold)))
+    golds = TreeLines(gold, list(read_one_per_line(gold)))
     lines = [
-        list(scored_lines(golds, TreeLines(path, read_tree_lines(path)), gold_tags=gold_tags))
+        list(scored_lines(golds, TreeLines(path, read_one_per_line(path)), gold_tags=gold_tags))
         for path in systems
     ]
     trees = [[line.system for line in of_system] for of_system in lines]

@@ -24,7 +24,7 @@ def score_files(
     gold: str, system: str, params: Params = COLLINS, gold_tags: bool = False
 ) -> Scores:
     """Score two files of one tree per line; `-` is standard input. See `scored_lines`."""
-    golds, systems = (TreeLines(path, read_tree_lines(path)) for path in (gold, system))
+    golds, systems = (TreeLines(path, read_one_per_line(path)) for path in (gold, system))
     lines = scored_lines(golds, systems, params, gold_tags)
     return Scores(tuple(line.score for line in lines), params)
 
@@ -88,7 +88,7 @@ def with_gold_tags(gold: nltk.Tree, system: nltk.Tree) -> nltk.Tree:
     return system
 
 
-def read_tree_lines(path: str) -> Iterator[ReadTree]:
+def read_one_per_line(path: str) -> Iterator[ReadTree]:
     """Yield a file's trees, one per line, or the first trees of lines of JSON by `parse`.
 
     An empty line, `()`, `(())` and JSON without trees stand for a tree without words. Raises InputError, with file and

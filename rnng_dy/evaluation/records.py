@@ -106,7 +106,7 @@ OF_NEXT_WORD = tuple(name for name in MEASURES if name.startswith("next_word_"))
 """The measures that are made only if they are asked for."""
 
 
-def spelled(records: Sequence[WordRecord], log_probs: Sequence[float]) -> list[WordRecord]:
+def with_spellings(records: Sequence[WordRecord], log_probs: Sequence[float]) -> list[WordRecord]:
     """Return the records of words as strings, given log p of each word's spelling in nats; an end has no spelling."""
     bits = [-log_prob / math.log(2) + 0.0 for log_prob in log_probs]
     return [

@@ -209,7 +209,7 @@ def carried_out(
         yield row, hypotheses[row].then(answer.configurations[row], action, None, score)
 
 
-def read_sentence(
+def search_sentence(
     search: WordSearch,
     root: Configuration,
     words: Sequence[int | None],

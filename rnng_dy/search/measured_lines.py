@@ -15,7 +15,7 @@ from rnng_dy.search.trees import NumberedSentence, in_places
 from rnng_dy.search.words import MeasuredSentence, WordRecord
 
 
-class Wanted(NamedTuple):
+class WantedOutputs(NamedTuple):
     """Outputs that are wanted besides the measures of words."""
 
     end: bool
@@ -24,7 +24,7 @@ class Wanted(NamedTuple):
 
 
 def searched_lines(
-    options: SearchOptions, wanted: Wanted, model, batch: Sequence[NumberedSentence]
+    options: SearchOptions, wanted: WantedOutputs, model, batch: Sequence[NumberedSentence]
 ) -> list[Lines]:
     """Return the line of each sentence, measured by a search with a generative model."""
 
@@ -39,7 +39,7 @@ def searched_lines(
 
 
 def sequential_lines(
-    wanted: Wanted, next_word: bool, scorer, batch: Sequence[NumberedSentence]
+    wanted: WantedOutputs, next_word: bool, scorer, batch: Sequence[NumberedSentence]
 ) -> list[Lines]:
     """Return the line of each sentence, measured by a model of words without trees.
 
@@ -72,7 +72,7 @@ def _foreseeing(record: WordRecord, before: float, after: float) -> WordRecord:
     return replace(record, next_word_entropy=after, next_word_entropy_delta=after - before)
 
 
-def line_without_memory(wanted: Wanted, item: NumberedSentence) -> Lines:
+def line_without_memory(wanted: WantedOutputs, item: NumberedSentence) -> Lines:
     """Return the line of a sentence that does not fit into memory."""
     tokens = [*item.sentence.tokens, *([None] if wanted.end else [])]
     records = [WordRecord(token, None, math.nan) for token in tokens]

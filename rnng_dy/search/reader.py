@@ -11,7 +11,7 @@ import numpy as np
 from oracle.errors import RnngError, UnseenSymbolError
 from oracle.tokens import split_tokens
 from rnng_dy.engine import one_graph
-from rnng_dy.evaluation.records import spelled
+from rnng_dy.evaluation.records import with_spellings
 from rnng_dy.open_vocabulary import read_words, required_spelling
 from rnng_dy.search.incremental import Search, SearchState
 from rnng_dy.search.model import Model
@@ -146,4 +146,4 @@ class Reader:
         keep(self._model, after.hypotheses)
         self._reading = after
         found = record(self._model, token, unk, before, after)
-        return spelled([found], [spelling])[0] if self._open else found
+        return with_spellings([found], [spelling])[0] if self._open else found

@@ -21,7 +21,7 @@ from rnng_dy.search.incremental import (
     Search,
     SearchState,
     WordSearch,
-    read_sentence,
+    search_sentence,
 )
 from rnng_dy.search.incremental import SearchOptions as SearchOptions
 from rnng_dy.search.model import Model
@@ -159,7 +159,7 @@ def _read(
         heard(number, found)
         return found
 
-    return read_sentence(search, model.start(), words, end, measured, foresee)
+    return search_sentence(search, model.start(), words, end, measured, foresee)
 
 
 def _measured(

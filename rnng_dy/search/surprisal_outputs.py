@@ -12,7 +12,7 @@ from oracle.brackets import format_tree
 from oracle.streams import naming, open_output
 from oracle.transitions import TransitionSystem
 from oracle.treebank import NO_TAG
-from rnng_dy.evaluation.records import spelled, tokens_so_far
+from rnng_dy.evaluation.records import tokens_so_far, with_spellings
 from rnng_dy.evaluation.surprisal_table import beam_lines, json_line
 from rnng_dy.search.table_rows import TokenRows
 from rnng_dy.search.words import MeasuredSentence, WordRecord
@@ -77,7 +77,7 @@ class Written(NamedTuple):
         """Return the records to write of a sentence, whose number is from 1."""
         records = measured.records
         if self.spellings is not None:
-            records = spelled(records, self.spellings[number - 1])
+            records = with_spellings(records, self.spellings[number - 1])
         return [record for record in records if self.end or record.token is not None]
 
     def _beams(self, number: int, measured: MeasuredSentence) -> Iterable[str]:
@@ -93,7 +93,7 @@ class Written(NamedTuple):
 
 
 @contextmanager
-def writing(outputs: Sequence[LineOutput]) -> Iterator[Callable[[MeasuredSentence], None]]:
+def open_outputs(outputs: Sequence[LineOutput]) -> Iterator[Callable[[MeasuredSentence], None]]:
     """Yield a function that writes the next sentence to all outputs; the first output is completed last."""
     numbers = count(1)
     with ExitStack() as stack:

@@ -13,7 +13,7 @@ from oracle.errors import RnngError
 from rnng_dy.engine import dy
 from rnng_dy.interop.clab import import_generator
 from rnng_dy.search.beam import BeamSearch, BeamSizes
-from rnng_dy.search.incremental import read_sentence
+from rnng_dy.search.incremental import search_sentence
 from rnng_dy.search.particles import ParticleFilter
 from rnng_dy.search.scoring import joint_log_probs
 from rnng_dy.search.side_by_side import expand, run
@@ -119,7 +119,7 @@ def read_with(search, model):
     def both(number, before, after):
         return before, after
 
-    [(readings, _)] = run(model, [lambda: read_sentence(search, model.start(), ids, True, both)])
+    [(readings, _)] = run(model, [lambda: search_sentence(search, model.start(), ids, True, both)])
     return readings
 
 
