@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar, cast, overload
@@ -29,7 +29,6 @@ from rnng_dy.text.segmenter import TEXT, Segmenter
 from rnng_dy.vocabulary import GeneratorVocabulary
 
 M = TypeVar("M", bound="Model")
-T = TypeVar("T")
 
 TAGGER = "tagger"
 """The subfolder of a parser's folder that holds its POS tagger."""
@@ -134,7 +133,7 @@ class Model:
         """Yield the best tree per sentence, or the reason why it has none."""
         raise RnngError(f"a {self.kind} model gives no trees: ask for `surprisals_of(text)`")
 
-    def tokens_of(self, text: str | T) -> Sequence[Sequence[str]] | T:
+    def tokens_of(self, text: str | Iterable[Any]) -> Sequence[Any]:
         """Return the tokens per sentence of a text; return sentences of tokens unchanged, or as a list."""
         if not isinstance(text, str):
             return text if isinstance(text, Sequence) else list(text)

@@ -194,6 +194,14 @@ def test_tokens_that_are_none_are_refused_everywhere(parser, generator, lm, toke
         KneserNey([["a"]], []).surprisals_of([tokens])
 
 
+def test_sentences_may_come_from_an_iterator(generator, lm):
+    options = SearchOptions(beam=8, fast_track=2, word_beam=3)
+    assert generator.surprisals_of(iter(SENTENCES), options) == generator.surprisals_of(
+        SENTENCES, options
+    )
+    assert len(lm.surprisals_of(iter(SENTENCES))) == len(SENTENCES)
+
+
 def test_sentences_over_max_length_are_refused(parser, generator):
     tokens, options = SENTENCES[0], SearchOptions(beam=8, fast_track=2, word_beam=3, max_length=2)
     for ask in (
