@@ -270,7 +270,7 @@ _UTF16 = re.compile("(?:[^\0]\0){2}|(?:\0[^\0]){2}")
 def require_utf8(text: str, path: object, line: int | None) -> None:
     """Raise InputError if a line from `open_input` was not UTF-8, or is UTF-16 without a mark."""
     if _UTF16.match(text):
-        raise InputError("text in UTF-16: save it as text or CSV in UTF-8", path, line)
+        raise _no_text("text in UTF-16", path, line)
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -288,7 +288,7 @@ def not_in_encoding(
     shown = error.object[max(0, error.start - 20) : error.start].decode(error.encoding, "ignore")
     kind = next((kind for mark, kind in _FILES.items() if error.object.startswith(mark)), None)
     if kind is not None:
-        return InputError(f"{kind}: save it as text or CSV in UTF-8", path, line)
+        return _no_text(kind, path, line)
     remedy = "name another encoding"
     if encoding == "utf-8":
         remedy = (
@@ -296,6 +296,10 @@ def not_in_encoding(
             "does that"
         )
     return InputError(f"not {encoding} at bytes {wrong} after {shown!r}: {remedy}", path, line)
+
+
+def _no_text(kind: str, path: object, line: int | None) -> InputError:
+    return InputError(f"{kind}: save it as text or CSV in UTF-8", path, line)
 
 
 def _check_encoding(encoding: str) -> None:

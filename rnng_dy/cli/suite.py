@@ -36,7 +36,7 @@ from rnng_dy.cli.word_scorers import (
 from rnng_dy.drawing.suite_page import suite_page
 from rnng_dy.evaluation import suite_report
 from rnng_dy.evaluation.formula import Formula, FormulaError
-from rnng_dy.evaluation.records import WordRecord, shown_counts, unknown_words_of
+from rnng_dy.evaluation.records import WordRecord, shown_counts, unknown_words_of, unmeasured
 from rnng_dy.evaluation.suite_files import shipped
 from rnng_dy.evaluation.suite_scores import Sentence, SuiteResult, evaluate
 from rnng_dy.execution.batches import split_on_memory_error
@@ -237,7 +237,7 @@ def _records(
     """Return the word records per sentence; those of a sentence that does not fit into memory have NaN."""
     found = split_on_memory_error(partial(_in_memory, options, is_open, model), batch)
     return [
-        [WordRecord(token, None, math.nan) for token in tokens] if of is None else of
+        unmeasured(tokens) if of is None else of
         for of, (_, tokens) in zip(found, batch, strict=True)
     ]
 

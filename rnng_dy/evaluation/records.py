@@ -106,6 +106,11 @@ OF_NEXT_WORD = tuple(name for name in MEASURES if name.startswith("next_word_"))
 """The measures that are made only if they are asked for."""
 
 
+def unmeasured(tokens: Iterable[str | None]) -> list[WordRecord]:
+    """Return the records of a sentence that does not fit into memory."""
+    return [WordRecord(token, None, math.nan) for token in tokens]
+
+
 def with_spellings(records: Sequence[WordRecord], log_probs: Sequence[float]) -> list[WordRecord]:
     """Return the records of words as strings, given log p of each word's spelling in nats; an end has no spelling."""
     bits = [-log_prob / math.log(2) + 0.0 for log_prob in log_probs]

@@ -9,6 +9,7 @@ from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
+from rnng_dy.evaluation.records import unmeasured
 from rnng_dy.execution.work import Lines
 from rnng_dy.search.surprisal import SearchOptions, measure_batch
 from rnng_dy.search.trees import NumberedSentence, in_places
@@ -75,8 +76,7 @@ def _foreseeing(record: WordRecord, before: float, after: float) -> WordRecord:
 def line_without_memory(wanted: WantedOutputs, item: NumberedSentence) -> Lines:
     """Return the line of a sentence that does not fit into memory."""
     tokens = [*item.sentence.tokens, *([None] if wanted.end else [])]
-    records = [WordRecord(token, None, math.nan) for token in tokens]
-    return [MeasuredSentence(records, problem="does not fit into memory").to_json()]
+    return [MeasuredSentence(unmeasured(tokens), problem="does not fit into memory").to_json()]
 
 
 def _of_records(records: Sequence[WordRecord], end: bool) -> MeasuredSentence:

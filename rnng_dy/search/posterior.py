@@ -128,7 +128,8 @@ def posterior(
     """
     samples = list(samples)
     trees, log_q = [tree for tree, _ in samples], log_probs([q for _, q in samples])
-    if any(words(tree) != words(trees[0]) for tree in trees):
+    sentences = {tuple(words(tree)) for tree in trees}
+    if len(sentences) > 1:
         raise RnngError("the samples are trees of different sentences")
     if not 0 < weight <= 1:
         raise RnngError(f"weight: {weight!r} is not in the range 0<x<=1")
@@ -154,7 +155,7 @@ def posterior(
             depths[bracket] += share * depth
     depths = {bracket: depths[bracket] / p for bracket, p in probabilities.items()}
     its_tags = tuple(tags(trees[0])) if tagged else None
-    return Posterior(tuple(words(trees[0])), its_tags, dict(probabilities), depths, entropy)
+    return Posterior(sentences.pop(), its_tags, dict(probabilities), depths, entropy)
 
 
 def log_probs(numbers: Iterable[float]) -> np.ndarray:

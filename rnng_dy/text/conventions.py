@@ -25,16 +25,16 @@ SPELLINGS = {
     "*": "\\*",
 }
 """Characters that the Penn Treebank writes differently."""
-ABBREVIATIONS = frozenset(
-    """
-    adm al apr approx assn aug ave blvd bros capt cf cie co col corp cos dec dept dr e.g eq esq est etc ext feb fig figs
-    fri ft gen gov hon hwy i.e inc jan jr jul jun lt ltd maj mar messrs mon mr mrs ms mt nov oct p pp ph.d pres prof pty
-    rep rev sen sep sept sgt sr st thu thur thurs tue tues u.k u.n u.s vol vs
-    """.split()  # noqa: SIM905
-)
-"""English abbreviations without the last period, used unless training makes their period a token."""
 TITLES = "Capt Col Dr Gen Gov Lt Messrs Mr Mrs Ms Mt Pres Prof Rep Rev Sen Sgt".split()  # noqa: SIM905
 """Abbreviated titles: a name follows, also one that is a word, such as Mr. Long."""
+ABBREVIATIONS = frozenset(
+    """
+    adm al apr approx assn aug ave blvd bros cf cie co corp cos dec dept e.g eq esq est etc ext feb fig figs fri ft hon
+    hwy i.e inc jan jr jul jun ltd maj mar mon nov oct p pp ph.d pty sep sept sr st thu thur thurs tue tues u.k u.n u.s
+    vol vs
+    """.split()  # noqa: SIM905
+).union(map(str.lower, TITLES))
+"""English abbreviations without the last period, used unless training makes their period a token."""
 LONGEST_ABBREVIATION = 20
 """The most characters of an abbreviation, with the period."""
 

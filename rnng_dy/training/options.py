@@ -158,7 +158,7 @@ class TrainingOptions:
         elif (self.dev_trees is None) == (self.hold_out is None):
             raise ContradictionError("--trees needs one of --dev-trees and --hold-out, such as 0.1")
         elif self.hold_out is not None and not (
-            _is_number(self.hold_out) and 0 < self.hold_out < 1
+            isinstance(self.hold_out, (int, float)) and 0 < self.hold_out < 1
         ):
             raise RnngError(f"hold_out: {self.hold_out!r} is not in the range 0<x<1.")
 
@@ -197,10 +197,6 @@ class TrainingOptions:
             raise ContradictionError("--dev-trees is a file where --dev is an oracle")
         if self.dev_trees is not None and kind.generates_words:
             raise ContradictionError("--dev-trees goes with --trees; with --train, --dev is enough")
-
-
-def _is_number(value: object) -> bool:
-    return type(value) in (int, float)
 
 
 @contextmanager

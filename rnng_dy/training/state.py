@@ -55,8 +55,10 @@ class TrainingState:
 
     def is_best(self, score: float, left_out: int) -> bool:
         """Return whether a score is the best so far; one of fewer sentences is none, whatever it is."""
-        if self.best is None or self.best_left_out in (None, left_out):
-            return self.best is None or score > self.best
+        if self.best is None:
+            return True
+        if self.best_left_out in (None, left_out):
+            return score > self.best
         return left_out < self.best_left_out
 
     def is_evaluation_due(self, before: int, settings: Settings) -> bool:
