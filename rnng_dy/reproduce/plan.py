@@ -118,7 +118,9 @@ def _data(e: Experiment) -> Iterator[Stage]:
     for transitions in dict.fromkeys((TOP_DOWN, *(s.transitions for s in e.systems))):
         for part in PARTS:
             yield from _oracles(e, part, transitions)
-    command = ("clusters", "train.gen.oracle", "-o", "clusters.paths")
+    # words show the other rules by themselves
+    rules = ("--unk", e.unk) if e.unk == "berkeley-unicode" else ()
+    command = ("clusters", "train.gen.oracle", *rules, "-o", "clusters.paths")
     yield Stage("clusters", "data", command, ("train.gen.oracle",), ("clusters.paths",))
 
 

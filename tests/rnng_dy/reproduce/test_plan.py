@@ -49,6 +49,12 @@ def test_stages_and_commands_are_those_of_earlier_versions_whose_folders_go_on()
     assert commands(planned(System("corrected"))) == expected
 
 
+def test_clusters_have_the_classes_of_the_rules():
+    found = commands(planned(System("corrected"), unk="berkeley-unicode"))
+    named = "clusters: clusters train.gen.oracle --unk berkeley-unicode -o clusters.paths"
+    assert [line for line in found if line.startswith("clusters: ")] == [named]
+
+
 def test_a_state_changes_the_generative_model_which_scores_the_samples_of_the_same_parser():
     text = OF_A_SYSTEM.replace("corrected-1", "corrected-no-buffer-1")
     text = text.replace(" corrected ", " corrected --state no-terms ")
