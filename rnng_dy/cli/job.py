@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from oracle.errors import RnngError
+from oracle.streams import is_replaced
 from rnng_dy.cli.option_groups import flag_given, together
 from rnng_dy.cli.options import AT_LEAST_1, device_option, resume_option
 from rnng_dy.cli.paths import PathName
@@ -104,7 +105,10 @@ class Job:
         `open_lines` and `lines_of_left_out` are as in `Work`, `make` as in `write_batches`. `decides` and the model
         determine the output: --resume accepts only a part with the same ones. With `whole`, a batch is one item for
         these functions, and progress counts its parts. `on_lines` gets the lines of each batch when they are kept.
+        Raises UsageError for --resume without a file to continue.
         """
+        if self.resume and not is_replaced(output):
+            raise click.UsageError("--resume continues a file of results: name one with -o")
         name = click.get_current_context().info_name
         key = content_hash(name, *decides, *self.content())
         work = Work(self.executor, open_lines, lines_of_left_out)

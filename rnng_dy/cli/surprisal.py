@@ -186,7 +186,7 @@ def _write(
     """Measure sentences and write the outputs: pipes and devices at once, files after the last sentence."""
     written, messages = what.line_outputs(outputs), []
     at_once = [output for output in written if not is_replaced(output.path)]
-    if resume and is_replaced(outputs.output):
+    if resume:
         # a stopped run may have kept the first sentences, which must be written before those of this run
         at_once = []
     with open_outputs(at_once) as write_at_once:

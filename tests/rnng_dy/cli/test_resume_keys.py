@@ -65,6 +65,15 @@ def key_of(folder, monkeypatch):
     return key_of
 
 
+@pytest.mark.parametrize("output", ["-", "/dev/null"])
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
+def test_resume_needs_a_file_of_results(folder, monkeypatch, command, output):
+    monkeypatch.chdir(folder)
+    result = invoke(*command.split(), "-o", output, "--resume", code=2)
+    assert result.stdout == ""
+    assert "--resume continues a file of results: name one with -o" in result.stderr
+
+
 @pytest.fixture(params=COMMANDS.values(), ids=COMMANDS)
 def key(request, key_of):
     """Gives the key of each command's part; `model` is the folder that it reads."""
