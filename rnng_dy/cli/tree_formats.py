@@ -59,6 +59,8 @@ def _wanted(
     weight: float,
 ) -> Wanted:
     if generator is not None:
+        if decode == BEST and flag_given("decode"):
+            raise click.UsageError("--generator decides as --decode mbr does: leave --decode out")
         decode = MBR
     require_generator(generator)
     if nbest is not None and (samples is not None or decode == MBR):

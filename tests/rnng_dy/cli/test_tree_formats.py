@@ -129,6 +129,7 @@ def test_each_of_two_models_is_loaded_once(monkeypatch):
 def test_a_generator_decides_beside_a_parser_only():
     assert "--nbest" in parse("--generator", GENERATOR, "--nbest", 2, code=2).stderr
     assert "--generator" in parse("--weight", 0.5, code=2).stderr
+    assert "--decode" in parse("--generator", GENERATOR, "--decode", "best", code=2).stderr
     assert "rerank" in parse("--generator", GENERATOR, model=GENERATOR, code=2).stderr
     assert "generative" in parse("--generator", PARSER, code=2).stderr
 
