@@ -15,6 +15,8 @@ from oracle.streams import WHITE_SPACE, read_lines, require_utf8
 _TOKEN = re.compile(rf"[()]|[^(){WHITE_SPACE}]+")
 _BREAKS_A_WORD = re.compile(rf"[(){WHITE_SPACE}]")
 _CLOSE = object()
+_ESCAPED = re.compile(r"-([LR])([RCS])B-|\\([/*])")
+_WRITTEN = {"LR": "(", "RR": ")", "LC": "{", "RC": "}", "LS": "[", "RS": "]"}
 
 # CTB's markup: an element that ends on its line, a tag before a tree, an end tag, tags after a tree
 _ELEMENT = re.compile(r"\s*<(\w+)[^<>]*>[^<>()]*</\1\s*>")
@@ -121,6 +123,15 @@ def escape_brackets(word: str) -> str:
     if "(" in word or ")" in word:
         return word.replace("(", "-LRB-").replace(")", "-RRB-")
     return word
+
+
+def unspelled(word: str) -> str:
+    r"""Return a word as in running text, with the brackets and slashes that the Penn Treebank writes differently.
+
+    >>> unspelled("-LRB-a-RRB-"), unspelled("1\\/2")
+    ('(a)', '1/2')
+    """
+    return _ESCAPED.sub(lambda found: found[3] or _WRITTEN[found[1] + found[2]], word)
 
 
 def _require_one_word(what: str, text: str) -> None:

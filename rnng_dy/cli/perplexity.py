@@ -120,9 +120,17 @@ def perplexity(
         say(unknown)
     sampled = None
     if samples:
+        with_words = iter(sentences)
         # samples number the sentences with the empty lines among them
-        found = marginals.sampled_marginals(samples, likelihoods, read, source.path)
-        sampled = [log_p for log_p, s in zip(found, read, strict=True) if s.tokens]
+        numbered = [next(with_words) if s.tokens else s for s in read]
+        found = marginals.sampled_marginals(samples, likelihoods, numbered, source.path)
+        sampled = [log_p for log_p, s in zip(found.log_ps, read, strict=True) if s.tokens]
+        if found.other_words:
+            other, of_model = found.other_words[0]
+            warn(
+                f"{samples}: {len(found.other_words)} sentences are left out, whose samples have other words than the "
+                f"generative model reads, such as {other} for {of_model}"
+            )
     spelled = [0.0] * len(sentences)
     if is_open:
         spelling = required_spelling(model, folder)

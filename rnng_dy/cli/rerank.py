@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 
 import click
 
 from oracle.blocks import OracleSentence, read_oracle
 from oracle.errors import InputError
+from oracle.treebank import words
 from rnng_dy import registry
 from rnng_dy.cli.paths import FILE, GENERATIVE, check_files, require_read_once, write_output
 from rnng_dy.cli.quiet import warn
 from rnng_dy.cli.tree_formats import MBR, decode_option, weight_option
 from rnng_dy.evaluation.perplexity import Likelihood, Rates, likelihood, rates
 from rnng_dy.open_vocabulary import log_prob_as_read, required_spelling
-from rnng_dy.search.importance import map_line, mbr_line, read_sampled, require_fit
+from rnng_dy.search.importance import Sampled, map_line, mbr_line, read_sampled, require_fit
 
 MOST_MISSING, NAMED = 1_000_000, 30
 """Limit on sentences without samples, beyond which the file must be wrong, and on those that are listed."""
@@ -113,19 +114,24 @@ def print_likelihood(
 
 
 def _spelled(
-    folder: str, oracle: Sequence[OracleSentence], indices: Iterable[int], oracle_path: str
+    folder: str, oracle: Sequence[OracleSentence], found: Mapping[int, Sampled], oracle_path: str
 ) -> dict[int, float]:
-    """Return log p in nats of the words of sentences as strings, by the spelling model of a folder.
+    """Return log p in nats of the words of sampled sentences as strings, by the spelling model of a folder.
 
-    Warn of sentences whose classes of unknown words are not those of the model: they have p = 0.
+    Warn of sentences whose classes of unknown words are not those of the model or of the samples: they have p = 0.
     """
     spelling = required_spelling(registry.kind_of(folder).model_class.build(folder), folder)
-    found = {i: log_prob_as_read(spelling, oracle[i]) for i in indices}
-    for i, log_p in found.items():
-        if log_p == -math.inf:
-            place = f"{oracle_path}:{oracle[i].line}"
-            warn(f"{place}: p = 0, the model has other classes for its unknown words")
-    return found
+    spelled = {}
+    for i, sampled in found.items():
+        is_same = tuple(words(sampled.samples[0][0].tree)) == tuple(oracle[i].unkified)
+        spelled[i] = log_prob_as_read(spelling, oracle[i]) if is_same else -math.inf
+        if spelled[i] == -math.inf:
+            place, other = (
+                f"{oracle_path}:{oracle[i].line}",
+                "model has" if is_same else "samples have",
+            )
+            warn(f"{place}: p = 0, the {other} other classes for its unknown words")
+    return spelled
 
 
 def print_rates(log_probs: Sequence[float], sentences: Sequence[Sequence[str]]) -> Rates:

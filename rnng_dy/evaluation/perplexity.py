@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from oracle.brackets import unspelled
+
 
 class Likelihood(NamedTuple):
     """Likelihood and perplexity of the sentences with p > 0."""
@@ -47,9 +49,9 @@ def likelihood(log_marginals: Iterable[float], lengths: Iterable[int]) -> Likeli
 
 
 class Rates(NamedTuple):
-    """Bits per character and byte, which compare models of different vocabularies and tokenisations.
+    r"""Bits per character and byte, which compare models of different vocabularies and tokenisations.
 
-    White space does not count, since tokenisations differ in it; -LRB- and the like count as brackets.
+    White space does not count, since tokenisations differ in it; `-LRB-`, `\/` and the like count as one character.
     """
 
     bits_per_character: float
@@ -72,8 +74,7 @@ def rates(log_marginals: Sequence[float], sentences: Sequence[Sequence[str]]) ->
     >>> rates([-8 * math.log(2)], [["é", "-LRB-"]])
     Rates(bits_per_character=4.0, bits_per_byte=2.6666666666666665, characters=2, bytes=3)
     """
-    written = ("".join(tokens) for tokens in sentences)
-    texts = [text.replace("-LRB-", "(").replace("-RRB-", ")") for text in written]
+    texts = ["".join(map(unspelled, tokens)) for tokens in sentences]
     sizes = [*map(len, texts)], [len(text.encode("utf-8", "surrogateescape")) for text in texts]
     found = [likelihood(log_marginals, of_unit) for of_unit in sizes]
     bits = [-x.llh / math.log(2) / x.words if x.words else math.nan for x in found]

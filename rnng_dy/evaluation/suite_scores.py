@@ -197,7 +197,10 @@ def _item_result(
 
 
 def region_value(bits: Sequence[float], metric: str) -> float:
-    """Return the value of a region from its tokens' surprisals; 0 for an empty region."""
+    """Return the value of a region from its tokens' surprisals; 0 for an empty region, NaN if a token has NaN."""
+    # Python's max and min depend on the place of a NaN
+    if any(map(math.isnan, bits)):
+        return math.nan
     return METRICS[metric](bits) if bits else 0.0
 
 

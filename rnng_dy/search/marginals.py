@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from oracle.blocks import OracleSentence
 from oracle.errors import ImpossibleError
+from oracle.treebank import words
 from rnng_dy.search.importance import read_sampled, require_fit
 from rnng_dy.search.model import Model
 from rnng_dy.search.surprisal import SearchOptions, measure_batch
@@ -71,15 +72,29 @@ def sequential_marginals(model, sentences: Sequence[OracleSentence]) -> list[Mar
     return [Marginal(-math.inf, problem) if math.isnan(x) else Marginal(x) for x in found]
 
 
+class SampledMarginals(NamedTuple):
+    """Estimates of log p(x) by importance sampling."""
+
+    log_ps: list[float]
+    """In nats per sentence; -inf for a sentence without samples of its words."""
+    other_words: list[tuple[str, str]]
+    """Of each sentence whose samples have other words, the first such word, and the model's."""
+
+
 def sampled_marginals(
     samples: str, likelihoods: str, sentences: Sequence[OracleSentence], source: str
-) -> list[float]:
-    """Return log p(x) in nats of each sentence by importance sampling, -inf for a sentence without samples.
+) -> SampledMarginals:
+    """Return the estimates for sentences whose `unkified` words are as the model reads them.
 
     Raises InputError if samples belong to other sentences.
     """
-    found = [-math.inf] * len(sentences)
+    found = SampledMarginals([-math.inf] * len(sentences), [])
     for of_sentence in read_sampled(samples, likelihoods):
-        require_fit(of_sentence.best()[0], sentences, samples, source)
-        found[of_sentence.index] = of_sentence.estimate.log_marginal
+        best, _ = of_sentence.best()
+        require_fit(best, sentences, samples, source)
+        pairs = zip(words(best.tree), sentences[best.index].unkified, strict=True)
+        if other := next((pair for pair in pairs if pair[0] != pair[1]), None):
+            found.other_words.append(other)
+        else:
+            found.log_ps[best.index] = of_sentence.estimate.log_marginal
     return found

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
-from rnng_dy.evaluation.records import unmeasured
+from rnng_dy.evaluation.records import END, unmeasured
 from rnng_dy.execution.work import Lines
 from rnng_dy.search.surprisal import SearchOptions, measure_batch
 from rnng_dy.search.trees import NumberedSentence, in_places
@@ -84,9 +84,11 @@ def _of_records(records: Sequence[WordRecord], end: bool) -> MeasuredSentence:
     problem = None
     if unseen:
         problem = f"not in the model's vocabulary, so skipped: {', '.join(unseen)}"
+    was_measured = any(math.isfinite(r.surprisal) for r in records)
     records = records if end else records[:-1]
-    if any(math.isnan(r.surprisal) for r in records):
-        problem = "does not fit into memory"
+    if missing := [r.token or END for r in records if math.isnan(r.surprisal)]:
+        lacking = f"has no surprisal of {', '.join(missing)}"
+        problem = lacking if was_measured else "does not fit into memory"
     return MeasuredSentence(records, problem=problem)
 
 

@@ -43,10 +43,6 @@ CLITIC = re.compile(r"(?:(?<=\w)n['’]t|(?<=.)['’](?:s|m|d|re|ve|ll))\Z", re.
 ITEM = re.compile(r"\d{1,3}\.|\(?(?:\d{1,3}|[a-z]|[ivx]{1,5})\)")
 """The number of a list item in running text."""
 
-_BRACKETS = {"LR": "(", "RR": ")", "LC": "{", "RC": "}", "LS": "[", "RS": "]"}
-_ESCAPED = re.compile(r"\\[/*]")
-_BRACKET = re.compile(r"-(?:([LR])([RCS])B)-")
-
 
 @dataclass(frozen=True)
 class Conventions:
@@ -126,14 +122,3 @@ def _checked(name: str, value: object, like: object) -> object:
     if not right or any(not isinstance(text, str) or split_words(text) != [text] for text in texts):
         raise ValueError(f"{name} cannot be {value!r:.40}")
     return type(like)(value) if isinstance(like, (frozenset, tuple)) else value
-
-
-def unspelled(word: str) -> str:
-    r"""Return a word as in running text, with the brackets and slashes that the Penn Treebank writes differently.
-
-    >>> unspelled("-LRB-a-RRB-"), unspelled("1\\/2")
-    ('(a)', '1/2')
-    """
-    if "B-" in word:
-        word = _BRACKET.sub(lambda found: _BRACKETS[found[1] + found[2]], word)
-    return _ESCAPED.sub(lambda found: found[0][1], word)

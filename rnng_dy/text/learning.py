@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 
+from oracle.brackets import unspelled
 from rnng_dy.text.characters import HAN
 from rnng_dy.text.conventions import (
     ABBREVIATIONS,
@@ -14,7 +15,6 @@ from rnng_dy.text.conventions import (
     LONGEST_ABBREVIATION,
     SPELLINGS,
     Conventions,
-    unspelled,
 )
 
 _OWN_BRACKETS = {"[": "-LSB-", "]": "-RSB-"}

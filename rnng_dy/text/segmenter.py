@@ -11,11 +11,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
+from oracle.brackets import unspelled
 from oracle.errors import InputError
 from oracle.regular_files import Member, read_regular
 from oracle.streams import from_json, replacing
 from rnng_dy.text.characters import HAN, CleanText, clean
-from rnng_dy.text.conventions import Conventions, unspelled
+from rnng_dy.text.conventions import Conventions
 from rnng_dy.text.learning import learn
 from rnng_dy.text.splitting import SentenceSplitter
 from rnng_dy.text.tokens import Tokenizer, spelled

@@ -102,7 +102,8 @@ def read_stimuli(path: str, column: str | None = None) -> Stimuli:
 
     Commas, semicolons or tabs separate cells. Without `column`, the text is in the column text, or else sentence. With
     a column region, the rows of the same item and condition are one sentence. Without it, a row is a sentence, and
-    `|` may separate its regions, which are numbered from 1. Columns without a name are left out.
+    `|` may separate its regions, which are numbered from 1; a `|` at both ends does not count. Columns without a name
+    are left out.
 
     Raises InputError, with the line, for any other table.
     """
@@ -143,7 +144,11 @@ def _column_of_text(names: Sequence[str], column: str | None, path: str, line: i
 
 
 def _of_row(row: _Row) -> Stimulus:
-    pieces = row.text.strip().strip(SEPARATOR).split(SEPARATOR)
+    text = row.text.strip()
+    if text[:1] == text[-1:] == SEPARATOR:
+        # a frame, not two empty regions
+        text = text.strip(SEPARATOR)
+    pieces = text.split(SEPARATOR)
     return _joined(row, pieces, [(str(i), row.cells) for i in range(1, len(pieces) + 1)])
 
 

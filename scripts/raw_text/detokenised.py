@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rnng_dy.text.conventions import unspelled
+from oracle.brackets import unspelled
 from rnng_dy.text.learning import CLITICS
 
 _QUOTES = {"``": '"', "''": '"', "`": "'"}

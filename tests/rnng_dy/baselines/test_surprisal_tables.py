@@ -53,6 +53,41 @@ def test_a_mark_of_subwords_alone_belongs_to_the_next_word(table):
     assert [r.surprisal for r in records[:-1]] == [1, 8, 2] and math.isnan(records[-1].surprisal)
 
 
+@pytest.mark.parametrize(("end", "bits"), [("", [1, 6]), ("1,</s>,8\n", [1, 2, 12])])
+def test_a_mark_after_the_last_word_belongs_to_the_end_if_there_is_one(table, end, bits):
+    content = f"sentence_id,token,surprisal\n1,Dogs,1\n1,▁bark,2\n1,▁,4\n{end}"
+    [records] = table(content).surprisals_of([["Dogs", "bark"]])
+    assert [r.surprisal for r in records][: len(bits)] == bits
+
+
+EVERY = (
+    "sentence_id,token,surprisal\n1,it,1\n1,{0}every,2\n1,{0}day,3\n2,it,1\n2,{0}every{1}day,20\n"
+)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        EVERY.format("", ""),
+        EVERY.format("▁", ""),
+        EVERY.format(" ", ""),
+        EVERY.format("Ġ", ",9\n2,").replace("2,day,20", "2,day,11"),
+    ],
+)
+def test_sentences_of_the_same_letters_are_told_apart_by_their_words(table, content):
+    two, one = table(content).surprisals_of([["it", "every", "day"], ["it", "everyday"]])
+    assert [r.surprisal for r in two[:-1]] == [1, 2, 3]
+    assert [r.surprisal for r in one[:-1]] == [1, 20]
+
+
+def test_a_sentence_that_is_there_twice_has_one_surprisal(table):
+    content = "sentence_id,token,surprisal\n1,a,1\n2,a,1.0001\n3,b,nan\n4,b,nan\n5,a,{}\n"
+    [records, of_nan] = table(content.format(1)).surprisals_of([["a"], ["b"]])
+    assert records[0].surprisal == 1 and math.isnan(of_nan[0].surprisal)
+    with pytest.raises(InputError, match="the sentence 'a' is in this table with different surpri"):
+        table(content.format(1.1)).surprisals_of([["a"]])
+
+
 def test_unknown_words_are_those_of_the_column(table):
     content = "sentence_id,token,known,surprisal\n1,a,1,1\n1,b,0,2\n"
     [records] = table(content).surprisals_of([["a", "b"]])
@@ -71,6 +106,7 @@ def test_it_is_a_scorer_by_name(tmp_path):
     [
         ("token,surprisal\na,1\n", "1: no column 'sentence_id'; the columns are: token, surprisal"),
         ("sentence_id,token,surprisal\n1,a,1\n1,b,high\n", "3: the surprisal 'high' is no number"),
+        ("sentence_id,token,surprisal\n1,a,-3\n", "2: the surprisal -3 is negative: log probabili"),
         ("sentence_id,token,surprisal\n1,a\n", "2: 2 columns, and the first line has 3"),
         ("sentence_id,token,surprisal\n1,b,1\n", " no sentence 'a b' in this table"),
     ],

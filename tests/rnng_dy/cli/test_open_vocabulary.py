@@ -14,6 +14,7 @@ import pytest
 
 import rnng_dy
 from oracle.blocks import write_oracle
+from oracle.brackets import parse_line
 from oracle.samples import read_likelihoods
 from oracle.streams import open_output
 from oracle.unknown import CLASSES
@@ -307,6 +308,12 @@ def test_other_classes_in_the_oracle_are_reported(folder):
     said = invoke(*rerank)
     assert "other:1: p = 0, the model has other classes for its unknown words" in said.stderr
     assert "sentences=7 of 8" in said.stdout
+    props = (folder / "props").read_text().splitlines(True)
+    word = parse_line(props[7].split(" ||| ")[2]).leaves()[0]
+    (folder / "props").write_text("".join([*props[:7], props[7].replace(f" {word}", " UNK-Q")]))
+    said = invoke(*rerank)
+    assert "p = 0, the samples have other classes for its unknown words" in said.stderr
+    assert "sentences=6 of 8" in said.stdout
 
 
 # making spelling models

@@ -160,6 +160,15 @@ def test_importance_sampling_stands_beside_it(folder):
     scores = (folder / "scores").read_text().splitlines(True)
     (folder / "scores").write_text("".join(scores[5:15]))
     assert "p > 0 by search and samples: 2 sentences" in perplexity(*given).stdout
+    # the probability of other words is no estimate for the sentence
+    word = sampled[1].samples[0][0].tree.leaves()[0]
+    (folder / "props").write_text("".join(lines[5:15]).replace(f" {word}", " UNK-Q"))
+    result = perplexity(*given)
+    assert (
+        f"left out, whose samples have other words than the generative model reads, such as UNK-Q for {word}"
+        in result.stderr
+    )
+    assert "p > 0 by search and samples: 1 sentences" in result.stdout
 
 
 def test_samples_belong_to_their_sentences_beside_empty_lines(folder, sentences):

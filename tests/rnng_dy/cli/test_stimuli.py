@@ -209,6 +209,15 @@ def test_unknown_words_can_be_an_error_before_the_work(scorer):
     run(*scorer, "--stimuli", "r.csv")
 
 
+def test_a_table_without_the_end_or_a_word_says_so():
+    content = "sentence_id,token,surprisal\n1,She,nan\n1,slept.,2\n"
+    Path("words.csv").write_text(content, encoding="utf-8")
+    Path("s.txt").write_text("She slept .\n", encoding="utf-8")
+    result = run("--scorer", "surprisals=words.csv", "s.txt", "--end")
+    assert "s.txt:1: has no surprisal of She, </s>" in result.stderr
+    assert column(table(result.stdout), "surprisal") == ["nan", "2.000000", "0.000000", "nan"]
+
+
 def test_a_column_must_not_have_the_name_of_an_added_one():
     Path("r.csv").write_text("token,text\n1,She slept.\n", encoding="utf-8")
     message = "r.csv:1: the output has a column 'token', too: rename"

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from rnng_dy.evaluation.perplexity import gap, likelihood
+from rnng_dy.evaluation.perplexity import gap, likelihood, rates
 
 
 def test_perplexity_is_a_word():
@@ -22,6 +22,11 @@ def test_there_is_no_perplexity_of_nothing():
     found = likelihood([-math.inf], [4])
     assert math.isnan(found.perplexity)
     assert found[2:] == (0, 0)
+
+
+def test_characters_are_those_of_running_text():
+    found = rates([-1.0, -1.0], [["-LCB-", "a", "-RSB-"], ["1\\/2", "-LRB-"]])
+    assert (found.characters, found.bytes) == (7, 7)
 
 
 def test_the_gap_of_a_bound_by_hand():

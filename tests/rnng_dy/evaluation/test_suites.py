@@ -224,6 +224,12 @@ def test_metrics(metric, value):
     assert values == [(2, 0.0), (1, value)]
 
 
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("bits", [[1.0, math.nan], [math.nan, 1.0]])
+def test_a_region_with_a_word_without_surprisal_has_no_value(metric, bits):
+    assert math.isnan(region_value(bits, metric))
+
+
 def test_metrics_are_syntaxgyms():
     assert set(METRICS) == {"sum", "mean", "median", "range", "max", "min"}
 

@@ -9,9 +9,10 @@ import unicodedata
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from oracle.brackets import unspelled
 from oracle.errors import InputError
 from oracle.streams import split_words
-from rnng_dy.text.conventions import Conventions, unspelled
+from rnng_dy.text.conventions import Conventions
 from rnng_dy.text.segmenter import Segmenter
 
 SEGMENTERS = [

@@ -62,6 +62,8 @@ def test_the_text_is_in_a_column_of_choice(read):
         ("The dog|'s tail|, it|ran|.", "[1:The dog][2:'s tail][3:, it ][4:ran][5:.]"),
         ("我|喜欢|2 cats", "[1:我][2:喜欢][3:2 cats]"),
         ("| The dog |, or | | so |", "[1:The dog ][2:, or ][3:][4:so]"),
+        ("| The dog | ran", "[1:][2:The dog ][3:ran]"),
+        ("The dog | ran |", "[1:The dog ][2:ran][3:]"),
     ],
 )
 def test_a_mark_separates_regions(read, text, regions):
