@@ -10,7 +10,7 @@ from sys import intern
 from typing import TextIO
 
 from oracle.brackets import LocatedTree, format_tree
-from oracle.errors import InputError, RnngError
+from oracle.errors import InputError, RnngError, placed
 from oracle.streams import WHITE_SPACE, open_input, split_words
 from oracle.transitions import (
     DEFAULT,
@@ -63,10 +63,8 @@ def make_oracle(
     """
     line = 1
     for located in trees:
-        try:
+        with placed(located.path, located.line):
             actions = tuple(transitions.actions_of(located.tree, preterminals=True))
-        except RnngError as error:
-            raise InputError(str(error), located.path, located.line) from None
         tokens = tuple(words(located.tree))
         lowercased = tuple(lower(token, unknown_words.rules) for token in tokens)
         sentence = OracleSentence(

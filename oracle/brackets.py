@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
-from oracle.errors import InputError, RnngError
+from oracle.errors import InputError, RnngError, placed
 from oracle.lazy import nltk
 from oracle.streams import WHITE_SPACE, read_lines, require_utf8
 
@@ -112,10 +112,8 @@ def format_tree(tree: nltk.Tree) -> str:
 
 def format_located(located: LocatedTree) -> str:
     """Return the tree as one line (see `format_tree`). Raises InputError, with the place, for one that has none."""
-    try:
+    with placed(located.path, located.line):
         return format_tree(located.tree)
-    except RnngError as error:
-        raise InputError(str(error), located.path, located.line) from None
 
 
 def escape_brackets(word: str) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -42,6 +43,15 @@ class PluginError(Exception):
 def _at(message: str, path: object, line: int | None) -> str:
     place = "".join(f"{part}:" for part in (path, line) if part is not None)
     return f"{place} {message}" if place else message
+
+
+@contextmanager
+def placed(path: object, line: int | None = None) -> Iterator[None]:
+    """Add file and line to an RnngError."""
+    try:
+        yield
+    except RnngError as error:
+        raise InputError(str(error), path, line) from None
 
 
 class ImpossibleError(RnngError):

@@ -11,7 +11,7 @@ from nltk import Tree
 from nltk.tag import perceptron
 
 from oracle.brackets import LocatedTree, read_trees
-from oracle.errors import InputError, RnngError
+from oracle.errors import InputError, placed
 from oracle.sentences import read_sentences
 from oracle.tagger import Tagger
 from oracle.training_data import evenly_spaced
@@ -44,10 +44,8 @@ def tagged_trees(trees: Iterable[LocatedTree]) -> list[TaggedSentence]:
     """Return words and tags per tree. Raises InputError naming the line of a tree without tags."""
     tagged_sentences = []
     for located in trees:
-        try:
+        with placed(located.path, located.line):
             tagged_sentences.append(tagged(located.tree))
-        except RnngError as error:
-            raise InputError(str(error), located.path, located.line) from None
     return tagged_sentences
 
 

@@ -44,7 +44,6 @@ class Start:
 
     device: str = CPU
     memory: int = 128
-    autobatch: bool = True
     profiling: bool = False
     precision: str = FLOAT32
 
@@ -123,9 +122,7 @@ os.register_at_fork(
 
 
 @one_graph
-def start(
-    device: str = CPU, memory: int = 128, autobatch: bool = True, profiling: bool = False
-) -> None:
+def start(device: str = CPU, memory: int = 128, profiling: bool = False) -> None:
     """Configure and import DyNet. A second call with the same settings does nothing.
 
     Args: `device` is `cpu`, `cuda` or `cuda:N`; `memory` is in MB per pool; with `profiling`, DyNet prints the time of
@@ -135,7 +132,7 @@ def start(
     """
     global _started
     precision = _wanted_precision()
-    settings = Start(_full_name(device), memory, autobatch, profiling, precision)
+    settings = Start(_full_name(device), memory, profiling, precision)
     if _started is not None:
         if settings != _started:
             raise RnngError(f"DyNet already runs with {_started}; it cannot change to {settings}")
@@ -153,7 +150,7 @@ def start(
         mem=",".join([str(memory)] * 4),
         # each caller seeds its own random draws (`reset_random_seed`); 0 would mean a random seed here
         random_seed=1,
-        autobatch=int(autobatch),
+        autobatch=1,
         profiling=int(profiling),
         requested_gpus=0 if gpu is None else 1,
     )

@@ -16,17 +16,15 @@ def _size(text: str, default: int, option: str | None = None) -> Field:
 
 @dataclass(frozen=True)
 class Sizes:
-    """The paper's dimensions of an RNNG; `layers` applies to the stack, action, buffer and terms LSTMs."""
+    """The paper's dimensions of an RNNG; `layers` applies to the stack, action, buffer and terms LSTMs.
+
+    They are those of generators, where a word's embedding goes onto the stack unchanged, with `lstm_input` values.
+    """
 
     layers: int = _size(LAYERS, 2)
     lstm_input: int = _size(READ, 256)
     hidden: int = _size(STATES, 256)
     action: int = _size("Dimension of action embeddings.", 16, "action_size")
-
-
-@dataclass(frozen=True)
-class GeneratorSizes(Sizes):
-    """The paper's dimensions; a word's embedding goes onto the stack unchanged, so it has `lstm_input` values."""
 
 
 @dataclass(frozen=True)

@@ -36,12 +36,6 @@ def ran(tmp_path_factory):
     return folder, given
 
 
-def given_by(ran, words):
-    """The result of the command whose line has these words."""
-    [found] = [result for line, result in ran[1].items() if words in line]
-    return found
-
-
 def test_all_that_the_page_runs_ends_well_but_for_the_refusal(ran):
     codes = {line: result.exit_code for line, result in ran[1].items() if result}
     assert len(codes) > 8

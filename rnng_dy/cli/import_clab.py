@@ -11,7 +11,7 @@ from oracle.blocks import read_oracle
 from oracle.errors import RnngError
 from rnng_dy import registry
 from rnng_dy.cli.group import typed_command
-from rnng_dy.cli.options import COMPOSITION, Registered
+from rnng_dy.cli.options import COMPOSITION, LiveChoice
 from rnng_dy.cli.paths import FILE, FOLDER
 from rnng_dy.cli.quiet import warn
 from rnng_dy.folders import writing
@@ -54,7 +54,7 @@ from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES, History
 )
 @click.option(
     "--state",
-    type=Registered(GENERATOR_STATES | PARSER_STATES),
+    type=LiveChoice(GENERATOR_STATES | PARSER_STATES),
     help="Parser state of the program that trained the model. No checkpoint shows it; with a wrong one the model loads "
     f"and scores wrongly. Required with gated attention.  [default: {DEFAULT_STATE}]",
 )

@@ -54,16 +54,6 @@ class LiveChoice(click.Choice):
         return tuple(self._registry)
 
 
-class Registered(LiveChoice):
-    """The name of a part of a model in a registry."""
-
-    def convert(self, value, param, ctx) -> str:
-        """See click."""
-        if value not in self._registry:
-            self.fail(f"{value!r} is none of {', '.join(self._registry)}.", param, ctx)
-        return value
-
-
 class Names(click.ParamType):
     """Names in a registry, separated by commas."""
 
@@ -90,7 +80,7 @@ class Names(click.ParamType):
         return [CompletionItem(before + comma + name) for name in left if name.startswith(last)]
 
 
-COMPOSITION, TRANSITIONS = Registered(COMPOSITIONS), Registered(SYSTEMS)
+COMPOSITION, TRANSITIONS = LiveChoice(COMPOSITIONS), LiveChoice(SYSTEMS)
 ALPHA = FiniteRange(0, 100)
 
 
@@ -248,7 +238,7 @@ def state_option(states: Collection[str]) -> Callable:
     """Return the option --state with the parser states of a kind of model."""
     return model_section_option(
         "--state",
-        type=Registered(states),
+        type=LiveChoice(states),
         help="Parser state: full, the stack alone, without one of its parts, or history, which is an LSTM over actions "
         "and words with neither stack nor composition.  "
         f"[default: {DEFAULT_STATE}]",

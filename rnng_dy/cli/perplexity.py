@@ -13,9 +13,11 @@ from typing import Any, NamedTuple
 
 import click
 
+from clusters.files import read_clusters
 from oracle.samples import format_likelihood
 from oracle.sentences import SourceSentence
 from rnng_dy import registry
+from rnng_dy.baselines.kneser_ney import KneserNey
 from rnng_dy.cli.job import Job, open_model, sentences_job
 from rnng_dy.cli.options import (
     json_option,
@@ -234,9 +236,6 @@ def _sequential(folder: str | None, train_path: str, order: int, clusters_path: 
     """Load or make a model that needs no search: an LSTM language model or n-grams."""
     if folder:
         return open_model(ModelFolder("lstm-lm", folder, device))
-    from clusters.files import read_clusters
-    from rnng_dy.baselines.kneser_ney import KneserNey
-
     clustered = read_clusters(clusters_path) if clusters_path else []
     return KneserNey.of_oracle(train_path, order, [entry.word for entry in clustered])
 

@@ -252,7 +252,7 @@ def _reproduce(corpus: str, sources: Mapping[str, str], unk: str, **options) -> 
         warn("\nstopped; the same command continues")
         sys.exit(130)
     if "report" in groups:
-        from rnng_dy.reproduce.made import make_report
+        from rnng_dy.reproduce.report import make_report
 
         for path in make_report(folder, experiment, runner, planned):
             click.echo(str(path))

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import fields
-from functools import wraps
 
 import click
 
 from rnng_dy import registry
-from rnng_dy.cli.option_groups import all_of
+from rnng_dy.cli.option_groups import together
 from rnng_dy.cli.options import device_option, type_of
 from rnng_dy.cli.paths import MODEL
 from rnng_dy.cli.quiet import say, warn
-from rnng_dy.execution.local import CPU
+from rnng_dy.engine import CPU
 from rnng_dy.known_models import known_models
 from rnng_dy.serve import app, require
 from rnng_dy.serve.requests import Limits
@@ -24,21 +22,20 @@ TOKEN = "RNNG_DY_TOKEN"
 """The environment variable with the token, which other users of the machine cannot read."""
 
 
-def _limit_options(command: Callable) -> Callable:
-    """Add an option per limit; the command gets them as `limits`."""
-
-    @wraps(command)
-    def with_limits(*args, **kwargs):
-        limits = Limits(**{of.name: kwargs.pop(f"max_{of.name}") for of in fields(Limits)})
-        return command(*args, limits=limits, **kwargs)
-
-    options = [
+_limit_options = together(
+    "limits",
+    Limits,
+    *[
         click.option(
-            f"--max-{of.name}", type=type_of(of), default=of.default, help=of.metadata["help"]
+            f"--max-{of.name}",
+            of.name,
+            type=type_of(of),
+            default=of.default,
+            help=of.metadata["help"],
         )
         for of in fields(Limits)
-    ]
-    return all_of(*options)(with_limits)
+    ],
+)
 
 
 @click.command()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 import click
 
+from oracle.corpora import parse_sections
+from oracle.errors import RnngError
 from rnng_dy.cli.evalb import GOLD, tags_option
 from rnng_dy.cli.options import output_option
 from rnng_dy.cli.paths import FILE, check_files, require_read_once, write_output
@@ -18,8 +19,6 @@ from rnng_dy.drawing.terminal import section_lines
 from rnng_dy.drawing.tree_files import TreeFile, chosen_sections, described, read_tree_file
 from rnng_dy.drawing.tree_page import tree_page
 
-_RANGES = re.compile(r"\d{1,9}(?:-\d{1,9})?(?:,\d{1,9}(?:-\d{1,9})?)*")
-
 
 class Numbers(click.ParamType):
     """Numbers of sentences from 1, as `3`, `1-10` or `1-10,12`."""
@@ -28,16 +27,16 @@ class Numbers(click.ParamType):
 
     def convert(self, value, param, ctx) -> Sequence[range]:
         """See click."""
-        if not _RANGES.fullmatch(value):
-            self.fail(f"{value!r} is not like 3, 1-10 or 1-10,12.", param, ctx)
-        ranges = []
-        for part in value.split(","):
-            first, _, last = part.partition("-")
-            ranges.append(range(int(first), int(last or first) + 1))
-            if int(first) < 1 or not ranges[-1]:
-                self.fail(
-                    f"{part!r}: sentences are numbered from 1, smaller numbers first.", param, ctx
-                )
+        try:
+            ranges = parse_sections(value)
+        except RnngError:
+            ranges = []
+        if not ranges or min(part.start for part in ranges) < 1:
+            self.fail(
+                f"{value!r} is not like 3, 1-10 or 1-10,12: sentences are numbered from 1, smaller numbers first.",
+                param,
+                ctx,
+            )
         return ranges
 
 

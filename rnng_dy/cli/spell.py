@@ -6,7 +6,7 @@ from collections import Counter
 
 import click
 
-from oracle.errors import InputError, RnngError
+from oracle.errors import placed
 from rnng_dy.cli.paths import FILE, GENERATIVE
 from rnng_dy.cli.quiet import warn
 from rnng_dy.execution.work import forget_model
@@ -48,10 +48,8 @@ def spell(path, is_text, folder) -> None:
     model = model_without_spelling(folder)
     source = Source(path, RawText() if is_text else None)
     sentences = source.read(lambda: model.segmenter, warn)
-    try:
+    with placed(path):
         spelling = spelling_of(model, Counter(t for s in sentences for t in s.tokens))
-    except RnngError as error:
-        raise InputError(str(error), path) from None
     keep_spelling(spelling, folder)
     # the next command of this process loads the model again
     forget_model()

@@ -33,7 +33,7 @@ def reading_times_page(study: Study, title: str) -> Iterator[str]:
     if study.pairs:
         note = "Difference of log likelihoods in nats per row, first less second; p by permutation over words."
         sections.append(_table("Pairs of systems", [*pair_rows(study)], note))
-    means = {s.name: [point[:2] for point in binned(s.bits, s.adjusted)] for s in study.systems}
+    means = {s.name: [*binned(s.bits, s.adjusted)] for s in study.systems}
     sections.append(_section("Time by surprisal", chart=_drawn(means)))
     for system in study.systems:
         sections.append(_section(f"Time by surprisal: {system.name}", chart=_with_smooth(system)))
@@ -44,7 +44,7 @@ def reading_times_page(study: Study, title: str) -> Iterator[str]:
 
 def _with_smooth(system: SystemResult) -> Chart:
     """Return the means of groups of words, and a smooth curve through all words with its 95 % interval."""
-    means = [point[:2] for point in binned(system.bits, system.adjusted)]
+    means = [*binned(system.bits, system.adjusted)]
     at = np.linspace(means[0][0], means[-1][0], PLACES)
     times, errors = smooth(system.bits, system.adjusted, at)
     curves = {

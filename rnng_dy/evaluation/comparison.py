@@ -10,7 +10,7 @@ from typing import TypeVar
 from oracle.lazy import nltk
 from rnng_dy.evaluation.evalb import SCORED, Scores, SentenceScore, percent
 from rnng_dy.evaluation.evalb_files import TreeLines, read_one_per_line, scored_lines
-from rnng_dy.evaluation.evalb_params import COLLINS, Params
+from rnng_dy.evaluation.evalb_params import COLLINS
 from rnng_dy.evaluation.evalb_sentence import read_off
 
 T = TypeVar("T")
@@ -99,19 +99,19 @@ def on_common_sentences(
     )
 
 
-def canonical(label: str, params: Params = COLLINS) -> str:
+def canonical(label: str) -> str:
     """Return one name for labels that evaluation treats as equal.
 
     >>> canonical("PRT"), canonical("NP")
     ('ADVP', 'NP')
     """
-    return min([label, *(a for pair in params.equal_labels if label in pair for a in pair)])
+    return min([label, *(a for pair in COLLINS.equal_labels if label in pair for a in pair)])
 
 
-def brackets(tree: nltk.Tree, params: Params = COLLINS) -> Counter[Bracket]:
+def brackets(tree: nltk.Tree) -> Counter[Bracket]:
     """Return the brackets that count, with canonical labels; unlike in EVALB, deleted quotes stay deleted."""
-    found = read_off(tree, params).counted_brackets(params)
-    return Counter((canonical(label, params), start, end) for label, start, end in found)
+    found = read_off(tree, COLLINS).counted_brackets(COLLINS).values()
+    return Counter((canonical(label), start, end) for label, start, end in found)
 
 
 def by_kind(

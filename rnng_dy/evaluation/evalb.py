@@ -207,8 +207,8 @@ def score_read_off(
     for word, other in zip(gold.words, system.words, strict=True):
         if not params.same_word(word, other):
             return SentenceScore(ERROR, length, problem=f"Words unmatch ({word}|{other})")
-    gold_brackets = gold.counted_brackets(params)
-    numbered = system.numbered_brackets(params)
+    gold_brackets = list(gold.counted_brackets(params).values())
+    numbered = system.counted_brackets(params)
     system_brackets = list(numbered.values())
     matched = matches(gold_brackets, system_brackets, params)
     right = {position for _, position in matched}

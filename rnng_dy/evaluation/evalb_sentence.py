@@ -59,12 +59,11 @@ class Sentence:
         for later in self.quotes[number:]:
             later.index += 1
 
-    def counted_brackets(self, params: Params) -> list[tuple[str, int, int]]:
-        """Return the brackets that count, over some word and with a label not deleted; labels are cut at - or =."""
-        return list(self.numbered_brackets(params).values())
+    def counted_brackets(self, params: Params) -> dict[int, tuple[str, int, int]]:
+        """Return the brackets that count, over some word and with a label not deleted; labels are cut at - or =.
 
-    def numbered_brackets(self, params: Params) -> dict[int, tuple[str, int, int]]:
-        """Return the brackets of `counted_brackets` by their number among all constituents, from the top down."""
+        Their keys are their numbers among all constituents, from the top down.
+        """
         counted = {}
         for number, (label, start, end) in enumerate(self.brackets):
             cut = label.partition("-")[0].partition("=")[0]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from oracle.lazy import nltk
 from rnng_dy.evaluation.evalb import SCORED, SentenceScore, score_read_off
-from rnng_dy.evaluation.evalb_params import COLLINS, Params
+from rnng_dy.evaluation.evalb_params import COLLINS
 from rnng_dy.evaluation.evalb_sentence import matches, read_off
 
 
@@ -21,7 +21,7 @@ class Marked(NamedTuple):
     """Constituents of the system's tree that the gold tree lacks."""
 
 
-def mark(gold: nltk.Tree, system: nltk.Tree, params: Params = COLLINS) -> Marked:
+def mark(gold: nltk.Tree, system: nltk.Tree) -> Marked:
     """Score a tree and mark the constituents that lower its score. Raises InputError for a word without a tag.
 
     Nothing is marked if the trees cannot be scored because their words differ. Constituents that do not count in
@@ -32,12 +32,12 @@ def mark(gold: nltk.Tree, system: nltk.Tree, params: Params = COLLINS) -> Marked
     >>> sorted(marked.missed), sorted(marked.wrong), round(marked.score.f1, 1)
     ([2], [2], 66.7)
     """
-    read = read_off(gold, params), read_off(system, params)
-    score = score_read_off(*read, params)
+    read = read_off(gold, COLLINS), read_off(system, COLLINS)
+    score = score_read_off(*read, COLLINS)
     if score.status != SCORED:
         return Marked(score, frozenset(), frozenset())
-    golds, systems = (sentence.numbered_brackets(params) for sentence in read)
-    pairs = matches(list(golds.values()), list(systems.values()), params)
+    golds, systems = (sentence.counted_brackets(COLLINS) for sentence in read)
+    pairs = matches(list(golds.values()), list(systems.values()), COLLINS)
     return Marked(
         score,
         _others(golds, {position for position, _ in pairs}),

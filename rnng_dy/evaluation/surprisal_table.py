@@ -115,7 +115,7 @@ def _cell(value: float | int | None) -> str:
 def json_word(
     records: Sequence[WordRecord],
     index: int,
-    columns: Iterable[str] = MEASURES,
+    columns: Iterable[str],
     transitions: TransitionSystem = TOP_DOWN,
 ) -> dict[str, object]:
     """Return a word of `json_line`; `records` are those of its sentence, at least up to the word."""
@@ -126,9 +126,7 @@ def json_word(
         "unk": record.unk,
         "known": record.known,
     }
-    for name in _in_order(columns):
-        value = getattr(record, name)
-        word[name] = value if value is None or math.isfinite(value) else None
+    word |= {name: getattr(record, name) for name in _in_order(columns)}
     if math.isinf(record.surprisal):
         word["infinite"] = True
     if record.beam:

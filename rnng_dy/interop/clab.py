@@ -22,10 +22,10 @@ from rnng_dy.language_model import GenerativeModel
 from rnng_dy.models.composition import DEFAULT as COMPOSITION
 from rnng_dy.models.composition import GatedAttention
 from rnng_dy.models.discriminative import ParserSizes
-from rnng_dy.models.generative import GeneratorSizes
 from rnng_dy.models.parser_state import DEFAULT as STATE
 from rnng_dy.parameters import LSTM_PARTS
 from rnng_dy.parser import DiscriminativeParser
+from rnng_dy.sizes import Sizes
 from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary
 
 DIGITS = 18
@@ -215,7 +215,7 @@ def import_generator(
     names = partial(generator_names, clusters=several, gated=gated)
     layers, arrays = _named(checkpoint, path, names)
     hidden, lstm_input = _lstm_sizes(arrays, path)
-    sizes = GeneratorSizes(layers, lstm_input, hidden, arrays["action"].shape[1])
+    sizes = Sizes(layers, lstm_input, hidden, arrays["action"].shape[1])
     model = GenerativeModel(vocabulary, sizes, composition, state=state)
     return _filled(model, arrays, path)
 

@@ -16,7 +16,7 @@ from rnng_dy.models.parser_state import GENERATOR_STATES, WORDS
 from rnng_dy.models.softmax import ClassFactoredSoftmax
 from rnng_dy.models.vectors import LookupTable, pick
 from rnng_dy.search.model import Derived
-from rnng_dy.sizes import GeneratorSizes
+from rnng_dy.sizes import Sizes
 from rnng_dy.vocabulary import GeneratorVocabulary
 
 
@@ -49,7 +49,7 @@ class GeneratorNetwork(Rnng):
     """The generative model as a network over word ids; `rnng_dy.language_model` adds the methods that users call."""
 
     kind = "generative"
-    sizes_type = GeneratorSizes
+    sizes_type = Sizes
     vocabulary_type = GeneratorVocabulary
     states = GENERATOR_STATES
     step_type = GeneratorStep
@@ -57,7 +57,7 @@ class GeneratorNetwork(Rnng):
     def __init__(
         self,
         vocabulary: GeneratorVocabulary,
-        sizes: GeneratorSizes = GeneratorSizes(),
+        sizes: Sizes = Sizes(),
         composition: str = "corrected",
         seed: int = 1,
         transitions: str = DEFAULT,

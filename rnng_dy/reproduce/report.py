@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from oracle.brackets import parse_line
+from oracle.errors import RnngError
 from oracle.streams import open_output
 from rnng_dy.drawing import pages
 from rnng_dy.drawing.charts import Chart, Point, histogram, line_chart
@@ -14,7 +15,11 @@ from rnng_dy.drawing.trees import draw_tree
 from rnng_dy.evaluation.marking import mark
 from rnng_dy.execution.local import CPU
 from rnng_dy.execution.outputs import write_json
+from rnng_dy.reproduce.plan import OPTIONAL, Experiment, Stage
+from rnng_dy.reproduce.results import collect
+from rnng_dy.reproduce.runner import Runner
 from rnng_dy.reproduce.tables import Table, compared_trees, long_tables, short_tables
+from rnng_dy.training.provenance import versions
 
 
 class Section(NamedTuple):
@@ -31,6 +36,32 @@ class Section(NamedTuple):
     texts: Mapping[str, Sequence[str]] = {}
     is_drawn: bool = False
     """Whether the section appears only in report.html."""
+
+
+def make_report(
+    folder: Path, experiment: Experiment, runner: Runner, planned: Sequence[Stage]
+) -> list[Path]:
+    """Write the report of the finished stages and return its files. Raises RnngError if a required stage is missing."""
+    not_run = {stage.name: stage for stage in planned if not runner.is_done(stage)}
+    missing = next((stage for stage in not_run.values() if stage.group not in OPTIONAL), None)
+    if missing:
+        raise RnngError(
+            f"no report without the stage `{missing.name}`: run with --stages data,train,infer,report"
+        )
+    found = collect(folder, experiment, not_run)
+    found["made"] = {
+        "versions": versions(),
+        "stages": [
+            {
+                "name": stage.name,
+                "command": " ".join(stage.command),
+                **runner.last_run(stage),
+            }
+            for stage in planned
+            if stage.name not in not_run
+        ],
+    }
+    return write(folder, found)
 
 
 def write(folder: Path, results: dict) -> list[Path]:

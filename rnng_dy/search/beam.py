@@ -6,8 +6,6 @@ program, its quirks included.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from oracle.errors import RnngError
@@ -26,18 +24,6 @@ from rnng_dy.search.incremental import (
 )
 
 
-@dataclass(frozen=True)
-class BeamSizes:
-    """The sizes of a word-synchronous beam."""
-
-    beam: int = 100
-    """Actions kept per round."""
-    fast_track: int = 5
-    """SHIFTs kept in addition, if other actions would crowd them out."""
-    word_beam: int = 10
-    """Analyses that continue to the next word."""
-
-
 class BeamSearch(WordSearch):
     """The word-synchronous beam; see `search.incremental.WordSearch`."""
 
@@ -47,25 +33,17 @@ class BeamSearch(WordSearch):
     @classmethod
     def open(cls, system: TransitionSystem, options: SearchOptions, index: int) -> BeamSearch:
         """See `WordSearch`."""
+        return cls(system, options)
+
+    def __init__(self, system: TransitionSystem, options: SearchOptions):
+        """Raise RnngError for impossible sizes."""
         o = options
-        sizes = BeamSizes(o.beam, o.fast_track, o.word_beam)
-        return cls(system, sizes, o.sum_all, o.like_reference)
-
-    def __init__(
-        self,
-        system: TransitionSystem,
-        sizes: BeamSizes = BeamSizes(),
-        sum_all: bool = False,
-        like_reference: bool = False,
-    ):
-        """Set sizes and variants; `sum_all` adds up all partial trees of a word, not the word beam alone.
-
-        Raises RnngError for impossible sizes.
-        """
-        if min(sizes.beam, sizes.word_beam) < 1 or sizes.fast_track < 0:
-            raise RnngError(f"{sizes}: beam and word beam from 1 on, fast track from 0 on")
-        self._system, self._sizes = system, sizes
-        self._sum_all, self._like_reference = sum_all, like_reference
+        if min(o.beam, o.word_beam) < 1 or o.fast_track < 0:
+            raise RnngError(
+                f"beam {o.beam}, fast track {o.fast_track}, word beam {o.word_beam}: beam and word beam from 1 on, "
+                "fast track from 0 on"
+            )
+        self._system, self._options = system, options
 
     def read(self, reading: SearchState, word: int | None) -> Search[SearchState]:
         """See `WordSearch`."""
@@ -79,7 +57,7 @@ class BeamSearch(WordSearch):
     def _search(
         self, begun: list[Hypothesis], word: int | None, any_word: bool = False
     ) -> Search[SearchState]:
-        following, reached = begun, _Reached(self._sizes.word_beam)
+        following, reached = begun, _Reached(self._options.word_beam)
         rounds = done = 0
         while following:
             answer = yield ExpansionRequest(following, word, reached.best)
@@ -117,7 +95,7 @@ class BeamSearch(WordSearch):
             if word is not None:
                 scores[:, SHIFT] += answer.word
             goal[:, SHIFT] = True
-            if not self._like_reference:
+            if not self._options.like_reference:
                 # no word can follow, so the action must not take another's place
                 scores[closing] = -np.inf
         return scores, goal, dropped
@@ -130,8 +108,8 @@ class BeamSearch(WordSearch):
         flat = scores.ravel()
         possible = np.flatnonzero(flat > -np.inf)
         order = possible[np.argsort(-flat[possible], kind="stable")]
-        kept, behind = order[: self._sizes.beam], order[self._sizes.beam :]
-        fast = behind[goal.ravel()[behind]][: self._sizes.fast_track]
+        kept, behind = order[: self._options.beam], order[self._options.beam :]
+        fast = behind[goal.ravel()[behind]][: self._options.fast_track]
         return np.concatenate([kept, fast])
 
     def _bound(self, reached: _Reached) -> float:
@@ -140,10 +118,10 @@ class BeamSearch(WordSearch):
         Scores only fall, so the others cannot enter the word beam. If all that reach the word count, a beam of them
         counts first. The published program stops at that number.
         """
-        if self._sum_all or self._like_reference:
-            if len(reached.scores) < self._sizes.beam:
+        if self._options.sum_all or self._options.like_reference:
+            if len(reached.scores) < self._options.beam:
                 return -np.inf
-            if self._like_reference:
+            if self._options.like_reference:
                 return np.inf
         return reached.bound
 
@@ -151,7 +129,7 @@ class BeamSearch(WordSearch):
         beam = reached.best
         scores = np.array([h.score for h in beam])
         summed, before_word = scores, scores - [h.lexical for h in beam]
-        if self._sum_all:
+        if self._options.sum_all:
             summed = np.array(reached.scores)
             before_word = summed - reached.lexical
         return SearchState(

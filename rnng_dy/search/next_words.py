@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from rnng_dy.search.beam import BeamSearch, BeamSizes
+from rnng_dy.search.beam import BeamSearch
 from rnng_dy.search.incremental import Hypothesis, Search, SearchOptions, SearchState, log_sum
 from rnng_dy.search.model import Model
 
 
 def beam_of(model: Model, options: SearchOptions) -> BeamSearch:
     """Return the beam that looks for next words, whichever search reads the words so far."""
-    sizes = BeamSizes(options.beam, options.fast_track, options.word_beam)
-    return BeamSearch(model.transitions, sizes)
+    options = replace(options, sum_all=False, like_reference=False)
+    return BeamSearch(model.transitions, options)
 
 
 def word_probabilities(model: Model, ready: Sequence[Hypothesis]) -> np.ndarray:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
 
 from oracle.brackets import read_tree_lines
-from oracle.errors import ImpossibleError, InputError, RnngError
+from oracle.errors import ImpossibleError, InputError, placed
 from oracle.samples import is_samples_file, read_samples
 from oracle.streams import open_lines, read_lines
 from oracle.treebank import words as words_of
@@ -120,26 +119,17 @@ def trees_to_score(path: str, model, open_vocabulary: bool = False) -> Iterator[
                     path,
                 )
             for s in read_samples(path, stream):
-                with _placed(path, s.line):
+                with placed(path, s.line):
                     actions = tuple(actions_of(s.tree, preterminals=False))
                 words = tuple(words_of(s.tree))
                 yield TreeToScore(s.index, words, actions, tokens=words)
             return
         for i, located in enumerate(read_tree_lines(read_lines(path, stream=stream), path)):
-            with _placed(located.path, located.line):
+            with placed(located.path, located.line):
                 actions = tuple(actions_of(located.tree))
             tokens = tuple(words_of(located.tree))
             unkified, spelling = read_words(model, tokens, open_vocabulary)
             yield TreeToScore(i, tuple(unkified), actions, spelling, tokens)
-
-
-@contextmanager
-def _placed(path: str, line: int) -> Iterator[None]:
-    """Add file and line to the RnngError of a tree."""
-    try:
-        yield
-    except RnngError as error:
-        raise InputError(str(error), path, line) from None
 
 
 def impossible(model, trees: Iterable[TreeToScore]) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
@@ -71,7 +70,7 @@ def content_of(wanted: Wanted, found: Answer, model: ServedModel) -> dict[str, A
         sentences = [_measured(of, model) for of in found]
         return {"model": wanted.model, "sentences": sentences}
     if found and not isinstance(found[0], TreesOf):
-        return {"model": wanted.model, "log_probs": [_finite(log_prob) for log_prob in found]}
+        return {"model": wanted.model, "log_probs": finite(found)}
     return {"model": wanted.model, "sentences": list(map(_trees, found))}
 
 
@@ -131,11 +130,6 @@ def _trees(found: TreesOf) -> dict[str, Any]:
 def _place(item: tuple[Any, float]) -> Sequence[object]:
     bracket = item[0]
     return bracket.start, -bracket.end, bracket.label, bracket.number
-
-
-def _finite(number: float) -> float | None:
-    """Return a number, None for an infinite one, which JSON lacks."""
-    return number if math.isfinite(number) else None
 
 
 def _of_model(model: ServedModel) -> dict[str, Any]:

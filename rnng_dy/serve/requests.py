@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import MISSING, Field, dataclass, fields
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -173,7 +173,7 @@ def read(kind: type[R], content: object, limits: Limits, models: Mapping[str, Se
     if unknown:
         raise BadRequestError(f"no field is called {unknown[0]!r:.40}: {', '.join(known)}")
     values = {name: _checked(known[name], value, limits) for name, value in content.items()}
-    values["model"] = _fitting(kind, values.get("model", ""), models)
+    values["model"] = fitting(values.get("model", ""), names_of(kind, models))
     if values.get("text") and values.get("sentences"):
         raise BadRequestError("give either text or sentences")
     return kind(**values)
@@ -260,16 +260,13 @@ def _token(token: object) -> Token:
     return parts[0] if len(parts) == 1 else (parts[0], parts[1])
 
 
-def _fitting(kind: type[Request], name: str, models: Mapping[str, ServedModel]) -> str:
-    """Return the name of a model that can answer. Raises BadRequestError."""
-    fitting = names_of(kind, models)
-    if not fitting:
+def fitting(name: str, names: Collection[str]) -> str:
+    """Return the name of a model, one of `names`, which can answer; the first by default. Raises BadRequestError."""
+    if not names:
         raise BadRequestError("this server has no model for it")
-    if not name:
-        return fitting[0]
-    if name not in fitting:
-        raise BadRequestError(f"no such model for it: choose one of {', '.join(fitting)}")
-    return name
+    if name and name not in names:
+        raise BadRequestError(f"no such model for it: choose one of {', '.join(names)}")
+    return name or next(iter(names))
 
 
 def names_of(kind: type[Request], models: Mapping[str, ServedModel]) -> list[str]:

@@ -18,7 +18,7 @@ from rnng_dy.drawing.pages import parts
 from rnng_dy.serve.answers import Answer
 from rnng_dy.serve.batching import Queue
 from rnng_dy.serve.guard import REFUSALS, answer, refusal
-from rnng_dy.serve.requests import BadRequestError, Limits, R, ServedModel, read_query
+from rnng_dy.serve.requests import Limits, R, ServedModel, fitting, read_query
 from rnng_dy.serve.requests import Request as Wanted
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -67,17 +67,13 @@ class View:
 
         `more_of` returns fields that the address does not have. Raises BadRequestError.
         """
-        self.query["model"] = self.query["model"] or next(iter(names), "")
+        self.query["model"] = fitting(self.query["model"], names)
         chosen = dict.fromkeys([self.query["model"], self.query.get("other", "")])
         limits, models = self.server.limits, self.server.models
         asked = []
         for name in filter(None, chosen):
-            if name not in names:
-                raise BadRequestError(f"no such model for it: choose one of {', '.join(names)}")
-            more = {**more_of(models[name]), "model": name}
+            more = {**more_of(models[fitting(name, names)]), "model": name}
             asked.append(read_query(kind, self.query, limits, models, **more))
-        if not asked:
-            raise BadRequestError("this server has no model for it")
         return asked
 
     def html(self, page: str, **shown: Any) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from oracle.errors import InputError, RnngError
+from oracle.errors import InputError, RnngError, placed
 from oracle.sentences import SourceSentence, read_sentence, read_sentences
 from oracle.streams import WHITE_SPACE, open_input, require_utf8
 from rnng_dy.text.segmenter import Segmenter, TextSentence
@@ -199,12 +199,10 @@ class SentenceReader:
         """Return a sentence with tags and ids. Raises InputError if the model needs tags and there are none."""
         if not (sentence.tokens and self._is_parser):
             return NumberedSentence(index, sentence)
-        try:
+        with placed(self._source.path, sentence.line):
             if self.known_tags is not None:
                 sentence = self._tagged(sentence)
             ids = self._model.encode(sentence.tokens, sentence.tags, sentence.unkified)
-        except RnngError as error:
-            raise InputError(str(error), self._source.path, sentence.line) from None
         return NumberedSentence(index, sentence, ids)
 
     def _tagged(self, sentence: SourceSentence) -> SourceSentence:

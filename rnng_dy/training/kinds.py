@@ -12,7 +12,7 @@ from clusters import brown, files
 from oracle.blocks import OracleSentence
 from oracle.encoded import EncodedOracle
 from oracle.encoding import encoded
-from oracle.errors import InputError, RnngError
+from oracle.errors import InputError, RnngError, placed
 from oracle.regular_files import read_regular
 from oracle.streams import open_output
 from oracle.unknown import infer_unknown_words
@@ -136,10 +136,8 @@ class WordsTraining:
         """Return the model's evaluation and the functions that write into its folder."""
         of_kind = GeneratorEvaluation if self._kind.has_trees else LanguageModelEvaluation
         evaluation = of_kind(model, data.dev)
-        try:
+        with placed(data.dev_source):
             require_transitions(model, sorted({sentence.transitions for sentence in data.dev}))
-        except RnngError as error:
-            raise InputError(str(error), data.dev_source) from None
         for line, reason in evaluation.impossible.items():
             self._listener.warn(f"{data.dev_path}:{line}: left out: {reason}")
         if not evaluation.examples:
@@ -159,10 +157,8 @@ class WordsTraining:
             )
         oracle = encoded(data.train)
         counts = zip(oracle.symbols.words, oracle.counts("tokens").tolist(), strict=True)
-        try:
+        with placed(data.source):
             model.spelling = spelling_of(model, {word: count for word, count in counts if count})
-        except RnngError as error:
-            raise InputError(str(error), data.source) from None
 
     def _made_clusters(self) -> list[files.ClusteredWord]:
         """Make Brown clusters of the training oracle, as `rnng-dy clusters` does."""

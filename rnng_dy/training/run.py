@@ -11,7 +11,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from oracle.errors import InputError, RnngError
+from oracle.errors import InputError, RnngError, placed
 from oracle.training_data import PARTS, evenly_spaced
 from rnng_dy import checkpoint, engine, registry
 from rnng_dy.drawing.training_page import training_page
@@ -235,7 +235,7 @@ class Training:
     def _continued(self, base: Any, data: TrainingData) -> Any:
         """Return the model of --init, with the symbols that --extend adds."""
         init, extends = self.options.init, self.options.extend
-        try:
+        with placed(data.source):
             if symbols := str(unseen(base, data.train)):
                 if not extends:
                     raise RnngError(
@@ -243,17 +243,13 @@ class Training:
                     )
                 self._listener.say(f"{init}: adding {symbols}")
             return extended(base, data.train, self.settings.seed) if extends else base
-        except RnngError as error:
-            raise InputError(str(error), data.source) from None
 
     def _examples(self, model: Any, data: TrainingData) -> Examples:
         """Return the training examples. Raises InputError if there are none, or for another transition system."""
         world, jobs = self.options.world, self.settings.jobs
         prepare_process(world.here if world else jobs, engine.device())
-        try:
+        with placed(data.source):
             require_transitions(model, data.train.symbols.systems)
-        except RnngError as error:
-            raise InputError(str(error), data.source) from None
         examples, self._impossible = examples_of(model, data.train)
         if not examples:
             reason = next(iter(self._impossible.values()))

@@ -14,7 +14,7 @@ import scripts.script_start  # noqa: F401
 from oracle.training_data import evenly_spaced
 from rnng_dy.cli.tree_formats import BESIDE
 from rnng_dy.evaluation.evalb import Scores, SentenceScore
-from rnng_dy.evaluation.evalb_files import TreeLines, read_one_per_line, scored_lines
+from rnng_dy.evaluation.evalb_files import score_files
 from rnng_dy.evaluation.perplexity import likelihood
 from rnng_dy.search.importance import read_sampled
 from scripts.english.commands import check_folder, make
@@ -120,8 +120,7 @@ def decode(name: str) -> None:
 
 def scores(gold: str, system: str, gold_tags: bool = True) -> tuple[SentenceScore, ...]:
     """Return the score of each tree of a system's file."""
-    golds, systems = (TreeLines(path, read_one_per_line(path)) for path in (gold, system))
-    return tuple(line.score for line in scored_lines(golds, systems, gold_tags=gold_tags))
+    return score_files(gold, system, gold_tags=gold_tags).per_sentence
 
 
 if __name__ == "__main__":

@@ -112,7 +112,7 @@ def brackets(tree: Tree, spans: Sequence[Span]) -> Counter[tuple[str, int, int]]
     kept = [spans[int(word)] for word in sentence.words]
     return Counter(
         ("ADVP" if COLLINS.same_label(label, "ADVP") else label, kept[begin][0], kept[end - 1][1])
-        for label, begin, end in sentence.counted_brackets(COLLINS)
+        for label, begin, end in sentence.counted_brackets(COLLINS).values()
     )
 
 

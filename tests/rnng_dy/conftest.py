@@ -19,9 +19,9 @@ from oracle.unknown import UnknownWords, known_words
 from rnng_dy.engine import dy
 from rnng_dy.language_model import GenerativeModel
 from rnng_dy.models.discriminative import ParserSizes
-from rnng_dy.models.generative import GeneratorSizes
 from rnng_dy.parser import DiscriminativeParser
 from rnng_dy.search.model import Derived
+from rnng_dy.sizes import Sizes
 from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary
 
 TINY = Path(oracle.__file__).parent / "data" / "tiny.trees"
@@ -62,7 +62,7 @@ def simple_clusters(sentences, classes=7):
 
 
 PARSER_SIZES = ParserSizes(layers=2, lstm_input=10, hidden=8, action=5, word=7, tag=4)
-GENERATOR_SIZES = GeneratorSizes(layers=2, lstm_input=9, hidden=8, action=5)
+GENERATOR_SIZES = Sizes(layers=2, lstm_input=9, hidden=8, action=5)
 
 
 def make_parser(sentences, composition="corrected", seed=1, tags=True, vectors=None, state="full"):

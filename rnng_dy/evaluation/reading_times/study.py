@@ -240,11 +240,8 @@ def _codes(values: Sequence[object] | np.ndarray) -> np.ndarray:
     return np.array([numbers.setdefault(value, len(numbers)) for value in values])
 
 
-def binned(
-    bits: np.ndarray, times: np.ndarray, bins: int = 20
-) -> Iterator[tuple[float, float, float]]:
-    """Yield of equally large parts, ordered by surprisal, mean surprisal, mean time and its standard error."""
+def binned(bits: np.ndarray, times: np.ndarray, bins: int = 20) -> Iterator[tuple[float, float]]:
+    """Yield the mean surprisal and mean time of equally large parts, ordered by surprisal."""
     order = np.argsort(bits, kind="stable")
     for part in np.array_split(order, min(bins, max(1, len(order) // 2))):
-        spread = times[part].std(ddof=1) / np.sqrt(len(part)) if len(part) > 1 else 0.0
-        yield float(bits[part].mean()), float(times[part].mean()), float(spread)
+        yield float(bits[part].mean()), float(times[part].mean())

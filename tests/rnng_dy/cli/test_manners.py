@@ -102,12 +102,12 @@ def test_what_takes_files_says_so(names):
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ("train generative --composition gold", "none of corrected, buggy"),
+        ("train generative --composition gold", "not one of 'corrected', 'buggy'"),
         ("train generative --preset quik", "'paper', 'fast'"),
         ("prepare --from nltk --sections wsj", "no number or range such as 2-21"),
         ("prepare --from wsj", "'ptb', 'ctb', 'nltk', 'icepahc', 'trees'"),
         ("prepare --from trees --encoding klingon some.trees", "try utf-8, gb18030"),
-        ("oracle --transitions up", "none of top-down"),
+        ("oracle --transitions up", "not one of 'top-down'"),
         ("oracle --unk berkley", "'berkeley', 'berkeley-unicode', 'single'"),
         ("reproduce nltk -o out --tags silver", "jackknife, gold, none nor three files"),
         ("reproduce nltk --stages trian", "data, train, infer, search, baselines, report"),

@@ -17,9 +17,8 @@ from oracle.brackets import read_trees
 from oracle.streams import open_output
 from oracle.transitions import SYSTEMS, TopDown
 from rnng_dy import DiscriminativeParser, GenerativeModel, checkpoint, engine, registry
-from rnng_dy.models.generative import GeneratorSizes
 from rnng_dy.settings import option_name
-from rnng_dy.sizes import ParserSizes
+from rnng_dy.sizes import ParserSizes, Sizes
 from rnng_dy.training.presets import FITS, NAMES, Fit, Settings, saved_settings, settings_for
 from tests.commands import invoke
 
@@ -195,7 +194,7 @@ def test_quick_models_are_small_unless_sizes_are_given(data, monkeypatch):
     quick = [*GENERATOR, "--preset", "quick", "--epochs", "1", "--jobs", "1"]
     invoke(*quick, "--model", "small")
     assert asdict(GenerativeModel.load("small").sizes) == {
-        **asdict(GeneratorSizes()),
+        **asdict(Sizes()),
         **FITS["quick", "generative"].sizes,
     }
     invoke(*quick, "--model", "smaller", "--hidden", "8")
@@ -511,12 +510,12 @@ def test_an_oracle_of_other_transitions_than_the_models_is_named(data):
 
 def test_an_unknown_system_or_composition_is_refused_with_those_that_there_are(data):
     for option, known in (
-        ("--transitions", "top-down, in-order"),
-        ("--composition", "corrected, buggy"),
-        ("--state", "full, stack, no-stack, no-history, no-buffer"),
+        ("--transitions", "'top-down', 'in-order'"),
+        ("--composition", "'corrected', 'buggy'"),
+        ("--state", "'full', 'stack', 'no-stack', 'no-history', 'no-buffer'"),
     ):
         result = invoke(*PARSER, *SMALL, option, "sideways", code=2)
-        assert f"'sideways' is none of {known}" in result.stderr
+        assert f"'sideways' is not one of {known}" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,7 @@ def test_gated_attention_is_known_by_its_shapes_and_the_state_is_taken_as_said(
         ("stack", ["--composition", "gated-attention"], "those of no gated attention"),
         ("stack", ["--state", "no-buffer"], "a generative model has one of full, stack, no-stack"),
         ("stack", ["--state", "history"], "the original has no state history"),
-        ("stack", ["--state", "half"], "'half' is none of full, stack"),
+        ("stack", ["--state", "half"], "'half' is not one of 'full', 'stack'"),
     ],
 )
 def test_composition_and_state_that_cannot_be_are_refused(

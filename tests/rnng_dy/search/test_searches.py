@@ -12,7 +12,7 @@ from oracle.blocks import read_oracle
 from oracle.errors import RnngError
 from rnng_dy.engine import dy
 from rnng_dy.interop.clab import import_generator
-from rnng_dy.search.beam import BeamSearch, BeamSizes
+from rnng_dy.search.beam import BeamSearch
 from rnng_dy.search.incremental import search_sentence
 from rnng_dy.search.particles import ParticleFilter
 from rnng_dy.search.scoring import joint_log_probs
@@ -216,7 +216,7 @@ def test_a_beam_drops_only_partial_trees_that_cannot_enter_the_word_beam():
     model = make_tiny_generator("corrected", max_open=4)
     done, analyses = [], []
     for kind in (BeamSearch, Patient):
-        search = kind(model.transitions, BeamSizes(20, 1, word_beam=2))
+        search = kind(model.transitions, SearchOptions(beam=20, fast_track=1, word_beam=2))
         readings = read_with(search, model)
         done.append(sum(after.actions for _, after in readings))
         analyses.append([[h.action_ids() for h in after.hypotheses] for _, after in readings])

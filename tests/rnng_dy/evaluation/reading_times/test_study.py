@@ -298,7 +298,4 @@ def test_a_constant_predictor_is_named(made):
 
 def test_bins_are_equally_large_and_have_their_means():
     bits, times = np.array([4.0, 1.0, 3.0, 2.0]), np.array([40.0, 10.0, 34.0, 20.0])
-    assert [*binned(bits, times, 2)] == [
-        (1.5, 15.0, pytest.approx(5.0)),
-        (3.5, 37.0, pytest.approx(3.0)),
-    ]
+    assert [*binned(bits, times, 2)] == [(1.5, 15.0), (3.5, 37.0)]
