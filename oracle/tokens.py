@@ -45,7 +45,9 @@ def split_tokens(
     if all(isinstance(token, str) for token in given):
         return _checked(given), None
     if not all(isinstance(token, tuple) and len(token) == 2 for token in given):
-        raise RnngError("all tokens are words, or all are (word, tag) pairs")
+        raise RnngError(
+            "all tokens are words, or all are (word, tag) pairs; several sentences are a list of lists"
+        )
     return _checked([word for word, _ in given]), _checked([tag for _, tag in given])
 
 

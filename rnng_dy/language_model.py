@@ -60,12 +60,16 @@ class GenerativeModel(GeneratorNetwork, ParserI):
 
     # use
 
-    def log_prob(self, tree: nltk.Tree, open_vocabulary: bool = False) -> float:
+    def log_prob(
+        self, tree: nltk.Tree, open_vocabulary: bool = False, preterminals: bool | None = None
+    ) -> float:
         """Return log p(words, tree) in nats; unknown words count as their classes of unknown words.
 
         Args:
             tree: A tree; its POS tags do not matter.
             open_vocabulary: Whether unknown words count as strings, whose spelling has a probability.
+            preterminals: Whether words have POS tags above them; None detects it, and takes (S (NP He) (VP ran)) for a
+                tree with the tags NP and VP.
 
         Returns:
             The log probability; -inf if the model lacks a nonterminal or a class of unknown words, or if the transition
@@ -77,7 +81,7 @@ class GenerativeModel(GeneratorNetwork, ParserI):
         tokens, _ = split_tokens(words_of(tree))
         unkified, spelling = read_words(self, tokens, open_vocabulary)
         try:
-            example = self.encode(unkified, self.transitions.actions_of(tree))
+            example = self.encode(unkified, self.transitions.actions_of(tree, preterminals))
         except ImpossibleError:
             return float("-inf")
         return float(joint_log_probs(self, example.words, [example.actions])[0]) + spelling
@@ -144,6 +148,7 @@ class GenerativeModel(GeneratorNetwork, ParserI):
         sentences: Sequence[Sequence[str]] | str,
         options: SearchOptions = DEFAULT_OPTIONS,
         open_vocabulary: bool = False,
+        end: bool = False,
     ) -> list[list[WordRecord]]:
         """Measure the surprisals of several sentences, which is faster than one at a time.
 
@@ -151,11 +156,12 @@ class GenerativeModel(GeneratorNetwork, ParserI):
             sentences: Running text, or a list of lists of words.
             options: The search.
             open_vocabulary: See `surprisals`.
+            end: See `surprisals`.
 
         Returns:
             A list of `WordRecord` per sentence.
         """
-        return self._records(self.tokens_of(sentences), options, False, open_vocabulary)
+        return self._records(self.tokens_of(sentences), options, end, open_vocabulary)
 
     def _records(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar, cast, overload
@@ -114,6 +114,9 @@ class Model:
         Raises:
             RnngError: A token is invalid, or the model gives no trees.
         """
+        if isinstance(text, Iterable) and not isinstance(text, Set):
+            # such as a column of a table, or a generator
+            text = text if isinstance(text, Sequence) else list(text)
         several = isinstance(text, str)
         if isinstance(text, Sequence) and not several:
             several = any(isinstance(item, list) for item in text)

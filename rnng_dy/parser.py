@@ -208,17 +208,19 @@ class DiscriminativeParser(ParserNetwork, ParserI):
         return [(self.tree_of(ids, words, tags), log_q) for ids, log_q in drawn]
 
     @one_graph
-    def log_prob(self, tree: nltk.Tree) -> float:
+    def log_prob(self, tree: nltk.Tree, preterminals: bool | None = None) -> float:
         """Return log q(tree | its words) in nats.
 
         Args:
             tree: A tree; the parser reads its POS tags if it reads tags.
+            preterminals: Whether words have POS tags above them; None detects it, and takes (S (NP He) (VP ran)) for a
+                tree with the tags NP and VP.
 
         Returns:
             The log probability; -inf if a nonterminal is unknown or the transition system cannot derive the tree.
         """
         try:
-            example = self.example_of(tree)
+            example = self.example_of(tree, preterminals)
         except ImpossibleError:
             return float("-inf")
         dy.renew_cg(derivatives=False)

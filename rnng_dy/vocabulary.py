@@ -12,7 +12,7 @@ from clusters.files import ClusteredWord
 from oracle.blocks import OracleSentence
 from oracle.encoding import encoded
 from oracle.errors import RnngError, UnseenSymbolError
-from oracle.unknown import UnknownWords, infer_unknown_words, lower
+from oracle.unknown import CLASSES, UnknownWords, infer_unknown_words, lower
 
 UNK = "UNK"
 SENTENCE_START = "<s>"
@@ -198,7 +198,7 @@ class GeneratorVocabulary:
 
     def unkify(self, tokens: Iterable[str]) -> list[str]:
         """Return tokens with classes of unknown words instead of words that the model lacks; classes stay unchanged."""
-        return [w if w in self.ids else self.unknown.word_class(w) for w in tokens]
+        return [w if w in self.ids or w in CLASSES else self.unknown.word_class(w) for w in tokens]
 
     def word_ids(self, unkified: Iterable[str]) -> list[int]:
         """Return the ids of words after unkifying. Raises UnseenSymbolError: such a sentence has p = 0."""

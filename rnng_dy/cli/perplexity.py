@@ -125,7 +125,9 @@ def perplexity(
         with_words = iter(sentences)
         # samples number the sentences with the empty lines among them
         numbered = [next(with_words) if s.tokens else s for s in read]
-        found = marginals.sampled_marginals(samples, likelihoods, numbered, source.path)
+        found = marginals.sampled_marginals(
+            samples, likelihoods, numbered, source.path, model.vocabulary.unkify
+        )
         sampled = [log_p for log_p, s in zip(found.log_ps, read, strict=True) if s.tokens]
         if found.other_words:
             other, of_model = found.other_words[0]

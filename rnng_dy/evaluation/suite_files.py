@@ -95,7 +95,9 @@ def _row(tokenize: Tokenize, path: str, line: int, text: str) -> Item:
     columns = text.rstrip("\r\n").split("\t")
     if len(columns) != 2:
         raise InputError(
-            f"{len(columns)} columns, not two sentences with a tab between them", path, line
+            f"{len(columns)} columns, not two sentences with a tab between them; a table of stimuli needs --prediction",
+            path,
+            line,
         )
     return _pair(tokenize, path, line, *columns)
 

@@ -19,7 +19,7 @@ from oracle.lazy import nltk
 from oracle.samples import Sample, format_sample, read_scored_samples
 from oracle.treebank import NO_TAG, with_words, words
 from rnng_dy.evaluation.perplexity import likelihood
-from rnng_dy.search.posterior import combined, log_probs, posterior
+from rnng_dy.search.posterior import combined, log_probs, posterior, proposal
 
 SAMPLE_COUNTS = (1, 2, 5, 10, 20, 50, 100)
 
@@ -38,7 +38,7 @@ class Estimate:
     """Monte-Carlo standard error of log p(x) (delta method)."""
 
 
-def estimate(log_q: Sequence[float], log_p: Sequence[float]) -> Estimate:
+def estimate(log_q: Iterable[float], log_p: Iterable[float]) -> Estimate:
     """Estimate log p(x) as log (1/N) sum_i p_i / q_i from samples y_i of q; repeated samples count each time.
 
     Args:
@@ -46,16 +46,17 @@ def estimate(log_q: Sequence[float], log_p: Sequence[float]) -> Estimate:
         log_p: Joint log probability in nats of each sample.
 
     Raises:
-        RnngError: There are no samples, the numbers of log q and log p differ, or a number is not a log probability.
+        RnngError: There are no samples, the numbers of log q and log p differ, a number is not a log probability, or a
+            sample has q = 0.
 
     Examples:
         >>> round(estimate([math.log(0.5)] * 2, [math.log(0.1), math.log(0.3)]).log_marginal, 6)
         -0.916291
     """
-    if not log_q or len(log_q) != len(log_p):
-        raise RnngError(f"{len(log_q)} proposal and {len(log_p)} joint log probabilities")
-    joint = log_probs(log_p)
-    log_weights = joint - log_probs(log_q)
+    proposed, joint = proposal(log_q), log_probs(log_p)
+    if not len(proposed) or len(proposed) != len(joint):
+        raise RnngError(f"{len(proposed)} proposal and {len(joint)} joint log probabilities")
+    log_weights = joint - proposed
     best = int(np.argmax(joint))
     top = log_weights.max()
     if top == -math.inf:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -82,9 +82,13 @@ class SampledMarginals(NamedTuple):
 
 
 def sampled_marginals(
-    samples: str, likelihoods: str, sentences: Sequence[OracleSentence], source: str
+    samples: str,
+    likelihoods: str,
+    sentences: Sequence[OracleSentence],
+    source: str,
+    unkify: Callable[[Sequence[str]], Sequence[str]],
 ) -> SampledMarginals:
-    """Return the estimates for sentences whose `unkified` words are as the model reads them.
+    """Return the estimates for sentences whose `unkified` words are as the model reads them; `unkify` is the model's.
 
     Raises InputError if samples belong to other sentences.
     """
@@ -92,7 +96,7 @@ def sampled_marginals(
     for of_sentence in read_sampled(samples, likelihoods):
         best, _ = of_sentence.best()
         require_fit(best, sentences, samples, source)
-        pairs = zip(words(best.tree), sentences[best.index].unkified, strict=True)
+        pairs = zip(unkify(words(best.tree)), sentences[best.index].unkified, strict=True)
         if other := next((pair for pair in pairs if pair[0] != pair[1]), None):
             found.other_words.append(other)
         else:

@@ -117,7 +117,7 @@ def posterior(
 
     Raises:
         RnngError: There is no sample with p > 0, the samples are of different sentences, `log_joint` has another
-            length, or a number is not a log probability.
+            length, a number is not a log probability, or a sample has q = 0.
 
     >>> trees = [nltk.Tree.fromstring(t) for t in ("(S (NP a b) c)", "(S a (NP b c))", "(S (NP a b) c)")]
     >>> found = posterior([(tree, math.log(0.5)) for tree in trees])
@@ -127,7 +127,7 @@ def posterior(
     (S (NP a b) c)
     """
     samples = list(samples)
-    trees, log_q = [tree for tree, _ in samples], log_probs([q for _, q in samples])
+    trees, log_q = [tree for tree, _ in samples], proposal([q for _, q in samples])
     sentences = {tuple(words(tree)) for tree in trees}
     if len(sentences) > 1:
         raise RnngError("the samples are trees of different sentences")
@@ -155,7 +155,9 @@ def posterior(
             depths[bracket] += share * depth
     depths = {bracket: depths[bracket] / p for bracket, p in probabilities.items()}
     its_tags = tuple(tags(trees[0])) if tagged else None
-    return Posterior(sentences.pop(), its_tags, dict(probabilities), depths, entropy)
+    # sums of shares may be above 1 by rounding
+    probabilities = {bracket: min(p, 1.0) for bracket, p in probabilities.items()}
+    return Posterior(sentences.pop(), its_tags, probabilities, depths, entropy)
 
 
 def log_probs(numbers: Iterable[float]) -> np.ndarray:
@@ -165,6 +167,14 @@ def log_probs(numbers: Iterable[float]) -> np.ndarray:
         if not isinstance(number, (int, float, np.number)) or not number < math.inf:
             raise RnngError(f"{number!r} is no log probability")
     return np.array(numbers, np.float64)
+
+
+def proposal(log_q: Iterable[float]) -> np.ndarray:
+    """Return the log q of samples as an array. Raises RnngError as `log_probs` does, and for q = 0."""
+    found = log_probs(log_q)
+    if found.min(initial=0.0) == -math.inf:
+        raise RnngError("a sample has q = 0, so it cannot have been drawn")
+    return found
 
 
 def combined(log_q: Sequence[float], log_joint: Sequence[float], weight: float) -> np.ndarray:

@@ -103,10 +103,10 @@ class TreeToScore(NamedTuple):
 
 
 def trees_to_score(path: str, model, open_vocabulary: bool = False) -> Iterator[TreeToScore]:
-    """Yield the trees of a samples file (words unchanged) or of a tree file (unknown words become classes).
+    """Yield the trees of a file of samples or trees, whose unknown words become classes.
 
-    With an open vocabulary the words count as strings. Raises InputError, with the line, for a tree that has no
-    actions, and for a samples file with an open vocabulary.
+    With an open vocabulary the words of trees count as strings. Raises InputError, with the line, for a tree that has
+    no actions, and for a samples file with an open vocabulary.
     """
     actions_of = model.transitions.actions_of
     # opened once, because a pipe cannot be read again
@@ -121,8 +121,9 @@ def trees_to_score(path: str, model, open_vocabulary: bool = False) -> Iterator[
             for s in read_samples(path, stream):
                 with placed(path, s.line):
                     actions = tuple(actions_of(s.tree, preterminals=False))
-                words = tuple(words_of(s.tree))
-                yield TreeToScore(s.index, words, actions, tokens=words)
+                tokens = tuple(words_of(s.tree))
+                unkified, _ = read_words(model, tokens, open_vocabulary=False)
+                yield TreeToScore(s.index, tuple(unkified), actions, tokens=tokens)
             return
         for i, located in enumerate(read_tree_lines(read_lines(path, stream=stream), path)):
             with placed(located.path, located.line):

@@ -98,7 +98,12 @@ class Training:
 
     @property
     def best(self) -> dict[str, object]:
-        """Return the best score so far, and the number of training sentences before it."""
+        """Return the best score so far, and the number of training sentences before it.
+
+        Raises RnngError before the first record.
+        """
+        if not hasattr(self, "_loop"):
+            raise RnngError("the training has not begun: iterate over it")
         state = self._loop.state
         return {"best": state.best, "sentences": state.best_sentences}
 

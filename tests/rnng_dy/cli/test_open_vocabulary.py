@@ -310,7 +310,9 @@ def test_other_classes_in_the_oracle_are_reported(folder):
     assert "sentences=7 of 8" in said.stdout
     props = (folder / "props").read_text().splitlines(True)
     word = parse_line(props[7].split(" ||| ")[2]).leaves()[0]
-    (folder / "props").write_text("".join([*props[:7], props[7].replace(f" {word}", " UNK-Q")]))
+    (folder / "props").write_text(
+        "".join([*props[:7], props[7].replace(f" {word}", " UNK-CAPS-NUM")])
+    )
     said = invoke(*rerank)
     assert "p = 0, the samples have other classes for its unknown words" in said.stderr
     assert "sentences=6 of 8" in said.stdout

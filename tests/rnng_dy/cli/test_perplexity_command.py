@@ -162,10 +162,10 @@ def test_importance_sampling_stands_beside_it(folder):
     assert "p > 0 by search and samples: 2 sentences" in perplexity(*given).stdout
     # the probability of other words is no estimate for the sentence
     word = sampled[1].samples[0][0].tree.leaves()[0]
-    (folder / "props").write_text("".join(lines[5:15]).replace(f" {word}", " UNK-Q"))
+    (folder / "props").write_text("".join(lines[5:15]).replace(f" {word}", " UNK-CAPS-NUM"))
     result = perplexity(*given)
     assert (
-        f"left out, whose samples have other words than the generative model reads, such as UNK-Q for {word}"
+        f"left out, whose samples have other words than the generative model reads, such as UNK-CAPS-NUM for {word}"
         in result.stderr
     )
     assert "p > 0 by search and samples: 1 sentences" in result.stdout

@@ -33,3 +33,14 @@ def test_what_does_not_fit_into_memory_has_p_0_and_is_named(generator, tmp_path,
     # the words of the first sentence are not counted
     count = f"1 of {lengths[-1]}, zorbed (1)\n"
     assert f"words outside the model's vocabulary: {count}" in result.stderr
+
+
+def test_words_of_samples_that_only_the_parser_knows_are_their_classes(generator, tmp_path):
+    generator.save(tmp_path / "m")
+    class_, known = (word for word in ("UNK-LC", "the") if word in generator.vocabulary.ids)
+    trees = [f"0 ||| -1 ||| (S {word} {known})" for word in ("zork", class_)]
+    (tmp_path / "t.props").write_text("\n".join(trees) + "\n")
+    result = invoke("score", "--model", tmp_path / "m", tmp_path / "t.props")
+    first, second = result.stdout.splitlines()
+    assert first == second != "2\tinf"
+    assert "words outside the model's vocabulary: 1 of 2, zork (1)" in result.stderr

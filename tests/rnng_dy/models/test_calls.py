@@ -21,6 +21,7 @@ from tests.commands import PYTHON, run
 from ..conftest import make_parser
 
 TEXT = "It slept. The dog saw (and heard) it!"
+SMALL = SearchOptions(beam=8, fast_track=2, word_beam=3)
 SENTENCES = [
     ["It", "slept", "."],
     ["The", "dog", "saw", "-LRB-", "and", "heard", "-RRB-", "it", "!"],
@@ -53,6 +54,19 @@ def generator(generator, monkeypatch):
         lambda self, tokens: [self.words.symbols[1]] * len([*tokens]),
     )
     return generator
+
+
+def test_surprisals_of_several_sentences_may_include_their_ends(generator):
+    several = generator.surprisals_of(SENTENCES, SMALL, end=True)
+    assert several == [generator.surprisals(of, SMALL, end=True) for of in SENTENCES]
+    assert [of[-1].token for of in several] == [None, None]
+
+
+def test_constituents_of_one_word_are_no_tags_if_one_says_so(parser, generator):
+    tree = nltk.Tree.fromstring("(S (NP the) (NP time))")
+    for model in (parser, generator):
+        assert model.log_prob(tree, preterminals=True) == model.log_prob(tree)
+        assert model.log_prob(tree, preterminals=False) != model.log_prob(tree)
 
 
 def test_a_parser_gives_a_tree_for_each_sentence_of_a_text(parser):
@@ -194,10 +208,11 @@ def test_tokens_that_are_none_are_refused_everywhere(parser, generator, lm, toke
         KneserNey([["a"]], []).surprisals_of([tokens])
 
 
-def test_sentences_may_come_from_an_iterator(generator, lm):
-    options = SearchOptions(beam=8, fast_track=2, word_beam=3)
-    assert generator.surprisals_of(iter(SENTENCES), options) == generator.surprisals_of(
-        SENTENCES, options
+def test_sentences_may_come_from_an_iterator(parser, generator, lm):
+    assert parser(iter(SENTENCES)) == parser(SENTENCES) == parser(TEXT)
+    assert parser(iter(SENTENCES[0])) == parser(SENTENCES[0])
+    assert generator.surprisals_of(iter(SENTENCES), SMALL) == generator.surprisals_of(
+        SENTENCES, SMALL
     )
     assert len(lm.surprisals_of(iter(SENTENCES))) == len(SENTENCES)
 
@@ -251,7 +266,7 @@ def test_brackets_are_read_and_written_as_commands_do(parser, generator, lm):
 
 
 def test_surprisals_of_a_text_are_those_of_its_sentences(generator):
-    options = SearchOptions(beam=8, fast_track=2, word_beam=3)
+    options = SMALL
     of_text = generator.surprisals_of(TEXT, options)
     assert [[record.token for record in of] for of in of_text] == SENTENCES
     alone = generator.surprisals(SENTENCES[0], options)

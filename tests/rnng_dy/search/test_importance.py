@@ -45,6 +45,17 @@ def test_trees_without_probability():
     assert mixed.best == 1
 
 
+def test_log_probabilities_may_come_from_arrays_and_iterators():
+    expected = estimate([-1.0, -2.0], [-3.0, -4.0])
+    assert estimate(np.array([-1.0, -2.0]), np.array([-3.0, -4.0])) == expected
+    assert estimate(iter([-1.0, -2.0]), iter([-3.0, -4.0])) == expected
+
+
+def test_a_sample_has_a_probability_by_its_proposal():
+    with pytest.raises(ValueError, match="q = 0"):
+        estimate([-math.inf, -2.0], [-1.0, -2.0])
+
+
 @pytest.mark.parametrize(("log_q", "log_p"), [([], []), ([-1.0], [-1.0, -2.0])])
 def test_samples_and_likelihoods_must_match(log_q, log_p):
     with pytest.raises(ValueError, match="proposal"):

@@ -210,6 +210,18 @@ def test_long_sentences_do_not_recurse():
     assert format_tree(posterior(samples(deep, deep)).decode()) == deep
 
 
+def test_probabilities_are_at_most_1():
+    tree = nltk.Tree.fromstring("(S a b)")
+    for n in range(1, 101):
+        assert posterior([(tree, -1.0)] * n).probability("S", 0, 2) <= 1
+
+
+def test_a_sample_has_a_probability_by_its_proposal():
+    tree = nltk.Tree.fromstring("(S a b)")
+    with pytest.raises(RnngError, match="q = 0"):
+        posterior([(tree, -math.inf), (tree, -1.0)])
+
+
 def test_samples_without_probability_are_refused():
     with pytest.raises(RnngError, match="p > 0"):
         posterior([])

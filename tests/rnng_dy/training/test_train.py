@@ -92,6 +92,8 @@ def test_a_loop_that_is_left_can_be_resumed_to_the_same_numbers():
     rnng_dy.train("lstm-lm", "t.trees", hold_out=0.2, folder="straight", **SMALL)
     left = {"hold_out": 0.2, "folder": "left", "report_every": 5, **SMALL}
     training = rnng_dy.Training("lstm-lm", "t.trees", **left)
+    with pytest.raises(RnngError, match="the training has not begun"):
+        _ = training.best
     for record in training:
         if record["sentences"] >= 7:
             break
