@@ -13,6 +13,7 @@ import numpy as np
 
 from oracle.blocks import begins_oracle, read_oracle_lines
 from oracle.brackets import read_tree_lines
+from oracle.errors import InputError
 from oracle.streams import open_lines, read_lines
 from oracle.treebank import is_preterminal, words
 from oracle.unknown import UnknownWords
@@ -39,7 +40,10 @@ def open_corpus(
     with open_lines(path) as stream:
         begin = _lines_up_to_text(stream)
         lines = chain(begin, stream)
-        format = format or _format_of(begin[-1] if begin else b"")
+        first = begin[-1] if begin else b""
+        if b"\0" in first:
+            raise InputError("no text: give a file of text in UTF-8, trees, or an oracle", path)
+        format = format or _format_of(first)
         if format == "text":
             yield _text(lines, on_bytes)
         elif format == "trees":

@@ -6,8 +6,8 @@ import os
 import resource
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+
+from rnng_dy.interrupts import ending_at_once
 
 ADDRESS_SPACE = 1 << 29
 """Bytes of address space that loading all libraries takes."""
@@ -36,12 +36,12 @@ def _run() -> None:
     """Run the command; ignore Ctrl-C once its exit code is decided."""
     try:
         _require_address_space()
-        with _ending_at_once():
+        with ending_at_once():
             from rnng_dy.cli import errors_reported, load_command
             from rnng_dy.cli import main as command
 
         with errors_reported():
-            with _ending_at_once():
+            with ending_at_once():
                 load_command(*sys.argv[1:2])
             command()
     finally:
@@ -56,17 +56,6 @@ def _require_address_space() -> None:
         message = f"this process may have {allowed >> 20} MB of memory (ulimit -v): it needs {ADDRESS_SPACE >> 20}"
         print(f"Error: {message}", file=sys.stderr)
         sys.exit(2)
-
-
-@contextmanager
-def _ending_at_once() -> Iterator[None]:
-    """Let Ctrl-C end the process at once: an exception would be lost in the destructors of modules."""
-    raises = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if raises:
-        signal.signal(signal.SIGINT, lambda number, frame: os._exit(130))
-    yield
-    if raises:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from oracle.archives import MANIFEST
-from oracle.errors import InputError, RnngError
+from oracle.errors import InputError, RnngError, placed
 from oracle.regular_files import Member, read_regular
 from oracle.streams import from_json, replacing
 from rnng_dy.arrays import LARGEST, are_usable, number_of_updates, read_arrays, write_arrays
@@ -194,6 +194,15 @@ def save_parameters(model, folder: str | Path) -> None:
     write_arrays(Path(folder) / PARAMETERS, {**model.store.arrays(), **known})
 
 
+def load_parameters(model, folder: Folder) -> None:
+    """Set a model's parameters and number of updates. Raises InputError naming a file that is missing or damaged."""
+    path = folder / PARAMETERS
+    arrays = read_arrays(path)
+    with placed(path):
+        model.updates = take_updates(arrays)
+        model.store.load(arrays)
+
+
 def take_updates(arrays: dict[str, np.ndarray]) -> int | None:
     """Remove the number of updates from the arrays of a model and return it; None if an older folder lacks it.
 
@@ -212,21 +221,34 @@ def save_training(
     write_arrays(Path(folder) / TRAINING, {"state": np.array(json.dumps(state)), **arrays})
 
 
-def load_training(store: Store, folder: str | Path, optimizer: Store) -> dict[str, object]:
-    """Set parameters and optimizer from the training state and return its JSON object."""
+def load_training(
+    store: Store,
+    folder: str | Path,
+    optimizer: Store,
+    check: Callable[[Mapping[str, object]], None] = lambda state: None,
+) -> dict[str, object]:
+    """Set parameters and optimizer from the training state and return its JSON object, after `check` has seen it."""
     path = Path(folder) / TRAINING
     arrays = read_arrays(path)
-    try:
+    with _of_this_model(path):
         state = from_json(str(arrays.pop("state")))
         parts = {"parameter": {}, "optimizer": {}}
         for name, values in arrays.items():
             part, _, name = name.partition("/")
             parts[part][name] = values
+    check(state)
+    with _of_this_model(path):
         store.load(parts["parameter"])
         optimizer.load(parts["optimizer"])
+    return state
+
+
+@contextmanager
+def _of_this_model(path: Path) -> Iterator[None]:
+    try:
+        yield
     except (KeyError, ValueError) as error:
         raise InputError(f"not the training state of this model: {error}", path) from None
-    return state
 
 
 def remove_half_written(folder: str | Path) -> None:

@@ -19,7 +19,6 @@ from oracle.tagger import Tagger
 from oracle.tagger_files import load_tagger, save_tagger
 from oracle.tokens import Token, split_tokens
 from rnng_dy import checkpoint, exports, model_card, plugins
-from rnng_dy.arrays import read_arrays
 from rnng_dy.known_models import Folder, located
 from rnng_dy.model_card import About
 from rnng_dy.parameters import ParameterStore
@@ -210,14 +209,7 @@ class Model:
         """
         folder = located(folder)
         model = cls.build(folder)
-        try:
-            arrays = read_arrays(folder / checkpoint.PARAMETERS)
-            model.updates = checkpoint.take_updates(arrays)
-            model.store.load(arrays)
-        except InputError:
-            raise
-        except RnngError as error:
-            raise InputError(str(error), folder / checkpoint.PARAMETERS) from None
+        checkpoint.load_parameters(model, folder)
         return model
 
     @classmethod

@@ -89,9 +89,9 @@ def clusters(corpus: str, output: str, resume: bool, **options) -> None:
 
     Example: rnng-dy clusters train.gen.oracle -c 140 -o clusters.paths
     """
-    check_files([output], [corpus])
-    is_file = is_replaced(output)
-    is_kept = is_file and os.path.isfile(corpus)
+    report_path = f"{output}.json" if is_replaced(output) else None
+    check_files([output, report_path], [corpus])
+    is_kept = report_path is not None and os.path.isfile(corpus)
     if resume and not is_kept:
         raise click.UsageError("--resume needs a CORPUS file and an output file (-o)")
     try:
@@ -112,8 +112,7 @@ def clusters(corpus: str, output: str, resume: bool, **options) -> None:
     report = run.report(clustering, bigrams, entries)
     with open_output(output) as stream:
         write_clusters(entries, stream)
-    if is_file:
-        write_output(f"{output}.json", [json.dumps(report, indent=2), "\n"])
+    write_output(report_path, [json.dumps(report, indent=2), "\n"])
     if run.state:
         # nothing is left to resume
         run.state.remove()

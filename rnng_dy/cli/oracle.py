@@ -150,7 +150,8 @@ def oracle(trees, train, output, generative, unk, transitions, skip_preterminals
     check_files([output], [trees, train])
     require_read_once(trees, train)
     # trees that are only a preterminal never count, so that train, dev and test get the same vocabulary
-    training = (words(t.tree) for t in read_trees(train) if not is_preterminal(t.tree))
+    training = [words(t.tree) for t in read_trees(train) if not is_preterminal(t.tree)]
+    _require_trees(len(training), (train,))
     unknown_words = UnknownWords(unk, known_words(training))
     prepared = Preparation(read_trees(trees), lambda tree: tree, skip_preterminals)
     with open_output(output) as stream:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from pathlib import Path
 
 import click
 from click.shell_completion import CompletionItem
@@ -63,6 +64,10 @@ FOLDER = PathName("folder", "dir")
 MODEL = PathName("folder", "file", known_models)
 GENERATIVE = PathName("folder", "file", known_models, meaning=generative)
 """A model that gives probabilities of words; the name of a parser stands for its companion."""
+_OF_A_MODEL = (
+    *("config.json", "vocabulary.json", "text.json", "spelling.json", "about.json", "README.md"),
+    *("*.npz", "log.jsonl", "tagger/*", "data/*"),
+)
 
 
 def require_read_once(*paths: str | None) -> None:
@@ -90,7 +95,7 @@ def check_files(outputs: Sequence[str | None], inputs: Sequence[str | None]) -> 
             raise RnngError(f"{path} is a folder: name a file for the output")
         if not is_replaced(path):
             continue
-        _refuse_input(path, inputs)
+        _refuse_input(path, [*inputs, *_files_of_models()])
         parent = os.path.dirname(os.path.realpath(path))
         if not os.path.isdir(parent):
             raise RnngError(f"{path}: there is no folder {parent}")
@@ -108,6 +113,17 @@ def write_output(path: str | None, parts: Iterable[str]) -> None:
     if path is not None:
         with open_output(path) as stream:
             stream.writelines(parts)
+
+
+def _files_of_models() -> Iterator[str]:
+    """Yield the files of the models that the command reads; other files in their folders may be replaced."""
+    context = click.get_current_context()
+    for param in context.command.params:
+        value = context.params.get(param.name)
+        if param.type in (MODEL, GENERATIVE) and value is not None:
+            for name in [value] if isinstance(value, str) else value:
+                yield name
+                yield from (str(path) for part in _OF_A_MODEL for path in Path(name).glob(part))
 
 
 def _refuse_input(output: str, inputs: Sequence[str | None]) -> None:

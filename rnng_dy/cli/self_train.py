@@ -11,12 +11,14 @@ from oracle.errors import RnngError
 from oracle.regular_files import open_regular
 from oracle.training_data import TreesFile
 from rnng_dy.cli.group import Sectioned
-from rnng_dy.cli.job import Job, sentences_job
+from rnng_dy.cli.job import Job, job_options
 from rnng_dy.cli.option_groups import together
 from rnng_dy.cli.options import (
     SAMPLES,
     FiniteRange,
+    device_option,
     models_option,
+    resume_option,
     seed_option,
     setting_options,
 )
@@ -81,7 +83,12 @@ silver_trees = together(
 )
 @setting_options(Settings, "Training", but=("jobs", "seed"))
 @parser_source
-@sentences_job
+@job_options(
+    resume_option,
+    device_option,
+    jobs="Number of processes that parse, and among which each minibatch is divided; the new parser differs slightly "
+    "with it.",
+)
 def self_train(
     folders, wanted, trees, dev_trees, folder, keep_above, source, job, **settings
 ) -> None:
@@ -91,7 +98,7 @@ def self_train(
     The training begins with the parameters of the parser, or of the first one of the ensemble, and adds words that
     occur at least twice. The folder gets silver.json with all trees that were made, silver.trees with those that are
     kept, train.trees with the gold trees before them, and the new parser. --gold-weight 3 reads each gold tree three
-    times per epoch. --jobs is also the number of processes that share each minibatch.
+    times per epoch.
 
     Example: rnng-dy self-train --model parser --trees train.trees --dev-trees dev.trees --text news.txt --into silver
     """  # fmt: skip

@@ -22,6 +22,7 @@ from rnng_dy.cli.progress import ByteProgress, Progress, clock
 from rnng_dy.cli.quiet import say, warn
 from rnng_dy.cli.stopping import tidy
 from rnng_dy.execution.stopping import Stopped
+from rnng_dy.interrupts import ending_at_once
 from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES
 from rnng_dy.sizes import ParserSizes, Sizes
 
@@ -116,8 +117,9 @@ def lstm_lm(action_size, **options) -> None:
 
 def run_training(kind: str, mpi: bool, **options) -> None:
     """Train a model according to the options, with messages; a signal stops training after the state is saved."""
-    from rnng_dy.training.options import ContradictionError
-    from rnng_dy.training.run import Training
+    with ending_at_once():
+        from rnng_dy.training.options import ContradictionError
+        from rnng_dy.training.run import Training
 
     require_read_once(options["trees"], options["dev_trees"])
     folder = options["folder"]

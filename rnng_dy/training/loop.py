@@ -70,10 +70,12 @@ class TrainingLoop:
         """
         with writing(self.folder):
             checkpoint.remove_half_written(self.folder)
-        store, optimizer = self.model.store, self._updater.optimizer
-        state = checkpoint.load_training(store, self.folder, optimizer)
+        # the best model so far must be whole, too
+        checkpoint.load_parameters(self.model, self.folder)
         try:
-            self._require_same(state)
+            state = checkpoint.load_training(
+                self.model.store, self.folder, self._updater.optimizer, self._require_same
+            )
             self.state = TrainingState.from_json(state["progress"], len(self.examples))
             self.left_out = set(state.get("left_out", ()))
             if not self.left_out <= set(range(len(self.examples))):

@@ -296,6 +296,21 @@ def test_show_writes_a_page(tmp_path):
     assert "<title>Clusters of x.paths</title>" in page.read_text()
 
 
+def test_a_report_does_not_replace_the_corpus(tmp_path):
+    corpus = tmp_path / "in.json"
+    corpus.write_text("the dog the cat\n", encoding="utf-8")
+    result = run(corpus, "-o", tmp_path / "in")
+    assert result.exit_code == 2 and "in.json is the input as well" in result.stderr
+    assert corpus.read_text(encoding="utf-8") == "the dog the cat\n"
+
+
+@pytest.mark.parametrize("content", ["the dog\n".encode("utf-16"), b"PK\3\4\0\0 a b\n"])
+def test_what_is_no_text_is_refused(tmp_path, content):
+    (tmp_path / "in").write_bytes(content)
+    result = run(tmp_path / "in")
+    assert result.exit_code == 2 and "in: no text" in result.stderr
+
+
 def test_clusters_may_go_to_a_pipe(corpus, tmp_path):
     done = commands.run(tmp_path, "clusters", corpus, "-c", 4, "-o", "/dev/fd/1")
     assert done.stdout == run(corpus, "-c", 4).stdout

@@ -144,6 +144,10 @@ def test_no_tree_of_the_treebank_is_in_the_archive():
         ("export parser -o lm", "lm is a folder: name a file for the output"),
         ("export parser -o parser/config.json", "parser/config.json is the input as well"),
         ("export parser.rnng.zip -o parser.rnng.zip", "parser.rnng.zip is the input as well"),
+        (
+            "parse --model parser.rnng.zip in.txt -o parser.rnng.zip",
+            "parser.rnng.zip is the input as well",
+        ),
         ("export parser -o none/m.zip", "there is no folder"),
         ("export parser -o -", "- is no file: name one for the archive"),
         ("export parser -o /dev/null", "/dev/null is no file"),

@@ -74,6 +74,22 @@ def test_resume_needs_a_file_of_results(folder, monkeypatch, command, output):
     assert "--resume continues a file of results: name one with -o" in result.stderr
 
 
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
+def test_no_output_replaces_a_file_of_the_model(folder, monkeypatch, command):
+    monkeypatch.chdir(folder)
+    model = command.split()[2]
+    for name in ("config.json", "parameters.npz"):
+        before = Path(model, name).read_bytes()
+        result = invoke(*command.split(), "-o", f"{model}/{name}", code=2)
+        assert f"{model}/{name} is the input as well" in result.stderr
+        assert Path(model, name).read_bytes() == before
+    # other files in its folder are the user's
+    Path(model, "mine").write_text("old")
+    invoke(*command.split(), "-o", f"{model}/mine")
+    assert Path(model, "mine").read_text() != "old"
+    Path(model, "mine").unlink()
+
+
 @pytest.fixture(params=COMMANDS.values(), ids=COMMANDS)
 def key(request, key_of):
     """Gives the key of each command's part; `model` is the folder that it reads."""

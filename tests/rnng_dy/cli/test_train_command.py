@@ -363,6 +363,24 @@ def test_a_training_state_that_no_run_can_have_left_is_refused(data):
         assert says in result.stderr, (part, name, value)
 
 
+def test_a_resume_needs_the_best_model_so_far(data):
+    invoke(*PARSER, *SMALL)
+    more = ["--model", "m", "--resume", "--epochs", "2"]
+    whole = Path("m/parameters.npz").read_bytes()
+    Path("m/parameters.npz").write_bytes(whole[:5000])
+    assert "m/parameters.npz: damaged or cut short" in invoke(*PARSER, *more, code=2).stderr
+    Path("m/parameters.npz").unlink()
+    assert "m/parameters.npz" in invoke(*PARSER, *more, code=2).stderr
+    Path("m/parameters.npz").write_bytes(whole)
+    invoke(*PARSER, *more)
+
+
+def test_another_optimizer_is_another_setting(data):
+    invoke(*PARSER, *SMALL)
+    result = invoke(*PARSER, "--model", "m", "--resume", "--optimizer", "adam", code=2)
+    assert "m was trained with other settings (optimizer)" in result.stderr
+
+
 def test_options_that_the_run_did_not_have_are_other_data_too(data):
     invoke(*GENERATOR, *SMALL)
     invoke("clusters", "good.gen.oracle", "-c", "6", "-o", "c.paths")
