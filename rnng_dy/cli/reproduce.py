@@ -20,6 +20,7 @@ from rnng_dy.cli.progress import clock
 from rnng_dy.cli.quiet import say, warn
 from rnng_dy.drawing import pages
 from rnng_dy.execution.local import CPU, local_executor
+from rnng_dy.known_models import CONFIG
 from rnng_dy.reproduce.plan import GROUPS, PARTS, Experiment, Stage, stages
 from rnng_dy.reproduce.runner import Runner
 from rnng_dy.reproduce.systems import System, every, parse
@@ -235,6 +236,8 @@ def _reproduce(corpus: str, sources: Mapping[str, str], unk: str, **options) -> 
     folder = Path(options["output"])
     if folder.exists() and not folder.is_dir():
         raise RnngError(f"{folder} is no folder: name another --output")
+    if (folder / CONFIG).exists():
+        raise RnngError(f"{folder} is a model folder: name another --output")
     planned, job = stages(experiment), options["job"]
     engine.gpu_number(job.device)
     runner = Runner(folder, planned, job.executor, say, job.device)

@@ -118,10 +118,11 @@ def self_train(
     if not (place / PARSED).exists():
         way = way_to_parse(folders[0], wanted, DEFAULT_OPTIONS)
         _parse(job, parser, way, source, key, str(place / PARSED))
+    trained = place / PARSER
+    _keep_mixture(place, key, content_hash(Path(trees), keep_above), trained.exists())
     found = mix(trees, place / PARSED, keep_above, place)
     settings["gold"] = settings["gold"] or found.gold
     say(f"silver: {found.silver} trees of {found.sentences} sentences; gold: {found.gold} trees")
-    trained = place / PARSER
     run_training(
         "discriminative",
         mpi=False,
@@ -145,6 +146,18 @@ def _open_folder(place: Path, resume: bool, key: str) -> None:
         write_json(record, {"key": key})
     elif not record.exists() or key not in record.read_text(errors="replace"):
         raise RnngError(f"{place} was made from another parser, input or options: name another")
+
+
+def _keep_mixture(place: Path, key: str, mixture: str, is_trained: bool) -> None:
+    """Record the hash of what decides the training trees. Raises RnngError if a training with others has begun."""
+    record = place / RECORD
+    before = record.read_text(errors="replace")
+    # version 0.3.0 kept no mixture
+    if is_trained and "mixture" in before and mixture not in before:
+        raise RnngError(
+            f"{place / PARSER} learns from other trees: give the same --trees and --keep-above, or remove it"
+        )
+    write_json(record, {"key": key, "mixture": mixture})
 
 
 def _parse(job: Job, parser, way: Way, source, key: str, output: str) -> None:

@@ -72,6 +72,11 @@ def discriminative(no_tagger, **options) -> None:
 
     Example: rnng-dy train discriminative --trees train.trees --dev-trees dev.trees --pos --model parser
     """
+    is_new = not (options["resume"] or options["init"])
+    if is_new and not options["pos"] and (no_tagger or options["tag_size"] is not None):
+        raise click.UsageError(
+            "--no-tagger and --tag-size are for parsers that read tags: add --pos"
+        )
     run_training("discriminative", **options, tagger=not no_tagger)
 
 
@@ -112,6 +117,8 @@ def lstm_lm(action_size, **options) -> None:
 
     Example: rnng-dy train lstm-lm --trees train.trees --dev-trees dev.trees --model lm
     """
+    if action_size is not None:
+        raise click.UsageError("--action-size is for RNNGs: a sequential model has no actions")
     run_training("lstm-lm", **options)
 
 

@@ -142,6 +142,10 @@ def test_a_stopped_run_is_resumed_with_the_same_result(where, monkeypatch):
     assert arrays(f"{where}/parser") == arrays("whole/parser")
     other = refused(Path(), *command, "--resume", "--samples", "5")
     assert "made from another parser, input or options" in other
+    before = Path(where, "train.trees").read_bytes()
+    chosen = refused(Path(), *command, "--resume", "--keep-above", "1")
+    assert "give the same --trees and --keep-above" in chosen
+    assert Path(where, "train.trees").read_bytes() == before
 
 
 def test_gold_trees_count_as_often_as_their_weight_says():

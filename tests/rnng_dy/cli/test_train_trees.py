@@ -172,6 +172,8 @@ CONTRADICTIONS = [
     (["--trees", "t.trees", "--hold-out", "1.5"], "1.5 is not in the range"),
     (["--trees", "t.trees", "--hold-out", "nan"], "nan"),
     (["--trees", "absent", "--hold-out", "0.1"], "absent: No such file"),
+    (["--trees", "t.trees", "--hold-out", "0.1", "--tag-size", "5"], "add --pos"),
+    (["--trees", "t.trees", "--hold-out", "0.1", "--no-tagger"], "add --pos"),
 ]
 
 
@@ -180,6 +182,13 @@ def test_options_that_contradict_each_other_say_what_to_give(options, says):
     result = train("discriminative", *options, code=2)
     assert says in " ".join(result.stderr.split())
     assert not Path("m").exists() and not Path(".m.data").exists()
+
+
+def test_a_sequential_model_has_no_actions():
+    result = train(
+        "lstm-lm", "--trees", "t.trees", "--hold-out", "0.1", "--action-size", "5", code=2
+    )
+    assert "--action-size is for RNNGs" in result.stderr
 
 
 def test_dev_trees_beside_oracles_are_for_a_parser():

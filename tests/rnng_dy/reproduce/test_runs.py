@@ -30,6 +30,15 @@ def test_stages_can_be_chosen(tmp_path):
     assert run(tmp_path, "--stages", "training").exit_code == 2
 
 
+def test_a_model_folder_is_not_filled(tmp_path):
+    write_parts(tmp_path, TINY.read_text(encoding="utf-8").splitlines(True), (80, 12, 12))
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "config.json").touch()
+    result = run(tmp_path)
+    assert result.exit_code == 2 and "is a model folder" in result.output
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["config.json"]
+
+
 def test_a_failing_stage_is_named_with_its_log(tmp_path):
     write_parts(tmp_path, TINY.read_text(encoding="utf-8").splitlines(True), (80, 12, 12))
     (tmp_path / "dev.trees").write_text("(S (NP a)\n")
