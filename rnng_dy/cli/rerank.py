@@ -120,17 +120,16 @@ def _spelled(
 
     Warn of sentences whose classes of unknown words are not those of the model or of the samples: they have p = 0.
     """
-    spelling = required_spelling(registry.kind_of(folder).model_class.build(folder), folder)
-    spelled = {}
+    model = registry.kind_of(folder).model_class.build(folder)
+    spelling, spelled = required_spelling(model, folder), {}
     for i, sampled in found.items():
-        is_same = tuple(words(sampled.samples[0][0].tree)) == tuple(oracle[i].unkified)
+        read = model.vocabulary.unkify(words(sampled.samples[0][0].tree))
+        is_same = tuple(read) == tuple(oracle[i].unkified)
         spelled[i] = log_prob_as_read(spelling, oracle[i]) if is_same else -math.inf
         if spelled[i] == -math.inf:
-            place, other = (
-                f"{oracle_path}:{oracle[i].line}",
-                "model has" if is_same else "samples have",
-            )
-            warn(f"{place}: p = 0, the {other} other classes for its unknown words")
+            others = "the model has" if is_same else "the samples have"
+            place = f"{oracle_path}:{oracle[i].line}"
+            warn(f"{place}: p = 0, {others} other classes for its unknown words")
     return spelled
 
 
