@@ -18,8 +18,9 @@ from rnng_dy.cli.paths import PathName
 from rnng_dy.cli.progress import Progress
 from rnng_dy.cli.quiet import say, warn
 from rnng_dy.cli.stopping import tidy
+from rnng_dy.engine import CPU
 from rnng_dy.execution.executor import Executor
-from rnng_dy.execution.local import CPU, local_executor, prepare_process
+from rnng_dy.execution.local import local_executor, prepare_process
 from rnng_dy.execution.outputs import content_hash, write_batches
 from rnng_dy.execution.work import Lines, ModelFolder, Work, opened
 

@@ -19,7 +19,8 @@ from rnng_dy.cli.paths import FILE, FOLDER, PathName
 from rnng_dy.cli.progress import clock
 from rnng_dy.cli.quiet import say, warn
 from rnng_dy.drawing import pages
-from rnng_dy.execution.local import CPU, local_executor
+from rnng_dy.engine import CPU
+from rnng_dy.execution.local import local_executor
 from rnng_dy.known_models import CONFIG
 from rnng_dy.reproduce.plan import GROUPS, PARTS, Experiment, Stage, stages
 from rnng_dy.reproduce.runner import Runner

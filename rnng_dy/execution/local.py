@@ -25,12 +25,12 @@ from typing import TypeVar
 
 from oracle.errors import RnngError
 from rnng_dy import plugins
+from rnng_dy.engine import CPU
 from rnng_dy.execution.executor import Command, Executor, Running
 from rnng_dy.execution.memory import limit_memory, require_memory
 
 T = TypeVar("T")
 R = TypeVar("R")
-CPU = "cpu"
 ENDING = 10.0
 """Seconds to wait for a process that has been told to end."""
 PROCESS_BYTES = 120_000_000

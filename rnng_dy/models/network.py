@@ -112,6 +112,11 @@ class Rnng(Model):
         origins = [of.origins[part.name] for of, part in registries if part.name in of.origins]
         return config | ({PLUGINS: dict(sorted(origins))} if origins else {})
 
+    @property
+    def has_attention(self) -> bool:
+        """Whether constituents have attention weights that decide; without the stack, they influence nothing."""
+        return self.compose.has_weights and "stack" in self.state.parts
+
     # configurations
 
     def start(self, sentence: object = None) -> Configuration:

@@ -16,8 +16,8 @@ from oracle.locks import locked
 from oracle.regular_files import read_regular
 from oracle.streams import from_json, replacing
 from rnng_dy import plugins
+from rnng_dy.engine import CPU
 from rnng_dy.execution.executor import Command, Executor, Running
-from rnng_dy.execution.local import CPU
 from rnng_dy.reproduce.plan import Stage
 
 RECORD, HASHES, LOGS = "stages.json", "hashes.json", "logs"

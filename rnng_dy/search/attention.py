@@ -25,8 +25,7 @@ def attention_weights(model: Any, examples: Sequence[Any]) -> list[list[Attended
 
     Examples are training examples. Raises RnngError if the model has no attention weights.
     """
-    # without the stack in u, constituents influence nothing
-    if not (model.compose.has_weights and "stack" in model.state.parts):
+    if not model.has_attention:
         config = model.config()
         raise RnngError(
             f"a model with composition {config['composition']} and state {config['state']} has no attention weights: "

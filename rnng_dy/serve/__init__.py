@@ -46,7 +46,7 @@ def app(
         RnngError: A model cannot be loaded, the device cannot be used, or the extra [serve] is not installed.
     """
     require()
-    from rnng_dy.execution.local import CPU
+    from rnng_dy.engine import CPU
     from rnng_dy.serve.application import application
     from rnng_dy.serve.batching import Queue
     from rnng_dy.serve.requests import Limits

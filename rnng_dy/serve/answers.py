@@ -147,7 +147,7 @@ def _parsed(parser: Any, read: Sequence[tuple], options: Parse) -> Steps:
 
 def _weights(model: Any, trees: Sequence[ScoredTree]) -> Sequence[Sequence[Sequence[float]]] | None:
     """Return the attention weights of trees; None if the model's composition has none."""
-    if not (model.compose.has_weights and "stack" in model.state.parts):
+    if not model.has_attention:
         return None
     examples = [model.example_of(parse_line(each.tree), True) for each in trees]
     return [

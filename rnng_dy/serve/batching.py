@@ -11,7 +11,8 @@ from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from typing import Protocol
 
 from oracle.errors import RnngError
-from rnng_dy.execution.local import CPU, StandingProcess
+from rnng_dy.engine import CPU
+from rnng_dy.execution.local import StandingProcess
 from rnng_dy.serve.answers import Answer, Word
 from rnng_dy.serve.metrics import Metrics
 from rnng_dy.serve.requests import Limits, Request
