@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import importlib.metadata
 import os
 import platform
@@ -20,7 +21,7 @@ from oracle.errors import RnngError
 from oracle.json_lines import finite
 from oracle.regular_files import read_regular
 from oracle.streams import file_hash
-from rnng_dy import __version__, engine, model_card
+from rnng_dy import engine, model_card
 from rnng_dy.checkpoint import PARAMETERS, PLUGINS
 from rnng_dy.cpu_level import cpu_level
 from rnng_dy.known_models import located
@@ -98,7 +99,8 @@ def corpus(sentences: Sequence[OracleSentence]) -> dict[str, Value]:
 def versions() -> dict[str, Value]:
     """Return the versions of the software, and the processor."""
     return {
-        "rnng_dy": __version__,
+        # rnng_dy itself imports this module
+        "rnng_dy": importlib.import_module("rnng_dy").__version__,
         "dynet": engine.installed_version(),
         **{name: importlib.metadata.version(name) for name in ("numpy", "nltk")},
         "python": platform.python_version(),
