@@ -16,6 +16,7 @@ from oracle.encoded import EncodedOracle
 from oracle.encoding import read_encoded
 from oracle.errors import InputError, RnngError
 from oracle.lazy import nltk
+from oracle.regular_files import open_regular
 from oracle.streams import file_hash
 from oracle.training_data import (
     PARTS,
@@ -194,6 +195,10 @@ def _kept(kind: Kind, options: TrainingOptions, listener: Listener) -> TrainingD
         raise RnngError(
             f"{folder} has no {DATA} made of --trees: resume with the options that it was trained with"
         )
+    for path in (folder / DATA).iterdir():
+        if not path.is_dir():
+            # a pipe would wait for a writer
+            open_regular(path).close()
     given = {"--trees": options.trees, "--dev-trees": options.dev_trees}
     hashes = {name: None if trees is None else _hash(trees) for name, trees in given.items()}
     if options.unk is not None:
