@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -80,3 +81,8 @@ def refused(folder: Path, *arguments: object) -> str:
         return invoke(*arguments, code=2).stderr
     finally:
         os.chdir(before)
+
+
+def value(name: str, said: str) -> float:
+    """The number of a line `name=number`."""
+    return float(re.search(rf"^{name}=(\S+)", said, re.MULTILINE)[1])

@@ -145,3 +145,12 @@ def parser(sentences):
 @pytest.fixture
 def generator(generative_sentences):
     return make_generator(generative_sentences)
+
+
+@pytest.fixture
+def train_and_dev(tmp_path, monkeypatch):
+    """A folder of 30 trees to train on and 10 others, the current one."""
+    monkeypatch.chdir(tmp_path)
+    lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)
+    Path("t.trees").write_text("".join(lines[:30]), encoding="utf-8")
+    Path("d.trees").write_text("".join(lines[30:40]), encoding="utf-8")

@@ -15,7 +15,6 @@ from oracle.locks import locked
 from tests.commands import COMMAND, invoke, run, started, until
 
 from ..conftest import make_parser
-from .test_train_command import TINY
 from .test_train_trees import SMALL
 
 TREES = ["--trees", "t.trees", "--hold-out", "0.1", "--model", "m"]
@@ -23,10 +22,7 @@ TRAIN = ["train", "discriminative", "--pos", *SMALL, *TREES]
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)
-    Path("t.trees").write_text("".join(lines[:30]), encoding="utf-8")
+def folder(train_and_dev, tmp_path):
     Path("s.txt").write_text("it works .\n")
     return tmp_path
 
@@ -107,7 +103,7 @@ def test_two_trainings_of_one_folder(tmp_path):
         assert first.poll() is None
     assert Path(".m.lock").exists()
     invoke(*train, "--resume", "--patience", "1")
-    assert sorted(os.listdir()) == ["m", "s.txt", "t.trees"]
+    assert sorted(os.listdir()) == ["d.trees", "m", "s.txt", "t.trees"]
 
 
 def test_ctrl_c_leaves_no_lock():
@@ -115,7 +111,7 @@ def test_ctrl_c_leaves_no_lock():
         until(Path("m").exists)
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == 130
-    assert sorted(os.listdir()) == ["m", "s.txt", "t.trees"]
+    assert sorted(os.listdir()) == ["d.trees", "m", "s.txt", "t.trees"]
 
 
 def test_a_new_folder_that_nothing_was_written_to_is_taken_away():

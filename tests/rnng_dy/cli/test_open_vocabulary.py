@@ -21,7 +21,7 @@ from oracle.unknown import CLASSES
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.search.surprisal import SearchOptions
 from rnng_dy.vocabulary import GeneratorVocabulary
-from tests.commands import invoke
+from tests.commands import invoke, value
 
 from ..conftest import make_generator, make_parser, sentences_of, simple_clusters
 
@@ -83,10 +83,6 @@ def rows(text):
 def surprisal(system, *more, source="text"):
     search = SMALL if system == "generator" else []
     return invoke("surprisal", *SYSTEMS[system], *search, source, *more).stdout
-
-
-def value(name, text):
-    return float(re.search(rf"^{name}=(\S+)", text, re.MULTILINE)[1])
 
 
 @pytest.mark.parametrize("system", SYSTEMS)

@@ -19,7 +19,7 @@ from rnng_dy.cli import perplexity as module
 from rnng_dy.evaluation.perplexity import gap
 from rnng_dy.search.importance import read_sampled
 from rnng_dy.search.surprisal import SearchOptions, measure
-from tests.commands import invoke
+from tests.commands import invoke, value
 
 from ..conftest import make_generator, make_parser
 
@@ -42,10 +42,6 @@ def folder(tmp_path, monkeypatch, sentences, generative_sentences):
 
 def perplexity(*more, code=0, source="test.gen.oracle"):
     return invoke("perplexity", source, "--model", "generator", *SEARCH, *more, code=code)
-
-
-def value(name, text):
-    return float(re.search(rf"^{name}=(\S+)", text, re.MULTILINE)[1])
 
 
 def measured(generator, sentences, options=OPTIONS):

@@ -18,20 +18,11 @@ from oracle.brackets import read_trees
 from rnng_dy import checkpoint, registry
 from tests.commands import COMMAND, invoke, started, until
 
-from .test_train_command import TINY
-
 SMALL = ["--hidden", "8", "--lstm-input", "9", "--epochs", "1", "--first-evaluation", "10"]
 KINDS = ["discriminative", "generative", "lstm-lm"]
 CLEAN = "(S (NP (DT The) (NN cat)) (VP (VBD sat)) (. .))"
 
-
-@pytest.fixture(autouse=True)
-def data(tmp_path, monkeypatch):
-    """A folder of 30 trees to train on and 10 others, the current one."""
-    monkeypatch.chdir(tmp_path)
-    lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)
-    Path("t.trees").write_text("".join(lines[:30]), encoding="utf-8")
-    Path("d.trees").write_text("".join(lines[30:40]), encoding="utf-8")
+pytestmark = pytest.mark.usefixtures("train_and_dev")
 
 
 def write(name, *lines):

@@ -51,3 +51,15 @@ def serving(application):
     finally:
         running.should_exit = True
         thread.join(60)
+
+
+def run(queue, coroutine):
+    """The result of a coroutine that asks a queue, which is closed then."""
+
+    async def within():
+        try:
+            return await asyncio.wait_for(coroutine, 60)
+        finally:
+            queue.close()
+
+    return asyncio.run(within())

@@ -14,6 +14,8 @@ from rnng_dy.serve.batching import BusyError, LostError, Queue
 from rnng_dy.serve.requests import Limits, Parse
 from rnng_dy.serve.work import Part, open_answers
 
+from .conftest import run
+
 
 class Work:
     """Work that waits until it may go on, and notes its batches."""
@@ -35,16 +37,6 @@ class Work:
 
 def queue_of(work, **limits) -> Queue:
     return Queue(lambda: work, 0, Limits(**limits))
-
-
-def run(queue: Queue, coroutine):
-    async def within():
-        try:
-            return await asyncio.wait_for(coroutine, 60)
-        finally:
-            queue.close()
-
-    return asyncio.run(within())
 
 
 async def begun(work: Work, queue: Queue, text: str = "first") -> asyncio.Task:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import threading
@@ -21,7 +20,7 @@ from rnng_dy.serve.requests import Limits, Surprisal
 from rnng_dy.serve.work import GO_ON, Part
 
 from ..conftest import make_generator
-from .conftest import needs_serve
+from .conftest import needs_serve, run
 
 pytestmark = needs_serve
 
@@ -119,16 +118,6 @@ class Words:
         word = Word(0, 0, self.number, record(self.words[self.number]))
         self.number += 1
         return Part([word], None)
-
-
-def run(queue: Queue, coroutine):
-    async def within():
-        try:
-            return await asyncio.wait_for(coroutine, 60)
-        finally:
-            queue.close()
-
-    return asyncio.run(within())
 
 
 def test_a_word_comes_before_the_next_one_is_computed():

@@ -22,8 +22,6 @@ from oracle.errors import RnngError
 from rnng_dy import checkpoint, registry
 from tests.commands import invoke
 
-from ..conftest import TINY
-
 SMALL = {
     "hidden": 8,
     "lstm_input": 9,
@@ -34,14 +32,7 @@ SMALL = {
 OPTIONS = [x for k, v in SMALL.items() for x in (f"--{k.replace('_', '-')}", str(v))]
 KINDS = ["discriminative", "generative", "lstm-lm"]
 
-
-@pytest.fixture(autouse=True)
-def data(tmp_path, monkeypatch):
-    """A folder of 30 trees to train on and 10 others, the current one."""
-    monkeypatch.chdir(tmp_path)
-    lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)
-    Path("t.trees").write_text("".join(lines[:30]), encoding="utf-8")
-    Path("d.trees").write_text("".join(lines[30:40]), encoding="utf-8")
+pytestmark = pytest.mark.usefixtures("train_and_dev")
 
 
 def trees(name):
