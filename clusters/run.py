@@ -16,6 +16,7 @@ from clusters.files import ClusteredWord
 from clusters.information import average_mutual_information
 from clusters.state import COUNTS, MERGES, SavedState
 from clusters.unseen import place_unseen, rules_of
+from oracle.errors import placed
 from oracle.streams import file_hash
 from oracle.unknown import RULES, unknown_classes
 
@@ -67,15 +68,16 @@ class Run:
         return counter
 
     def clustering(self, bigrams: Bigrams) -> BrownClustering:
-        """Return the clustering, resuming a saved run."""
+        """Return the clustering, resuming a saved run. Raises InputError for a corpus without words to cluster."""
         options = self._options
-        clustering = BrownClustering(
-            bigrams,
-            options.classes or default_classes(bigrams),
-            min_count=options.min_count,
-            within_sentences=options.within_sentences,
-            refine=options.refine,
-        )
+        with placed(self._corpus):
+            clustering = BrownClustering(
+                bigrams,
+                options.classes or default_classes(bigrams),
+                min_count=options.min_count,
+                within_sentences=options.within_sentences,
+                refine=options.refine,
+            )
         if self._resume and (saved := self.state.load(MERGES)):
             clustering.restore(saved)
         return clustering

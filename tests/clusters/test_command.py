@@ -251,7 +251,7 @@ def test_without_resume_an_old_state_is_forgotten(corpus, tmp_path, monkeypatch)
         (["missing"], "missing: No such file"),
         (["empty"], "the corpus is empty"),
         (["corpus.txt", "-c", "0"], "0 is not in the range"),
-        (["corpus.txt", "--min-count", "9999"], "no word occurs 9999 times"),
+        (["corpus.txt", "--min-count", "9999"], "corpus.txt: no word occurs 9999 times"),
         (["corpus.txt", "--format", "oracle"], "corpus.txt:1: "),
         (["corpus.txt", "--format", "trees"], "corpus.txt:1: "),
         (["corpus.txt", "--unk", "stanford"], "'stanford' is not one of"),
