@@ -221,34 +221,21 @@ def save_training(
     write_arrays(Path(folder) / TRAINING, {"state": np.array(json.dumps(state)), **arrays})
 
 
-def load_training(
-    store: Store,
-    folder: str | Path,
-    optimizer: Store,
-    check: Callable[[Mapping[str, object]], None] = lambda state: None,
-) -> dict[str, object]:
-    """Set parameters and optimizer from the training state and return its JSON object, after `check` has seen it."""
+def load_training(store: Store, folder: str | Path, optimizer: Store) -> dict[str, object]:
+    """Set parameters and optimizer from the training state and return its JSON object."""
     path = Path(folder) / TRAINING
     arrays = read_arrays(path)
-    with _of_this_model(path):
+    try:
         state = from_json(str(arrays.pop("state")))
         parts = {"parameter": {}, "optimizer": {}}
         for name, values in arrays.items():
             part, _, name = name.partition("/")
             parts[part][name] = values
-    check(state)
-    with _of_this_model(path):
         store.load(parts["parameter"])
         optimizer.load(parts["optimizer"])
-    return state
-
-
-@contextmanager
-def _of_this_model(path: Path) -> Iterator[None]:
-    try:
-        yield
     except (KeyError, ValueError) as error:
         raise InputError(f"not the training state of this model: {error}", path) from None
+    return state
 
 
 def remove_half_written(folder: str | Path) -> None:

@@ -14,6 +14,8 @@ def ending_at_once() -> Iterator[None]:
     raises = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if raises:
         signal.signal(signal.SIGINT, lambda number, frame: os._exit(130))
-    yield
-    if raises:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        if raises:
+            signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -17,6 +17,12 @@ ENDING = ".rnng.zip"
 CONFIG = "config.json"
 """The file that every model folder has."""
 
+_WRITTEN = (
+    *(CONFIG, "vocabulary.json", "text.json", "spelling.json", "about.json", "README.md"),
+    *("*.npz", "log.jsonl", "tagger/*.json", "data/*.oracle", "data/*.trees"),
+)
+"""The files of a model folder that this package writes."""
+
 SHIPPED = Path(__file__).parent / "shipped"
 """The folder of the models that the package brings."""
 
@@ -70,3 +76,14 @@ def located(model: str | os.PathLike | Member) -> Folder:
     put_back(model)
     path = known_models().get(os.fspath(model), model) if is_name(model) else model
     return Member(Archive(path), os.fspath(path)) if is_archive(path) else Path(path)
+
+
+def files_of(model: str) -> list[str]:
+    """Return the files of a model that no output may replace: its archive, or those in its folder; raises as `located`.
+
+    Other files in the folder are the user's.
+    """
+    place = located(model)
+    if isinstance(place, Member):
+        return [place.path]
+    return [str(path) for pattern in _WRITTEN for path in place.glob(pattern)]

@@ -113,9 +113,9 @@ class Model:
         Raises:
             RnngError: A token is invalid, or the model gives no trees.
         """
-        if isinstance(text, Iterable) and not isinstance(text, Set):
+        if isinstance(text, Iterable) and not isinstance(text, Sequence | Set | Mapping):
             # such as a column of a table, or a generator
-            text = text if isinstance(text, Sequence) else list(text)
+            text = list(text)
         several = isinstance(text, str)
         if isinstance(text, Sequence) and not several:
             several = any(isinstance(item, list) for item in text)

@@ -198,7 +198,8 @@ class GeneratorVocabulary:
 
     def unkify(self, tokens: Iterable[str]) -> list[str]:
         """Return tokens with classes of unknown words instead of words that the model lacks; classes stay unchanged."""
-        return [w if w in self.ids or w in CLASSES else self.unknown.word_class(w) for w in tokens]
+        classes = CLASSES if self.unknown.rules != "single" else ()
+        return [w if w in self.ids or w in classes else self.unknown.word_class(w) for w in tokens]
 
     def word_ids(self, unkified: Iterable[str]) -> list[int]:
         """Return the ids of words after unkifying. Raises UnseenSymbolError: such a sentence has p = 0."""

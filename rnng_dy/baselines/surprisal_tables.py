@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, groupby
 from pathlib import Path
 from typing import NamedTuple
@@ -35,6 +36,47 @@ class _Row(NamedTuple):
     """Whether a mark or a blank before the token says so."""
 
 
+class _Sentence:
+    """The rows of a sentence, each with the number of letters before it."""
+
+    def __init__(self, rows: Iterable[_Row], is_marked: bool):
+        """`is_marked` says whether the table marks the tokens that begin a word; else all do."""
+        rows = list(rows)
+        *begins, self._letters = accumulate((len(row.text) for row in rows), initial=0)
+        self.letters = "".join(row.text for row in rows)
+        self._rows = list(zip(begins, rows, strict=True))
+        begun = (at for at, row in self._rows if row.begins_word or not is_marked)
+        self.word_begins = frozenset(at for at in begun if at < self._letters)
+
+    def is_like(self, other: _Sentence) -> bool:
+        """Return whether another sentence with the same letters has the same tokens and surprisals."""
+        return len(self._rows) == len(other._rows) and all(
+            at == of_other and _are_equal(row.surprisal, of.surprisal)
+            for (at, row), (of_other, of) in zip(self._rows, other._rows, strict=True)
+        )
+
+    def records(self, tokens: Sequence[str], ends: Sequence[int]) -> list[WordRecord]:
+        """Return the records of tokens and of the sentence's end; `ends` are 0 and the letters up to each token's end.
+
+        A mark of subwords after the last word belongs to the end, or to the last word of a sentence without one.
+        """
+        has_end = any(row.is_end and at == self._letters for at, row in self._rows)
+        parts: list[list[_Row]] = [[] for _ in ends]
+        for at, row in self._rows:
+            # some programs begin a sentence with the mark of its end
+            if not row.is_end or at == self._letters:
+                place = bisect_right(ends, at) - 1
+                parts[place if has_end else min(place, len(tokens) - 1)].append(row)
+        *bits, of_end = (math.fsum(row.surprisal for row in part) for part in parts)
+        return [
+            *(
+                WordRecord(token, token if all(row.known for row in part) else _UNKNOWN, of_token)
+                for token, part, of_token in zip(tokens, parts, bits, strict=False)
+            ),
+            WordRecord(None, None, of_end if has_end else math.nan),
+        ]
+
+
 class SurprisalTable(WordScorer):
     """The surprisals of a CSV or TSV file with the columns sentence_id, token and surprisal, in bits.
 
@@ -51,11 +93,16 @@ class SurprisalTable(WordScorer):
         if path is None:
             raise RnngError("surprisals need a table: --scorer surprisals=TABLE.tsv")
         self._path = path
-        self._sentences: dict[str, list[list[_Row]]] = {}
-        for _, rows in groupby(_rows(path), lambda row: row.sentence):
-            of_sentence = list(rows)
-            letters = "".join(row.text for row in of_sentence)
-            self._sentences.setdefault(letters, []).append(of_sentence)
+        rows = list(_rows(path))
+        is_marked = any(row.begins_word for row in rows)
+        self._sentences: dict[str, dict[frozenset[int], _Sentence]] = {}
+        self._unclear: set[_Sentence] = set()
+        for _, of_sentence in groupby(rows, lambda row: row.sentence):
+            sentence = _Sentence(of_sentence, is_marked)
+            by_words = self._sentences.setdefault(sentence.letters, {})
+            known = by_words.setdefault(sentence.word_begins, sentence)
+            if not known.is_like(sentence):
+                self._unclear.add(known)
 
     @classmethod
     def title(cls, path: str | None, order: int) -> str:
@@ -73,54 +120,20 @@ class SurprisalTable(WordScorer):
     def _records(self, tokens: Sequence[str]) -> list[WordRecord]:
         plain = list(map(_plain, tokens))
         ends = list(accumulate(map(len, plain), initial=0))
-        sentences = self._sentences.get("".join(plain), [])
-        unlike = [_unlike(rows, ends) for rows in sentences]
-        found = [
-            _records_of(rows, tokens, ends)
-            for rows, n in zip(sentences, unlike, strict=True)
-            if n == min(unlike)
-        ]
+        by_words = self._sentences.get("".join(plain), {})
         shown = f"{' '.join(tokens)!r:.200}"
-        if not found:
+        if not by_words:
             raise InputError(f"no sentence {shown} in this table", self._path)
-        for records in zip(*found, strict=True):
-            bits = [record.surprisal for record in records]
-            if max(bits) - min(bits) > _ROUNDING:
-                message = f"the sentence {shown} is in this table with different surprisals"
-                raise InputError(f"{message}: keep one of them", self._path)
-        return found[0]
+        nearest = min(by_words, key=lambda word_begins: len(word_begins ^ {*ends[:-1]}))
+        sentence = by_words[nearest]
+        if sentence in self._unclear:
+            message = f"the sentence {shown} is in this table with different surprisals"
+            raise InputError(f"{message}: keep one of them", self._path)
+        return sentence.records(tokens, ends)
 
 
-def _unlike(rows: Sequence[_Row], ends: Sequence[int]) -> int:
-    """Return the number of places where a word ends in the rows alone, or alone in tokens with these ends."""
-    is_marked = any(row.begins_word for row in rows)
-    begins = accumulate((len(row.text) for row in rows), initial=0)
-    of_rows = {
-        at for row, at in zip(rows, begins, strict=False) if row.begins_word or not is_marked
-    }
-    return len((of_rows | {0, ends[-1]}) ^ {*ends})
-
-
-def _records_of(
-    rows: Sequence[_Row], tokens: Sequence[str], ends: Sequence[int]
-) -> list[WordRecord]:
-    """Return the records of tokens and of the sentence's end; `ends` are 0 and the letters up to each token's end."""
-    begins = list(accumulate((len(row.text) for row in rows), initial=0))
-    has_end = any(row.is_end for row in rows)
-    # a mark of subwords after the last word belongs to the end of the sentence, if the rows have it
-    limits = [*ends[:-1], ends[-1] if has_end else math.inf]
-    records = []
-    for token, begin, end in zip(tokens, limits, limits[1:], strict=False):
-        inside = [
-            row
-            for row, at in zip(rows, begins, strict=False)
-            if begin <= at < end and not row.is_end
-        ]
-        known = all(row.known for row in inside)
-        bits = math.fsum(row.surprisal for row in inside)
-        records.append(WordRecord(token, token if known else _UNKNOWN, bits))
-    of_end = (row.surprisal for row, at in zip(rows, begins, strict=False) if at >= limits[-1])
-    return [*records, WordRecord(None, None, math.fsum(of_end) if has_end else math.nan)]
+def _are_equal(bits: float, other: float) -> bool:
+    return abs(bits - other) <= _ROUNDING or bits == other or (bits != bits and other != other)
 
 
 def _rows(path: str) -> Iterator[_Row]:

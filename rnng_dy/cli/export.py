@@ -33,8 +33,7 @@ def export(folder: str, output: str, half: bool, licence: str | None, data: str 
     Example: rnng-dy export parser -o parser.rnng.zip --licence "CC BY 4.0"
     """
     place = located(folder)
-    inside = [str(path) for path in place.glob("**/*")] if isinstance(place, Path) else [folder]
-    check_files([output], inside)
+    check_files([output], [])
     model = load(folder)
     model.export(output, half, licence, data)
     say(f"{output}: {checkpoint.size_of(output)}, {'float16' if half else 'float32'}")

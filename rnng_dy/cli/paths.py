@@ -6,7 +6,6 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from pathlib import Path
 
 import click
 from click.shell_completion import CompletionItem
@@ -16,7 +15,7 @@ from oracle.locks import locked
 from oracle.streams import is_replaced, open_output
 from rnng_dy.cli.quiet import warn
 from rnng_dy.drawing import pages
-from rnng_dy.known_models import generative, is_name, known_models
+from rnng_dy.known_models import files_of, generative, is_name, known_models
 
 
 class PathName(click.ParamType):
@@ -64,10 +63,6 @@ FOLDER = PathName("folder", "dir")
 MODEL = PathName("folder", "file", known_models)
 GENERATIVE = PathName("folder", "file", known_models, meaning=generative)
 """A model that gives probabilities of words; the name of a parser stands for its companion."""
-_OF_A_MODEL = (
-    *("config.json", "vocabulary.json", "text.json", "spelling.json", "about.json", "README.md"),
-    *("*.npz", "log.jsonl", "tagger/*", "data/*"),
-)
 
 
 def require_read_once(*paths: str | None) -> None:
@@ -95,7 +90,7 @@ def check_files(outputs: Sequence[str | None], inputs: Sequence[str | None]) -> 
             raise RnngError(f"{path} is a folder: name a file for the output")
         if not is_replaced(path):
             continue
-        _refuse_input(path, [*inputs, *_files_of_models()])
+        _refuse_input(path, [*inputs, *_models()])
         parent = os.path.dirname(os.path.realpath(path))
         if not os.path.isdir(parent):
             raise RnngError(f"{path}: there is no folder {parent}")
@@ -115,15 +110,14 @@ def write_output(path: str | None, parts: Iterable[str]) -> None:
             stream.writelines(parts)
 
 
-def _files_of_models() -> Iterator[str]:
-    """Yield the files of the models that the command reads; other files in their folders may be replaced."""
+def _models() -> Iterator[str]:
+    """Yield the files of the models that the command reads."""
     context = click.get_current_context()
     for param in context.command.params:
         value = context.params.get(param.name)
         if param.type in (MODEL, GENERATIVE) and value is not None:
-            for name in [value] if isinstance(value, str) else value:
-                yield name
-                yield from (str(path) for part in _OF_A_MODEL for path in Path(name).glob(part))
+            for model in [value] if isinstance(value, str) else value:
+                yield from files_of(model)
 
 
 def _refuse_input(output: str, inputs: Sequence[str | None]) -> None:

@@ -116,17 +116,15 @@ def perplexity(
         model = job.open("generative", folder)
     else:
         model = _sequential(folder, train_path, order, clusters_path, job.device)
-    read = list(source.read(lambda: model.segmenter, warn))
-    sentences = _as_the_model_reads(model, [s for s in read if s.tokens])
+    read = _as_the_model_reads(model, list(source.read(lambda: model.segmenter, warn)))
+    sentences = [s for s in read if s.tokens]
     if unknown := unknown_in(sentences):
         say(unknown)
     sampled = None
     if samples:
-        with_words = iter(sentences)
         # samples number the sentences with the empty lines among them
-        numbered = [next(with_words) if s.tokens else s for s in read]
         found = marginals.sampled_marginals(
-            samples, likelihoods, numbered, source.path, model.vocabulary.unkify
+            samples, likelihoods, read, source.path, model.vocabulary.unkify
         )
         sampled = [log_p for log_p, s in zip(found.log_ps, read, strict=True) if s.tokens]
         if found.other_words:

@@ -16,6 +16,7 @@ from rnng_dy.cli.quiet import say, warn
 from rnng_dy.drawing.training_page import training_page
 from rnng_dy.folders import writing
 from rnng_dy.interop.tensorboard import EventFiles
+from rnng_dy.known_models import files_of
 from rnng_dy.runs import LOG, Run, read_runs
 
 
@@ -64,8 +65,7 @@ def plot(folders, output, watch, tensorboard) -> None:
 
     Example: rnng-dy plot parser generator -o training.html --watch 30
     """
-    files_of_models = [str(path) for folder in folders for path in Path(folder).glob("*")]
-    check_files([output], files_of_models)
+    check_files([output], [path for folder in folders for path in files_of(folder)])
     if tensorboard is not None:
         click.get_current_context().with_resource(writing(tensorboard))
     if watch is not None and not is_replaced(output):

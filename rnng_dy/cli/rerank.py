@@ -10,14 +10,20 @@ import click
 
 from oracle.blocks import OracleSentence, read_oracle
 from oracle.errors import InputError
-from oracle.treebank import words
 from rnng_dy import registry
 from rnng_dy.cli.paths import FILE, GENERATIVE, check_files, require_read_once, write_output
 from rnng_dy.cli.quiet import warn
 from rnng_dy.cli.tree_formats import MBR, decode_option, weight_option
 from rnng_dy.evaluation.perplexity import Likelihood, Rates, likelihood, rates
 from rnng_dy.open_vocabulary import log_prob_as_read, required_spelling
-from rnng_dy.search.importance import Sampled, map_line, mbr_line, read_sampled, require_fit
+from rnng_dy.search.importance import (
+    Sampled,
+    map_line,
+    mbr_line,
+    other_words,
+    read_sampled,
+    require_fit,
+)
 
 MOST_MISSING, NAMED = 1_000_000, 30
 """Limit on sentences without samples, beyond which the file must be wrong, and on those that are listed."""
@@ -123,11 +129,10 @@ def _spelled(
     model = registry.kind_of(folder).model_class.build(folder)
     spelling, spelled = required_spelling(model, folder), {}
     for i, sampled in found.items():
-        read = model.vocabulary.unkify(words(sampled.samples[0][0].tree))
-        is_same = tuple(read) == tuple(oracle[i].unkified)
-        spelled[i] = log_prob_as_read(spelling, oracle[i]) if is_same else -math.inf
+        is_other = other_words(sampled.samples[0][0], oracle[i], model.vocabulary.unkify)
+        spelled[i] = -math.inf if is_other else log_prob_as_read(spelling, oracle[i])
         if spelled[i] == -math.inf:
-            others = "the model has" if is_same else "the samples have"
+            others = "the samples have" if is_other else "the model has"
             place = f"{oracle_path}:{oracle[i].line}"
             warn(f"{place}: p = 0, {others} other classes for its unknown words")
     return spelled

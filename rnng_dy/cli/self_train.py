@@ -9,6 +9,7 @@ import click
 
 from oracle.errors import RnngError
 from oracle.regular_files import open_regular
+from oracle.streams import from_json
 from oracle.training_data import TreesFile
 from rnng_dy.cli.group import Sectioned
 from rnng_dy.cli.job import Job, job_options
@@ -151,13 +152,13 @@ def _open_folder(place: Path, resume: bool, key: str) -> None:
 def _keep_mixture(place: Path, key: str, mixture: str, is_trained: bool) -> None:
     """Record the hash of what decides the training trees. Raises RnngError if a training with others has begun."""
     record = place / RECORD
-    before = record.read_text(errors="replace")
+    if not is_trained:
+        write_json(record, {"key": key, "mixture": mixture})
     # version 0.3.0 kept no mixture
-    if is_trained and "mixture" in before and mixture not in before:
+    elif from_json(record.read_text()).get("mixture", mixture) != mixture:
         raise RnngError(
             f"{place / PARSER} learns from other trees: give the same --trees and --keep-above, or remove it"
         )
-    write_json(record, {"key": key, "mixture": mixture})
 
 
 def _parse(job: Job, parser, way: Way, source, key: str, output: str) -> None:

@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from oracle.blocks import OracleSentence
 from oracle.errors import ImpossibleError
-from oracle.treebank import words
-from rnng_dy.search.importance import read_sampled, require_fit
+from rnng_dy.search.importance import other_words, read_sampled, require_fit
 from rnng_dy.search.model import Model
 from rnng_dy.search.surprisal import SearchOptions, measure_batch
 from rnng_dy.search.trees import tree_line
@@ -96,8 +95,7 @@ def sampled_marginals(
     for of_sentence in read_sampled(samples, likelihoods):
         best, _ = of_sentence.best()
         require_fit(best, sentences, samples, source)
-        pairs = zip(unkify(words(best.tree)), sentences[best.index].unkified, strict=True)
-        if other := next((pair for pair in pairs if pair[0] != pair[1]), None):
+        if other := other_words(best, sentences[best.index], unkify):
             found.other_words.append(other)
         else:
             found.log_ps[best.index] = of_sentence.estimate.log_marginal

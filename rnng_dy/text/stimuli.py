@@ -145,9 +145,9 @@ def _column_of_text(names: Sequence[str], column: str | None, path: str, line: i
 
 def _of_row(row: _Row) -> Stimulus:
     text = row.text.strip()
-    if text[:1] == text[-1:] == SEPARATOR:
+    if len(text) > 1 and text[0] == text[-1] == SEPARATOR:
         # a frame, not two empty regions
-        text = text.strip(SEPARATOR)
+        text = text[1:-1]
     pieces = text.split(SEPARATOR)
     return _joined(row, pieces, [(str(i), row.cells) for i in range(1, len(pieces) + 1)])
 

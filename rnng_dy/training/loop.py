@@ -73,9 +73,8 @@ class TrainingLoop:
         # the best model so far must be whole, too
         checkpoint.load_parameters(self.model, self.folder)
         try:
-            state = checkpoint.load_training(
-                self.model.store, self.folder, self._updater.optimizer, self._require_same
-            )
+            self._require_same(checkpoint.training_state(self.folder))
+            state = checkpoint.load_training(self.model.store, self.folder, self._updater.optimizer)
             self.state = TrainingState.from_json(state["progress"], len(self.examples))
             self.left_out = set(state.get("left_out", ()))
             if not self.left_out <= set(range(len(self.examples))):

@@ -85,6 +85,7 @@ class Training:
         """The records that this process has written."""
         self._listener = listener or Listener()
         self._new: list[Record] = []
+        self._loop: TrainingLoop | None = None
 
     @property
     def folder(self) -> Path:
@@ -102,7 +103,7 @@ class Training:
 
         Raises RnngError before the first record.
         """
-        if not hasattr(self, "_loop"):
+        if self._loop is None:
             raise RnngError("the training has not begun: iterate over it")
         state = self._loop.state
         return {"best": state.best, "sentences": state.best_sentences}

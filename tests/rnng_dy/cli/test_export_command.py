@@ -259,6 +259,9 @@ def test_commands_take_a_model_by_name(monkeypatch):
     Path("parser.rnng.zip").rename("data/rnng_dy/models/english.rnng.zip")
     assert invoke("parse", "--model", "english", "in.txt").stdout == parsed
     assert invoke("parse", "--model", "english", "in.txt", "--jobs", "2").stdout == parsed
+    archive = "data/rnng_dy/models/english.rnng.zip"
+    refused = invoke("parse", "--model", "english", "in.txt", "-o", archive, code=2)
+    assert f"{archive} is the input as well" in refused.stderr
     measured = invoke("surprisal", "--model", "generator", "words.txt", "--beam", 5).stdout
     missing = invoke("surprisal", "--model", "english", "words.txt", "--beam", 5, code=2).stderr
     assert "english is a parser, which gives words no probability" in missing

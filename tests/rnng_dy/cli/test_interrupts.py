@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from rnng_dy.cli import evalb
+from rnng_dy.interrupts import ending_at_once
 
 from ...commands import COMMAND, PYTHON, invoke, run, started, until
 
@@ -77,6 +78,13 @@ sys.meta_path.insert(0, Finder)
 sys.argv = ["rnng-dy", "evalb", "--help"]
 main()
 """
+
+
+def test_ctrl_c_raises_again_after_an_error_in_what_is_loaded():
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(ImportError), ending_at_once():
+        raise ImportError
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_ctrl_c_in_a_destructor_of_what_is_being_loaded_is_not_lost():

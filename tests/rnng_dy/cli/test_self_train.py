@@ -146,6 +146,11 @@ def test_a_stopped_run_is_resumed_with_the_same_result(where, monkeypatch):
     chosen = refused(Path(), *command, "--resume", "--keep-above", "1")
     assert "give the same --trees and --keep-above" in chosen
     assert Path(where, "train.trees").read_bytes() == before
+    # version 0.3.0 kept no more than this
+    record = json.loads(Path(where, "self-train.json").read_text())
+    Path(where, "self-train.json").write_text(json.dumps({"key": record["key"]}))
+    invoke(*command, "--resume")
+    assert json.loads(Path(where, "self-train.json").read_text()) == {"key": record["key"]}
 
 
 def test_gold_trees_count_as_often_as_their_weight_says():

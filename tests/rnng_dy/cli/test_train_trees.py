@@ -164,7 +164,6 @@ CONTRADICTIONS = [
     (["--trees", "t.trees", "--hold-out", "nan"], "nan"),
     (["--trees", "absent", "--hold-out", "0.1"], "absent: No such file"),
     (["--trees", "t.trees", "--hold-out", "0.1", "--tag-size", "5"], "add --pos"),
-    (["--trees", "t.trees", "--hold-out", "0.1", "--no-tagger"], "add --pos"),
 ]
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from oracle.errors import UnseenSymbolError
+from oracle.unknown import UnknownWords
 from rnng_dy.vocabulary import UNK
 
 
@@ -34,6 +35,13 @@ def test_a_tree_with_an_unseen_nonterminal_has_no_probability(parser, generator)
     tree = nltk.Tree.fromstring("(S (QQ (DT the) (NN cat)) (VP (VBD slept)) (. .))")
     assert parser.log_prob(tree) == -math.inf
     assert generator.log_prob(tree) == -math.inf
+
+
+def test_a_class_stays_a_class_unless_the_rules_have_none(generator):
+    vocabulary = generator.vocabulary
+    assert vocabulary.unkify(["the", "zork", "UNK-CAPS-NUM"]) == ["the", "UNK-LC", "UNK-CAPS-NUM"]
+    single = replace(vocabulary, unknown=UnknownWords("single", vocabulary.unknown.known))
+    assert single.unkify(["the", "zork", "UNK-CAPS-NUM"]) == ["the", "UNK", "UNK"]
 
 
 def test_all_unseen_symbols_are_named(generator):

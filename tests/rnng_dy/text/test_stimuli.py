@@ -64,6 +64,8 @@ def test_the_text_is_in_a_column_of_choice(read):
         ("| The dog |, or | | so |", "[1:The dog ][2:, or ][3:][4:so]"),
         ("| The dog | ran", "[1:][2:The dog ][3:ran]"),
         ("The dog | ran |", "[1:The dog ][2:ran][3:]"),
+        ("|| The dog | ran |", "[1:][2:The dog ][3:ran]"),
+        ("| | The dog | ran |", "[1:][2:The dog ][3:ran]"),
     ],
 )
 def test_a_mark_separates_regions(read, text, regions):
