@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
 
+import numpy as np
+
 from oracle.blocks import begins_oracle
 from oracle.errors import RnngError
 from oracle.lazy import nltk
@@ -78,7 +80,12 @@ class TrainingOptions:
         of_other_kinds = {name for other in KINDS.values() for name in other.options}
         own = {of.name for of in fields(cls)} - {"settings", "sizes"}
         own -= of_other_kinds.difference(kind.options)
-        given = {name: value for name, value in given.items() if value is not None}
+        # numpy's numbers are those of Python
+        given = {
+            name: value.item() if isinstance(value, np.generic) else value
+            for name, value in given.items()
+            if value is not None
+        }
         parts = {"settings": Settings, "sizes": sizes}
         tables = {part: {option_name(of): of for of in fields(t)} for part, t in parts.items()}
         for name in given.keys() - own.union(*tables.values()):

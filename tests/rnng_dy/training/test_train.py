@@ -220,6 +220,13 @@ def test_a_sequential_model_takes_what_it_has():
         rnng_dy.Training("lstm-lm", "t.trees", hold_out=0.1, folder="m", word_size=3)
 
 
+def test_numbers_may_be_those_of_numpy():
+    given = {name: np.int64(value) for name, value in SMALL.items()}
+    rnng_dy.train("lstm-lm", "t.trees", hold_out=np.float64(0.2), folder="numpy", **given)
+    rnng_dy.train("lstm-lm", "t.trees", hold_out=0.2, folder="python", **SMALL)
+    assert_same("numpy", "python", ["parameters.npz"])
+
+
 def test_no_kind_and_no_file_are_errors_of_ours():
     with pytest.raises(RnngError, match="no kind of model is called 'dragon': discriminative"):
         rnng_dy.train("dragon", "t.trees", folder="m")
