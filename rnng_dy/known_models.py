@@ -19,7 +19,8 @@ CONFIG = "config.json"
 
 _WRITTEN = (
     *(CONFIG, "vocabulary.json", "text.json", "spelling.json", "about.json", "README.md"),
-    *("*.npz", "log.jsonl", "tagger/*.json", "data/*.oracle", "data/*.trees"),
+    *("*.npz", "clusters.paths", "log.jsonl", "tagger/*.json"),
+    *("data/*.oracle", "data/*.oracle.arrays/*", "data/*.trees"),
 )
 """The files of a model folder that this package writes."""
 

@@ -133,7 +133,8 @@ class SurprisalTable(WordScorer):
 
 
 def _are_equal(bits: float, other: float) -> bool:
-    return abs(bits - other) <= _ROUNDING or bits == other or (bits != bits and other != other)
+    both_are_nan = math.isnan(bits) and math.isnan(other)
+    return both_are_nan or math.isclose(bits, other, rel_tol=0, abs_tol=_ROUNDING)
 
 
 def _rows(path: str) -> Iterator[_Row]:

@@ -82,6 +82,7 @@ def check_files(outputs: Sequence[str | None], inputs: Sequence[str | None]) -> 
     The outputs are locked until the command ends. None is no file, and `-` is standard output.
     """
     files = [path for path in outputs if path and path != "-"]
+    inputs = [*inputs, *_models()]
     for path in files:
         # raises OSError for a name that is too long
         with suppress(FileNotFoundError, NotADirectoryError):
@@ -90,7 +91,7 @@ def check_files(outputs: Sequence[str | None], inputs: Sequence[str | None]) -> 
             raise RnngError(f"{path} is a folder: name a file for the output")
         if not is_replaced(path):
             continue
-        _refuse_input(path, [*inputs, *_models()])
+        _refuse_input(path, inputs)
         parent = os.path.dirname(os.path.realpath(path))
         if not os.path.isdir(parent):
             raise RnngError(f"{path}: there is no folder {parent}")

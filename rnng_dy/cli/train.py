@@ -72,9 +72,6 @@ def discriminative(no_tagger, **options) -> None:
 
     Example: rnng-dy train discriminative --trees train.trees --dev-trees dev.trees --pos --model parser
     """
-    is_new = not (options["resume"] or options["init"])
-    if is_new and not options["pos"] and options["tag_size"] is not None:
-        raise click.UsageError("--tag-size is for parsers that read tags: add --pos")
     run_training("discriminative", **options, tagger=not no_tagger)
 
 

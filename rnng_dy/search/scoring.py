@@ -111,26 +111,22 @@ def trees_to_score(path: str, model, open_vocabulary: bool = False) -> Iterator[
     actions_of = model.transitions.actions_of
     # opened once, because a pipe cannot be read again
     with open_lines(path) as stream:
-        if is_samples_file(stream):
+        if is_samples := is_samples_file(stream):
             if open_vocabulary:
                 raise InputError(
                     "samples have classes of unknown words in place of words: score them without --open, and "
                     "`rerank --oracle ORACLE --spelling MODEL` adds the spelling",
                     path,
                 )
-            for s in read_samples(path, stream):
-                with placed(path, s.line):
-                    actions = tuple(actions_of(s.tree, preterminals=False))
-                tokens = tuple(words_of(s.tree))
-                unkified, _ = read_words(model, tokens, open_vocabulary=False)
-                yield TreeToScore(s.index, tuple(unkified), actions, tokens=tokens)
-            return
-        for i, located in enumerate(read_tree_lines(read_lines(path, stream=stream), path)):
-            with placed(located.path, located.line):
-                actions = tuple(actions_of(located.tree))
-            tokens = tuple(words_of(located.tree))
+            trees = ((s.index, s) for s in read_samples(path, stream))
+        else:
+            trees = enumerate(read_tree_lines(read_lines(path, stream=stream), path))
+        for index, found in trees:
+            with placed(path, found.line):
+                actions = tuple(actions_of(found.tree, False if is_samples else None))
+            tokens = tuple(words_of(found.tree))
             unkified, spelling = read_words(model, tokens, open_vocabulary)
-            yield TreeToScore(i, tuple(unkified), actions, spelling, tokens)
+            yield TreeToScore(index, tuple(unkified), actions, spelling, tokens)
 
 
 def impossible(model, trees: Iterable[TreeToScore]) -> list[str]:

@@ -147,6 +147,8 @@ class TrainingOptions:
                 "--composition and --transitions are for RNNGs: a sequential model has neither"
             )
         self._require_initial(kind)
+        if "tag" in self.sizes and not (self.pos or self.resume or self.init):
+            raise ContradictionError("--tag-size is for parsers that read tags: add --pos")
         if self.world and "jobs" in self.settings:
             raise ContradictionError("with --mpi, mpirun says how many processes: leave --jobs out")
         if "gold_weight" in self.settings and not self.settings.get("gold"):

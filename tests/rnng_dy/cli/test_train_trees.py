@@ -16,6 +16,7 @@ from oracle import encoding
 from oracle.blocks import read_oracle
 from oracle.brackets import read_trees
 from rnng_dy import checkpoint, registry
+from rnng_dy.known_models import files_of
 from tests.commands import COMMAND, invoke, started, until
 
 SMALL = ["--hidden", "8", "--lstm-input", "9", "--epochs", "1", "--first-evaluation", "10"]
@@ -67,6 +68,17 @@ def test_trees_train_the_model_of_their_oracles_bit_for_bit(kind):
     if kind != "discriminative":
         assert read_clusters("m/clusters.paths") == read_clusters("by-oracles/clusters.paths")
     assert sorted(path.name for path in Path().iterdir() if path.name[0] == ".") == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_all_files_of_a_trained_model_are_known_as_its_own(kind):
+    write("vectors.txt", "the 0.1 0.2", "a 0.3 0.4")
+    parts = ["--pos", "--pretrained", "vectors.txt"] if kind == "discriminative" else ["--open"]
+    train(kind, "--trees", "t.trees", "--dev-trees", "d.trees", *parts)
+    made = {str(path) for path in Path("m").rglob("*") if path.is_file()}
+    assert set(files_of("m")) == made
+    Path("m/mine.tsv").touch()
+    assert set(files_of("m")) == made
 
 
 def test_unk_and_skipped_preterminals_are_as_the_oracle_command_has_them():

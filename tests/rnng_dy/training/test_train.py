@@ -216,6 +216,8 @@ def test_a_sequential_model_takes_what_it_has():
             rnng_dy.Training("lstm-lm", "t.trees", hold_out=0.1, folder="m", **{setting: name})
     with pytest.raises(RnngError, match="no setting of a lstm-lm training is called 'pos'"):
         rnng_dy.Training("lstm-lm", "t.trees", hold_out=0.1, folder="m", pos=True)
+    with pytest.raises(ValueError, match="`tag_size` is for parsers that read tags: add `pos"):
+        rnng_dy.Training("discriminative", "t.trees", "d.trees", folder="m", tag_size=5)
     with pytest.raises(RnngError, match="'word_size'"):
         rnng_dy.Training("lstm-lm", "t.trees", hold_out=0.1, folder="m", word_size=3)
 
