@@ -38,7 +38,7 @@ def commit(folder):
 
 
 def dry(folder, code=0):
-    return run(folder, "--dry", command=(sys.executable, "-m", "scripts.release"), code=code)
+    return run(folder, "--dry", command=(sys.executable, "-B", "-m", "scripts.release"), code=code)
 
 
 def test_a_dry_release_prints_all_steps_and_the_upload_and_makes_nothing(checkout):
