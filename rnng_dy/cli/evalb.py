@@ -10,7 +10,14 @@ from pathlib import Path
 import click
 
 from oracle.errors import RnngError
-from rnng_dy.cli.paths import FILE, PathName, require_read_once
+from rnng_dy.cli.paths import (
+    FILE,
+    PathName,
+    check_files,
+    outputs_option,
+    require_read_once,
+    write_output,
+)
 from rnng_dy.cli.quiet import warn
 from rnng_dy.evaluation import evalb_report as report
 from rnng_dy.evaluation.evalb import Scores
@@ -38,12 +45,13 @@ tags_option = click.option(
     metavar="NAME|FILE",
     help=f"Built-in parameters, {' or '.join(BUILT_IN)}, or a parameter file of EVALB.",
 )
-@click.option(
-    "--format",
-    "style",
-    type=click.Choice(report.STYLES),
-    default="table",
-    help="A table, the format of EVALB, JSON, or CSV as in RFC 4180.",
+@outputs_option(
+    {
+        ".txt": "a table",
+        ".evalb": "the listing of EVALB",
+        ".json": "all figures",
+        ".csv": "the table as in RFC 4180",
+    }
 )
 @click.option(
     "--unlabelled",
@@ -51,7 +59,7 @@ tags_option = click.option(
     help="Ignore labels: compare only the first and last words of brackets (LABELED 0).",
 )
 @tags_option
-def evalb(gold, systems, params, style, unlabelled, tags) -> None:
+def evalb(gold, systems, params, outputs, unlabelled, tags) -> None:
     """Score the trees of systems against GOLD by EVALB's rules.
 
     Each file has one tree per line; - is standard input. A system's file may be JSON of `parse`: its first trees are
@@ -67,22 +75,23 @@ def evalb(gold, systems, params, style, unlabelled, tags) -> None:
     Example: rnng-dy evalb dev.trees greedy.trees mbr.trees --tags gold
     """
     require_read_once(gold, *systems, params)
-    if style == "evalb" and len(systems) > 1:
-        raise click.UsageError("--format evalb is for one system")
+    if ".evalb" in outputs and len(systems) > 1:
+        raise click.UsageError("the listing of EVALB is of one system")
     rules = _rules(params)
     if unlabelled:
         rules = replace(rules, labelled=False)
-    scores = dict(
-        zip(_names(systems), score_systems(gold, systems, rules, tags == GOLD), strict=True)
-    )
-    if len(systems) > 1:
-        click.echo(report.format_comparison(scores, style), nl=False)
-    else:
-        [only] = scores.values()
-        click.echo(report.format_scores(only, style), nl=False)
-        if style == "evalb":
-            _report_errors(only)
-            return
+    names = _names(systems)
+    check_files([*outputs.values()], [gold, *systems, params])
+    scores = dict(zip(names, score_systems(gold, systems, rules, tags == GOLD), strict=True))
+    for form, path in outputs.items():
+        if len(systems) > 1:
+            text = report.format_comparison(scores, form)
+        else:
+            text = report.format_scores(*scores.values(), form)
+        write_output(path, [text])
+    if ".evalb" in outputs:
+        _report_errors(*scores.values())
+        return
     if tags == OWN and (errors := sum(of.errors for of in scores.values())):
         warn(f"{errors} with other words than gold: if only tags differ, --tags gold scores them")
 

@@ -115,21 +115,20 @@ Tagging accuracy          = {scores.tagging_accuracy:6.2f}
 
 Columns = Mapping[str, Scores]
 """Scores by the title of their column."""
-STYLES = ("table", "evalb", "json", "csv")
 
 
-def format_scores(scores: Scores, style: str = "table") -> str:
-    """Return the scores of one system in a style: of all sentences, and of those of at most `cutoff` words."""
+def format_scores(scores: Scores, form: str = ".txt") -> str:
+    """Return the scores of one system as .txt, .evalb, .json or .csv: of all sentences, and of the short ones."""
     cutoff = scores.params.cutoff
     columns = {"all": scores, f"len<={cutoff}": scores.up_to(cutoff)}
-    if style == "evalb":
+    if form == ".evalb":
         return format_evalb(scores)
-    if style == "json":
+    if form == ".json":
         return _json(to_json(scores))
-    return _csv(columns) if style == "csv" else _table(columns) + _not_scored(scores)
+    return _csv(columns) if form == ".csv" else _table(columns) + _not_scored(scores)
 
 
-def format_comparison(systems: Columns, style: str = "table") -> str:
+def format_comparison(systems: Columns, form: str = ".txt") -> str:
     """Return the figures of systems on the sentences that all of them have scored, and their differences in F1.
 
     Raises RnngError if there is no such sentence.
@@ -141,7 +140,7 @@ def format_comparison(systems: Columns, style: str = "table") -> str:
             "no sentence can be scored for every system: see that all files hold the same words"
         )
     found = differences(common)
-    if style == "json":
+    if form == ".json":
         return _json(
             {
                 "systems": {
@@ -154,7 +153,7 @@ def format_comparison(systems: Columns, style: str = "table") -> str:
                 ],
             }
         )
-    if style == "csv":
+    if form == ".csv":
         return _csv(common)
     left_out = [_not_scored(scores, name) for name, scores in systems.items()]
     some = f"Figures are of the {scored} of {every} sentences that all systems have\n\n"

@@ -126,7 +126,7 @@ def test_any_number_of_systems_all_pairs_with_holms_correction(tmp_path):
         ([], "Missing argument"),
         (["gold", "gold"], "the same file twice"),
         (["-", "-"], "only one of the files can be standard input"),
-        (["gold", "./gold", "--format", "evalb"], "--format evalb is for one system"),
+        (["gold", "./gold", "--format", "evalb"], "the listing of EVALB is of one system"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(tmp_path, options, message, monkeypatch):

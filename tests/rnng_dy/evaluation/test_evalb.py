@@ -216,7 +216,7 @@ def test_more_errors_than_max_error_stop_the_evalb_listing_alone():
     listing = format_evalb(scores)
     assert [line.split()[0] for line in listing.splitlines()[3:]] == ["1", "2", "3"]
     assert error_lines(scores) == [f"{n} : Length unmatch (4|1)" for n in (2, 3, 4)]
-    assert json.loads(format_scores(scores, "json"))["all"]["errors"] == 4
+    assert json.loads(format_scores(scores, ".json"))["all"]["errors"] == 4
     assert "sentence 5: error, Length unmatch (4|1)" in format_scores(scores)
 
 

@@ -51,7 +51,7 @@ def test_no_word_with_quotation_marks_costs_rows(style):
 def test_scores_are_a_csv_table(trees):
     golds = [located.tree for located in trees]
     scores = score(golds, golds)
-    names, *rows = read(format_scores(scores, "csv"))
+    names, *rows = read(format_scores(scores, ".csv"))
     assert names == ["figure", "all", "len<=40"]
     figures = {name: float(value) for name, value, _ in rows}
     assert figures["sentences"] == len(trees)
