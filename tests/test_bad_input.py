@@ -193,7 +193,7 @@ CASES = [
     ("JSON whose tree is broken", PARSED.replace("slept)", "slept"), "show bad", "never closed"),
     ("a format that there is not", TREE, "parse --model parser bad --format xml", "pretty"),
     ("the best trees and samples at once", TREE, "parse --model parser bad --nbest 2 --samples 2", "--samples"),
-    ("other numbers of trees", TREE * 2, "compare bad good.trees good.trees --name a --name b", "good.trees"),
+    ("other numbers of trees", TREE * 2, "evalb bad good.trees ./good.trees", "good.trees"),
     ("a treebank that is missing", None, "reproduce ptb --treebank nowhere -o new", "nowhere"),
     ("another that is missing", None, "reproduce ctb --treebank nowhere -o new", "nowhere"),
     ("trees that are missing", None, "reproduce trees --train bad --dev good.trees --test good.trees -o new", "bad"),

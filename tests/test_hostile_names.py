@@ -43,7 +43,7 @@ READING = [
     "perplexity {} --model generator",
     "suite {} --model generator",
     "show {}",
-    "compare some.trees {} some.trees",
+    "evalb some.trees {} some.trees",
     "attention --model generator {}",
     "train generative --train {} --dev some.gen.oracle --model new",
     "train generative --train some.gen.oracle --dev {} --model new",
