@@ -9,18 +9,17 @@
 #include <algorithm>
 #include <vector>
 
-#include "bfloat16.h"
-
 namespace dynet {
 namespace products {
 
-// W floats that are added and multiplied at once
+// W floats that are added and multiplied at once; `Unaligned` is such a vector at any address. It is a struct, since
+// clang forgets in templates that a type is less aligned.
 template <int W> struct Floats;
-template <> struct Floats<1> { typedef float Vector, Unaligned; };
+template <> struct Floats<1> { typedef float Vector; struct Unaligned { float v; }; };
 #define DYNET_FLOATS(W) \
   template <> struct Floats<W> { \
     typedef float Vector __attribute__((vector_size(W * sizeof(float)))); \
-    typedef float Unaligned __attribute__((vector_size(W * sizeof(float)), aligned(sizeof(float)))); \
+    struct __attribute__((packed, may_alias)) Unaligned { Vector v; }; \
   };
 DYNET_FLOATS(4)
 DYNET_FLOATS(8)
@@ -32,6 +31,8 @@ DYNET_FLOATS(16)
 constexpr int WIDTH = 16, ROWS = 4, COLUMNS = 6;
 #elif defined(__AVX__)
 constexpr int WIDTH = 8, ROWS = 2, COLUMNS = 6;
+#elif defined(__aarch64__)
+constexpr int WIDTH = 4, ROWS = 4, COLUMNS = 6;
 #else
 constexpr int WIDTH = 4, ROWS = 2, COLUMNS = 4;
 #endif
@@ -60,7 +61,7 @@ template <int W, int R, int N>
 void add_tile(const Factors* product, const Factors* end, long row, long column, float* y, long y_stride) {
   typedef typename Floats<W>::Vector Vector;
   typedef typename Floats<W>::Unaligned Unaligned;
-  auto vector = [](const float* p) -> const Unaligned& { return *reinterpret_cast<const Unaligned*>(p); };
+  auto vector = [](const float* p) { return reinterpret_cast<const Unaligned*>(p)->v; };
   y += column * y_stride + row;
   Vector sums[N][R];
   for (int j = 0; j < N; ++j)
@@ -77,7 +78,7 @@ void add_tile(const Factors* product, const Factors* end, long row, long column,
     }
   }
   for (int j = 0; j < N; ++j)
-    for (int r = 0; r < R; ++r) *reinterpret_cast<Unaligned*>(y + j * y_stride + r * W) = sums[j][r];
+    for (int r = 0; r < R; ++r) reinterpret_cast<Unaligned*>(y + j * y_stride + r * W)->v = sums[j][r];
 }
 
 // the same for all columns from one on
@@ -97,8 +98,8 @@ void add_rows(const Factors* begin, const Factors* end, long row, long m, long n
   else if constexpr (W > 1) add_rows<1, 1>(begin, end, row, m, n, y, y_stride);
 }
 
-// y += a * b in float32; a has m x inner elements, b inner x n
-inline void add_floats(int m, int inner, int n, const float* a, long a_stride, Right b, float* y, long y_stride) {
+// y += a * b; a has m x inner elements, b inner x n
+inline void add_product(int m, int inner, int n, const float* a, long a_stride, Right b, float* y, long y_stride) {
   for (Factors left = {inner, a, a_stride, b}; left.inner > 0; left = left.from(DEPTH)) {
     Factors part = left;
     part.inner = std::min(left.inner, DEPTH);
@@ -106,8 +107,7 @@ inline void add_floats(int m, int inner, int n, const float* a, long a_stride, R
   }
 }
 
-// A matrix that is the left side of many products, in panels of some of its rows, each by columns without gaps; of
-// pairs of bfloat16 numbers if has_pairs(m).
+// A matrix that is the left side of many products, in panels of some of its rows, each by columns without gaps.
 // Why: a product with a column or two reads what lies side by side up to twice as fast.
 struct Panels {
   const float* v;
@@ -115,87 +115,23 @@ struct Panels {
 };
 constexpr int PANEL = WIDTH * ROWS;
 
-// Whether products with a left side of m rows are of bfloat16 numbers.
-inline bool has_pairs(long m) { return bfloat16::is_wanted && m % WIDTH == 0; }
-
 // Calls f(first row, rows, panel) for each panel at `v`, where each row has some room.
 template <class T, class F>
 void each_panel(int m, long row_room, T* v, F f) {
   for (int row = 0; row < m; row += PANEL) f(row, std::min(PANEL, m - row), v + row * row_room);
 }
 
-#ifdef DYNET_HAS_BFLOAT16
-
-using bfloat16::Pair;
-
-// columns of the right side that are packed at a time, and how many there must be for the left side to be packed
-constexpr int TOGETHER = 96, WORTH_PACKING = 24;
-
-// y += a * b, with a packed and b one column after another
-inline void add_pairs(int m, int inner, int n, const Pair* a, long row_room, const float* b, long b_stride, float* y,
-                      long y_stride) {
-  const int pairs = bfloat16::pairs_of(inner);
-  thread_local std::vector<Pair> packed;
-  packed.resize(size_t(pairs) * std::min(n, TOGETHER));
-  for (int j = 0; j < n; j += TOGETHER) {
-    const int count = std::min(TOGETHER, n - j);
-    bfloat16::pack_rows(inner, count, b + j * b_stride, b_stride, packed.data());
-    bfloat16::add_product(m, pairs, a, row_room, {packed.data(), 1, pairs}, count, y + j * y_stride, y_stride);
-  }
-}
-
-// y += the sum of a * b, which are packed first; each b has its columns side by side
-inline void add_pairs(long m, long n, const Factors* begin, const Factors* end, float* y, long y_stride) {
-  thread_local std::vector<Pair> of_a, of_b;
-  int pairs = 0;
-  for (auto f = begin; f != end; ++f) pairs += bfloat16::pairs_of(f->inner);
-  of_a.resize(m * pairs), of_b.resize(n * pairs);
-  each_panel(m, pairs, of_a.data(), [&](int row, int rows, Pair* to) {
-    for (auto f = begin; f != end; ++f) to = bfloat16::pack_columns(rows, f->inner, f->a + row, f->a_stride, to);
-  });
-  Pair* to = of_b.data();
-  for (auto f = begin; f != end; ++f) to = bfloat16::pack_columns(n, f->inner, f->b.v, f->b.row, to);
-  bfloat16::add_product(m, pairs, of_a.data(), pairs, {of_b.data(), n, 1}, n, y, y_stride);
-}
-
-#endif
-
-// y += a * b; a has m x inner elements, b inner x n
-inline void add_product(int m, int inner, int n, const float* a, long a_stride, Right b, float* y, long y_stride) {
-#ifdef DYNET_HAS_BFLOAT16
-  if (has_pairs(m) && n >= WORTH_PACKING && b.row == 1) {
-    const int pairs = bfloat16::pairs_of(inner);
-    thread_local std::vector<Pair> packed;
-    packed.resize(size_t(m) * pairs);
-    each_panel(m, pairs, packed.data(), [&](int row, int rows, Pair* to) {
-      bfloat16::pack_columns(rows, inner, a + row, a_stride, to);
-    });
-    return add_pairs(m, inner, n, packed.data(), pairs, b.v, b.column, y, y_stride);
-  }
-#endif
-  add_floats(m, inner, n, a, a_stride, b, y, y_stride);
-}
-
 // the same with b one column after another
 inline void add_product(const Panels& a, int n, const float* b, long b_stride, float* y, long y_stride) {
-#ifdef DYNET_HAS_BFLOAT16
-  if (has_pairs(a.m))
-    return add_pairs(a.m, a.inner, n, reinterpret_cast<const Pair*>(a.v), a.inner, b, b_stride, y, y_stride);
-#endif
   each_panel(a.m, a.inner, a.v, [&](int row, int rows, const float* panel) {
-    add_floats(rows, a.inner, n, panel, rows, {b, 1, b_stride}, y + row, y_stride);
+    add_product(rows, a.inner, n, panel, rows, {b, 1, b_stride}, y + row, y_stride);
   });
 }
 
 // Makes panels at `to` of a matrix that `copy`(first row, rows, panel) brings there.
 template <class F>
 Panels packed(int m, int inner, float* to, F copy) {
-  each_panel(m, inner, to, [&](int row, int rows, float* panel) {
-    copy(row, rows, panel);
-#ifdef DYNET_HAS_BFLOAT16
-    if (has_pairs(m)) bfloat16::pack_columns(rows, inner, panel, rows, reinterpret_cast<Pair*>(panel));
-#endif
-  });
+  each_panel(m, inner, to, copy);
   return {to, m, inner};
 }
 
@@ -204,10 +140,6 @@ inline void add_products(long m, long n, const std::vector<Factors>& all, float*
   std::vector<Factors> group;
   int depth = 0;
   auto add_group = [&] {
-#ifdef DYNET_HAS_BFLOAT16
-    if (has_pairs(m) && group[0].b.column == 1) add_pairs(m, n, group.data(), group.data() + group.size(), y, y_stride);
-    else
-#endif
     add_rows(group.data(), group.data() + group.size(), 0, m, n, y, y_stride);
     group.clear();
     depth = 0;
