@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from oracle.archives import Member, read_regular
 from oracle.errors import InputError
-from oracle.regular_files import Member, read_regular
-from oracle.streams import from_json
+from oracle.files import from_json
 from rnng_dy import checkpoint, registry
 from rnng_dy.known_models import located
 

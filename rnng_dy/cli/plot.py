@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from oracle.errors import RnngError
-from oracle.streams import is_replaced
+from oracle.files import is_replaced
 from rnng_dy.cli.options import FiniteRange
 from rnng_dy.cli.paths import FOLDER, PAGE, check_files, write_output
 from rnng_dy.cli.quiet import say, warn

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
+from oracle.archives import open_regular
 from oracle.errors import RnngError
-from oracle.regular_files import open_regular
-from oracle.streams import from_json
+from oracle.files import from_json
 from oracle.training_data import TreesFile
 from rnng_dy.cli.group import Sectioned
 from rnng_dy.cli.job import Job, job_options

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from oracle.errors import InputError
-from oracle.streams import WHITE_SPACE, read_lines, split_words
+from oracle.files import WHITE_SPACE, read_lines, split_words
 
 NUMBERS = {
     "DEBUG": "debug",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from oracle.json_lines import finite
+from oracle.files import finite
 from rnng_dy.evaluation.evalb import ERROR, SKIPPED, Scores, SentenceScore, percent
 from rnng_dy.evaluation.tables import as_csv
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from oracle.streams import split_words
+from oracle.files import split_words
 from rnng_dy.evaluation.suite_scores import ItemResult, SuiteResult
 from rnng_dy.evaluation.suites import Region
 from rnng_dy.evaluation.tables import CSV, TSV, aligned, as_csv, joined

@@ -12,10 +12,9 @@ from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 
+from oracle.archives import read_regular
 from oracle.errors import InputError, RnngError
-from oracle.json_lines import one_line
-from oracle.regular_files import read_regular
-from oracle.streams import from_json, replacing
+from oracle.files import from_json, one_line, replacing
 from rnng_dy import checkpoint
 from rnng_dy.execution.local import keep_from_collection
 from rnng_dy.folders import writing

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from oracle.errors import RnngError
+from oracle.files import replacing
 from oracle.parsed import ScoredTree, read_parsed
-from oracle.streams import open_output
 from oracle.training_data import TreesFile
 
 SILVER, TRAIN = "silver.trees", "train.trees"
@@ -41,7 +41,7 @@ def mix(gold: str, parsed: Path, keep_above: float, folder: Path) -> Mixture:
 
     Raises InputError if there is no gold tree, and RnngError if no tree is kept.
     """
-    with open_output(folder / SILVER) as silver, open_output(folder / TRAIN) as train:
+    with replacing(folder / SILVER) as silver, replacing(folder / TRAIN) as train:
         golds = TreesFile(gold)
         train.writelines(f"{tree.text}\n" for tree in golds)
         kept = sentences = 0

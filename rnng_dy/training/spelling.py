@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from oracle.errors import RnngError
-from oracle.locks import locked
+from oracle.files import locked
 from rnng_dy import registry
 from rnng_dy.spelling import SPELLING, SpellingModel
 

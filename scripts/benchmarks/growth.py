@@ -15,7 +15,7 @@ import numpy as np
 from clusters.files import ClusteredWord
 from oracle.blocks import OracleSentence, read_oracle
 from oracle.encoding import read_encoded
-from oracle.streams import open_output
+from oracle.files import replacing
 from rnng_dy import engine, registry
 from rnng_dy.drawing import pages
 from rnng_dy.drawing.charts import Chart, Point, line_chart
@@ -75,7 +75,7 @@ def main(output: str, device: str, tiny: bool) -> None:
             for name, slope in exponents.items():
                 print_row("{:52} exponent {:.2f}", f"{name}, by {growth.variable}", slope)
             panels.append(Panel(growth.variable, chart, exponents))
-    with open_output(output) as stream:
+    with replacing(output) as stream:
         stream.writelines(pages.parts("growth.svg", Path(__file__).parent, panels=panels))
 
 

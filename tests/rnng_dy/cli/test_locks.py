@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from oracle.locks import locked
+from oracle.files import locked
 from tests.commands import COMMAND, invoke, run, started, until
 
 from ..conftest import make_parser

@@ -173,12 +173,6 @@ def test_a_link_in_the_place_of_a_part_is_refused_and_not_followed(tmp_path, nam
     assert not (tmp_path / "nowhere").exists()
 
 
-def test_a_pipe_in_the_place_of_a_part_is_refused(tmp_path):
-    os.mkfifo(tmp_path / "out.part")
-    with pytest.raises(RnngError, match=r"out\.part is in the way"):
-        run(tmp_path / "out")
-
-
 def test_the_part_is_where_the_linked_output_is(tmp_path):
     (tmp_path / "far").mkdir()
     (tmp_path / "link").symlink_to("far/out")
