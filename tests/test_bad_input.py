@@ -85,8 +85,6 @@ CASES = [
     # models
     ("a model folder that is missing", TREE, "parse --model nowhere bad", "nowhere"),
     ("a file instead of a model folder to tell of", TREE, "about bad", "bad"),
-    ("a file instead of a model folder to draw", TREE, "plot bad", "bad"),
-    ("a model that was never trained to draw", None, "plot parser", "nothing to draw"),
     ("a model without attention", TREE, "attention --model parser bad", "no attention weights"),
     ("a parser for scoring", SAMPLE, "score --model parser bad", "discriminative"),
     ("a training folder that exists", None,
@@ -170,11 +168,8 @@ CASES = [
     ("a suite that is missing", None, SUITES.format("nowhere"), "agreement-pp"),
     ("a parser for suites", SUITE, "suite bad --model parser --json out", "gives words no probability"),
     ("trees without tags to tag", "(S the cat)\n", "tag bad --train good.trees -o out", "bad:1"),
-    ("a broken tree to learn spelling from", "(S (NN a)\n", "spell --train bad --into generator", "bad:1"),
     ("outputs of a tagger that is only kept", None, "tag --train good.trees --into parser --json out", "--into"),
     ("no tagger", TREE, "tag bad -o out", "one of"),
-    ("gold trees cut short", "(S (NN cat)\n",
-     "self-train --model parser --trees bad --dev-trees good.trees --into new good.trees", "bad:1"),
     ("a token that everybody has", None, ["serve", "--model", "parser", "--token", ""], "--token is empty"),
     ("a model to serve that is missing", None, "serve --model nowhere", "nowhere"),
     # reading times
