@@ -149,7 +149,7 @@ def suite_of_sentences(
     )
 
 
-def suite_of_pairs(name: str, path: str, pairs: Sequence[Item]) -> Suite:
+def suite_of_pairs(name: str, pairs: Sequence[Item], path: str) -> Suite:
     """Return a suite of minimal pairs: the good sentence should be more probable, so a tie is wrong."""
     predictions = (Prediction("good is more probable", Formula(PAIR)),)
     return Suite(name, path, "sum", {1: "sentence"}, predictions, tuple(pairs))
