@@ -161,8 +161,8 @@ CASES = [
     ("n-grams of text", "the cat\n", "surprisal --kneser-ney bad good.trees -o out --jobs 2", "bad:1"),
     # test suites
     ("a suite of a region that is none", SUITE.replace("1;", "9;"), SUITES.format("bad"),
-     "bad: prediction 1, column 1: item 1 has no region 9"),
-    ("a formula that does not parse", SUITE.replace("> 0", ">"), SUITES.format("bad"), "bad: prediction 1, column 10"),
+     "bad: prediction 1: item 1 has no region 9"),
+    ("a formula that does not parse", SUITE.replace("> 0", ">"), SUITES.format("bad"), "bad: prediction 1, "),
     ("a suite that is no JSON", SUITE[:-2], SUITES.format("bad"), "bad:1"),
     ("a pair without its other half", "the cat slept\n", SUITES.format("bad"), "bad:1"),
     ("a suite that is missing", None, SUITES.format("nowhere"), "agreement-pp"),

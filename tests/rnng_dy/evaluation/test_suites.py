@@ -296,11 +296,11 @@ def without(content, key):
 
 
 BAD_SUITES = [
-    ({"predictions": [{"formula": "(9;%match%) < 1"}]}, "prediction 1, column 1: item 1 has no region 9"),
-    ({"predictions": [{"formula": "1 < (3;%nomatch%)"}]}, "column 5: item 1 has no condition 'nomatch'"),
+    ({"predictions": [{"formula": "(9;%match%) < 1"}]}, "prediction 1: item 1 has no region 9"),
+    ({"predictions": [{"formula": "1 < (3;%nomatch%)"}]}, "item 1 has no condition 'nomatch'"),
     ({"items": [*ITEMS, item(4, ("match", ("The",)), ("mismatch", ("The",)))]}, "item 4 has no region 3"),
     ({"items": [*ITEMS, item(4, ("match", ("The", "", "is")))]}, "item 4 has no condition 'mismatch'"),
-    ({"predictions": [{"formula": "1 < 2"}, {"formula": "(3;%match%) <"}]}, "prediction 2, column 14"),
+    ({"predictions": [{"formula": "1 < 2"}, {"formula": "(3;%match%) <"}]}, "prediction 2, "),
     ({"predictions": [{"type": "code", "formula": "1 < 2"}]}, "prediction 1: its type is 'code'"),
     ({"predictions": ["1 < 2"]}, "prediction 1 is no object"),
     ({"predictions": [{}]}, "prediction 1 has no 'formula'"),
