@@ -355,6 +355,11 @@ def finite(value: object) -> object:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
+def indented(content: object) -> str:
+    """Return JSON of several lines, with null for NaN and infinities."""
+    return json.dumps(finite(content), indent=2, ensure_ascii=False) + "\n"
+
+
 def one_line(content: object) -> str:
     r"""Return JSON that is valid UTF-8 and a single line for every reader, with null for NaN and infinities.
 

@@ -19,6 +19,7 @@ GB = 1 << 30
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 PROGRAM = """
+import nltk
 import numpy as np
 from oracle.blocks import make_oracle
 from oracle.brackets import read_trees
@@ -27,13 +28,17 @@ from oracle.unknown import UnknownWords, known_words
 from rnng_dy.execution.memory import peak_memory
 from rnng_dy.training.presets import PRESETS
 from rnng_dy.training.updates import Updater
-from scripts.benchmarks.data import long_tree
 from tests.rnng_dy.conftest import TINY, simple_clusters
 
 trees = list(read_trees(TINY))
 unknown = UnknownWords("berkeley", known_words(words(t.tree) for t in trees))
 generative = {generative}
-sentences = list(make_oracle([*trees, long_tree(trees, 300)], unknown, generative=generative))
+long, length = [], 0
+while length < 290:
+    long.append(trees[len(long)].tree)
+    length += len(words(long[-1]))
+trees.append(trees[0]._replace(tree=nltk.Tree("S", long)))
+sentences = list(make_oracle(trees, unknown, generative=generative))
 assert len(sentences[-1].tokens) >= 290
 if generative:
     from rnng_dy.language_model import GenerativeModel

@@ -158,21 +158,6 @@ def test_the_output_is_packed_where_its_name_says(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["out.gz"]
 
 
-@pytest.mark.parametrize("name", ["out.part", "out.part.key"])
-@pytest.mark.parametrize("resume", [False, True])
-def test_a_link_in_the_place_of_a_part_is_refused_and_not_followed(tmp_path, name, resume):
-    (tmp_path / "victim").write_text("k\n2\n")
-    (tmp_path / name).symlink_to("victim")
-    with pytest.raises(RnngError, match=rf"{name} is in the way"):
-        run(tmp_path / "out", resume)
-    assert (tmp_path / "victim").read_text() == "k\n2\n"
-    (tmp_path / name).unlink()
-    (tmp_path / name).symlink_to("nowhere")
-    with pytest.raises(RnngError, match=rf"{name} is in the way"):
-        run(tmp_path / "out", resume)
-    assert not (tmp_path / "nowhere").exists()
-
-
 def test_the_part_is_where_the_linked_output_is(tmp_path):
     (tmp_path / "far").mkdir()
     (tmp_path / "link").symlink_to("far/out")
