@@ -138,7 +138,7 @@ def _reason(error: Exception) -> str:
     if isinstance(error, UnicodeEncodeError):
         before = error.object[max(0, error.start - 20) : error.start]
         return (
-            f"no text in UTF-8 after {before!r}: save it as text or CSV in UTF-8; for trees, name the encoding: "
+            f"not utf-8 after {before!r}: save it as text or CSV in UTF-8; for trees, name the encoding: "
             "`rnng-dy prepare --encoding gb18030` (Chinese), cp1252 (Western) or utf-16"
         )
     is_bare = isinstance(error, (AttributeError, IndexError, KeyError, TypeError))
@@ -208,7 +208,8 @@ def is_replaced(path: Path) -> bool:
 @contextmanager
 def _in_place(path: str) -> Iterator[IO[bytes]]:
     if path != "-":
-        with open(path, "wb") as content:
+        # appending, since /dev/stdout may be a file with content
+        with open(path, "ab") as content:
             yield content
         return
     sys.stdout.flush()

@@ -146,7 +146,7 @@ def test_an_error_quotes_the_text_near_it(tmp_path):
 def test_bytes_in_another_encoding_are_refused_with_their_line(tmp_path):
     error = refusal(tmp_path, "(S (A a))\n(S (A café))\n".encode("latin-1"))
     assert error.line == 2
-    assert "no text in UTF-8 after '(S (A caf'" in str(error)
+    assert "not utf-8 after '(S (A caf'" in str(error)
     assert "--encoding gb18030" in str(error)
 
 

@@ -102,7 +102,7 @@ def test_chinese_files_are_prepared_as_utf8(tmp_path):
     assert result.stdout == "(IP (NR 上海) (NN 浦东))\n"
     named = run("prepare", path, "--from", "trees", "--encoding", "gb18030")
     assert named.stdout == result.stdout
-    for encoding, says in (("utf-8", "prepare --encoding"), ("ascii", "no text in UTF-8")):
+    for encoding, says in (("utf-8", "prepare --encoding"), ("ascii", "not utf-8")):
         refused = run("prepare", path, "--from", "trees", "--encoding", encoding)
         assert refused.exit_code == 2
         assert says in refused.stderr

@@ -64,9 +64,9 @@ def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path, encoding):
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"a\nThe caf\xe9\n", ":2: no text in UTF-8 after 'The caf': save it as text"),
-        ("a\n".encode("utf-16"), ":1: no text in UTF-8"),
-        ("ab".encode("utf-16-le"), ":1: no text in UTF-8"),
+        (b"a\nThe caf\xe9\n", ":2: not utf-8 after 'The caf': save it as text"),
+        ("a\n".encode("utf-16"), ":1: not utf-8"),
+        ("ab".encode("utf-16-le"), ":1: not utf-8"),
     ],
 )
 def test_what_is_no_text_in_utf8_is_named_with_its_line(tmp_path, content, reason):

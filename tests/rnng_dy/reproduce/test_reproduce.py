@@ -120,7 +120,7 @@ def test_two_reproductions_do_not_share_a_folder(done):
     with busy(done / "out" / "stages.json"):
         result = run(done)
     assert result.exit_code == 2
-    assert "stages.json is being written by process" in result.output
+    assert "stages.json is being written by another" in result.output
 
 
 @pytest.fixture(scope="module")
