@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import click
 
-from oracle.json_lines import indented
+from oracle.files import indented
 from rnng_dy.cli.options import FiniteRange, Names, seed_option
 from rnng_dy.cli.paths import FILE, check_files, outputs_option, require_read_once, write_output
 from rnng_dy.cli.quiet import say, warn
