@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
+
+from oracle.streams import open_output
 
 # lone surrogates (bytes that are not UTF-8) are not valid text; some readers end a line at the others
 _NOT_IN_LINES = re.compile("[\ud800-\udfff\x7f\x85\u2028\u2029]")
@@ -27,3 +30,9 @@ def one_line(content: object) -> str:
     """
     text = json.dumps(finite(content), ensure_ascii=False)
     return _NOT_IN_LINES.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def write_json(path: str | os.PathLike[str], content: object) -> None:
+    """Write JSON to a file, with null for NaN and infinities, which JSON does not have."""
+    with open_output(path) as stream:
+        stream.write(json.dumps(finite(content), indent=1, ensure_ascii=False) + "\n")

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from oracle.errors import RnngError
+from oracle.json_lines import write_json
 from oracle.regular_files import open_regular
 from oracle.streams import from_json
 from oracle.training_data import TreesFile
@@ -39,7 +40,7 @@ from rnng_dy.cli.tree_formats import (
     weight_option,
 )
 from rnng_dy.drawing.parsed_trees import TreeWriter
-from rnng_dy.execution.outputs import content_hash, write_json
+from rnng_dy.results import content_hash
 from rnng_dy.search.surprisal import DEFAULT_OPTIONS
 from rnng_dy.training.presets import NAMES, Settings
 from rnng_dy.training.self_training import TRAIN, mix
@@ -111,8 +112,9 @@ def self_train(
         for _ in TreesFile(path):
             pass
     place = Path(folder)
-    job.beside(wanted.generator)
     parser = job.open("discriminative", *folders)
+    if wanted.generator:
+        job.open("generative", wanted.generator)
     decides = wanted._replace(generator=None), source._replace(path="")
     key = content_hash(*job.content(), Path(source.path), *decides)
     _open_folder(place, job.resume, key)
@@ -164,7 +166,7 @@ def _keep_mixture(place: Path, key: str, mixture: str, is_trained: bool) -> None
 def _parse(job: Job, parser, way: Way, source, key: str, output: str) -> None:
     """Write a line of JSON per sentence, with its tree."""
     reader, writer = reader_of(parser, source), TreeWriter("json", False, paper_of(output))
-    items = reader.sentences()
-    lines = job.with_model(partial(lines_of, writer, way.trees))
-    left_out = job.write(output, way.batches(items), lines, partial(without_trees, writer), key)
+    batches, lines = way.batches(reader.sentences()), partial(lines_of, writer, way.trees)
+    left_out_line, inputs = partial(without_trees, writer), [source.path]
+    left_out = job.write(output, batches, lines, left_out_line, key, inputs=inputs)
     reader.report(left_out)

@@ -9,7 +9,6 @@ import click
 from oracle.errors import placed
 from rnng_dy.cli.paths import FILE, GENERATIVE
 from rnng_dy.cli.quiet import warn
-from rnng_dy.execution.work import forget_model
 from rnng_dy.folders import require_folder
 from rnng_dy.known_models import located
 from rnng_dy.text.sources import RawText, Source
@@ -51,7 +50,5 @@ def spell(path, is_text, folder) -> None:
     with placed(path):
         spelling = spelling_of(model, Counter(t for s in sentences for t in s.tokens))
     keep_spelling(spelling, folder)
-    # the next command of this process loads the model again
-    forget_model()
     words, classes = len(spelling.words), len(spelling.classes.names)
     click.echo(f"{folder}: spelling of {words} words in {classes} classes of unknown words")

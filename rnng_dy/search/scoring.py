@@ -14,8 +14,8 @@ from oracle.samples import is_samples_file, read_samples
 from oracle.streams import open_lines, read_lines
 from oracle.treebank import words as words_of
 from rnng_dy.engine import dy, one_graph
-from rnng_dy.execution.batches import batches
 from rnng_dy.open_vocabulary import read_words
+from rnng_dy.parallel import batches
 from rnng_dy.search.ensemble import Ensemble, log_mean
 from rnng_dy.search.model import Derived, Model
 

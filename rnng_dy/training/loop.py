@@ -17,7 +17,6 @@ from oracle.json_lines import one_line
 from oracle.regular_files import read_regular
 from oracle.streams import from_json, replacing
 from rnng_dy import checkpoint
-from rnng_dy.execution.local import keep_from_collection
 from rnng_dy.folders import writing
 from rnng_dy.runs import ENDED_EARLY, EVALUATION, LEFT_OUT, LOG, PROGRESS
 from rnng_dy.training.all_reduce import ReplicaGroup, Update
@@ -124,7 +123,6 @@ class TrainingLoop:
         """
         with writing(self.folder):
             if self.settings.jobs == 1:
-                keep_from_collection()
                 yield from self._updates(self._updater.update)
                 return
             from rnng_dy.training.replicas import Replicas

@@ -19,7 +19,7 @@ from oracle.streams import open_output
 from rnng_dy import engine, registry
 from rnng_dy.drawing import pages
 from rnng_dy.drawing.charts import Chart, Point, line_chart
-from rnng_dy.execution.memory import peak_memory
+from rnng_dy.memory import peak_memory
 from rnng_dy.search.sampling import sample_batch
 from rnng_dy.search.surprisal import DEFAULT_OPTIONS, measure
 from rnng_dy.training.presets import PRESETS

@@ -21,7 +21,7 @@ import click
 from oracle.samples import read_samples
 from oracle.transitions import TOP_DOWN
 from rnng_dy import engine, registry
-from rnng_dy.execution.memory import peak_memory
+from rnng_dy.memory import peak_memory
 from rnng_dy.search.greedy import parse_all
 from rnng_dy.training.loop import TrainingLoop
 from rnng_dy.training.presets import PRESETS

@@ -75,7 +75,6 @@ show some.trees --sentences 1-2
 compare some.trees some.trees some.trees --name a --name b -n 1
 generate --model {MODELS}/generator -n 2
 about {MODELS}/parser
-completion bash
 models
 doctor
 """.strip().splitlines()

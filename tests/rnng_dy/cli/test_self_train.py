@@ -124,7 +124,7 @@ def test_a_stopped_run_is_resumed_with_the_same_result(where, monkeypatch):
     if not Path("whole").exists():
         invoke(*COMMAND.split(), "--into", "whole")
     target = {
-        "parsing": (job, "write_batches"),
+        "parsing": (job, "results"),
         "mixing": (self_train, "mix"),
         "training": (self_train, "run_training"),
     }[where]
@@ -134,7 +134,7 @@ def test_a_stopped_run_is_resumed_with_the_same_result(where, monkeypatch):
         invoke(*command, code=130)
     assert "exists: continue with --resume" in refused(Path(), *command)
     if where != "parsing":
-        monkeypatch.setattr(job, "write_batches", stopped)
+        monkeypatch.setattr(job, "results", stopped)
     invoke(*command, "--resume")
     assert arrays(f"{where}/parser") == arrays("whole/parser")
     # a finished run has nothing to do
