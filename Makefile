@@ -11,10 +11,11 @@ PYTEST = $(VENV)/bin/python -m pytest --numprocesses 2 --dist loadfile
 RECIPE = $(wildcard scripts/dynet/*.* scripts/dynet/patches/*.diff scripts/dynet/sources/*)
 BUILDS = $(wildcard $(VENV)/lib/python*/site-packages/rnng_dy.dynet)
 
-.PHONY: help setup parts test test-all demo wheels test-wheels cuda-build gpu-check gpu-bundle test-cuda-emulated english faithfulness torture mutants docs lint release clean again
+.PHONY: help setup parts smoke test test-all demo wheels test-wheels cuda-build gpu-check gpu-bundle test-cuda-emulated english faithfulness docs lint release clean again
 
 help:
 	@echo 'make demo        train and evaluate both models on a small treebank; TEXT="…" is parsed and drawn at the end'
+	@echo 'make smoke       run the tests of oracles and clusters, and the record of numbers: under two minutes'
 	@echo 'make test        run the tests but the slow ones; ARGS="-k oracle" goes to pytest'
 	@echo 'make test-all    run all tests'
 	@echo 'make setup       make $(VENV) with DyNet, this package and its test tools'
@@ -23,8 +24,6 @@ help:
 	@echo 'make english     train the English models that the package brings (needs the open treebanks); ARGS="--output english"'
 	@echo 'make faithfulness  write docs/faithfulness.md (needs the reference data)'
 	@echo 'make docs        build the pages of docs/ as a site in site/'
-	@echo 'make torture     damaged inputs, kills, full disks; ARGS="--minutes 60 --seed 2" goes to scripts.torture'
-	@echo 'make mutants     do the tests notice small changes of the code? ARGS="--number 50 --seed 2" goes to scripts.mutants'
 	@echo 'make lint        check the style of the code and the types of the public interface'
 	@echo 'make cuda-build  compile DyNet with its CUDA backend for sm_80, sm_90 and later GPUs; installs nothing'
 	@echo 'make gpu-check   on a machine with a GPU: does it compute what the CPU does, and how fast; ARGS="--device cpu"'
@@ -44,6 +43,10 @@ parts: $(VENV)/.package
 $(VENV)/.package: setup.py pyproject.toml rnng_dy/__init__.py $(RECIPE) $(if $(BUILDS),,again)
 	$(PYTHON) scripts/install_dynet --python $(VENV)/bin/python --editable $(DYNET_FLAGS)
 	@touch $@
+
+# without models of any size: seconds where `make test` takes minutes
+smoke: setup
+	$(PYTEST) -m 'not slow' tests/oracle tests/clusters tests/golden $(ARGS)
 
 test: setup
 	$(PYTEST) -m 'not slow' $(ARGS)
@@ -66,12 +69,6 @@ docs: setup
 faithfulness: setup
 	$(VENV)/bin/python scripts/faithfulness > docs/faithfulness.md.new
 	mv docs/faithfulness.md.new docs/faithfulness.md
-
-torture: setup
-	$(VENV)/bin/python -m scripts.torture $(ARGS)
-
-mutants: setup
-	$(VENV)/bin/python -m scripts.mutants $(ARGS)
 
 wheels:
 	$(PYTHON) scripts/install_dynet --portable$(if $(MACHINE),=$(MACHINE)) --wheel-only
@@ -97,7 +94,7 @@ CHECKED = start lstm gradients-discriminative gradients-generative sgd-discrimin
 EMULATED = $(VENV)/bin/python -m scripts.gpu emulate
 
 test-cuda-emulated: setup
-	RNNG_DY_TEST_DEVICE=cuda $(EMULATED) $(VENV)/bin/python -m pytest $(ON_GPU) $(ARGS)
+	RNNG_DY_TEST_DEVICE=cuda $(EMULATED) $(VENV)/bin/python -m pytest --timeout 3600 $(ON_GPU) $(ARGS)
 	$(EMULATED) $(VENV)/bin/python -m scripts.gpu check --quick --seconds 300 --only $(CHECKED)
 
 english: setup

@@ -118,7 +118,12 @@ class Workers:
             yield self._next(waiting)
 
     def _workers(self) -> int:
-        return self._jobs if self._client is None else len(self._client.nthreads())
+        if self._client is None:
+            return self._jobs
+        try:
+            return len(self._client.nthreads())
+        except (OSError, TimeoutError):
+            raise RnngError(LOST) from None
 
     def _next(self, waiting: deque[tuple[T, Future]]) -> tuple[T, Any]:
         batch, task = waiting.popleft()

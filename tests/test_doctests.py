@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-SCRIPTS = ("benchmarks", "dynet.installer", "gpu", "mutants", "raw_text", "torture")
+SCRIPTS = ("dynet.installer", "gpu")
 PACKAGES = ("oracle", "clusters", "rnng_dy", *(f"scripts.{name}" for name in SCRIPTS))
 PROMPT = ">>> "
 

@@ -1,25 +1,28 @@
-"""`rnng-dy evalb`: compute labelled bracketing scores."""
+"""`rnng-dy evalb`: compute labelled bracketing scores, and compare systems by them."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import click
 
 from oracle.errors import RnngError
-from rnng_dy.cli.paths import FILE, PathName, require_read_once
-from rnng_dy.cli.quiet import warn
-from rnng_dy.evaluation.evalb_files import score_files
-from rnng_dy.evaluation.evalb_params import BUILT_IN, Params
-from rnng_dy.evaluation.evalb_report import (
-    error_lines,
-    format_csv,
-    format_evalb,
-    format_json,
-    format_table,
-    stopping_sentence,
+from rnng_dy.cli.paths import (
+    FILE,
+    PathName,
+    check_files,
+    outputs_option,
+    require_read_once,
+    write_output,
 )
+from rnng_dy.cli.quiet import warn
+from rnng_dy.evaluation import evalb_report as report
+from rnng_dy.evaluation.evalb import Scores
+from rnng_dy.evaluation.evalb_files import score_systems
+from rnng_dy.evaluation.evalb_params import BUILT_IN, Params
 
 OWN, GOLD = "own", "gold"
 
@@ -30,12 +33,11 @@ tags_option = click.option(
     help="POS tags by which EVALB recognises punctuation: each tree's own tags, or the gold tree's tags for both "
     "trees. With own tags, a sentence is not scored if its two trees keep different words.",
 )
-FORMATS = {"table": format_table, "evalb": format_evalb, "json": format_json, "csv": format_csv}
 
 
 @click.command()
 @click.argument("gold", type=FILE, metavar="GOLD.trees")
-@click.argument("system", type=FILE, metavar="SYS.trees")
+@click.argument("systems", type=FILE, nargs=-1, required=True, metavar="SYSTEM.trees...")
 @click.option(
     "--params",
     type=PathName("file", "file", list(BUILT_IN)),
@@ -43,12 +45,13 @@ FORMATS = {"table": format_table, "evalb": format_evalb, "json": format_json, "c
     metavar="NAME|FILE",
     help=f"Built-in parameters, {' or '.join(BUILT_IN)}, or a parameter file of EVALB.",
 )
-@click.option(
-    "--format",
-    "style",
-    type=click.Choice(list(FORMATS)),
-    default="table",
-    help="A table, the format of EVALB, JSON, or CSV as in RFC 4180.",
+@outputs_option(
+    {
+        ".txt": "a table",
+        ".evalb": "the listing of EVALB",
+        ".json": "all figures",
+        ".csv": "the table as in RFC 4180",
+    }
 )
 @click.option(
     "--unlabelled",
@@ -56,41 +59,69 @@ FORMATS = {"table": format_table, "evalb": format_evalb, "json": format_json, "c
     help="Ignore labels: compare only the first and last words of brackets (LABELED 0).",
 )
 @tags_option
-def evalb(gold: str, system: str, params: str, style: str, unlabelled: bool, tags: str) -> None:
-    """Score the trees of SYS against GOLD by EVALB's rules.
+def evalb(gold, systems, params, outputs, unlabelled, tags) -> None:
+    """Score the trees of systems against GOLD by EVALB's rules.
 
-    Both files have one tree per line; - is standard input. SYS may be JSON of `parse`: its first trees are scored,
-    and if it has posteriors, the expected calibration error of the brackets is a further figure. Sentences that
-    cannot be scored are reported and counted. --format evalb prints the same lines as EVALB, and stops when EVALB
+    Each file has one tree per line; - is standard input. A system's file may be JSON of `parse`: its first trees are
+    scored, and if it has posteriors, the expected calibration error of the brackets is a further figure. Sentences
+    that cannot be scored are reported and counted. --format evalb prints the same lines as EVALB, and stops when EVALB
     stops because of MAX_ERROR. If the parser read other POS tags than gold, give --tags gold; the tagging accuracy is
     then meaningless.
 
-    Example: rnng-dy evalb dev.trees parsed.trees --tags gold
+    Several systems are compared on the sentences that can be scored for all of them: figures, differences in F1 of
+    all pairs with a paired bootstrap, and F1 by label and length of constituents. For more than two systems, p is
+    also corrected for the number of pairs by Holm's method.
+
+    Example: rnng-dy evalb dev.trees greedy.trees mbr.trees --tags gold
     """
-    require_read_once(gold, system, params)
-    if not (params == "-" or params in BUILT_IN or os.path.exists(params)):
-        raise RnngError(f"{params} is no file and none of the parameters {', '.join(BUILT_IN)}")
-    rules = BUILT_IN[params] if params in BUILT_IN else Params.read(params)
+    require_read_once(gold, *systems, params)
+    if ".evalb" in outputs and len(systems) > 1:
+        raise click.UsageError("the listing of EVALB is of one system")
+    rules = _rules(params)
     if unlabelled:
         rules = replace(rules, labelled=False)
+    names = _names(systems)
+    check_files([*outputs.values()], [gold, *systems, params])
+    scores = dict(zip(names, score_systems(gold, systems, rules, tags == GOLD), strict=True))
+    for form, path in outputs.items():
+        if len(systems) > 1:
+            text = report.format_comparison(scores, form)
+        else:
+            text = report.format_scores(*scores.values(), form)
+        write_output(path, [text])
+    if ".evalb" in outputs:
+        _report_errors(*scores.values())
+        return
+    if tags == OWN and (errors := sum(of.errors for of in scores.values())):
+        warn(f"{errors} with other words than gold: if only tags differ, --tags gold scores them")
+
+
+def _rules(params: str) -> Params:
+    if params in BUILT_IN:
+        return BUILT_IN[params]
+    if params != "-" and not os.path.exists(params):
+        raise RnngError(f"{params} is no file and none of the parameters {', '.join(BUILT_IN)}")
+    rules = Params.read(params)
     if rules.debug:
         warn(f"{params}: DEBUG {rules.debug} prints nothing here")
-    scores = score_files(gold, system, rules, tags == GOLD)
-    click.echo(FORMATS[style](scores), nl=False)
-    if style == "evalb":
-        for line in error_lines(scores):
-            warn(line)
-        stop = stopping_sentence(scores)
-        if stop is not None:
-            raise RnngError(
-                f"stopped at sentence {stop}: more errors than MAX_ERROR {rules.max_error} allows; "
-                "see that both files hold the same words, or set a higher MAX_ERROR with --params"
-            )
-    else:
-        hint_at_tags(scores.errors, tags)
+    return rules
 
 
-def hint_at_tags(errors: int, tags: str) -> None:
-    """Print a hint at --tags gold if sentences differ from gold in their words after EVALB's deletions."""
-    if errors and tags == OWN:
-        warn(f"{errors} with other words than gold: if only tags differ, --tags gold scores them")
+def _names(systems: Sequence[str]) -> Sequence[str]:
+    """Return the names of the files, or their paths if two have the same name."""
+    for names in ([Path(path).stem for path in systems], systems):
+        if len(set(names)) == len(names):
+            return names
+    raise click.UsageError("the same file twice among the systems")
+
+
+def _report_errors(scores: Scores) -> None:
+    """Print the lines that EVALB writes on standard error. Raises RnngError if MAX_ERROR stops it."""
+    for line in report.error_lines(scores):
+        warn(line)
+    stop = report.stopping_sentence(scores)
+    if stop is not None:
+        raise RnngError(
+            f"stopped at sentence {stop}: more errors than MAX_ERROR {scores.params.max_error} allows; "
+            "see that both files hold the same words, or set a higher MAX_ERROR with --params"
+        )

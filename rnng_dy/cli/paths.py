@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 import click
@@ -13,6 +13,7 @@ from click.shell_completion import CompletionItem
 from oracle.errors import RnngError
 from oracle.locks import locked
 from oracle.streams import is_replaced, open_output
+from rnng_dy.cli.option_groups import together
 from rnng_dy.cli.quiet import warn
 from rnng_dy.drawing import pages
 from rnng_dy.known_models import files_of, generative, is_name, known_models
@@ -63,6 +64,61 @@ FOLDER = PathName("folder", "dir")
 MODEL = PathName("folder", "file", known_models)
 GENERATIVE = PathName("folder", "file", known_models, meaning=generative)
 """A model that gives probabilities of words; the name of a parser stands for its companion."""
+
+
+PACKED = (".gz", ".bz2", ".xz", ".lzma")
+
+
+def ending_of(path: str) -> str:
+    """Return the ending that says a file's form: `.trees` of `a.trees` and of `a.trees.gz`, '' of `-`."""
+    root, ending = os.path.splitext(path)
+    return os.path.splitext(root)[1] if ending in PACKED else ending
+
+
+def outputs_option(forms: Mapping[str, str]) -> Callable:
+    """Return a decorator that adds -o, which may be given several times, and --format.
+
+    `forms` says what a file with each ending holds; the first is the form of a file with another ending and of
+    standard output, unless --format names another. The command gets `outputs`, a dictionary from endings to paths.
+    """
+    first = next(iter(forms))
+
+    def make(output: Sequence[str], form: str | None) -> dict[str, str]:
+        other = first if form is None else f".{form}"
+        found: dict[str, str] = {}
+        for path in output or ["-"]:
+            ending = ending_of(path) if ending_of(path) in forms else other
+            if ending in found:
+                raise click.UsageError(
+                    f"-o {found[ending]} and -o {path} would both hold {ending[1:]}: leave one out, or give it "
+                    f"another ending of {', '.join(forms)}"
+                )
+            found[ending] = path
+        if form is not None and other not in found:
+            raise click.UsageError("--format is for standard output: here endings say the forms")
+        if ".html" in found:
+            pages.require()
+        return found
+
+    return together(
+        "outputs",
+        make,
+        click.option(
+            "-o",
+            "--output",
+            type=FILE,
+            multiple=True,
+            help="File to write; may be given several times, and the ending says what each holds: "
+            + "; ".join(f"{ending} {what}" for ending, what in forms.items())
+            + ".  [default: standard output]",
+        ),
+        click.option(
+            "--format",
+            "form",
+            type=click.Choice([ending[1:] for ending in forms]),
+            help=f"What standard output, or a file with another ending, holds.  [default: {first[1:]}]",
+        ),
+    )
 
 
 def require_read_once(*paths: str | None) -> None:

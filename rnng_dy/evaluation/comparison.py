@@ -9,7 +9,6 @@ from typing import TypeVar
 
 from oracle.lazy import nltk
 from rnng_dy.evaluation.evalb import SCORED, Scores, SentenceScore, percent
-from rnng_dy.evaluation.evalb_files import TreeLines, read_one_per_line, scored_lines
 from rnng_dy.evaluation.evalb_params import COLLINS
 from rnng_dy.evaluation.evalb_sentence import read_off
 
@@ -59,22 +58,6 @@ class CommonSentences:
     def all_sentences(self) -> int:
         """The number of sentences, including the lacking ones."""
         return len(self.golds) + len(set().union(*self.lacking))
-
-
-def read_common(gold: str, systems: Sequence[str], gold_tags: bool) -> tuple[CommonSentences, int]:
-    """Return the sentences that can be scored for every system, and the number of errors; files have one tree per line.
-
-    With `gold_tags` the systems' trees get the gold tags.
-    """
-    golds = TreeLines(gold, list(read_one_per_line(gold)))
-    lines = [
-        list(scored_lines(golds, TreeLines(path, read_one_per_line(path)), gold_tags=gold_tags))
-        for path in systems
-    ]
-    trees = [[line.system for line in of_system] for of_system in lines]
-    scores = [Scores(tuple(line.score for line in of_system)) for of_system in lines]
-    errors = sum(of_system.errors for of_system in scores)
-    return on_common_sentences([gold.tree for gold in golds.trees], trees, scores), errors
 
 
 def on_common_sentences(

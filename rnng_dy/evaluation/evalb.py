@@ -11,10 +11,12 @@ parameter file. It does not print the listings of `DEBUG`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from enum import IntEnum
 from functools import cached_property
-from itertools import zip_longest
+from itertools import compress, zip_longest
 from typing import Any
 
 from oracle.errors import InputError
@@ -22,7 +24,20 @@ from oracle.lazy import nltk
 from rnng_dy.evaluation.evalb_params import COLLINS, Params
 from rnng_dy.evaluation.evalb_sentence import Sentence, fix_quotes, matches, read_off
 
-SCORED, ERROR, SKIPPED = 0, 1, 2
+
+class Status(IntEnum):
+    """EVALB's status of a sentence."""
+
+    SCORED = 0
+    ERROR = 1
+    """The words differ from those of the gold tree."""
+    SKIPPED = 2
+    """The system's tree has no words."""
+
+
+SCORED, ERROR, SKIPPED = Status
+Bracket = tuple[str, int]
+"""The label and the number of words of a bracket; labels that are equal have one name."""
 BINS = 10
 """Bins of posteriors, of equal width."""
 
@@ -31,13 +46,12 @@ BINS = 10
 class SentenceScore:
     """EVALB's counts of one sentence.
 
-    `status` is 0 (scored), 1 (error: other words than gold) or 2 (skipped: no system words).
     `problem` says why it could not be scored. `length` is the number of gold words without those of
     `DELETE_LABEL_FOR_LENGTH`; `words` leaves out deleted words. `matched`, `gold`, `system` and
     `crossing` count brackets.
     """
 
-    status: int
+    status: Status
     length: int
     matched: int = 0
     gold: int = 0
@@ -48,6 +62,8 @@ class SentenceScore:
     problem: str = ""
     rated: tuple[tuple[float, bool], ...] = ()
     """The posterior of each system bracket that counts, if it has one, and whether it matches."""
+    kinds: tuple[Counter[Bracket], ...] = ()
+    """The gold brackets, the system's, and the matched ones."""
 
     @property
     def f1(self) -> float:
@@ -211,6 +227,7 @@ def score_read_off(
     numbered = system.counted_brackets(params)
     system_brackets = list(numbered.values())
     matched = matches(gold_brackets, system_brackets, params)
+    parts = gold_brackets, system_brackets, [gold_brackets[i] for i, _ in matched]
     right = {position for _, position in matched}
     words = len(gold.words)
     return SentenceScore(
@@ -227,6 +244,10 @@ def score_read_off(
         )
         if posteriors
         else (),
+        kinds=tuple(
+            Counter((params.canonical(label), end - start) for label, start, end in part)
+            for part in parts
+        ),
     )
 
 
@@ -265,6 +286,29 @@ def score(
             raise InputError(message)
         sentences.append(score_sentence(gold, system, params))
     return Scores(tuple(sentences), params)
+
+
+def on_common_sentences(systems: Sequence[Scores]) -> list[Scores]:
+    """Return the scores of the sentences that every system has scored; other figures are not comparable."""
+    rows = zip(*(of.per_sentence for of in systems), strict=True)
+    kept = [all(s.status == SCORED for s in row) for row in rows]
+    return [replace(of, per_sentence=tuple(compress(of.per_sentence, kept))) for of in systems]
+
+
+def f1_by(
+    systems: Sequence[Scores], kind: Callable[[Bracket], Hashable]
+) -> dict[Hashable, tuple[int, list[float]]]:
+    """Return, for each kind of bracket, the number of gold brackets and the F1 of each system in percent."""
+    counts: dict[Hashable, list[list[int]]] = defaultdict(lambda: [[0] * 3 for _ in systems])
+    for i, of_system in enumerate(systems):
+        for sentence in of_system.scored:
+            for part, brackets in enumerate(sentence.kinds):
+                for bracket, n in brackets.items():
+                    counts[kind(bracket)][i][part] += n
+    return {
+        name: (of[0][0], [percent(2 * matched, gold + system) for gold, system, matched in of])
+        for name, of in counts.items()
+    }
 
 
 def summed(systems: Sequence[Scores]) -> Scores:

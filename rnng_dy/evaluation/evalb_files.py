@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
 from oracle.brackets import parse_line
-from oracle.errors import InputError
+from oracle.errors import InputError, placed
 from oracle.lazy import nltk
 from oracle.parsed import ParsedSentence
 from oracle.streams import WHITE_SPACE, read_lines
 from oracle.treebank import is_preterminal, is_trace, subtrees, with_tags
 from rnng_dy.evaluation.evalb import Scores, SentenceScore, score_read_off
 from rnng_dy.evaluation.evalb_params import COLLINS, Params
-from rnng_dy.evaluation.evalb_sentence import Sentence, read_off
+from rnng_dy.evaluation.evalb_sentence import read_off
 
 # what parsers print for a sentence without a parse
 NO_TREE = frozenset(["", "()", "(())"])
-
-
-def score_files(
-    gold: str, system: str, params: Params = COLLINS, gold_tags: bool = False
-) -> Scores:
-    """Score two files of one tree per line; `-` is standard input. See `scored_lines`."""
-    golds, systems = (TreeLines(path, read_one_per_line(path)) for path in (gold, system))
-    lines = scored_lines(golds, systems, params, gold_tags)
-    return Scores(tuple(line.score for line in lines), params)
 
 
 class ReadTree(NamedTuple):
@@ -37,38 +28,44 @@ class ReadTree(NamedTuple):
     """Probabilities of its constituents, from the top down and from left to right."""
 
 
-class TreeLines(NamedTuple):
-    """A file's trees, one per line."""
-
-    path: str
-    trees: Iterable[ReadTree]
-
-
-class ScoredLine(NamedTuple):
-    """The trees of one line in two files, with their score."""
-
-    gold: nltk.Tree
-    system: nltk.Tree
-    score: SentenceScore
+def score_files(
+    gold: str, system: str, params: Params = COLLINS, gold_tags: bool = False
+) -> Scores:
+    """Score two files of one tree per line; `-` is standard input. See `score_systems`."""
+    return score_systems(gold, [system], params, gold_tags)[0]
 
 
-def scored_lines(
-    golds: TreeLines, systems: TreeLines, params: Params = COLLINS, gold_tags: bool = False
-) -> Iterator[ScoredLine]:
-    """Score the lines of two files; with `gold_tags`, `with_gold_tags` is applied to the system's trees.
+def score_systems(
+    gold: str, systems: Sequence[str], params: Params = COLLINS, gold_tags: bool = False
+) -> list[Scores]:
+    """Score the files of several systems; with `gold_tags`, `with_gold_tags` is applied to their trees.
 
     Raises InputError, with file and line, for a word without a tag, and files of different numbers of lines.
     """
-    for line, (gold, system) in enumerate(zip_longest(golds.trees, systems.trees), 1):
-        if gold is None or system is None:
-            few, many = (golds, systems) if gold is None else (systems, golds)
-            message = f"the file ends before this line, which {many.path} has; both need one tree per line"
-            raise InputError(message, few.path, line)
-        expected = _read_off(gold.tree, params, golds.path, line)
+    golds = list(read_one_per_line(gold))
+    return [
+        Scores(tuple(_scored_lines(gold, golds, path, params, gold_tags)), params)
+        for path in systems
+    ]
+
+
+def _scored_lines(
+    gold_path: str, golds: Sequence[ReadTree], path: str, params: Params, gold_tags: bool
+) -> Iterator[SentenceScore]:
+    for line, pair in enumerate(zip_longest(golds, read_one_per_line(path)), 1):
+        gold, system = pair
+        if None in pair:
+            few, many = (gold_path, path) if gold is None else (path, gold_path)
+            message = (
+                f"the file ends before this line, which {many} has; both need one tree per line"
+            )
+            raise InputError(message, few, line)
         tree = with_gold_tags(gold.tree, system.tree) if gold_tags else system.tree
-        found = _read_off(tree, params, systems.path, line)
-        score = score_read_off(expected, found, params, system.posteriors)
-        yield ScoredLine(gold.tree, tree, score)
+        with placed(gold_path, line):
+            expected = read_off(gold.tree, params)
+        with placed(path, line):
+            found = read_off(tree, params)
+        yield score_read_off(expected, found, params, system.posteriors)
 
 
 def with_gold_tags(gold: nltk.Tree, system: nltk.Tree) -> nltk.Tree:
@@ -105,10 +102,3 @@ def read_one_per_line(path: str) -> Iterator[ReadTree]:
         yield from trees or [ReadTree(nltk.Tree("", []))]
     if not line:
         raise InputError("the file is empty; give one tree per line", path, 1)
-
-
-def _read_off(tree: nltk.Tree, params: Params, path: str, line: int) -> Sentence:
-    try:
-        return read_off(tree, params)
-    except InputError as error:
-        raise InputError(error.message, path, line) from None

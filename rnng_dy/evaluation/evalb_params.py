@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from oracle.errors import InputError
 from oracle.streams import WHITE_SPACE, read_lines, split_words
@@ -14,16 +14,16 @@ NUMBERS = {
     "MAX_ERROR": "max_error",
     "CUTOFF_LEN": "cutoff",
     "LABELED": "labelled",
-    "DISC_ONLY": "discontinuous_only",
+    "DISC_ONLY": "discontinuous",
 }
-COLLECTED = {
-    "DELETE_LABEL": ("delete_labels", 1, "label"),
-    "DELETE_LABEL_FOR_LENGTH": ("delete_labels_for_length", 1, "label"),
-    "QUOTE_LABEL": ("quote_labels", 1, "label"),
-    "EQ_LABEL": ("equal_labels", 2, "values"),
-    "EQ_WORD": ("equal_words", 2, "values"),
+SETS = {
+    "DELETE_LABEL": "delete_labels",
+    "DELETE_LABEL_FOR_LENGTH": "delete_labels_for_length",
+    "QUOTE_LABEL": "quote_labels",
+    "EQ_LABEL": "equal_labels",
+    "EQ_WORD": "equal_words",
 }
-"""By statement: the set that its arguments join, how many they are, and their kind."""
+"""By statement: the set that its one or two arguments join."""
 
 
 @dataclass(frozen=True)
@@ -49,28 +49,32 @@ class Params:
 
         Like EVALB it skips lines that begin with `#` or have fewer than three characters.
         """
-        values: dict = {}
-        collected: dict[str, set] = defaultdict(set)
+        values: dict[str, Any] = {}
         for line, text in read_lines(path):
             statement = text.strip(WHITE_SPACE)
             if len(statement) < 3 or statement.startswith("#"):
                 continue
             keyword, *arguments = split_words(statement)
-            if keyword in NUMBERS:
-                values[NUMBERS[keyword]] = _number(keyword, arguments, path, line)
-            elif keyword in COLLECTED:
-                name, count, kind = COLLECTED[keyword]
-                _expect(count, kind, keyword, arguments, path, line)
-                collected[name].add(arguments[0] if count == 1 else tuple(arguments))
-            else:
-                known = ", ".join([*NUMBERS, *COLLECTED])
+            if keyword not in NUMBERS and keyword not in SETS:
+                known = ", ".join([*NUMBERS, *SETS])
                 raise InputError(f"unknown statement `{keyword}`; use one of {known}", path, line)
-            if values.pop("discontinuous_only", 0):
+            count = 2 if keyword.startswith("EQ_") else 1
+            if len(arguments) != count:
+                message = f"{keyword} takes {count} word{'s' * (count > 1)}, not {len(arguments)}"
+                raise InputError(message, path, line)
+            if keyword in SETS:
+                member = arguments[0] if count == 1 else tuple(arguments)
+                values[SETS[keyword]] = values.get(SETS[keyword], frozenset()) | {member}
+                continue
+            try:
+                values[NUMBERS[keyword]] = int(arguments[0])
+            except ValueError:
+                message = f"{keyword} takes a whole number, not `{arguments[0]}`"
+                raise InputError(message, path, line) from None
+            if values.pop("discontinuous", 0):
                 message = "DISC_ONLY 1 is for discontinuous trees, not read here; set it to 0"
                 raise InputError(message, path, line)
-        if "labelled" in values:
-            values["labelled"] = bool(values["labelled"])
-        return cls(**values, **{name: frozenset(found) for name, found in collected.items()})
+        return cls(**{**values, "labelled": bool(values.get("labelled", True))})
 
     @cached_property
     def deleted_bracket_labels(self) -> frozenset[str]:
@@ -90,25 +94,17 @@ class Params:
         """Return whether two words are equal, or a pair of `EQ_WORD`."""
         return word == other or _paired(word, other, self.equal_words)
 
+    def canonical(self, label: str) -> str:
+        """Return one name for labels that are equal.
+
+        >>> COLLINS.canonical("PRT"), COLLINS.canonical("NP")
+        ('ADVP', 'NP')
+        """
+        return min([label, *(a for pair in self.equal_labels if label in pair for a in pair)])
+
 
 def _paired(a: str, b: str, pairs: frozenset[tuple[str, str]]) -> bool:
     return (a, b) in pairs or (b, a) in pairs
-
-
-def _expect(
-    count: int, kind: str, keyword: str, arguments: list[str], path: str, line: int
-) -> None:
-    if len(arguments) != count:
-        raise InputError(f"{keyword} takes {count} {kind}, not {len(arguments)}", path, line)
-
-
-def _number(keyword: str, arguments: list[str], path: str, line: int) -> int:
-    _expect(1, "whole number", keyword, arguments, path, line)
-    try:
-        return int(arguments[0])
-    except ValueError:
-        message = f"{keyword} takes a whole number, not `{arguments[0]}`"
-        raise InputError(message, path, line) from None
 
 
 COLLINS = Params(

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple
 
-from oracle.json_lines import finite
-from rnng_dy.evaluation.evalb import ERROR, SKIPPED, Scores, SentenceScore, percent
-from rnng_dy.evaluation.tables import as_csv
+from oracle.errors import RnngError
+from oracle.json_lines import indented
+from rnng_dy.evaluation.evalb import (
+    ERROR,
+    SKIPPED,
+    Scores,
+    SentenceScore,
+    f1_by,
+    on_common_sentences,
+    percent,
+)
+from rnng_dy.evaluation.significance import Difference, f1_difference, holm
+from rnng_dy.evaluation.tables import aligned, as_csv
 
 HEAD = """\
   Sent.                        Matched  Bracket   Cross        Correct Tag
@@ -29,6 +40,8 @@ RATES = (
     "two_or_less_crossing",
     "tagging_accuracy",
 )
+LENGTHS = ("1", "2", "3-4", "5-8", "9-16", "17-32", "33 and more")
+"""Ranges of words per constituent, each of which is one row."""
 
 
 def stopping_sentence(scores: Scores) -> int | None:
@@ -99,58 +112,150 @@ Tagging accuracy          = {scores.tagging_accuracy:6.2f}
 """
 
 
-def format_table(scores: Scores) -> str:
-    """Return a table for people (percent; crossing per sentence), then each sentence that was not scored."""
+Columns = Mapping[str, Scores]
+"""Scores by the title of their column."""
+
+
+def format_scores(scores: Scores, form: str = ".txt") -> str:
+    """Return the scores of one system as .txt, .evalb, .json or .csv: of all sentences, and of the short ones."""
     cutoff = scores.params.cutoff
-    short = scores.up_to(cutoff)
-    lines = [f"{'':22}{'all':>10}{f'len<={cutoff}':>10}"]
-    for name in COUNTS:
-        lines.append(f"{_title(name)}{getattr(scores, name):10d}{getattr(short, name):10d}")
-    for name in _rates(scores):
-        lines.append(f"{_title(name)}{getattr(scores, name):10.2f}{getattr(short, name):10.2f}")
-    if scores.unscorable:
-        lines.append(f"\nNot scored ({len(scores.unscorable)} of {scores.sentences}):")
-        lines += [f"  sentence {n}: {STATUS[s.status]}, {s.problem}" for n, s in scores.unscorable]
+    columns = {"all": scores, f"len<={cutoff}": scores.up_to(cutoff)}
+    if form == ".evalb":
+        return format_evalb(scores)
+    if form == ".json":
+        return indented(to_json(scores))
+    return _csv(columns) if form == ".csv" else _table(columns) + _not_scored(scores)
+
+
+def format_comparison(systems: Columns, form: str = ".txt") -> str:
+    """Return the figures of systems on the sentences that all of them have scored, and their differences in F1.
+
+    Raises RnngError if there is no such sentence.
+    """
+    common = dict(zip(systems, on_common_sentences([*systems.values()]), strict=True))
+    scored, every = (next(iter(of.values())).sentences for of in (common, systems))
+    if not scored:
+        raise RnngError(
+            "no sentence can be scored for every system: see that all files hold the same words"
+        )
+    found = differences(common)
+    if form == ".json":
+        return indented(
+            {
+                "systems": {
+                    name: {**to_json(scores), "common": _figures(common[name])}
+                    for name, scores in systems.items()
+                },
+                "differences": [
+                    {"first": first, "second": second, **vars(d), "p_holm": p_holm}
+                    for first, second, d, p_holm in found
+                ],
+            }
+        )
+    if form == ".csv":
+        return _csv(common)
+    left_out = [_not_scored(scores, name) for name, scores in systems.items()]
+    some = f"Figures are of the {scored} of {every} sentences that all systems have\n\n"
+    lines = [_table(common), "\n", *map(_difference_line, found), *_kinds(common), *left_out]
+    return some * (scored < every) + "".join(lines)
+
+
+def figures(columns: Columns) -> dict[str, list[float]]:
+    """Return the rows of a table; the calibration error is among them only if there are posteriors."""
+    names = [*COUNTS, *RATES]
+    if any(s.rated for scores in columns.values() for s in scores.scored):
+        names.append(CALIBRATION)
+    return {name: [getattr(scores, name) for scores in columns.values()] for name in names}
+
+
+def _csv(columns: Columns) -> str:
+    """Return a row per figure, unrounded."""
+    rows = ((name, *map(str, values)) for name, values in figures(columns).items())
+    return as_csv([("figure", *columns), *rows])
+
+
+def _table(columns: Columns) -> str:
+    """Return a table for people (percent; crossing per sentence)."""
+    widths = [max(10, len(title) + 1) for title in columns]
+    lines = [f"{'':22}" + _cells(columns, widths, "")]
+    for name, values in figures(columns).items():
+        digits = "d" if name in COUNTS else ".2f"
+        title = name.replace("_", " ").capitalize()
+        lines.append(f"{title:22}" + _cells(values, widths, digits))
     return "\n".join(lines) + "\n"
 
 
-def _rates(scores: Scores) -> tuple[str, ...]:
-    """Return the names of the rates: the calibration error only if there are posteriors."""
-    return (*RATES, CALIBRATION) if any(s.rated for s in scores.scored) else RATES
+def _cells(values: Iterable[object], widths: Sequence[int], form: str) -> str:
+    return "".join(f"{v:>{width}{form}}" for v, width in zip(values, widths, strict=True))
 
 
-def _title(name: str) -> str:
-    return f"{name.replace('_', ' ').capitalize():22}"
+def _not_scored(scores: Scores, system: str = "") -> str:
+    """Return the lines on the sentences that were not scored, after a blank line; empty if all were."""
+    if not scores.unscorable:
+        return ""
+    of = f" of {system}" if system else ""
+    lines = [f"\nNot scored{of} ({len(scores.unscorable)} of {scores.sentences}):"]
+    lines += [f"  sentence {n}: {STATUS[s.status]}, {s.problem}" for n, s in scores.unscorable]
+    return "\n".join(lines) + "\n"
 
 
-def format_csv(scores: Scores) -> str:
-    """Return the figures of `format_table` as CSV, unrounded."""
-    short = scores.up_to(scores.params.cutoff)
-    rows = [("figure", "all", f"len<={scores.params.cutoff}")]
-    rows += [
-        (name, *(str(getattr(of, name)) for of in (scores, short)))
-        for name in COUNTS + _rates(scores)
+class NamedDifference(NamedTuple):
+    """The F1 of the second system less that of the first."""
+
+    first: str
+    second: str
+    difference: Difference
+    p_holm: float
+    """p corrected for the number of pairs."""
+
+
+def differences(systems: Columns) -> list[NamedDifference]:
+    """Return the differences of all pairs of systems, by a paired bootstrap."""
+    pairs = list(combinations(systems, 2))
+    found = [f1_difference(systems[first], systems[second]) for first, second in pairs]
+    corrected = holm([d.p for d in found])
+    return [
+        NamedDifference(*pair, d, p) for pair, d, p in zip(pairs, found, corrected, strict=True)
     ]
-    return as_csv(rows)
 
 
-def format_json(scores: Scores) -> str:
-    """Return one JSON object: `all`, `short` (sentences up to `cutoff` words), `cutoff`, `unscorable`."""
-    report = {
+def _difference_line(found: NamedDifference) -> str:
+    d = found.difference
+    return (
+        f"F1 of {found.second} less {found.first}: {d.value:+.2f} "
+        f"(95 %: {d.low:+.2f} to {d.high:+.2f}, p = {d.p:.4f}, by Holm {found.p_holm:.4f})\n"
+    )
+
+
+def _kinds(systems: Columns) -> Iterator[str]:
+    """Yield tables of the F1 of each system by label, and by the number of words in a constituent."""
+    by_label = f1_by([*systems.values()], lambda bracket: bracket[0])
+    by_length = f1_by(
+        [*systems.values()], lambda bracket: min((bracket[1] - 1).bit_length(), len(LENGTHS) - 1)
+    )
+    labels = sorted(by_label.items(), key=lambda row: (-row[1][0], row[0]))
+    lengths = [(LENGTHS[i], counts) for i, counts in sorted(by_length.items())]
+    for title, rows in (("label", labels), ("words", lengths)):
+        cells = [(kind, str(gold), *(f"{value:.2f}" for value in f1)) for kind, (gold, f1) in rows]
+        yield "\n" + aligned([(title, "gold", *systems), *cells])
+
+
+def to_json(scores: Scores) -> dict[str, object]:
+    """Return the figures of `all` and `short` sentences (up to `cutoff` words), and the `unscorable` ones."""
+    short = scores.up_to(scores.params.cutoff)
+    return {
         "all": _figures(scores),
-        "short": _figures(scores.up_to(scores.params.cutoff)),
+        "short": _figures(short),
         "cutoff": scores.params.cutoff,
         "unscorable": [
             {"sentence": n, "status": STATUS[s.status], "length": s.length, "problem": s.problem}
             for n, s in scores.unscorable
         ],
     }
-    return json.dumps(finite(report), indent=2, ensure_ascii=False) + "\n"
 
 
 def _figures(scores: Scores) -> dict[str, float]:
-    totals = {
-        f"{name}_brackets": scores.total(name) for name in ("matched", "gold", "system", "crossing")
-    }
-    totals |= {name: scores.total(name) for name in ("words", "correct_tags")}
-    return {name: getattr(scores, name) for name in COUNTS + _rates(scores)} | totals
+    rates = {name: values[0] for name, values in figures({"all": scores}).items()}
+    brackets = ("matched", "gold", "system", "crossing")
+    totals = {f"{name}_brackets": scores.total(name) for name in brackets}
+    return {**rates, **totals, **{name: scores.total(name) for name in ("words", "correct_tags")}}

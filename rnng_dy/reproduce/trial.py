@@ -13,8 +13,8 @@ from rnng_dy.evaluation import evalb
 from rnng_dy.evaluation.perplexity import likelihood
 from rnng_dy.reproduce.alone import read_trees_alone
 from rnng_dy.reproduce.systems import System
-from rnng_dy.runs import EVALUATION, Log
 from rnng_dy.search.importance import read_sampled
+from rnng_dy.training.log import evaluations
 
 
 class Trial:
@@ -69,7 +69,5 @@ def _with_gold_tags(path: Path, golds: Sequence[nltk.Tree]) -> list[nltk.Tree]:
 
 
 def _evaluations(path: Path) -> list[dict]:
-    log = Log.read(path)
-    log.require_whole()
     kept = ("epoch", "seconds", "f1", "perplexity")
-    return [{key: r[key] for key in kept if key in r} for r in log.of(EVALUATION)]
+    return [{key: r[key] for key in kept if key in r} for r in evaluations(path)]

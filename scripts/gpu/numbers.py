@@ -23,7 +23,7 @@ from rnng_dy.search.scoring import example_log_probs
 from rnng_dy.training.development import encode_possible
 from rnng_dy.training.presets import PRESETS
 from rnng_dy.training.updates import Updater
-from scripts.benchmarks.data import OWN, model_for
+from scripts.gpu.data import OWN, model_for
 
 Arrays = dict[str, np.ndarray]
 

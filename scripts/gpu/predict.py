@@ -19,7 +19,7 @@ from rnng_dy.search.scoring import example_log_probs
 from rnng_dy.search.surprisal import measure as surprisals
 from rnng_dy.training.presets import PRESETS
 from rnng_dy.training.updates import Updater
-from scripts.benchmarks.data import examples_of, new_model, write_data
+from scripts.gpu.data import examples_of, new_model, write_data
 from scripts.gpu.numbers import KINDS
 
 TRACE = "CUDA_EMULATOR_TRACE"
@@ -140,7 +140,7 @@ def measure(model, batch_sizes: list[int], folder: Path, trace: Path) -> None:
             stream.write(f"mark\t{part}\n")
 
     kind = model.kind
-    examples = examples_of(model, "train", folder)
+    examples = examples_of(model, folder)
     order = np.random.default_rng(1).permutation(len(examples)).tolist()
     for size in batch_sizes:
         updater = Updater(model, examples, replace(PRESETS["fast", kind], batch_size=size))

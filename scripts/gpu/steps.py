@@ -22,7 +22,7 @@ from rnng_dy.engine import dy
 from rnng_dy.selfcheck import growth_difference
 from rnng_dy.training.presets import PRESETS
 from rnng_dy.training.updates import Updater
-from scripts.benchmarks.data import examples_of, new_model, write_data
+from scripts.gpu.data import examples_of, new_model, write_data
 from scripts.gpu.numbers import COMPUTED, KINDS, Arrays, difference, model_of
 
 REFERENCES = "references"
@@ -221,7 +221,7 @@ def speed(options: Options) -> Findings:
         yield True, write_data(Path(folder))
         for kind in KINDS:
             model = new_model(kind, Path(folder))
-            examples = examples_of(model, "train", Path(folder))
+            examples = examples_of(model, Path(folder))
             for size in (2,) if options.quick else BATCH_SIZES:
                 settings = replace(PRESETS["fast", kind], batch_size=size)
                 updater = Updater(model, examples, settings)

@@ -78,12 +78,12 @@ def test_every_statement_of_a_parameter_file(tmp_path):
 @pytest.mark.parametrize(
     ("statement", "message"),
     [
-        ("DELETE_LABEL", "DELETE_LABEL takes 1 label, not 0"),
-        ("DELETE_LABEL A B", "DELETE_LABEL takes 1 label, not 2"),
-        ("EQ_LABEL A", "EQ_LABEL takes 2 values, not 1"),
-        ("EQ_WORD a b c", "EQ_WORD takes 2 values, not 3"),
+        ("DELETE_LABEL", "DELETE_LABEL takes 1 word, not 0"),
+        ("DELETE_LABEL A B", "DELETE_LABEL takes 1 word, not 2"),
+        ("EQ_LABEL A", "EQ_LABEL takes 2 words, not 1"),
+        ("EQ_WORD a b c", "EQ_WORD takes 2 words, not 3"),
         ("CUTOFF_LEN many", "CUTOFF_LEN takes a whole number, not `many`"),
-        ("MAX_ERROR", "MAX_ERROR takes 1 whole number, not 0"),
+        ("MAX_ERROR", "MAX_ERROR takes 1 word, not 0"),
         ("DELETE_LABELS A", "unknown statement `DELETE_LABELS`"),
         ("DISC_ONLY 1", "DISC_ONLY 1 is for discontinuous trees"),
     ],
@@ -267,7 +267,6 @@ def test_other_words_stay_errors_with_gold_tags(tmp_path):
 def test_systems_are_compared_by_gold_tags(tmp_path):
     gold = write(tmp_path / "gold", GOLD)
     system = write(tmp_path / "sys", GOLD.replace("(. .)", "(NN .)"))
-    compare = ["compare", *map(str, (gold, system, gold))]
-    assert CliRunner().invoke(main, compare).exit_code == 2
-    result = CliRunner().invoke(main, [*compare, "--tags", "gold"])
-    assert result.stdout.startswith("F1: sys 100.00, gold 100.00\n")
+    assert run(gold, system, gold).exit_code == 2
+    found = json.loads(run(gold, system, gold, "--tags", "gold", "--format", "json").stdout)
+    assert [of["common"]["f1"] for of in found["systems"].values()] == [100, 100]

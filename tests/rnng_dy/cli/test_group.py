@@ -15,7 +15,7 @@ from tests.commands import invoke
     [
         ("pars", "parse"),
         ("prase", "parse"),
-        ("compar", "compare"),
+        ("evlb", "evalb"),
         ("train discriminate", "discriminative"),
         ("train lstm", "lstm-lm"),
         ("train gen", "generative"),

@@ -172,11 +172,11 @@ def test_a_perplexity_beyond_numbers_is_announced(tmp_path):
     assert "too large for a number" in result.stderr
 
 
-@pytest.mark.parametrize("command", ["evalb", "rerank", "show", "oracle", "compare"])
+@pytest.mark.parametrize("command", ["evalb", "rerank", "show", "oracle"])
 def test_a_pipe_that_is_named_twice_is_not_waited_for(tmp_path, command):
     os.mkfifo(tmp_path / "pipe")
     pipe = tmp_path / "pipe"
-    options = {"show": ["--gold", pipe], "oracle": ["--train", pipe], "compare": [pipe, pipe]}
+    options = {"show": ["--gold", pipe], "oracle": ["--train", pipe]}
     result = invoke(command, pipe, *options.get(command, [pipe]), code=2)
     assert "only one of the files can be standard input, or one pipe" in result.stderr
 

@@ -13,7 +13,7 @@ from nltk import Tree
 from oracle.errors import InputError
 from rnng_dy.evaluation.evalb import Params, Scores, SentenceScore, score, score_sentence
 from rnng_dy.evaluation.evalb_params import NEW
-from rnng_dy.evaluation.evalb_report import error_lines, format_evalb, format_json, format_table
+from rnng_dy.evaluation.evalb_report import error_lines, format_evalb, format_scores
 
 
 def tree(text: str) -> Tree:
@@ -216,8 +216,8 @@ def test_more_errors_than_max_error_stop_the_evalb_listing_alone():
     listing = format_evalb(scores)
     assert [line.split()[0] for line in listing.splitlines()[3:]] == ["1", "2", "3"]
     assert error_lines(scores) == [f"{n} : Length unmatch (4|1)" for n in (2, 3, 4)]
-    assert json.loads(format_json(scores))["all"]["errors"] == 4
-    assert "sentence 5: error, Length unmatch (4|1)" in format_table(scores)
+    assert json.loads(format_scores(scores, ".json"))["all"]["errors"] == 4
+    assert "sentence 5: error, Length unmatch (4|1)" in format_scores(scores)
 
 
 def test_no_limit_on_words_sentences_and_depth():

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnng_dy.evaluation.evalb import score
-from rnng_dy.evaluation.evalb_report import format_csv
+from rnng_dy.evaluation.evalb_report import format_scores
 from rnng_dy.evaluation.surprisal_table import header, line
 from rnng_dy.evaluation.tables import CSV, TSV, joined
 from rnng_dy.search.words import WordRecord
@@ -51,7 +51,7 @@ def test_no_word_with_quotation_marks_costs_rows(style):
 def test_scores_are_a_csv_table(trees):
     golds = [located.tree for located in trees]
     scores = score(golds, golds)
-    names, *rows = read(format_csv(scores))
+    names, *rows = read(format_scores(scores, ".csv"))
     assert names == ["figure", "all", "len<=40"]
     figures = {name: float(value) for name, value, _ in rows}
     assert figures["sentences"] == len(trees)
