@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,12 +29,9 @@ class Direct:
     def __init__(self, stream: TextIO):
         self._stream = stream
 
-    def write(self, lines: Lines) -> None:
-        """Write the lines of the next item."""
-        self._stream.writelines(f"{line}\n" for line in lines)
-
-    def flush(self) -> None:
-        """Let the reader have what is written."""
+    def write(self, of_items: Iterable[Lines]) -> None:
+        """Write the lines of the next items."""
+        self._stream.writelines(f"{line}\n" for lines in of_items for line in lines)
         self._stream.flush()
 
     def remove(self) -> None:
@@ -72,13 +69,10 @@ class Results:
                 self.done += 1
         self._stream.truncate(end)
 
-    def write(self, lines: Lines) -> None:
-        """Keep the lines of the next item."""
+    def write(self, of_items: Iterable[Lines]) -> None:
+        """Keep the lines of the next items."""
         # ASCII also holds the bytes of words that are not UTF-8
-        self._stream.write(f"{json.dumps(lines)}\n".encode("ascii"))
-
-    def flush(self) -> None:
-        """Have what is written survive the end of this process."""
+        self._stream.write("".join(f"{json.dumps(lines)}\n" for lines in of_items).encode("ascii"))
         self._stream.flush()
 
     def __iter__(self) -> Iterator[Lines]:

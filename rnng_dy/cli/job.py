@@ -172,15 +172,13 @@ class Job:
             progress.skip(kept.done)
             try:
                 for batch, found in workers.map(partial(fitting, lines_of), left(kept.done)):
-                    skip = skips.popleft()
-                    for item, lines in zip(batch[skip:], found[skip:], strict=True):
-                        if lines is None:
-                            left_out.append(item)
-                            lines = lines_of_left_out(item)
-                        kept.write(lines)
+                    new = list(zip(batch, found, strict=True))[skips.popleft() :]
+                    left_out += [item for item, lines in new if lines is None]
+                    of_items = [lines_of_left_out(i) if of is None else of for i, of in new]
+                    kept.write(of_items)
+                    progress.advance(len(new))
+                    for lines in of_items:
                         on_lines(lines)
-                    kept.flush()
-                    progress.advance(len(batch) - skip)
                 if make is not None:
                     make(kept)
             except KeyboardInterrupt as stop:

@@ -31,13 +31,11 @@ def kept(output, resume=False, key="key"):
 
 def test_items_are_kept_with_all_their_lines(tmp_path):
     first = kept(tmp_path / "out")
-    for lines in (["a"], [], ["b", WORD]):
-        first.write(lines)
+    first.write([["a"], [], ["b", WORD]])
     first.close()
     again = kept(tmp_path / "out", resume=True)
     assert again.done == 3
-    again.write(["last"])
-    again.flush()
+    again.write([["last"]])
     assert list(again) == [["a"], [], ["b", WORD], ["last"]]
     assert list(again.lines()) == ["a", "b", WORD, "last"]
     again.remove()
@@ -47,8 +45,7 @@ def test_items_are_kept_with_all_their_lines(tmp_path):
 @pytest.mark.parametrize("cut", range(1, 7))
 def test_a_half_written_item_is_made_again(tmp_path, cut):
     first = kept(tmp_path / "out")
-    first.write(["whole"])
-    first.write(["half"])
+    first.write([["whole"], ["half"]])
     first.close()
     os.truncate(first.part, first.part.stat().st_size - cut)
     assert kept(tmp_path / "out", resume=True).done == 1
@@ -56,7 +53,7 @@ def test_a_half_written_item_is_made_again(tmp_path, cut):
 
 def test_the_results_of_another_job_are_not_resumed(tmp_path):
     first = kept(tmp_path / "out")
-    first.write(["a"])
+    first.write([["a"]])
     first.close()
     other = kept(tmp_path / "out", resume=True, key="other")
     assert (other.done, other.is_another) == (0, True)
@@ -83,13 +80,14 @@ def test_a_stopped_command_continues_in_the_middle_of_a_batch(folder, monkeypatc
     arguments = ("sample", "--model", "parser", "in.txt", "--samples", 2, "-o", "out")
     invoke(*arguments)
     whole = Path("out").read_bytes()
-    written = []
+    written = 0
 
-    def stopped(self, results):
-        written.append(results)
-        if len(written) > lines:
+    def stopped(self, of_items):
+        nonlocal written
+        write(self, of_items[: lines - written])
+        written += len(of_items)
+        if written >= lines:
             raise KeyboardInterrupt
-        write(self, results)
 
     with monkeypatch.context() as patch:
         write = Results.write

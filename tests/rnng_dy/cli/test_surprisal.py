@@ -112,7 +112,7 @@ def test_rows_are_tokens_of_numbered_lines_and_columns_what_the_model_has(kind):
     assert all(len(r["surprisal"].partition(".")[2]) == 6 for r in rows)
     assert all(float(r["surprisal"]) > 0 for r in rows)
     assert "empty lines, whose places stay empty: 2 (1 in all)" in result.stderr
-    assert "surprisal: 3 sentences in" in result.stderr
+    assert "surprisal: 3 sentences [" in result.stderr
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -576,7 +576,7 @@ def test_what_was_found_is_not_lost_where_an_output_cannot_be_written(folder, mo
     assert (folder / "out.part").exists()
     monkeypatch.setattr(searching, "measure", None)
     result = run(*arguments, "j", "--resume")
-    assert "surprisal: 0 sentences in" in result.stderr
+    assert "surprisal: 3 sentences [00:00, ? " in result.stderr
     assert len(table(read("out").decode())) == 10
     assert not list(folder.glob("out.*"))
 
