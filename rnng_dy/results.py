@@ -13,9 +13,8 @@ from typing import TextIO
 
 import numpy as np
 
-from oracle.locks import locked
-from oracle.regular_files import Member, read_regular
-from oracle.streams import file_hash, is_replaced, open_output
+from oracle.archives import Member, read_regular
+from oracle.files import file_hash, is_replaced, locked, replacing
 
 Lines = list[str]
 """The lines of the output that an item has."""
@@ -72,8 +71,14 @@ class Results:
     def write(self, of_items: Iterable[Lines]) -> None:
         """Keep the lines of the next items."""
         # ASCII also holds the bytes of words that are not UTF-8
-        self._stream.write("".join(f"{json.dumps(lines)}\n" for lines in of_items).encode("ascii"))
-        self._stream.flush()
+        content = "".join(f"{json.dumps(lines)}\n" for lines in of_items).encode("ascii")
+        try:
+            self._stream.write(content)
+            self._stream.flush()
+        except OSError as error:
+            # a full disk's error has no name
+            error.filename = str(self.part)
+            raise
 
     def __iter__(self) -> Iterator[Lines]:
         """Yield the lines of each item."""
@@ -110,7 +115,7 @@ def results(output: str, key: str, resume: bool, made_at_end: bool) -> Iterator[
             kept = Results(os.path.join(folder, "results"), key, False)
             yield kept
     else:
-        with open_output(output) as stream:
+        with replacing(output) as stream:
             yield Direct(stream)
 
 

@@ -8,7 +8,7 @@ import click
 
 from oracle.brackets import read_trees
 from oracle.errors import InputError, RnngError
-from oracle.json_lines import write_json
+from oracle.files import write_json
 from oracle.treebank import has_preterminals
 from rnng_dy import registry
 from rnng_dy.cli.job import ModelFolder, open_model

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from oracle.errors import RnngError
-from oracle.streams import is_replaced, naming
+from oracle.files import is_replaced
 from rnng_dy import engine, plugins, registry
 from rnng_dy.checkpoint import model_files
 from rnng_dy.cli.option_groups import flag_given, together
@@ -166,7 +166,7 @@ class Job:
                 done = max(0, done - len(batch))
 
         opened, workers = results(output, key, self.resume, make is not None), self.workers()
-        with tidy(), naming(output), opened as kept, workers, Progress(name) as progress:
+        with tidy(), opened as kept, workers, Progress(name) as progress:
             if kept.is_another:
                 warn(f"{kept.part} is not of this model, input and options: starting again")
             progress.skip(kept.done)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import click
 
 from clusters.files import read_clusters
-from oracle.json_lines import write_json
+from oracle.files import write_json
 from oracle.samples import format_likelihood
 from oracle.sentences import SourceSentence
 from rnng_dy import registry

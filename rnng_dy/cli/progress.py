@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TextIO
 
-from oracle.packing import is_packed
+from oracle.files import is_compressed
 from rnng_dy.cli.quiet import escaped, is_quiet, say, warn
 
 REDRAWN, LOGGED = 0.2, 10.0
@@ -88,7 +88,7 @@ class ByteProgress:
 
     def __init__(self, what: str, path: str):
         # a pipe has no size
-        size = 0 if path == "-" or is_packed(path) else os.path.getsize(path)
+        size = 0 if path == "-" or is_compressed(path) else os.path.getsize(path)
         self._progress = Progress(what, size // 1024 or None, "kB")
         self._rest = 0
 

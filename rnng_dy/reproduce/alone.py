@@ -8,9 +8,9 @@ from pathlib import Path
 
 from oracle.brackets import parse_line
 from oracle.errors import InputError
+from oracle.files import open_text
 from oracle.lazy import nltk
 from oracle.samples import read_likelihoods
-from oracle.streams import open_input
 from oracle.treebank import tags, with_tags
 from rnng_dy.evaluation.perplexity import gap, in_all
 
@@ -24,7 +24,7 @@ def read_trees_alone(path: Path, golds: Sequence[nltk.Tree]) -> tuple[list[nltk.
 
     A sentence without a tree gets no constituents. Raises InputError unless the file has one line per sentence.
     """
-    with open_input(path) as stream:
+    with open_text(path) as stream:
         # words may contain characters that Python counts as line ends
         lines = [line.rstrip("\n") for line in stream]
     if len(lines) != len(golds):

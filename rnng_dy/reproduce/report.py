@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from oracle.brackets import parse_line
 from oracle.errors import RnngError
-from oracle.json_lines import write_json
-from oracle.streams import open_output
+from oracle.files import replacing, write_json
 from rnng_dy.drawing import pages
 from rnng_dy.drawing.charts import Chart, Point, histogram, line_chart
 from rnng_dy.drawing.trees import draw_tree
@@ -68,9 +67,9 @@ def write(folder: Path, results: dict) -> list[Path]:
     """Write the three files, each replaced only when complete; return their paths."""
     paths = [folder / f"report.{ending}" for ending in ("json", "md", "html")]
     write_json(paths[0], results)
-    with open_output(paths[1]) as stream:
+    with replacing(paths[1]) as stream:
         stream.write(markdown(results))
-    with open_output(paths[2]) as stream:
+    with replacing(paths[2]) as stream:
         stream.writelines(html(results))
     return paths
 

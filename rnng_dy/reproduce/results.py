@@ -9,9 +9,8 @@ from pathlib import Path
 
 from oracle.blocks import read_oracle
 from oracle.brackets import format_tree, read_trees
-from oracle.json_lines import finite
+from oracle.files import finite, open_text
 from oracle.lazy import nltk
-from oracle.streams import open_input
 from oracle.treebank import tags, with_words, words
 from rnng_dy.evaluation import comparison, evalb, significance
 from rnng_dy.reproduce.alone import SEARCHES, several_ways
@@ -197,7 +196,7 @@ def _generated(folder: Path, e: Experiment, not_run: Collection[str]) -> dict[st
     found = {}
     for name, file in files.items():
         # words of a treebank that is not UTF-8 keep their bytes, and may contain characters that end lines in Python
-        with open_input(folder / file) as stream:
+        with open_text(folder / file) as stream:
             found[name] = [line.rstrip("\n") for line in stream if line.strip()]
     return found
 

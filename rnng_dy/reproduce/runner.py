@@ -11,10 +11,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import rnng_dy
+from oracle.archives import read_regular
 from oracle.errors import RnngError
-from oracle.locks import locked
-from oracle.regular_files import read_regular
-from oracle.streams import from_json, replacing
+from oracle.files import from_json, locked, replacing
 from rnng_dy import plugins
 from rnng_dy.engine import CPU
 from rnng_dy.execution.local import Command, LocalCommands, RunningProcess

@@ -14,7 +14,7 @@ import pytest
 
 from oracle.blocks import write_oracle
 from oracle.errors import InputError, RnngError
-from oracle.streams import open_output
+from oracle.files import replacing
 from rnng_dy import memory, parallel
 from rnng_dy.cli.job import ModelFolder
 from rnng_dy.parallel import Workers, split_on_memory_error
@@ -49,7 +49,7 @@ def models(sentences, generative_sentences, tmp_path_factory):
     make_parser(sentences).save(folder / "parser")
     make_generator(generative_sentences).save(folder / "generator")
     for name, some in (("some", sentences), ("some.gen", generative_sentences)):
-        with open_output(folder / f"{name}.oracle") as stream:
+        with replacing(folder / f"{name}.oracle") as stream:
             write_oracle(some[:25], stream)
     (folder / "some.trees").write_text("".join(TINY.read_text().splitlines(True)[:24]))
     return folder

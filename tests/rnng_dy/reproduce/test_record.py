@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-from dataclasses import replace
 
 import pytest
 
@@ -60,11 +58,3 @@ def test_an_entry_of_an_earlier_version_or_of_a_stage_that_runs_is_known(tmp_pat
         {"x": "b"},
     )
     assert known(tmp_path, stage, {"begun": "a", "processes": 1}) == (None, 1, None, {})
-
-
-@pytest.mark.parametrize("name", ["stages.json", "hashes.json", "x"])
-def test_a_pipe_is_not_waited_for(tmp_path, stage, name):
-    os.mkfifo(tmp_path / name)
-    found = runner(tmp_path, stage)
-    assert found.last_run(stage)["seconds"] is None
-    assert found.key(replace(stage, inputs=("x",))) is None

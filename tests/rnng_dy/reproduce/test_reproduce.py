@@ -10,8 +10,8 @@ import shutil
 import pytest
 
 from oracle.brackets import parse_line
+from oracle.files import open_text, replacing
 from oracle.samples import read_likelihoods
-from oracle.streams import open_input, open_output
 from rnng_dy.evaluation.comparison import brackets
 from rnng_dy.evaluation.evalb_files import score_files
 from rnng_dy.evaluation.perplexity import gap
@@ -120,7 +120,7 @@ def test_two_reproductions_do_not_share_a_folder(done):
     with busy(done / "out" / "stages.json"):
         result = run(done)
     assert result.exit_code == 2
-    assert "stages.json is being written by process" in result.output
+    assert "stages.json is being written by another" in result.output
 
 
 @pytest.fixture(scope="module")
@@ -302,13 +302,13 @@ def test_odd_bytes_and_line_separators_in_words_stay_in_their_lines(done, tmp_pa
     out = shutil.copytree(done / "out", tmp_path / "out")
     line = "(S (XX a\u2028b) (XX caf\udce9) (XX c\x85d))"
     for name in ("buggy-1.generated.trees", "lstm-1.generated.txt"):
-        with open_output(out / name) as stream:
+        with replacing(out / name) as stream:
             stream.write(f"{line}\n\n{line}\n")
     found = collect(out, Experiment("trees", seeds=(1, 2), tags="gold"))
     assert found["generated"]["RNNG, buggy"] == found["generated"]["LSTM"] == [line, line]
     found["made"] = results(done)["made"]
     write(tmp_path, found)
-    with open_input(tmp_path / "report.md") as stream:
+    with open_text(tmp_path / "report.md") as stream:
         assert f"\n{line}\n" in stream.read()
     # a page is UTF-8, and what is not to be seen stands there as an escape
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
