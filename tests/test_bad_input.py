@@ -119,7 +119,6 @@ CASES = [
     ("an empty samples file", "", RERANK.format("bad", "bad"), "bad"),
     # clusters and checkpoints of the original
     ("a corpus without words", "\n", "clusters bad -o out", "the corpus is empty"),
-    ("clusters to show that are none", TREE, "clusters show bad", "bad:1"),
     ("a checkpoint that is no archive", TREE,
      "import-clab discriminative bad --train-oracle good.oracle --model new", "Boost"),
     # evaluation
@@ -284,7 +283,7 @@ def commands(command: click.Command, *names: str) -> Iterator[tuple[str, ...]]:
 
 
 # these read nothing but the machine
-WITHOUT_INPUT = {("completion",), ("doctor",), ("models",)}
+WITHOUT_INPUT = {("doctor",), ("models",)}
 
 
 @pytest.mark.parametrize("names", sorted(set(commands(main)) - WITHOUT_INPUT), ids=" ".join)

@@ -12,7 +12,6 @@ from oracle.errors import RnngError
 from oracle.unknown import RULES
 from rnng_dy import engine
 from rnng_dy.cli.group import Group
-from rnng_dy.cli.job import Job, job_options
 from rnng_dy.cli.option_groups import all_of
 from rnng_dy.cli.options import ALPHA, AT_LEAST_1, SAMPLES, Names, device_option
 from rnng_dy.cli.paths import FILE, FOLDER, PathName
@@ -20,7 +19,7 @@ from rnng_dy.cli.progress import clock
 from rnng_dy.cli.quiet import say, warn
 from rnng_dy.drawing import pages
 from rnng_dy.engine import CPU
-from rnng_dy.execution.local import local_executor
+from rnng_dy.execution.local import LocalCommands, check_jobs
 from rnng_dy.known_models import CONFIG
 from rnng_dy.reproduce.plan import GROUPS, PARTS, Experiment, Stage, stages
 from rnng_dy.reproduce.runner import Runner
@@ -93,7 +92,10 @@ common_options = all_of(
         default=Experiment.compare,
         help="Compare the first system with each other one, or all pairs.",
     ),
-    job_options(device_option, jobs="Number of stages that run at the same time."),
+    click.option(
+        "--jobs", type=AT_LEAST_1, default=1, help="Number of stages that run at the same time."
+    ),
+    device_option,
     click.option(
         "--tags",
         type=PathName("tags", "file", SINGLE_TAGS),
@@ -239,12 +241,13 @@ def _reproduce(corpus: str, sources: Mapping[str, str], unk: str, **options) -> 
         raise RnngError(f"{folder} is no folder: name another --output")
     if (folder / CONFIG).exists():
         raise RnngError(f"{folder} is a model folder: name another --output")
-    planned, job = stages(experiment), options["job"]
-    engine.gpu_number(job.device)
-    runner = Runner(folder, planned, job.executor, say, job.device)
+    planned, jobs, device = stages(experiment), options["jobs"], options["device"]
+    engine.gpu_number(device)
+    check_jobs(jobs, device)
+    runner = Runner(folder, planned, LocalCommands(jobs), say, device)
     chosen = [stage for stage in planned if stage.group in groups]
     if options["dry_run"]:
-        _dry_run(runner, chosen, experiment, job)
+        _dry_run(runner, chosen, experiment, jobs, device)
         return
     if "report" in groups:
         pages.require()
@@ -273,22 +276,23 @@ def _tags(given: str) -> tuple[str, dict[str, str]]:
     return "files", _of_parts(paths, "no such file of tags")
 
 
-def _dry_run(runner: Runner, chosen: Sequence[Stage], experiment: Experiment, job: Job) -> None:
+def _dry_run(
+    runner: Runner, chosen: Sequence[Stage], experiment: Experiment, jobs: int, device: str
+) -> None:
     """Print each stage with its state and estimated time on the CPU."""
     from rnng_dy.reproduce.estimate import estimate, part_sizes
 
     missing = [stage for stage in chosen if not runner.is_done(stage)]
     # counted by this machine, since it may be in a folder that no other machine sees
-    sizes = part_sizes(runner, stages(experiment), local_executor())
+    sizes = part_sizes(runner, stages(experiment), LocalCommands())
     estimated = estimate(missing, experiment, sizes["train"], sizes["test"])
     for stage in chosen:
         seconds = estimated.get(stage.name)
         state = f"about {clock(seconds)}" if seconds else "to do"
         state = state if stage in missing else "up to date"
         click.echo(f"{state:>16}  {stage.name}: rnng-dy {' '.join(stage.command)}")
-    jobs = job.executor.jobs
     total = clock(sum(estimated.values()) / jobs)
-    on = "" if job.device == CPU else " on the CPU"
+    on = "" if device == CPU else " on the CPU"
     click.echo(
         f"{len(missing)} of {len(chosen)} stages to do; about {total} with {jobs} at a time{on}"
     )

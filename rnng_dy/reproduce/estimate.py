@@ -16,7 +16,7 @@ from oracle.errors import RnngError
 from oracle.treebank import words
 from oracle.unknown import UnknownWords, known_words
 from rnng_dy import registry
-from rnng_dy.execution.executor import Command, Executor
+from rnng_dy.execution.local import Command, LocalCommands
 from rnng_dy.reproduce.plan import PARTICLE_RUNS, Experiment, Stage
 from rnng_dy.reproduce.runner import Runner
 from rnng_dy.reproduce.systems import System
@@ -126,7 +126,9 @@ def estimate(
     return found
 
 
-def part_sizes(runner: Runner, stages: Sequence[Stage], executor: Executor) -> dict[str, PartSize]:
+def part_sizes(
+    runner: Runner, stages: Sequence[Stage], executor: LocalCommands
+) -> dict[str, PartSize]:
     """Return the sizes of the training and test parts, preparing missing ones in a temporary folder.
 
     Raises RnngError if a part cannot be prepared.

@@ -8,13 +8,12 @@ from typing import NamedTuple
 
 from oracle.brackets import parse_line
 from oracle.errors import RnngError
-from oracle.files import replacing
+from oracle.files import replacing, write_json
 from rnng_dy.drawing import pages
 from rnng_dy.drawing.charts import Chart, Point, histogram, line_chart
 from rnng_dy.drawing.trees import draw_tree
 from rnng_dy.engine import CPU
 from rnng_dy.evaluation.marking import mark
-from rnng_dy.execution.outputs import write_json
 from rnng_dy.reproduce.plan import OPTIONAL, Experiment, Stage
 from rnng_dy.reproduce.results import collect
 from rnng_dy.reproduce.runner import Runner

@@ -16,7 +16,7 @@ from oracle.errors import RnngError
 from oracle.files import from_json, locked, replacing
 from rnng_dy import plugins
 from rnng_dy.engine import CPU
-from rnng_dy.execution.executor import Command, Executor, Running
+from rnng_dy.execution.local import Command, LocalCommands, RunningProcess
 from rnng_dy.reproduce.plan import Stage
 
 RECORD, HASHES, LOGS = "stages.json", "hashes.json", "logs"
@@ -31,7 +31,7 @@ class Runner:
         self,
         folder: str | Path,
         stages: Sequence[Stage],
-        executor: Executor,
+        executor: LocalCommands,
         report: Callable[[str], None],
         device: str = CPU,
     ):
@@ -46,7 +46,7 @@ class Runner:
             self.folder / HASHES, lambda value: isinstance(value, list)
         )
         self._makers = {output: stage for stage in stages for output in stage.outputs}
-        self._running: dict[Running, tuple[Stage, str, float]] = {}
+        self._running: dict[RunningProcess, tuple[Stage, str, float]] = {}
 
     def is_done(self, stage: Stage) -> bool:
         """Return whether the outputs exist, unchanged, and were made from the present inputs."""
@@ -161,7 +161,9 @@ class Runner:
                     return self._finish(stage, key, process, time.monotonic() - start)
             time.sleep(0.05)
 
-    def _finish(self, stage: Stage, key: str, process: Running, seconds: float) -> str | None:
+    def _finish(
+        self, stage: Stage, key: str, process: RunningProcess, seconds: float
+    ) -> str | None:
         code, on = process.poll(), f" on {process.place}" if process.place else ""
         if code != 0:
             log = self._log(stage)

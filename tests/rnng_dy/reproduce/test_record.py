@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from rnng_dy.execution.local import local_executor
+from rnng_dy.execution.local import LocalCommands
 from rnng_dy.reproduce.plan import Stage
 from rnng_dy.reproduce.runner import Runner
 
@@ -34,7 +34,7 @@ def stage():
 
 
 def runner(folder, stage):
-    return Runner(folder, [stage], local_executor(), print)
+    return Runner(folder, [stage], LocalCommands(), print)
 
 
 def known(tmp_path, stage, entry):
