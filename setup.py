@@ -80,7 +80,7 @@ setup(
         "rnng_dy.serve": ["templates/*"],
     },
     # DyNet is part of the wheel: see scripts/dynet
-    install_requires=["numpy>=1.22", "nltk", "click"],
+    install_requires=["numpy>=1.22", "nltk", "click", "filelock"],
     extras_require={
         "cluster": CLUSTER,
         "cuda": cuda_libraries(),

@@ -61,10 +61,6 @@ def test_commands_are_completed_without_loading_any():
         ),
         ("rnng-dy train discriminative --state no-b", ["no-buffer"]),
         ("rnng-dy reproduce nltk --stages data,tr", ["data,train"]),
-        (
-            "rnng-dy reproduce nltk --systems buggy,corrected/st",
-            ["buggy,corrected/stack", "buggy,corrected/stack/in-order"],
-        ),
         ("rnng-dy suite garden-path-npz --model m filler", ["filler-gap"]),
         ("rnng-dy clusters show --wor", ["--words"]),
         ("rnng-dy pars --mo", []),

@@ -20,8 +20,6 @@ from rnng_dy.drawing.sections import section
 from rnng_dy.drawing.surprisal_page import surprisal_page
 from rnng_dy.drawing.training_page import training_page
 from rnng_dy.drawing.tree_page import tree_page
-from rnng_dy.reproduce.report import Section
-from rnng_dy.reproduce.tables import Table
 from rnng_dy.runs import read_runs
 from rnng_dy.search.words import WordRecord
 from tests.commands import PYTHON, invoke, run
@@ -94,23 +92,13 @@ def training(text, folder):
     return training_page(read_runs([place, DATA / "models-0.1.0" / "generator"]), 0.0)
 
 
-def report(text):
-    sections = [
-        Section(text, table=Table(text, (text,), [(text,)], text)),
-        Section(text, note=text, texts={text: [text, text]}),
-        Section(text, names=[text], sentences=[{"sentence": 1, text: ""}]),
-    ]
-    values = {"title": text, "sections": sections, "svg_of": lambda sentence, name: "<svg></svg>"}
-    return pages.parts("report.html", **values)
-
-
 def clusters(text):
     entries = [ClusteredWord("0", text, 2), ClusteredWord("1", "b", 1)]
     return pages.parts("clusters.html", title=text, clusters=by_cluster(entries))
 
 
 @pytest.mark.parametrize("text", ATTACKS)
-@pytest.mark.parametrize("page", [surprisals, drawn_trees, training, report, clusters])
+@pytest.mark.parametrize("page", [surprisals, drawn_trees, training, clusters])
 def test_any_text_is_text(page, text, tmp_path):
     """Nothing of it is an element, an attribute or a script, and the page is UTF-8 that HTML can hold."""
     made, plain = (
@@ -134,7 +122,7 @@ def test_any_text_is_text(page, text, tmp_path):
 
 
 def test_bytes_that_are_not_utf8_are_shown_as_escapes():
-    shown = "".join(Parsed("".join(report("caf\udce9"))).texts)
+    shown = "".join(Parsed("".join(clusters("caf\udce9"))).texts)
     assert "caf\\udce9" in shown
 
 
@@ -211,7 +199,6 @@ COMMANDS = [
     "parse --model parser some.oracle --format html -o page.html",
     "attention --model generator some.trees -o out --html page.html",
     "clusters show some.paths --html page.html",
-    "reproduce trees --train some.trees --dev some.trees --test some.trees -o out",
 ]
 
 
