@@ -22,6 +22,7 @@ BROWSER = [
 ]
 TOOLS = [
     "pytest",
+    "pytest-timeout",
     "pytest-xdist",
     "hypothesis",
     "coverage",
@@ -89,7 +90,6 @@ setup(
         "pages": PAGES,
         "reading": READING,
         "serve": SERVE,
-        "tensorboard": ["tensorboard"],
         "test": [*TOOLS, *CLUSTER, *DOCS, *READING, *SERVE, *BROWSER],
     },
     entry_points={"console_scripts": ["rnng-dy = rnng_dy.__main__:main"]},

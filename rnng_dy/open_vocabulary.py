@@ -19,7 +19,7 @@ def required_spelling(model: Any, name: str) -> SpellingModel:
     if spelling is None:
         raise RnngError(
             f"{name} has no spelling model, so it gives no probability to unknown words: "
-            "`rnng-dy spell --train TREES --into MODEL` makes one from the trees of the model's training"
+            "`rnng-dy train --open` makes one"
         )
     return spelling
 

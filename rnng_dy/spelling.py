@@ -8,11 +8,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from oracle.errors import InputError
+from oracle.errors import InputError, RnngError
 from oracle.open_classes import OpenClasses, block_of, characters_by_kind
 from oracle.regular_files import Member, read_regular
 from oracle.streams import WHITE_SPACE, from_json, replacing
@@ -131,11 +131,20 @@ class SpellingModel:
                 raise ValueError("the model knows some of its words")
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise InputError(
-                f"damaged, or of another model ({type(error).__name__}: {error}): delete it, and make it again by "
-                "`rnng-dy spell --train TREES --into MODEL`",
+                f"damaged, or of another model ({type(error).__name__}: {error})",
                 path,
             ) from None
         return model
+
+
+def learnt_spelling(model: Any, words: Mapping[str, int]) -> SpellingModel:
+    """Return a spelling model learnt from words and their counts. Raises RnngError if the model knows all of them."""
+    spelling = SpellingModel(model.vocabulary.unknown, model.vocabulary.ids, words)
+    if not spelling.words:
+        raise RnngError(
+            "the model knows every word of this text, so it shows no unknown words to learn spelling from"
+        )
+    return spelling
 
 
 class Symbols:

@@ -12,9 +12,12 @@ import pytest
 
 import rnng_dy
 from oracle.brackets import parse_line
+from oracle.parsed import ParsedSentence, ScoredTree
+from oracle.sentences import SourceSentence
 from rnng_dy import known_models, model_card
 from rnng_dy.evaluation.evalb import SCORED, SentenceScore
 from scripts.english import domains, figures, texts, treebanks, variants, vectors
+from scripts.english.self_training import mix
 from tests.commands import invoke
 
 NAMES = ("english", "english-generative")
@@ -155,3 +158,18 @@ def test_the_parts_have_the_trees_that_the_page_counts(shared, tmp_path):
     page = (Path(__file__).parents[1] / "docs" / "english.md").read_text(encoding="utf-8")
     numbers = {int(re.search(r": (\d+) trees", line)[1]) for line in found}
     assert len(found) == 10 and all(f"{number:,}" in page for number in numbers)
+
+
+def test_silver_trees_are_those_whose_constituents_are_probable(tmp_path):
+    gold, parsed, train = (tmp_path / name for name in ("gold", "parsed", "train"))
+    gold.write_text("(S (NP (DT a)))\n")
+    shares = {"(S (NP (NN sure)))": [1.0, 0.5], "(S (NP (NN unsure)))": [1.0, 0.25]}
+    lines = [
+        ParsedSentence(
+            i, SourceSentence(("a",), None, None, i), [ScoredTree(tree, -1.0, p)]
+        ).to_json()
+        for i, (tree, p) in enumerate(shares.items(), 1)
+    ]
+    parsed.write_text("".join(line + "\n" for line in lines))
+    assert mix(gold, parsed, 0.7, train) == 1
+    assert train.read_text() == "(S (NP (DT a)))\n(S (NP (NN sure)))\n"

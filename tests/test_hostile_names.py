@@ -53,7 +53,6 @@ READING = [
     "import-clab discriminative {} --train-oracle some.oracle --model new",
     "import-clab generative some.trees --train-oracle some.gen.oracle --clusters {} --model new",
     "about {}",
-    "plot {} -o new",
     "generate --model {}",
     "reproduce trees --train {} --dev some.trees --test some.trees -o new",
     "parse --model parser some.oracle --scheduler {}",

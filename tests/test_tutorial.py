@@ -22,7 +22,7 @@ def ran(shared, tmp_path_factory):
 
 def test_every_command_leaves_what_the_page_says(ran):
     folder, printed = ran
-    for name in ("training.html", "notes.html", "errors.html", "surprisals.html"):
+    for name in ("notes.html", "errors.html", "surprisals.html"):
         assert "<html" in (folder / name).read_text(encoding="utf-8"), name
     table = (folder / "surprisals.tsv").read_text(encoding="utf-8").splitlines()
     assert [row.split("\t")[0] for row in table[1:]] == ["1"] * 7 + ["2"] * 9

@@ -307,7 +307,7 @@ open_option = click.option(
     "is_open",
     is_flag=True,
     help="Give every string a probability: that of its class of unknown words, times that of its spelling, by the "
-    "spelling model that `spell` or `train --open` made.",
+    "spelling model that `train --open` made.",
 )
 order_option = click.option(
     "--order", type=AT_LEAST_1, default=5, help="Order of n-gram models: the n."

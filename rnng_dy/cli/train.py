@@ -161,7 +161,7 @@ class _Console:
 
     def record(self, record: dict) -> None:
         """See `Listener`."""
-        from rnng_dy.runs import LEFT_OUT, LOG
+        from rnng_dy.training.log import LEFT_OUT, LOG
 
         line = f"{self._name}: {self._line(record)}"
         self.warn(line) if record["event"] == LEFT_OUT else say(line)
@@ -171,7 +171,7 @@ class _Console:
 
     def _line(self, record: dict) -> str:
         """Format a record of the log as one readable line."""
-        from rnng_dy.runs import ENDED_EARLY, EVALUATION, LEFT_OUT
+        from rnng_dy.training.log import ENDED_EARLY, EVALUATION, LEFT_OUT
 
         place = f"epoch {record['epoch']:.2f}, {record['sentences']} sentences"
         if record["event"] == EVALUATION:

@@ -1,1 +1,1 @@
-"""Files of other programs: checkpoints of the original, word vectors, TensorBoard."""
+"""Files of other programs: checkpoints of the original, word vectors."""

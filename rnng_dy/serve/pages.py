@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from starlette.requests import Request
@@ -14,13 +12,9 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from oracle.brackets import parse_line
-from oracle.errors import RnngError
 from oracle.treebank import words
 from rnng_dy.drawing import pages as kit
-from rnng_dy.drawing.training_page import section
-from rnng_dy.known_models import located
 from rnng_dy.model_card import TITLES, shown
-from rnng_dy.runs import LOG, Run
 from rnng_dy.serve.api import content_of
 from rnng_dy.serve.film import frames, growth
 from rnng_dy.serve.openapi import description
@@ -124,21 +118,8 @@ async def sample(view: View) -> dict[str, Any]:
 
 
 async def models(view: View) -> dict[str, Any]:
-    """The models, where they come from, and the curves of their training."""
-    found = list(view.server.models.values())
-    trainings = await asyncio.to_thread(lambda: {model.name: _training(model) for model in found})
-    return {"models": found, "titles": TITLES, "shown": shown, "trainings": trainings}
-
-
-def _training(model: ServedModel) -> dict[str, object] | None:
-    """Return the training of a model's folder, as its log is now; None if there is no log that can be read."""
-    try:
-        place = None if model.folder is None else located(model.folder)
-        if not isinstance(place, Path) or not (place / LOG).exists():
-            return None
-        return section(model.kind, [Run.read(place, model.name)], time.time())
-    except (RnngError, OSError):
-        return None
+    """The models, and where they come from."""
+    return {"models": list(view.server.models.values()), "titles": TITLES, "shown": shown}
 
 
 async def interface(view: View) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from rnng_dy.execution.outputs import content_hash
 from rnng_dy.interop.vectors import covered_share, read_vectors
 from rnng_dy.known_models import located
 from rnng_dy.registry import Kind
+from rnng_dy.spelling import learnt_spelling
 from rnng_dy.training.data import Counted, TrainingData
 from rnng_dy.training.development import (
     GeneratorEvaluation,
@@ -29,9 +30,8 @@ from rnng_dy.training.development import (
 )
 from rnng_dy.training.examples import require_transitions
 from rnng_dy.training.listener import Listener
-from rnng_dy.training.loop import append_record
+from rnng_dy.training.log import append_record
 from rnng_dy.training.options import TrainingOptions
-from rnng_dy.training.spelling import spelling_of
 from rnng_dy.training.tagger import train_own_tagger
 from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary
 
@@ -151,14 +151,12 @@ class WordsTraining:
     def _learn_spelling(self, model, data: TrainingData) -> None:
         """Give a new model a spelling model of the training words. Raises RnngError for the folder of an old one."""
         if self._options.resumes:
-            raise RnngError(
-                f"{self._options.folder} was trained without --open: resume without it, and afterwards "
-                "`rnng-dy spell --train TREES --into MODEL` makes a spelling model"
-            )
+            raise RnngError(f"{self._options.folder} was trained without --open: resume without it")
         oracle = encoded(data.train)
         counts = zip(oracle.symbols.words, oracle.counts("tokens").tolist(), strict=True)
         with placed(data.source):
-            model.spelling = spelling_of(model, {word: count for word, count in counts if count})
+            words = {word: count for word, count in counts if count}
+            model.spelling = learnt_spelling(model, words)
 
     def _made_clusters(self) -> list[files.ClusteredWord]:
         """Make Brown clusters of the training oracle, as `rnng-dy clusters` does."""

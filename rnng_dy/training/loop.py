@@ -13,15 +13,13 @@ from dataclasses import asdict
 from pathlib import Path
 
 from oracle.errors import InputError, RnngError
-from oracle.json_lines import one_line
-from oracle.regular_files import read_regular
-from oracle.streams import from_json, replacing
 from rnng_dy import checkpoint
 from rnng_dy.execution.local import keep_from_collection
 from rnng_dy.folders import writing
-from rnng_dy.runs import ENDED_EARLY, EVALUATION, LEFT_OUT, LOG, PROGRESS
+from rnng_dy.training import log
 from rnng_dy.training.all_reduce import ReplicaGroup, Update
 from rnng_dy.training.examples import order_of_epoch
+from rnng_dy.training.log import ENDED_EARLY, EVALUATION, LEFT_OUT, PROGRESS
 from rnng_dy.training.presets import Settings
 from rnng_dy.training.state import TrainingState
 from rnng_dy.training.updates import Updater
@@ -85,7 +83,7 @@ class TrainingLoop:
             place = self.folder / checkpoint.TRAINING
             raise InputError(f"damaged ({type(error).__name__}: {error})", place) from None
         self.model.updates = self.state.updates
-        self._cut_log()
+        log.cut(self.folder, self.state.sentences, self.state.evaluated)
 
     def _require_same(self, state: Mapping) -> None:
         before = state.get("inputs", {})
@@ -246,33 +244,8 @@ class TrainingLoop:
         epochs = round(p.sentences / len(self.examples), 3)
         record = {"event": event, "epoch": epochs, "sentences": p.sentences, "updates": p.updates}
         record |= {"seconds": round(p.seconds, 3)} | values
-        append_record(self.folder, record)
+        log.append_record(self.folder, record)
         self.report(record)
-
-    def _cut_log(self) -> None:
-        """Remove the records that a killed run wrote after its last training state, and the record of an early end."""
-        path = self.folder / LOG
-        if not path.exists():
-            return
-        kept, p = [], self.state
-        for line in read_regular(path).decode("utf-8", "replace").split("\n"):
-            try:
-                record = from_json(line)
-                # the final evaluation may come after a training state of the same number of sentences
-                last = p.evaluated if record["event"] == EVALUATION else p.sentences
-                # a run that ends at the same place again writes the record again
-                if record["sentences"] <= last and record["event"] != ENDED_EARLY:
-                    kept.append(line)
-            except (KeyError, TypeError, ValueError):
-                break  # the killed run was writing this line, or another program changed it
-        with replacing(path) as stream:
-            stream.writelines(f"{line}\n" for line in kept)
-
-
-def append_record(folder: Path, record: Mapping[str, object]) -> None:
-    """Append a record to a model folder's log."""
-    with open(folder / LOG, "a", encoding="utf-8") as stream:
-        stream.write(one_line(record) + "\n")
 
 
 def _crosses(before: int, now: int, every: int) -> bool:

@@ -27,7 +27,7 @@ from rnng_dy.cpu_level import cpu_level
 from rnng_dy.known_models import located
 from rnng_dy.model import Model
 from rnng_dy.model_card import About, Value
-from rnng_dy.runs import EVALUATION
+from rnng_dy.training.log import EVALUATION
 from rnng_dy.training.presets import Settings
 
 DATE = "SOURCE_DATE_EPOCH"

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import asdict, replace
-from html import escape
 from pathlib import Path
 from typing import Any
 
 from oracle.errors import InputError, RnngError, placed
 from oracle.training_data import PARTS, evenly_spaced
 from rnng_dy import checkpoint, engine, registry
-from rnng_dy.drawing.training_page import training_page
 from rnng_dy.execution.local import check_jobs, prepare_process
 from rnng_dy.execution.stopping import Stopped, stopping
 from rnng_dy.folders import writing
-from rnng_dy.runs import Run
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.training.continuing import as_seen_by, extended, unseen
 from rnng_dy.training.data import TrainingData, training_data
@@ -126,14 +122,6 @@ class Training:
                         raise Stopped(message, stopped[0])
             self._about.finish(self.folder)
             yield from self._taken()
-
-    def _repr_html_(self) -> str | None:
-        """Return the page of `rnng-dy plot` in a frame, for notebooks; None without a folder or without Jinja2."""
-        try:
-            page = training_page([Run.read(self.folder, self.folder.name)], time.time())
-        except RnngError:
-            return None
-        return f'<iframe srcdoc="{escape("".join(page))}" width="100%" height="600"></iframe>'
 
     def _taken(self) -> Iterator[Record]:
         new, self._new = self._new, []

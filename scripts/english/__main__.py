@@ -11,8 +11,8 @@ from pathlib import Path
 
 import scripts.script_start  # noqa: F401
 from rnng_dy.model import TAGGER
-from rnng_dy.spelling import SPELLING
 from scripts.english.commands import make, run
+from scripts.english.self_training import mix
 from scripts.english.texts import write_unlabelled
 from scripts.english.treebanks import GENERAL, write_trees
 from scripts.english.vectors import write_vectors
@@ -22,7 +22,9 @@ DATA = "MASC I (ANC, unrestricted), CRAFT (CC BY 3.0), GUM (CC BY 4.0): see ATTR
 VECTORS, TEXT = "vectors.txt", "unlabelled.txt"
 TRAINING = "--preset fast --dropout 0.3 --evaluate-every 15000"
 PARSER = f"--pos --no-tagger --lstm-input 160 --hidden 160 {TRAINING}"
-SELF_TRAINING = f"--keep-above 0.7 --epochs 4 --learning-rate 0.002 {TRAINING}"
+SELF_TRAINING = f"--epochs 4 --learning-rate 0.002 {TRAINING}"
+KEPT_ABOVE = 0.7
+"""The least mean posterior of the constituents of a silver tree."""
 # half the paper's dimensions: the archive has a row for each word before and after the network
 GENERATOR = "--preset fast --epochs 4 --lstm-input 128 --hidden 128 --evaluate-every 15000"
 
@@ -80,15 +82,25 @@ def models(transitions: str) -> None:
     if not Path(parser, TAGGER).exists():
         run(f"tag --train tagger.trees --into {parser}")
     data = "--train train.gen.oracle --dev dev.gen.oracle --clusters clusters.paths"
-    run(f"train generative {data} --model generator --resume {GENERATOR} {weighted(general)}")
-    if not Path("generator", SPELLING).exists():
-        run("spell --train train.trees --into generator")
+    run(
+        f"train generative {data} --open --model generator --resume {GENERATOR} {weighted(general)}"
+    )
     terms = ["--half", "--licence", LICENCE, "--data", DATA]
     make("english-generative.rnng.zip", "export generator", *terms)
+    self_train(parser, general)
+    make("english.rnng.zip", "export silver", *terms)
+
+
+def self_train(parser: str, general: int) -> None:
+    """Continue to train the parser on the gold trees and on those of text that both models are sure of."""
+    parsed, train, gold = Path("silver.json"), Path("silver.trees"), Path("train.tagged.trees")
     both = f"--model {parser} --generator english-generative.rnng.zip"
-    trees = f"--trees train.tagged.trees --dev-trees dev.tagged.trees {TEXT} --into silver"
-    run(f"self-train {both} {trees} --resume {SELF_TRAINING} {weighted(general)}")
-    make("english.rnng.zip", "export silver/parser", *terms)
+    make(str(parsed), f"parse {both} {TEXT} --format json --jobs 2 --resume")
+    if not train.exists():
+        print("silver trees:", mix(gold, parsed, KEPT_ABOVE, train), flush=True)
+    trees = f"--trees {train} --dev-trees dev.tagged.trees --init {parser} --extend"
+    into = f"--model silver --resume {SELF_TRAINING} {weighted(general)}"
+    run(f"train discriminative {trees} {into}")
 
 
 def train_parser(folder: str, train: str, dev: str, general: int, *options: str) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import scripts.script_start  # noqa: F401
-from rnng_dy.runs import EVALUATION, LOG, Log
+from rnng_dy.training.log import LOG, evaluations
 from scripts.english.__main__ import general_trees, train_parser
 from scripts.english.commands import check_folder, make
 from scripts.english.treebanks import write
@@ -55,7 +55,7 @@ def train(variant: Variant) -> None:
 
 def best(folder: str) -> str:
     """Return the best development F1 of a training."""
-    return f"{max(record['f1'] for record in Log.read(Path(folder, LOG)).of(EVALUATION)):.1f}"
+    return f"{max(record['f1'] for record in evaluations(Path(folder, LOG))):.1f}"
 
 
 if __name__ == "__main__":

@@ -23,7 +23,6 @@ from rnng_dy.checkpoint import read_arrays
 from rnng_dy.execution.outputs import content_hash
 from rnng_dy.execution.sent import pack, unpack
 from rnng_dy.execution.work import ModelFolder, opened
-from rnng_dy.runs import read_runs
 from rnng_dy.text.segmenter import Segmenter
 
 from .conftest import make_generator, make_parser
@@ -292,11 +291,6 @@ def test_a_model_can_start_from_an_archive(archive, parser, tmp_path):
     digest = hashlib.sha256(Archive(archive)["parameters.npz"]).hexdigest()
     assert trained.about["origin"]["sha256"] == digest
     rnng_dy.train("discriminative", trees, pos=True, extend=True, resume=True, **small)
-
-
-def test_an_archive_has_no_curves(archive):
-    with pytest.raises(InputError, match=r"m.rnng.zip: an archive has no record of its training"):
-        read_runs([archive])
 
 
 # names

@@ -155,5 +155,5 @@ def test_a_file_gives_the_same_numbers(tmp_path):
 def test_a_damaged_file_is_named(tmp_path, content):
     path = tmp_path / "spelling.json"
     path.write_text(content)
-    with pytest.raises(InputError, match=r"spelling.json: damaged.*rnng-dy spell --train"):
+    with pytest.raises(InputError, match=r"spelling.json: damaged"):
         SpellingModel.load(path, UnknownWords("berkeley", KNOWN), [*CLASSES, *KNOWN])

@@ -44,7 +44,7 @@ def plain(line, loaded=NEVER):
 
 def test_commands_are_completed_without_loading_any():
     assert plain("rnng-dy par", NOT_FOR_COMMANDS) == ["parse"]
-    assert {"train", "parse", "plot", "doctor"} <= set(plain("rnng-dy ", NOT_FOR_COMMANDS))
+    assert {"train", "parse", "doctor"} <= set(plain("rnng-dy ", NOT_FOR_COMMANDS))
     assert "--version" in plain("rnng-dy --", NOT_FOR_COMMANDS)
 
 
@@ -78,7 +78,6 @@ def test_what_can_follow(line, completions):
         ("rnng-dy export pa", ("file", "pa")),
         ("rnng-dy parse --model m sen", ("file", "sen")),
         ("rnng-dy score --model m -o out", ("file", "out")),
-        ("rnng-dy plot pa", ("dir", "pa")),
         ("rnng-dy reproduce ptb --treebank /", ("dir", "/")),
         ("rnng-dy evalb a b --params coll", ("file", "coll")),
     ],

@@ -155,7 +155,6 @@ def test_no_tree_of_the_treebank_is_in_the_archive():
             "tag --train some.trees --into parser.rnng.zip",
             "is an archive or the name of one, and a",
         ),
-        ("plot parser.rnng.zip", "parser.rnng.zip: an archive has no record of its training"),
         (f"{TRAIN} --model parser.rnng.zip", "zip is an archive or the name of one"),
         (
             f"{TRAIN} --model parser.rnng.zip --resume",

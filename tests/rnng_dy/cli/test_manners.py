@@ -99,7 +99,7 @@ def test_what_takes_files_says_so(names):
             assert parameter.opts[0] in TEXT
         metavar = parameter.make_metavar(click.Context(command_of(names)))
         assert "PATH" not in metavar and "DIRECTORY" not in metavar
-        if parameter.opts[0] in ("--model", "--treebank", "--tensorboard"):
+        if parameter.opts[0] in ("--model", "--treebank"):
             assert metavar == "FOLDER"
 
 

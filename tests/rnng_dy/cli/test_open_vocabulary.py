@@ -1,4 +1,4 @@
-"""Words as they are: `spell`, `train --open`, and `--open` of surprisal, score and perplexity."""
+"""Words as they are: `train --open`, and `--open` of surprisal, score and perplexity."""
 
 from __future__ import annotations
 
@@ -8,18 +8,22 @@ import json
 import math
 import re
 import shutil
+from collections import Counter
 from functools import partial
+from pathlib import Path
 
 import pytest
 
 import rnng_dy
 from oracle.blocks import write_oracle
 from oracle.brackets import parse_line
+from oracle.errors import RnngError
 from oracle.samples import read_likelihoods
 from oracle.streams import open_output
 from oracle.unknown import CLASSES
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.search.surprisal import SearchOptions
+from rnng_dy.spelling import learnt_spelling
 from rnng_dy.vocabulary import GeneratorVocabulary
 from tests.commands import invoke, value
 
@@ -36,6 +40,12 @@ SYSTEMS = {
 SOME = [*range(16, 20), *range(76, 80)]
 ODD = ["blorked", "X" * 300, "😀", "中文", "Qz-7s", "UNK-NUM", "\u00a0", "42%", "Ünderings"]
 TEXT = f"the cat slept .\n\nthe {' '.join(ODD)} slept .\n"
+
+
+def spell(model, trees):
+    """Give the model of a folder an open vocabulary, learnt from the words of trees."""
+    words = Counter(word for located in trees for word in located.tree.leaves())
+    learnt_spelling(rnng_dy.load(model), words).save(Path(model) / "spelling.json")
 
 
 @pytest.fixture(scope="module")
@@ -62,10 +72,7 @@ def made(tmp_path_factory, trees, sentences, generative_sentences):
         with open_output(folder / name) as stream:
             write_oracle([of_all[i] for i in some], stream)
     for model in ("generator", "lm"):
-        said = invoke(
-            "spell", "--train", str(folder / "train.trees"), "--into", str(folder / model)
-        )
-        assert "classes of unknown words" in said.stdout
+        spell(folder / model, trees)
     return folder
 
 
@@ -196,7 +203,7 @@ def test_the_spelling_model_travels_with_the_model(folder):
 )
 def test_without_a_spelling_model_the_message_says_how_to_make_one(folder, command):
     said = invoke(*command, code=2)
-    assert "rnng-dy spell --train TREES --into MODEL" in said.stderr
+    assert "`rnng-dy train --open` makes one" in said.stderr
     assert said.stdout == ""
 
 
@@ -211,13 +218,13 @@ def test_suites_compare_words_as_they_are(folder):
     (folder / "other").write_text("the cat slept .\nthe blorked slept .\n")
     invoke("surprisal", *SYSTEMS["lm"], "other", "-o", "other.tsv")
     systems = ["--model", "generator", "--model", "lm", "--scorer", "kneser-ney=train.gen.oracle"]
-    suite = ["suite", "pairs", *systems, "--surprisals", "other.tsv", *SMALL, "--table"]
+    suite = ["suite", "pairs", *systems, "--surprisals", "other.tsv", *SMALL, "-o"]
     found = []
     for more in ["closed"], ["opened", "--open"]:
-        said = invoke(*suite, *more)
+        said = invoke(*suite, f"{more[0]}.tsv", *more[1:], "-o", "-")
         assert said.stderr.count("words outside the model's vocabulary: 1 of 8, blorked (1)") == 4
         assert [line.split()[-2:] for line in said.stdout.splitlines()[1:]] == [["1", "-"]] * 4
-        found.append(rows((folder / more[0]).read_text()))
+        found.append(rows((folder / f"{more[0]}.tsv").read_text()))
     closed, opened = found
     for i, system in enumerate(SYSTEMS):
         table = rows(surprisal(system, "--open", source="other"))
@@ -317,55 +324,26 @@ def test_other_classes_in_the_oracle_are_reported(folder):
 # making spelling models
 
 
-def test_text_of_any_kind_gives_a_spelling_model(folder):
-    (folder / "raw").write_text("The gwelph blorked. It blorks again!\n")
-    # this process now has the model without a spelling model
-    invoke("surprisal", "--model", "plain", *SMALL, "text", "--open", code=2)
-    for more in (["raw", "--text"], ["text"], ["some.gen.oracle"]):
-        said = invoke("spell", "--train", *more, "--into", "plain")
-        assert "plain: spelling of" in said.stdout
-        invoke("surprisal", "--model", "plain", *SMALL, "text", "--open")
-        (folder / "plain/spelling.json").unlink()
-
-
-def test_a_model_keeps_the_spelling_model_it_has(folder):
-    said = invoke("spell", "--train", "some.trees", "--into", "generator", code=2)
-    assert "remove generator/spelling.json first" in said.stderr
-
-
-def test_a_parser_has_no_spelling_model(folder):
-    assert "is a parser" in invoke("spell", "--train", "text", "--into", "parser", code=2).stderr
-
-
-def test_an_archive_stays_as_it_is(folder):
-    invoke("export", "plain", "-o", "plain.rnng.zip")
-    said = invoke("spell", "--train", "text", "--into", "plain.rnng.zip", code=2)
-    assert "is an archive" in said.stderr
-
-
 def test_known_words_alone_teach_nothing(folder):
-    (folder / "known").write_text("the cat .\n")
-    said = invoke("spell", "--train", "known", "--into", "plain", code=2)
-    assert "known: the model knows every word" in said.stderr
-    assert not (folder / "plain/spelling.json").exists()
+    with pytest.raises(RnngError, match="the model knows every word"):
+        learnt_spelling(rnng_dy.load("plain"), {"the": 1, "cat": 2})
 
 
 def test_a_damaged_file_is_named(folder):
     (folder / "lm/spelling.json").write_text("{}")
     said = invoke("surprisal", "--model", "lm", "text", code=2)
     assert "lm/spelling.json: damaged" in said.stderr
-    assert "rnng-dy spell --train" in said.stderr
 
 
 @pytest.mark.parametrize("kind", ["generative", "lstm-lm"])
-def test_training_makes_the_same_spelling_model(folder, kind):
+def test_training_makes_the_same_spelling_model(folder, kind, trees):
     train = ["train", kind, "--trees", "train.trees", "--dev-trees", "some.trees", "--hidden", "8"]
     train += ["--lstm-input", "8", "--epochs", "1", "--preset", "fast", "--model", "new"]
     invoke(*train, "--open")
     made = (folder / "new/spelling.json").read_bytes()
     assert rnng_dy.load("new").spelling.words == json.loads(made)["words"]
     (folder / "new/spelling.json").unlink()
-    invoke("spell", "--train", "train.trees", "--into", "new")
+    spell("new", trees)
     assert (folder / "new/spelling.json").read_bytes() == made
     (folder / "new/spelling.json").unlink()
     said = invoke(*train, "--open", "--resume", code=2)

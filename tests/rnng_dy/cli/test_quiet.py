@@ -62,7 +62,6 @@ score --model {MODELS}/generator some.trees
 surprisal --kneser-ney gen.oracle some.trees
 perplexity --model {MODELS}/generator --beam 9 --fast-track 1 few.oracle
 suite garden-path-npz --model {MODELS}/lm
-plot {MODELS}/parser -o -
 export {MODELS}/parser -o m.rnng.zip
 reproduce trees --train some.trees --dev some.trees --test some.trees -o out --tags gold --stages data
 """.strip().splitlines()
@@ -105,8 +104,6 @@ def test_no_command_is_left_out():
     tried = {command.split()[0] for command in (*SAYS_MORE, *SAYS_NO_MORE)}
     elsewhere = {
         "train",
-        "self-train",
-        "spell",
         "import-clab",
         "attention",
         "reading-times",

@@ -18,9 +18,7 @@ from rnng_dy.cli.paths import write_output
 from rnng_dy.drawing import pages
 from rnng_dy.drawing.sections import section
 from rnng_dy.drawing.surprisal_page import surprisal_page
-from rnng_dy.drawing.training_page import training_page
 from rnng_dy.drawing.tree_page import tree_page
-from rnng_dy.runs import read_runs
 from rnng_dy.search.words import WordRecord
 from tests.commands import PYTHON, invoke, run
 from tests.conftest import DATA, browse
@@ -86,24 +84,16 @@ def drawn_trees(text):
     return tree_page([section(1, [tree]), section(2, [])], text, text)
 
 
-def training(text, folder):
-    place = folder / re.sub(r"[/\0\ud800]", "_", text)
-    shutil.copytree(DATA / "models-0.1.0" / "parser", place)
-    return training_page(read_runs([place, DATA / "models-0.1.0" / "generator"]), 0.0)
-
-
 def clusters(text):
     entries = [ClusteredWord("0", text, 2), ClusteredWord("1", "b", 1)]
     return pages.parts("clusters.html", title=text, clusters=by_cluster(entries))
 
 
 @pytest.mark.parametrize("text", ATTACKS)
-@pytest.mark.parametrize("page", [surprisals, drawn_trees, training, clusters])
-def test_any_text_is_text(page, text, tmp_path):
+@pytest.mark.parametrize("page", [surprisals, drawn_trees, clusters])
+def test_any_text_is_text(page, text):
     """Nothing of it is an element, an attribute or a script, and the page is UTF-8 that HTML can hold."""
-    made, plain = (
-        "".join(page(x, *([tmp_path] if page is training else []))) for x in (text, "plain")
-    )
+    made, plain = ("".join(page(x)) for x in (text, "plain"))
     made.encode("utf-8")
     found, expected = Parsed(made), Parsed(plain)
     assert [name for name, _ in found.attributes] == [name for name, _ in expected.attributes]
@@ -118,7 +108,7 @@ def test_any_text_is_text(page, text, tmp_path):
     shown = "\n".join([*found.texts, *(value or "" for _, value in found.attributes)])
     assert not re.search("[\0-\x08\x0b-\x1f\u202e\ufffe]", shown)
     if text.isprintable() and page is not drawn_trees:
-        assert (text.replace("/", "_") if page is training else text) in shown
+        assert text in shown
 
 
 def test_bytes_that_are_not_utf8_are_shown_as_escapes():
@@ -193,8 +183,7 @@ def data(trees, tmp_path_factory):
 
 COMMANDS = [
     "surprisal --model generator some.gen.oracle -o out --html page.html",
-    "suite agreement-pp --model generator --regions out --html page.html",
-    "plot trained -o page.html",
+    "suite agreement-pp --model generator -o out -o page.html",
     "show some.trees --format html -o page.html",
     "parse --model parser some.oracle --format html -o page.html",
     "attention --model generator some.trees -o out --html page.html",

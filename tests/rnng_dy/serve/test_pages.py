@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import re
-from html import unescape
 from html.parser import HTMLParser
 from itertools import pairwise
 from xml.etree import ElementTree
@@ -230,28 +229,6 @@ def test_a_model_with_attention_shows_it_on_the_edges(sentences):
         page = client.get("/parse", params={"text": "x", "tagged": tagged}).text
     assert all(sum(of_constituent) == pytest.approx(1, abs=1e-4) for of_constituent in weights)
     assert page.count("stroke-width") == sum(map(len, weights)) > 0
-
-
-def test_the_training_of_a_folder_is_drawn_as_its_log_is_now(sentences, tmp_path):
-    from starlette.testclient import TestClient
-
-    from rnng_dy.serve import app
-
-    make_parser(sentences).save(tmp_path / "mine")
-    with TestClient(app({"mine": str(tmp_path / "mine")})) as client:
-        assert texts()["no_training"] in unescape(client.get("/models").text)
-        records = [
-            {"event": "progress", "epoch": n / 2, "sentences": n, "seconds": n, "loss_per_word": n}
-            for n in range(1, 5)
-        ]
-        lines = "".join(json.dumps(record) + "\n" for record in records)
-        (tmp_path / "mine" / "log.jsonl").write_text(lines, encoding="utf-8")
-        page = client.get("/models").text
-        assert page.count('<figure class="chart">') == 1
-        assert page.count("<circle") == len(records)
-        assert 'aria-label="nats per word by epochs"' in page
-        (tmp_path / "mine" / "config.json").write_text("{", encoding="utf-8")
-        assert client.get("/models").status_code == 200
 
 
 def test_a_model_without_trees_has_bars_and_no_film(models):

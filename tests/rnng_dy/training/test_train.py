@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import os
 import signal
@@ -109,15 +108,6 @@ def test_a_resume_without_a_folder_is_said_to_begin_anew():
     said = "c does not exist: nothing to resume, the training starts from the beginning\n"
     assert said in invoke(*command, "--model", "c", "--resume").stderr
     assert said not in invoke(*command, "--model", "c", "--resume").stderr
-
-
-def test_a_notebook_shows_the_curves_of_a_training():
-    training = rnng_dy.Training("lstm-lm", "t.trees", hold_out=0.2, folder="m", **SMALL)
-    assert training._repr_html_() is None
-    shown = [training._repr_html_() for _ in training][-1]
-    assert shown.startswith("<iframe srcdoc=") and shown.endswith("</iframe>")
-    page = html.unescape(shown)
-    assert "LSTM language models" in page and "m, best: " in page
 
 
 INTERRUPTED = """

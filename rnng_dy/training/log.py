@@ -1,0 +1,61 @@
+"""The log of a training, log.jsonl in its model folder: a JSON object per line, in the order of training."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from oracle.errors import InputError
+from oracle.json_lines import one_line
+from oracle.regular_files import read_regular
+from oracle.streams import from_json, replacing
+
+LOG = "log.jsonl"
+EVALUATION, PROGRESS, LEFT_OUT, ENDED_EARLY = "evaluation", "progress", "left_out", "ended_early"
+"""Events of records. `ended_early` is the last record of a training that patience ended."""
+
+Record = Mapping[str, object]
+
+
+def append_record(folder: Path, record: Record) -> None:
+    """Append a record to a model folder's log."""
+    with open(folder / LOG, "a", encoding="utf-8") as stream:
+        stream.write(one_line(record) + "\n")
+
+
+def evaluations(path: str | Path) -> list[dict]:
+    """Return the records of evaluations in a log. Raises InputError for a line that is no record."""
+    records = []
+    for number, line in enumerate(
+        read_regular(Path(path)).decode("utf-8", "replace").splitlines(), 1
+    ):
+        try:
+            record = from_json(line)
+            if record["event"] == EVALUATION:
+                records.append(record)
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"no record of a training: {error}", path, number) from None
+    return records
+
+
+def cut(folder: Path, sentences: int, evaluated: int) -> None:
+    """Remove the records that a killed run wrote after its last training state, and the record of an early end.
+
+    The state was saved after `sentences` sentences, and its last evaluation was after `evaluated` ones.
+    """
+    path = folder / LOG
+    if not path.exists():
+        return
+    kept = []
+    for line in read_regular(path).decode("utf-8", "replace").split("\n"):
+        try:
+            record = from_json(line)
+            # the final evaluation may come after a training state of the same number of sentences
+            last = evaluated if record["event"] == EVALUATION else sentences
+            # a run that ends at the same place again writes the record again
+            if record["sentences"] <= last and record["event"] != ENDED_EARLY:
+                kept.append(line)
+        except (KeyError, TypeError, ValueError):
+            break  # the killed run was writing this line, or another program changed it
+    with replacing(path) as stream:
+        stream.writelines(f"{line}\n" for line in kept)
