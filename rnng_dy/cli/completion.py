@@ -10,7 +10,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from oracle.errors import RnngError
-from oracle.streams import replacing
+from oracle.files import replacing
 from rnng_dy.cli.quiet import warn
 
 SHELLS = ("bash", "zsh", "fish")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from oracle.errors import RnngError
-from oracle.streams import is_replaced
+from oracle.files import is_replaced
 from rnng_dy.cli.option_groups import flag_given, together
 from rnng_dy.cli.options import AT_LEAST_1, device_option, resume_option
 from rnng_dy.cli.paths import PathName

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from oracle.errors import InputError, RnngError
-from oracle.json_lines import one_line
-from oracle.streams import open_input, open_output
+from oracle.files import one_line, open_text, replacing
 from rnng_dy.cli.quiet import warn
 from rnng_dy.execution.batches import split_on_memory_error
 from rnng_dy.execution.work import Lines
@@ -24,7 +23,7 @@ def parse_line_by_line(
     Raises RnngError if the parser needs tags and the lines cannot have any.
     """
     reader.require_lines()
-    with open_input("-") as questions, open_output("-") as answers:
+    with open_text("-") as questions, replacing("-") as answers:
         for number, line in enumerate(questions, 1):
             try:
                 item = reader.sentence_of_line(line, number)

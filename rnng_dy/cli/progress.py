@@ -7,7 +7,7 @@ import sys
 import time
 from typing import TextIO
 
-from oracle.packing import is_packed
+from oracle.files import is_compressed
 from rnng_dy.cli.quiet import escaped, is_quiet, say, show, warn
 
 
@@ -81,7 +81,7 @@ class ByteProgress:
 
     def __init__(self, what: str, path: str):
         # a pipe has no size
-        size = 0 if path == "-" or is_packed(path) else os.path.getsize(path)
+        size = 0 if path == "-" or is_compressed(path) else os.path.getsize(path)
         self._progress = Progress(what, size // 1024 or None, "kB")
         self._rest = 0
 

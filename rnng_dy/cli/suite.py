@@ -9,7 +9,7 @@ from functools import partial
 
 import click
 
-from oracle.json_lines import indented
+from oracle.files import indented
 from rnng_dy import registry
 from rnng_dy.baselines.scorers import OpenableScorer
 from rnng_dy.baselines.surprisal_tables import SurprisalTable

@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 
 from oracle.errors import RnngError
+from oracle.files import is_replaced
 from oracle.sentences import SourceSentence
-from oracle.streams import descriptor_of, is_replaced
 from oracle.transitions import TOP_DOWN
 from rnng_dy import registry
 from rnng_dy.cli.job import sentences_job
@@ -215,7 +215,7 @@ def _check_outputs(outputs: Outputs, inputs: Sequence[str | None]) -> None:
     """Raise RnngError, before the work, for outputs that cannot be written after it."""
     named = [path for path in outputs if path]
     check_files(named, inputs)
-    if sum(path == "-" or descriptor_of(path) == 1 for path in named) > 1:
+    if sum(path in ("-", "/dev/stdout") for path in named) > 1:
         raise RnngError("two outputs go to standard output: name a file for one")
 
 

@@ -9,7 +9,7 @@ import click
 
 from oracle.brackets import format_tree, read_trees
 from oracle.errors import InputError
-from oracle.locks import locked
+from oracle.files import locked
 from oracle.treebank import with_tags
 from rnng_dy.cli.job import job_options
 from rnng_dy.cli.options import json_option, seed_option, trees_output_option

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from oracle.json_lines import finite, one_line
+from oracle.files import finite, one_line
 from rnng_dy.cli import errors_reported
 from rnng_dy.cli.group import TYPED, Group, Sectioned, typed_command
 from rnng_dy.cli.options import (

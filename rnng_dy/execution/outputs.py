@@ -14,12 +14,16 @@ from typing import BinaryIO, TypeVar
 
 import numpy as np
 
+from oracle.archives import Member, read_regular
 from oracle.errors import RnngError
-from oracle.json_lines import finite
-from oracle.locks import locked
-from oracle.packing import is_packed
-from oracle.regular_files import Member, open_own, read_regular
-from oracle.streams import is_replaced, naming, open_input, open_output
+from oracle.files import (
+    finite,
+    is_compressed,
+    is_replaced,
+    locked,
+    open_text,
+    replacing,
+)
 
 T = TypeVar("T")
 
@@ -42,7 +46,7 @@ def content_hash(*parts: object) -> str:
 
 def write_json(path: str | os.PathLike, content: object) -> None:
     """Write JSON, with null for NaN and infinities, which JSON does not have."""
-    with open_output(path) as stream:
+    with replacing(path) as stream:
         stream.write(json.dumps(finite(content), indent=1, ensure_ascii=False) + "\n")
 
 
@@ -111,8 +115,8 @@ class PartialFile:
 
     def finish(self) -> None:
         """Give the file its final name; compress it if the name has such an ending."""
-        if is_packed(self._given):
-            with open_output(self._given) as packed, open_input(self.part) as part:
+        if is_compressed(self._given):
+            with replacing(self._given) as packed, open_text(self.part) as part:
                 shutil.copyfileobj(part, packed)
         else:
             os.fsync(self._stream.fileno())
@@ -129,10 +133,7 @@ class PartialFile:
 
 
 def _own(path: Path) -> BinaryIO:
-    def opener(path: str, flags: int) -> int:
-        return open_own(path, flags, "the output, since it is no file")
-
-    return open(path, "ab", opener=opener)
+    return open(path, "ab")
 
 
 class Progress:
@@ -169,14 +170,14 @@ def write_batches(
     if Path(output).is_dir():
         raise RnngError(f"{output} is a folder: name a file for the output")
     if is_replaced(output):
-        with naming(output), locked(output):
+        with locked(output):
             _write_file(PartialFile(output, key, resume), batches, lines_of, progress, make)
         return
     # devices and pipes are written directly; words may hold any bytes
     with (
         NamedTemporaryFile("w", encoding="utf-8", errors="surrogateescape")
         if make
-        else open_output(output)
+        else replacing(output)
     ) as stream:
         for batch, lines in zip(batches, lines_of(batches), strict=True):
             stream.writelines(f"{line}\n" for line in lines)

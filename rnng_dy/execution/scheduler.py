@@ -14,10 +14,10 @@ from contextlib import contextmanager, suppress
 from types import ModuleType
 from typing import TypeVar
 
+from oracle.archives import read_regular
 from oracle.errors import InputError, RnngError
+from oracle.files import from_json
 from oracle.numerals import is_whole_number
-from oracle.regular_files import read_regular
-from oracle.streams import from_json
 from rnng_dy.execution import identity
 from rnng_dy.execution.local import require_room, without_ctrl_c
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from oracle.blocks import read_oracle
 from oracle.brackets import parse_line, read_trees
 from oracle.errors import InputError
+from oracle.files import finite
 from oracle.lazy import nltk
 from oracle.samples import read_likelihoods
 from oracle.treebank import tags, with_tags, with_words, words
@@ -248,16 +249,3 @@ def _compare(first: Sequence[Trial], second: Sequence[Trial]) -> dict:
         sums = (evalb.summed(of) for of in (common[:seeds], common[seeds:]))
         found[f"{kind} f1"] = vars(significance.f1_difference(*sums))
     return found
-
-
-def finite(value: object) -> object:
-    """Return a value for JSON, which has neither NaN nor infinity: None stands for them.
-
-    >>> finite({"a": [1.0, math.inf]})
-    {'a': [1.0, None]}
-    """
-    if isinstance(value, dict):
-        return {name: finite(x) for name, x in value.items()}
-    if isinstance(value, list):
-        return [finite(x) for x in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

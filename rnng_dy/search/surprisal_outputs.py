@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from oracle.brackets import format_tree
-from oracle.streams import naming, open_output
+from oracle.files import replacing
 from oracle.transitions import TransitionSystem
 from oracle.treebank import NO_TAG
 from rnng_dy.evaluation.records import tokens_so_far, with_spellings
@@ -99,16 +99,15 @@ def open_outputs(outputs: Sequence[LineOutput]) -> Iterator[Callable[[MeasuredSe
     with ExitStack() as stack:
         opened = []
         for output in outputs:
-            stream = stack.enter_context(open_output(output.path))
+            stream = stack.enter_context(replacing(output.path))
             stream.writelines(f"{text}\n" for text in output.first)
             opened.append((output, stream))
 
         def write(measured: MeasuredSentence) -> None:
             number = next(numbers)
             for output, stream in opened:
-                with naming(output.path):
-                    stream.writelines(f"{text}\n" for text in output.lines_of(number, measured))
-                    stream.flush()
+                stream.writelines(f"{text}\n" for text in output.lines_of(number, measured))
+                stream.flush()
 
         yield write
 

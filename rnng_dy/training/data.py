@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+from oracle.archives import open_regular
 from oracle.blocks import OracleSentence, read_oracle
 from oracle.brackets import format_tree
 from oracle.encoded import EncodedOracle
 from oracle.encoding import read_encoded
 from oracle.errors import InputError, RnngError
+from oracle.files import file_hash
 from oracle.lazy import nltk
-from oracle.regular_files import open_regular
-from oracle.streams import file_hash
 from oracle.training_data import (
     PARTS,
     Recipe,

@@ -14,8 +14,8 @@ import numpy as np
 
 from oracle.blocks import begins_oracle
 from oracle.errors import RnngError
+from oracle.files import open_text
 from oracle.lazy import nltk
-from oracle.streams import open_input
 from oracle.transitions import SYSTEMS
 from oracle.unknown import RULES
 from rnng_dy import checkpoint
@@ -240,7 +240,7 @@ def is_oracle(given: object) -> bool:
     """Return whether a value is the name of a file that begins like an oracle."""
     if not is_path(given) or not os.path.isfile(given):
         return False
-    with open_input(given) as stream:
+    with open_text(given) as stream:
         return begins_oracle(next(filter(str.strip, stream), ""))
 
 

@@ -216,7 +216,7 @@ def test_a_composition_that_is_added_has_all_commands(tmp_path):
         run(f"parse --model {name} t.trees -o {name}.trees")
     drawn = run("sample --model gated-sum --samples 3 t.trees").splitlines()
     assert len(drawn) == 3 * len(lines)
-    assert "F1: gated-sum" in run("compare t.trees gated-sum.trees corrected.trees")
+    assert "F1 of corrected less gated-sum" in run("evalb t.trees gated-sum.trees corrected.trees")
 
 
 def test_a_transition_system_that_is_added_parses_and_is_saved(examples, sentences, tmp_path):

@@ -13,7 +13,7 @@ import pytest
 
 from oracle.blocks import write_oracle
 from oracle.brackets import read_trees
-from oracle.streams import open_output
+from oracle.files import replacing
 from tests.commands import run
 
 from .conftest import TINY, sentences_of
@@ -55,7 +55,7 @@ def folder(tmp_path_factory) -> Path:
     lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)[:20]
     (folder / "some.trees").write_text("".join(lines), encoding="utf-8")
     for name, generative in (("some.oracle", False), ("some.gen.oracle", True)):
-        with open_output(str(folder / name)) as stream:
+        with replacing(str(folder / name)) as stream:
             write_oracle(sentences_of(list(read_trees(folder / "some.trees")), generative), stream)
     for kind in TRAIN:
         train(folder, kind, kind, DEVICE)

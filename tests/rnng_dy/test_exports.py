@@ -14,9 +14,8 @@ import numpy as np
 import pytest
 
 import rnng_dy
-from oracle.archives import Archive, packed
+from oracle.archives import Archive, Member, packed
 from oracle.errors import InputError, RnngError
-from oracle.regular_files import Member
 from oracle.tagging import tags_by
 from rnng_dy import DiscriminativeParser, checkpoint, known_models, model_card, registry
 from rnng_dy.checkpoint import read_arrays

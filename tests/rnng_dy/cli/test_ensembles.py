@@ -9,7 +9,7 @@ import pytest
 import rnng_dy
 from oracle.blocks import write_oracle
 from oracle.brackets import parse_line
-from oracle.streams import open_output
+from oracle.files import replacing
 from rnng_dy.execution import sent
 from rnng_dy.execution.work import ModelFolder
 from tests.commands import invoke, refused
@@ -29,7 +29,7 @@ def folder(tmp_path_factory, trees):
             model.store.dense["action_bias"].set_value([2.0, 2.0] + [0.0] * rest)
             model.save(folder / f"{name}{seed}")
     some = sorted(trees, key=lambda tree: len(tree.text))[:4]
-    with open_output(folder / "s.oracle") as stream:
+    with replacing(folder / "s.oracle") as stream:
         write_oracle(sentences_of(some, False), stream)
     (folder / "s.trees").write_text("".join(tree.text + "\n" for tree in some), encoding="utf-8")
     return folder

@@ -17,7 +17,7 @@ BAD = {
     b"\n": "-:2: a line without words",
     b"the dog\n": "-:2: the token 'the' is not word_TAG",
     b"(S (NN dog))\n": "-:2: a tree among tokenised sentences: give a file of one format",
-    b"caf\xe9_NN\n": "-:2: not utf-8 at bytes e9",
+    b"caf\xe9_NN\n": "-:2: not utf-8",
 }
 
 

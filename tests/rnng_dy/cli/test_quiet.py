@@ -71,7 +71,7 @@ clusters show some.paths
 rerank some.props some.likelihoods
 evalb some.trees some.trees
 show some.trees --sentences 1-2
-compare some.trees some.trees some.trees --name a --name b -n 1
+evalb some.trees some.trees ./some.trees
 generate --model {MODELS}/generator -n 2
 about {MODELS}/parser
 completion bash

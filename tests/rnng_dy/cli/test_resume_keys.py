@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from oracle.blocks import write_oracle
-from oracle.streams import open_output
+from oracle.files import replacing
 from rnng_dy import checkpoint
 from rnng_dy.cli import job
 from tests.commands import invoke
@@ -27,7 +27,7 @@ def folder(tmp_path_factory, sentences, generative_sentences, tagger):
     generator = make_generator(generative_sentences)
     generator.about = {"model": {"kind": "generative"}}
     generator.save(folder / "generator")
-    with open_output(folder / "g.oracle") as stream:
+    with replacing(folder / "g.oracle") as stream:
         write_oracle(generative_sentences[:2], stream)
     (folder / "s.txt").write_text("the time\n")
     words = " ".join(generative_sentences[0].unkified)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from oracle.blocks import write_oracle
-from oracle.streams import open_output
+from oracle.files import replacing
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.baselines.scorers import SCORERS
 from rnng_dy.search import surprisal as searching
@@ -64,7 +64,7 @@ def folder(tmp_path_factory, generator, sentences, generative_sentences):
     vocabulary = GeneratorVocabulary.build(clusters, generative_sentences)
     LstmLanguageModel(vocabulary, LanguageModelSizes(1, 6, 6), seed=3).save(folder / "lm")
     for name, part in (("train", generative_sentences), ("test", generative_sentences[:2])):
-        with open_output(folder / f"{name}.oracle") as stream:
+        with replacing(folder / f"{name}.oracle") as stream:
             write_oracle(part, stream)
     (folder / "s.txt").write_text(TEXT, encoding="utf-8")
     (folder / "many.txt").write_text("she slept .\na letter\n" * 10, encoding="utf-8")

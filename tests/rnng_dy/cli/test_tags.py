@@ -10,7 +10,7 @@ import pytest
 
 from oracle.blocks import write_oracle
 from oracle.brackets import format_tree, read_trees
-from oracle.streams import open_output
+from oracle.files import replacing
 from oracle.tagger_files import FILES, load_tagger
 from oracle.tagging import tags_by
 from tests.commands import invoke
@@ -43,7 +43,7 @@ def folder(tmp_path_factory, trees, sentences, tagger, generative_sentences):
         parser.save(folder / name)
     make_generator(generative_sentences).save(folder / "generator")
     (folder / "30.trees").write_text("".join(f"{format_tree(t.tree)}\n" for t in trees[:30]))
-    with open_output(folder / "30.oracle") as stream:
+    with replacing(folder / "30.oracle") as stream:
         write_oracle(sentences_of(trees[:30], generative=False), stream)
     return folder
 

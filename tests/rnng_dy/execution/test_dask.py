@@ -17,7 +17,7 @@ import pytest
 
 from oracle.blocks import write_oracle
 from oracle.errors import RnngError
-from oracle.streams import open_output
+from oracle.files import replacing
 from rnng_dy import dynet_builds, engine
 from rnng_dy.execution.work import ModelFolder
 from tests.commands import COMMAND, PYTHON, invoke, run, started, until
@@ -70,7 +70,7 @@ def models(sentences, generative_sentences, tmp_path_factory):
     make_parser(sentences).save(folder / "parser")
     make_generator(generative_sentences).save(folder / "generator")
     for name, some in (("some", sentences), ("some.gen", generative_sentences)):
-        with open_output(folder / f"{name}.oracle") as stream:
+        with replacing(folder / f"{name}.oracle") as stream:
             write_oracle(some[:24], stream)
     return folder
 

@@ -16,7 +16,7 @@ import pytest
 
 from oracle.blocks import write_oracle
 from oracle.errors import RnngError
-from oracle.streams import open_output
+from oracle.files import replacing
 from rnng_dy.execution import memory
 from rnng_dy.execution.batches import split_on_memory_error
 from rnng_dy.execution.executor import Command
@@ -245,7 +245,7 @@ def models(sentences, generative_sentences, tmp_path_factory):
     folder = tmp_path_factory.mktemp("models")
     make_parser(sentences).save(folder / "parser")
     make_generator(generative_sentences).save(folder / "generator")
-    with open_output(folder / "some.oracle") as stream:
+    with replacing(folder / "some.oracle") as stream:
         write_oracle(sentences[:25], stream)
     return folder
 

@@ -8,17 +8,16 @@ import numpy as np
 import pytest
 
 from oracle.errors import InputError, RnngError
-from rnng_dy.evaluation.reading_times.alignment import align, require_aligned
-from rnng_dy.evaluation.reading_times.predictors import Exclusions, rows_used, terms
-from rnng_dy.evaluation.reading_times.study import Options, binned, run_study
-from rnng_dy.evaluation.reading_times.tables import (
-    Columns,
+from rnng_dy.evaluation.reading_tables import (
+    Reading,
+    Times,
+    align,
     read_frequencies,
     read_surprisals,
     read_times,
+    require_aligned,
 )
-
-from .test_regression import by_normal_equations
+from rnng_dy.evaluation.reading_times import least_squares, predictors, rows_used, run_study
 
 ITEMS = 4
 WORDS = 12
@@ -54,7 +53,7 @@ def made(tmp_path):
 
 
 def times_of(folder, **columns):
-    return read_times(str(folder / "times.csv"), Columns(**columns))
+    return read_times(str(folder / "times.csv"), columns)
 
 
 def systems_of(folder, times, *names):
@@ -72,10 +71,25 @@ def change(path, old, new):
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
 
 
+def study_of(times, systems, spillover=2, **exclusions):
+    rows, _ = rows_used(times, systems, spillover, **exclusions)
+    return run_study(times, systems, rows, spillover)
+
+
+def by_normal_equations(y, x):
+    """Intercept and coefficients, their standard errors and the residual variance."""
+    design = np.column_stack([np.ones(len(y)), x])
+    inverse = np.linalg.inv(design.T @ design)
+    coefficients = inverse @ design.T @ y
+    residuals = y - design @ coefficients
+    variance = residuals @ residuals / (len(y) - design.shape[1])
+    return coefficients, np.sqrt(np.diag(inverse) * variance), variance
+
+
 def test_held_out_likelihoods_by_hand(made):
     times = times_of(made)
     systems = systems_of(made, times, "good")
-    study = run_study(times, systems, Options(spillover=0))
+    study = study_of(times, systems, 0)
     y = np.array([t for _, t in sorted(zip(times.word_of, times.times, strict=True))])
     bits = np.array([reading.bits for reading in systems["good"]])
     lengths = np.array([len(word.text) for word in times.words])
@@ -96,21 +110,21 @@ def test_held_out_likelihoods_by_hand(made):
             sums[name] += (-0.5 * (np.log(2 * np.pi * variance) + errors**2 / variance)).sum()
     [system] = study.systems
     n = ITEMS * WORDS
-    assert len(study.times) == n and study.folds == ITEMS
+    assert len(study.times) == n and set(study.folds) == set(range(ITEMS))
     assert system.log_likelihoods.mean() == pytest.approx(sums["with"] / n)
-    assert system.log_likelihoods_without.mean() == pytest.approx(sums["without"] / n)
-    effect = system.effects[0]
-    assert effect.delta == pytest.approx((sums["with"] - sums["without"]) / n)
+    assert system.without.mean() == pytest.approx(sums["without"] / n)
+    assert system.deltas.mean() == pytest.approx((sums["with"] - sums["without"]) / n)
     assert study.items_better(system) == (ITEMS, ITEMS)
     whole, errors, _ = by_normal_equations(y, np.column_stack([bits, lengths, places]))
-    assert (effect.coefficient, effect.standard_error) == pytest.approx((whole[1], errors[1]))
-    assert effect.interval[0] < 4 < effect.interval[1]
+    assert system.regression.intercept == pytest.approx(whole[0])
+    assert system.regression.coefficients == pytest.approx(whole[1:])
+    assert system.regression.standard_errors == pytest.approx(errors[1:])
 
 
 def test_spill_over_is_of_the_words_before_in_the_same_item(made):
     times = times_of(made, frequency="count")
     readings = systems_of(made, times, "good")["good"]
-    found = {term.name: term.values for term in terms(times, readings, 2)}
+    found = predictors(times, readings, 2)
     names = [f"{n}{d}" for n in ("surprisal", "log_frequency", "length") for d in ("", "_1", "_2")]
     assert [*found] == [*names, "position"]
     for name in ("surprisal", "log_frequency", "length"):
@@ -127,7 +141,7 @@ def test_a_gap_in_the_positions_is_a_missing_word(made):
     change(made / "times.csv", "4,12,", "4,13,")
     times = times_of(made)
     readings = systems_of(made, times, "good")["good"]
-    values = {term.name: term.values for term in terms(times, readings, 1)}
+    values = predictors(times, readings, 1)
     assert np.isnan(values["surprisal_1"][-1]) and not np.isnan(values["surprisal_1"][-2])
 
 
@@ -135,17 +149,16 @@ def test_a_gap_in_the_positions_is_a_missing_word(made):
     ("options", "per_item", "reason"),
     [
         ({}, 2, None),
-        ({"first": True}, 3, "first word of a sentence"),
-        ({"last": True}, 4, "last word of a sentence"),
-        ({"marks": True}, 4, "a punctuation mark"),
-        ({"unknown": True}, 3, "unknown to a model"),
-        ({"times_between": (1.0, 2.0)}, WORDS, "time not between 1 and 2 ms"),
+        ({"exclude": ["first"]}, 3, "first word of a sentence"),
+        ({"exclude": ["last"]}, 4, "last word of a sentence"),
+        ({"exclude": ["punctuation"]}, 4, "a punctuation mark"),
+        ({"exclude": ["unknown"]}, 3, "unknown to a model"),
     ],
 )
 def test_rows_are_left_out_for_reasons(made, options, per_item, reason):
     times = times_of(made)
     systems = systems_of(made, times, "good", "noise")
-    kept, counts = rows_used(times, systems, Exclusions(**options), 2)
+    kept, counts = rows_used(times, systems, 2, **options)
     assert len(kept) == ITEMS * (WORDS - per_item)
     assert counts["first words of an item, without words before them"] == 2 * ITEMS
     assert sum(counts.values()) == ITEMS * per_item
@@ -154,37 +167,40 @@ def test_rows_are_left_out_for_reasons(made, options, per_item, reason):
 
 def test_a_system_that_explains_beats_one_that_does_not(made):
     times = times_of(made)
-    study = run_study(times, systems_of(made, times, "good", "noise"), Options(permutations=2000))
+    study = study_of(times, systems_of(made, times, "good", "noise"))
     good, noise = study.systems
     assert good.p < 0.01 < noise.p
     [pair] = study.pairs
     assert (pair.first, pair.second) == ("good", "noise")
     assert pair.difference == pytest.approx((good.deltas - noise.deltas).mean())
     assert pair.p == pair.p_holm < 0.01
-    again = run_study(times, systems_of(made, times, "good", "noise"), Options(permutations=2000))
+    again = study_of(times, systems_of(made, times, "good", "noise"))
     assert again.pairs == study.pairs
 
 
-def test_rows_of_subjects_and_intercepts_of_both(made):
-    pytest.importorskip("scipy")
-    lines = (made / "times.csv").read_text(encoding="utf-8").splitlines()
-    rows = [f"{lines[0]},reader"]
-    for n, reader in enumerate(("ann", "bob", "eve")):
-        for line in lines[1:]:
-            item, position, word, time, count = line.split(",")
-            rows.append(f"{item},{position},{word},{float(time) + 40 * n},{count},{reader}")
-    (made / "times.csv").write_text("\n".join(rows), encoding="utf-8")
+def test_folds_do_not_depend_on_the_order_of_rows(made):
+    times = times_of(made)
+    [found] = study_of(times, systems_of(made, times, "good")).systems
+    header, *rows = (made / "times.csv").read_text(encoding="utf-8").splitlines()
+    (made / "times.csv").write_text("\n".join([header, *sorted(rows)]), encoding="utf-8")
+    times = times_of(made)
+    study = run_study(
+        times, systems := systems_of(made, times, "good"), rows_used(times, systems)[0], folds=3
+    )
+    assert {(word.item, fold) for word, fold in zip(study.words, study.folds, strict=True)} == {
+        ("1", 0), ("2", 1), ("3", 2), ("4", 0)
+    }  # fmt: skip
+    [again] = study_of(times, systems).systems
+    assert again.deltas.mean() == pytest.approx(found.deltas.mean())
+
+
+def test_rows_of_subjects_are_told_apart(made):
+    header, *lines = (made / "times.csv").read_text(encoding="utf-8").splitlines()
+    rows = [f"{line},{reader}" for reader in ("ann", "bob") for line in lines]
+    (made / "times.csv").write_text("\n".join([f"{header},reader", *rows]), encoding="utf-8")
     times = times_of(made, subject="reader")
-    systems = systems_of(made, times, "good")
-    plain = run_study(times, systems, Options(spillover=0))
-    mixed = run_study(times, systems, Options(spillover=0, mixed=True))
-    assert len(mixed.times) == 3 * ITEMS * WORDS
-    assert set(mixed.subjects) == {"ann", "bob", "eve"}
-    # the readers differ by a constant, which intercepts explain
-    assert mixed.systems[0].log_likelihoods.mean() > plain.systems[0].log_likelihoods.mean() + 1
-    found, wider = mixed.systems[0].effects[0], plain.systems[0].effects[0]
-    assert found.coefficient == pytest.approx(4, abs=0.5)
-    assert found.standard_error < wider.standard_error / 3
+    study = study_of(times, systems_of(made, times, "good"), 0)
+    assert len(study.times) == 2 * ITEMS * WORDS and set(study.subjects) == {"ann", "bob"}
 
 
 def test_words_must_be_equal_and_differences_have_places(made):
@@ -200,7 +216,7 @@ def test_words_must_be_equal_and_differences_have_places(made):
     assert reports == [f"{times.path}:{line}: {word!r} against {path}:4: {'x' + word!r}"]
     with pytest.raises(InputError, match="1 differences in all"):
         require_aligned(reports)
-    _, counts = rows_used(times, {"good": found}, Exclusions(), 1)
+    _, counts = rows_used(times, {"good": found}, 1)
     assert counts["not in every table of surprisals"] == 1
     assert counts["no surprisal of the word or a word before it"] == 1
     # one more word of the table of surprisals
@@ -217,7 +233,7 @@ def test_words_are_found_in_a_table_of_frequencies(made):
         'item;position;word;time\na;1;"The";300\na;2;Mid-day,;310\na;3;THE.;290\nb;1;gone;280\n',
         encoding="utf-8",
     )
-    times = read_times(str(made / "times.csv"), Columns(), counts)
+    times = read_times(str(made / "times.csv"), {}, counts)
     assert [word.count for word in times.words[:3]] == [10, 3, 5]
     assert math.isnan(times.words[3].count)
     assert [word.item for word in times.words] == ["a", "a", "a", "b"]
@@ -283,19 +299,42 @@ def test_one_item_has_no_cross_validation(made):
     times = times_of(made)
     readings = read_surprisals(str(made / "good.tsv"))[:WORDS]
     with pytest.raises(RnngError, match="two items at least"):
-        run_study(times, {"good": readings})
-    none = Options(exclusions=Exclusions(times_between=(1.0, 2.0)))
+        study_of(times, {"good": readings})
     with pytest.raises(RnngError, match=r"no row of .*times.csv is left: first words of an item"):
-        run_study(times, {"good": readings}, none)
+        study_of(times, {"good": readings}, times_between=(1.0, 2.0))
 
 
 def test_a_constant_predictor_is_named(made):
     times = times_of(made)
     readings = [reading._replace(bits=2.5) for reading in read_surprisals(str(made / "good.tsv"))]
     with pytest.raises(RnngError, match="surprisal is the same in all rows"):
-        run_study(times, {"good": readings})
+        study_of(times, {"good": readings})
 
 
-def test_bins_are_equally_large_and_have_their_means():
-    bits, times = np.array([4.0, 1.0, 3.0, 2.0]), np.array([40.0, 10.0, 34.0, 20.0])
-    assert [*binned(bits, times, 2)] == [(1.5, 15.0), (3.5, 37.0)]
+def test_predictors_that_no_regression_takes_are_named():
+    random = np.random.default_rng(2)
+    x = random.normal(size=(20, 2))
+    y = random.normal(size=20)
+    for columns, says in (
+        ([x[:, 0], x[:, 1], x[:, 0] - 2 * x[:, 1]], "c is a sum of multiples of a, b"),
+        ([x[:, 0], np.full(20, 3.0)], "b is the same in all rows"),
+    ):
+        with pytest.raises(RnngError, match=says):
+            least_squares(y, np.column_stack(columns), "abc")
+    with pytest.raises(RnngError, match="3 rows are too few for 2 predictors: a, b"):
+        least_squares(y[:3], x[:3], "ab")
+    with pytest.raises(RnngError, match="explain all times exactly"):
+        least_squares(2 * x[:, 0] + 5, x, "ab")
+
+
+def test_long_texts_are_aligned_around_their_differences(made):
+    """Words left out, added and changed, and a long gap: all others find their row."""
+    times = times_of(made)
+    words = [w._replace(text=f"{w.text}{i % 17}") for i, w in enumerate(times.words * 40)]
+    times = Times("times", words, np.zeros(0), np.zeros(0, int), [])
+    rows = [Reading(w.text, 1.0, True, False, False, i) for i, w in enumerate(words)]
+    read = [*rows[:100], *rows[101:300], rows[5], *rows[300:500], *rows[800:]]
+    found, reports = align(times, read, "table")
+    assert len(reports) == 3
+    assert all(row is None or row.text == w.text for row, w in zip(found, words, strict=True))
+    assert sum(row is None for row in found) == 301
