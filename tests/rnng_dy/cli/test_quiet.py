@@ -74,7 +74,6 @@ show some.trees --sentences 1-2
 evalb some.trees some.trees ./some.trees
 generate --model {MODELS}/generator -n 2
 about {MODELS}/parser
-completion bash
 models
 doctor
 """.strip().splitlines()
