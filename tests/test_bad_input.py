@@ -284,7 +284,7 @@ def commands(command: click.Command, *names: str) -> Iterator[tuple[str, ...]]:
 
 
 # these read nothing but the machine
-WITHOUT_INPUT = {("completion",), ("doctor",), ("models",)}
+WITHOUT_INPUT = {("doctor",), ("models",)}
 
 
 @pytest.mark.parametrize("names", sorted(set(commands(main)) - WITHOUT_INPUT), ids=" ".join)

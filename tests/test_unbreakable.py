@@ -15,8 +15,7 @@ import pytest
 from nltk import Tree
 
 from oracle.errors import RnngError
-from rnng_dy import DiscriminativeParser
-from rnng_dy.execution import memory
+from rnng_dy import DiscriminativeParser, memory
 from rnng_dy.parameters import ParameterStore
 
 from .commands import COMMAND, IN_SHELL, PYTHON, SHELL, refused, run, started, until, workers_of

@@ -22,7 +22,7 @@ from rnng_dy.cli.paths import FILE, PAGE, PathName, check_files, write_output
 from rnng_dy.cli.progress import ByteProgress, Progress
 from rnng_dy.cli.quiet import quiet_option, say, warn
 from rnng_dy.drawing import pages
-from rnng_dy.execution.stopping import stopping
+from rnng_dy.interrupts import stopping
 
 SAVE_EVERY = 45.0
 

@@ -11,11 +11,10 @@ from oracle.errors import RnngError
 from oracle.files import replacing
 from oracle.treebank import words
 from rnng_dy import registry
-from rnng_dy.cli.job import open_model
+from rnng_dy.cli.job import ModelFolder, open_model
 from rnng_dy.cli.options import device_option, generative_option, output_option, seed_option
 from rnng_dy.cli.paths import check_files
 from rnng_dy.cli.quiet import warn
-from rnng_dy.execution.work import ModelFolder
 from rnng_dy.search.generation import generate_trees
 
 

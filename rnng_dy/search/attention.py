@@ -11,7 +11,7 @@ import numpy as np
 from oracle.errors import RnngError
 from oracle.transitions import REDUCE
 from rnng_dy.engine import dy, one_graph
-from rnng_dy.execution.batches import batches, split_on_memory_error
+from rnng_dy.parallel import batches, split_on_memory_error
 from rnng_dy.search.scoring import MAX_STATES
 
 Attended = tuple[str, np.ndarray]

@@ -14,8 +14,8 @@ from oracle.files import numbered_lines, open_text, peeked, reading
 from oracle.samples import begins_samples, read_samples
 from oracle.treebank import words as words_of
 from rnng_dy.engine import dy, one_graph
-from rnng_dy.execution.batches import batches
 from rnng_dy.open_vocabulary import read_words
+from rnng_dy.parallel import batches
 from rnng_dy.search.ensemble import Ensemble, log_mean
 from rnng_dy.search.model import Derived, Model
 

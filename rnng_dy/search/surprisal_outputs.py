@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import count
-from pathlib import Path
 from typing import NamedTuple
 
 from oracle.brackets import format_tree
@@ -44,10 +43,9 @@ class LineOutput(NamedTuple):
     """The lines before the sentences."""
 
 
-def measured_sentences(path: Path) -> Iterator[MeasuredSentence]:
-    """Yield the sentences of a file of `MeasuredSentence.to_json`, one at a time because a corpus may exceed memory."""
-    with path.open(encoding="utf-8") as lines:
-        yield from map(MeasuredSentence.from_json, lines)
+def measured_sentences(lines: Iterable[str]) -> Iterator[MeasuredSentence]:
+    """Yield the sentences of lines of `MeasuredSentence.to_json`, one at a time because a corpus may exceed memory."""
+    return map(MeasuredSentence.from_json, lines)
 
 
 class Written(NamedTuple):

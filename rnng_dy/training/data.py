@@ -29,10 +29,10 @@ from oracle.training_data import (
 )
 from oracle.transitions import DEFAULT
 from oracle.unknown import RULES
-from rnng_dy.execution.outputs import Progress, content_hash
 from rnng_dy.registry import Kind
+from rnng_dy.results import content_hash
 from rnng_dy.training.development import read_golds
-from rnng_dy.training.listener import Listener
+from rnng_dy.training.listener import Listener, Progress
 from rnng_dy.training.options import ContradictionError, TrainingOptions, Trees, is_path
 
 DATA = "data"

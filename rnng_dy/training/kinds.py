@@ -16,10 +16,10 @@ from oracle.encoding import encoded
 from oracle.errors import InputError, RnngError, placed
 from oracle.files import replacing
 from oracle.unknown import infer_unknown_words
-from rnng_dy.execution.outputs import content_hash
 from rnng_dy.interop.vectors import covered_share, read_vectors
 from rnng_dy.known_models import located
 from rnng_dy.registry import Kind
+from rnng_dy.results import content_hash
 from rnng_dy.spelling import learnt_spelling
 from rnng_dy.training.data import Counted, TrainingData
 from rnng_dy.training.development import (

@@ -51,11 +51,11 @@ def key_of(folder, monkeypatch):
     """Gives the key of a command's part."""
     found = []
 
-    def write_batches(*arguments):
-        found.append(arguments[3])
+    def results(*arguments):
+        found.append(arguments[1])
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(job, "write_batches", write_batches)
+    monkeypatch.setattr(job, "results", results)
     monkeypatch.chdir(folder)
 
     def key_of(command):

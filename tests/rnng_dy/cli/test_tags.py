@@ -134,20 +134,6 @@ def test_tags_that_cannot_be_had(command, text, says):
     assert says in run(command, text, code=2).stderr
 
 
-def test_lines_are_answered_whether_they_have_tags_or_not(tagger):
-    alone = [run("-q parse --model own -", line).stdout for line in (WORDS, "the_NN cat_NN", "dog")]
-    result = run(
-        "parse --model own --line-buffered -", f"{WORDS}\nthe_NN cat_NN\nsnake_case\ndog\n"
-    )
-    assert result.stdout == f"{alone[0]}{alone[1]}\n{alone[2]}"
-    assert "-:3: every token has an underscore" in result.stderr
-    assert "tags: by the model's own tagger in 2 of 3 sentences\n" in result.stderr
-    own = run("-q parse --model own --line-buffered --tags own -", "the_NN cat_NN\n").stdout
-    assert own == run("-q parse --model own -", "the cat").stdout
-    words = run("-q parse --model own --line-buffered --untagged -", "the_NN\n").stdout
-    assert " the_NN)" in words
-
-
 # taggers that are made
 
 
