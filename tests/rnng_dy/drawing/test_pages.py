@@ -18,8 +18,6 @@ from rnng_dy.drawing import pages
 from rnng_dy.drawing.sections import section
 from rnng_dy.drawing.surprisal_page import surprisal_page
 from rnng_dy.drawing.tree_page import tree_page
-from rnng_dy.reproduce.report import Section
-from rnng_dy.reproduce.tables import Table
 from rnng_dy.search.words import WordRecord
 from tests.commands import PYTHON, invoke, run
 from tests.conftest import DATA
@@ -85,18 +83,8 @@ def drawn_trees(text):
     return tree_page([section(1, [tree]), section(2, [])], text, text)
 
 
-def report(text):
-    sections = [
-        Section(text, table=Table(text, (text,), [(text,)], text)),
-        Section(text, note=text, texts={text: [text, text]}),
-        Section(text, names=[text], sentences=[{"sentence": 1, text: ""}]),
-    ]
-    values = {"title": text, "sections": sections, "svg_of": lambda sentence, name: "<svg></svg>"}
-    return pages.parts("report.html", **values)
-
-
 @pytest.mark.parametrize("text", ATTACKS)
-@pytest.mark.parametrize("page", [surprisals, drawn_trees, report])
+@pytest.mark.parametrize("page", [surprisals, drawn_trees])
 def test_any_text_is_text(page, text):
     """Nothing of it is an element, an attribute or a script, and the page is UTF-8 that HTML can hold."""
     made, plain = ("".join(page(x)) for x in (text, "plain"))
@@ -118,26 +106,26 @@ def test_any_text_is_text(page, text):
 
 
 def test_bytes_that_are_not_utf8_are_shown_as_escapes():
-    shown = "".join(Parsed("".join(report("caf\udce9"))).texts)
+    shown = "".join(Parsed("".join(drawn_trees("caf\udce9"))).texts)
     assert "caf\\udce9" in shown
 
 
 def test_what_a_template_is_not_given_is_an_error():
-    with pytest.raises(UndefinedError, match="title"):
-        list(pages.parts("report.html", sections=[]))
+    with pytest.raises(UndefinedError, match="undefined"):
+        list(pages.parts("trees.html", sections=[]))
 
 
 def test_a_page_that_cannot_be_made_leaves_the_file_as_it_was(tmp_path):
     path = tmp_path / "page.html"
     path.write_text("before")
     with pytest.raises(UndefinedError):
-        write_output(str(path), pages.parts("report.html", title="x"))
+        write_output(str(path), pages.parts("trees.html", title="x"))
     assert path.read_text() == "before" and list(tmp_path.iterdir()) == [path]
 
 
 @pytest.fixture(scope="module")
 def data(trees, tmp_path_factory):
-    """A folder with untrained models, oracles, trees and clusters."""
+    """A folder with untrained models, oracles and trees."""
     folder = tmp_path_factory.mktemp("data")
     write_untrained(folder, trees)
     shutil.copytree(DATA / "models-0.1.0" / "parser", folder / "trained")
@@ -149,8 +137,6 @@ COMMANDS = [
     "suite agreement-pp --model generator -o out -o page.html",
     "show some.trees --format html -o page.html",
     "parse --model parser some.oracle --format html -o page.html",
-    "attention --model generator some.trees -o out --html page.html",
-    "reproduce trees --train some.trees --dev some.trees --test some.trees -o out",
 ]
 
 
