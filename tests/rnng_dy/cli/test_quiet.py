@@ -104,7 +104,6 @@ def test_no_command_is_left_out():
     elsewhere = {
         "train",
         "import-clab",
-        "attention",
         "reading-times",
         "serve",
     }
