@@ -190,7 +190,9 @@ def test_a_folder_is_given_the_tagger_that_training_would_have_made():
     shutil.rmtree("m/tagger")
     assert "has no tagger" in run("parse --model m -", WORDS, code=2).stderr
     result = run("tag --train 30.trees --into m")
-    assert result.stdout == f"m: a tagger with {len(load_tagger('m/tagger').classes)} POS tags\n"
+    assert (
+        result.stdout == f"m: a tagger with {len(load_tagger(Path('m/tagger')).classes)} POS tags\n"
+    )
     assert {p.name: p.read_bytes() for p in Path("m/tagger").iterdir()} == of_training
     assert of_training.keys() == set(FILES)
     # this process has the parser without a tagger in memory
