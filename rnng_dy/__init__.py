@@ -40,7 +40,6 @@ __all__ = [
     "RnngError",
     "Training",
     "__version__",
-    "ensemble",
     "load",
     "load_plugin",
     "posterior",
@@ -52,7 +51,6 @@ dynet_builds.put_first()
 # imported on first use: the oracle and evaluation commands must work without DyNet
 _MODULES = {
     "rnng_dy.baselines.lstm_lm": ("LstmLanguageModel",),
-    "rnng_dy.ensembles": ("ensemble",),
     "rnng_dy.language_model": ("GenerativeModel", "LanguageModel"),
     "rnng_dy.parser": ("DiscriminativeParser", "Parser"),
     "rnng_dy.search.posterior": ("posterior",),
