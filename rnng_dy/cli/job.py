@@ -53,7 +53,7 @@ class ModelFolder(NamedTuple):
         files = sorted(self.files().items())
         files = [item for item in files if os.path.basename(item[0]) != ABOUT]
         content = [part for item in files for part in item]
-        return [*content, *plugins.hashes()]
+        return [*content, *plugins.loaded().values()]
 
     def moved(self, folder: str) -> ModelFolder:
         """See `Place`."""
