@@ -23,7 +23,7 @@ from functools import partial
 from itertools import chain
 from typing import IO, Any, TextIO
 
-from oracle.errors import InputError, PluginError, RnngError
+from oracle.errors import InputError, RnngError
 
 WHITE_SPACE = " \t\n\r\v\f"
 """The characters that separate words. Unicode's other spaces may be part of a word."""
@@ -124,7 +124,7 @@ def reading(path: object, line: int | None = None, remedy: str = "") -> Iterator
     location = Location(path, line)
     try:
         yield location
-    except (InputError, PluginError, MemoryError):
+    except (InputError, MemoryError):
         raise
     except Exception as error:
         # damaged compressed files raise OSError without a number
