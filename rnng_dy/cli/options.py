@@ -18,7 +18,6 @@ from rnng_dy.cli.group import SectionOption
 from rnng_dy.cli.option_groups import all_of
 from rnng_dy.cli.paths import FILE, FOLDER, GENERATIVE, MODEL
 from rnng_dy.engine import PRECISION, PRECISIONS
-from rnng_dy.evaluation.tables import CSV, TSV
 from rnng_dy.models.composition import COMPOSITIONS, DEFAULT
 from rnng_dy.models.parser_state import DEFAULT as DEFAULT_STATE
 from rnng_dy.settings import option_name
@@ -251,13 +250,6 @@ resume_option = click.option(
 )
 json_option = click.option(
     "--json", "numbers", type=FILE, help="Also write the printed numbers as JSON."
-)
-table_format_option = click.option(
-    "--format",
-    "style",
-    type=click.Choice([TSV, CSV]),
-    default=TSV,
-    help="Columns separated by tabs, with no quoting, or CSV as in RFC 4180 for spreadsheets.",
 )
 model_option = click.option(
     "--model", "folder", type=MODEL, required=True, help="Model folder, archive or name."

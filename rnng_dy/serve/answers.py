@@ -14,6 +14,7 @@ from oracle.errors import ImpossibleError, RnngError
 from oracle.parsed import ScoredTree
 from oracle.tokens import Token, split_tokens
 from oracle.treebank import NO_TAG
+from rnng_dy.evaluation.records import MeasuredSentence, WordRecord
 from rnng_dy.parallel import batches
 from rnng_dy.registry import KINDS
 from rnng_dy.search.attention import attention_weights
@@ -24,7 +25,6 @@ from rnng_dy.search.posterior import Posterior, posterior
 from rnng_dy.search.sampling import sample_batch
 from rnng_dy.search.scoring import MAX_STATES, example_log_probs
 from rnng_dy.search.surprisal import SearchOptions, measure_in_parts
-from rnng_dy.search.words import MeasuredSentence, WordRecord
 from rnng_dy.serve.requests import (
     Limits,
     Parse,

@@ -11,10 +11,9 @@ from starlette.routing import Route
 
 from oracle.brackets import format_tree
 from oracle.files import finite, one_line
-from rnng_dy.evaluation.records import WordRecord
-from rnng_dy.evaluation.surprisal_table import json_word
+from rnng_dy.evaluation.records import MeasuredSentence, WordRecord
+from rnng_dy.evaluation.word_tables import json_word
 from rnng_dy.search.surprisal import DEFAULT_OPTIONS, measures_of
-from rnng_dy.search.words import MeasuredSentence
 from rnng_dy.serve.answers import Answer, TreesOf, Word
 from rnng_dy.serve.batching import Queue
 from rnng_dy.serve.guard import REFUSALS, UNBUFFERED, answer, begun, json_body, refusal, told

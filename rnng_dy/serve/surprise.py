@@ -12,8 +12,8 @@ from starlette.responses import Response, StreamingResponse
 from oracle.transitions import TOP_DOWN
 from rnng_dy.drawing.pages import parts
 from rnng_dy.drawing.surprisal_page import provisional, values
-from rnng_dy.evaluation.surprisal_table import PLACE, header, line
 from rnng_dy.evaluation.tables import CSV
+from rnng_dy.evaluation.word_tables import PLACE, header, line
 from rnng_dy.search.surprisal import DEFAULT_OPTIONS, measures_of
 from rnng_dy.serve.answers import Answer, Word
 from rnng_dy.serve.guard import REFUSALS, UNBUFFERED, begun, refusal, told

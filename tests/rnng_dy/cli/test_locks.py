@@ -62,7 +62,7 @@ def refused(path, *command):
     [
         ("out", "sample --model parser s.txt --untagged -o out"),
         ("out", "parse --model parser s.txt -o out"),
-        ("out", "surprisal --model generator s.txt -o table --trees out"),
+        ("out.trees", "surprisal --model generator s.txt -o table -o out.trees"),
         ("out", "score --model generator t.trees -o out"),
         ("out", "perplexity --model generator t.oracle -o out"),
         ("out", "suite agreement-pp --model generator -o out"),
@@ -73,7 +73,6 @@ def refused(path, *command):
         ("out", "oracle --train t.trees t.trees -o out"),
         ("out", "prepare --from trees t.trees -o out"),
         ("out", "show t.trees -o out"),
-        ("out", "attention --model parser t.trees -o out"),
         ("m", f"{' '.join(TRAIN)} --resume"),
         ("m", "import-clab discriminative a.params --train-oracle t.oracle --model m"),
     ],

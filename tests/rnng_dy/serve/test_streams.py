@@ -10,8 +10,7 @@ import pytest
 
 pytest.importorskip("starlette", reason="the extra [serve] is not installed")
 
-from rnng_dy.evaluation.records import WordRecord
-from rnng_dy.search.words import MeasuredSentence
+from rnng_dy.evaluation.records import MeasuredSentence, WordRecord
 from rnng_dy.serve import answers
 from rnng_dy.serve.answers import Word
 from rnng_dy.serve.batching import LostError, Queue
