@@ -40,7 +40,6 @@ def data(tmp_path, monkeypatch):
     Path("in.txt").write_text(SENTENCES)
     Path("some.props").write_text("0 ||| -1.5 ||| (S (NP the dog) (VP ran) .)\n" * 2)
     Path("some.likelihoods").write_text("4\t9.5\n" * 2)
-    Path("some.paths").write_text("0\tthe\t2\n1\tdog\t1\n")
     Path("few.trees").write_text("".join(lines[:2]), encoding="utf-8")
     for name in ("few", "gen"):
         trees = "few.trees" if name == "few" else "some.trees"
@@ -67,7 +66,6 @@ reproduce trees --train some.trees --dev some.trees --test some.trees -o out --t
 """.strip().splitlines()
 SAYS_NO_MORE = f"""
 tag --train some.trees some.trees -o tagged.trees
-clusters show some.paths
 rerank some.props some.likelihoods
 evalb some.trees some.trees
 show some.trees --sentences 1-2
