@@ -170,7 +170,7 @@ def _file(stage: Stage) -> str:
 
 def _plugins() -> list[str]:
     """Return the options that load this process's plugins."""
-    return [word for p in plugins.loaded() for word in ("--plugin", str(Path(p.path).resolve()))]
+    return [word for path in plugins.loaded() for word in ("--plugin", str(Path(path).resolve()))]
 
 
 def _state(path: Path) -> object:
