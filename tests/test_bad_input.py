@@ -119,7 +119,6 @@ CASES = [
     ("an empty samples file", "", RERANK.format("bad", "bad"), "bad"),
     # clusters and checkpoints of the original
     ("a corpus without words", "\n", "clusters bad -o out", "the corpus is empty"),
-    ("clusters to show that are none", TREE, "clusters show bad", "bad:1"),
     ("a checkpoint that is no archive", TREE,
      "import-clab discriminative bad --train-oracle good.oracle --model new", "Boost"),
     # evaluation

@@ -48,7 +48,6 @@ COMMANDS = {
     ),
     "evalb": Place("evalb", "Score trees by EVALB's rules."),
     "show": Place("show", "Draw trees, and mark errors against gold trees."),
-    "attention": Place("attention", "Print attention weights, and compare them with heads."),
     "generate": Place("generate", "Generate sentences from a model."),
     "import-clab": Place("import_clab", "Convert a checkpoint of the original program."),
     "about": Place("about", "Print a model's sizes, terms, scores and data."),

@@ -10,7 +10,7 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from oracle.errors import InputError, RnngError, placed
-from oracle.files import peeked, read_lines, reading, require_text
+from oracle.files import peeked, read_lines
 from oracle.sentences import DECIDING, SourceSentence, read_sentences
 from rnng_dy.text.segmenter import Segmenter, TextSentence
 from rnng_dy.text.tokens import running_text
@@ -51,14 +51,15 @@ class RawText(NamedTuple):
             warn(f"{path}: {first.strip()!r:.60} looks like a tree: leave out --text")
         last = 0
         try:
-            for sentence in segmenter.stream(lines, self.one_per_line):
-                if problem := self._too_long(sentence):
+            for found in segmenter.stream(lines, self.one_per_line):
+                sentence = _untagged(found)
+                if problem := self._problem([sentence]):
                     warn(f"{path}:{sentence.line}: left out: {problem}")
-                    sentence = sentence._replace(tokens=(), spans=())
+                    sentence = replace(sentence, tokens=(), spans=())
                 for line in range(last + 1, sentence.line if self.one_per_line else 0):
                     yield SourceSentence((), None, None, line)
                 last = sentence.line
-                yield _untagged(sentence)
+                yield sentence
         except InputError as error:
             raise InputError(error.message, path, error.line) from None
         if not last:
@@ -66,20 +67,19 @@ class RawText(NamedTuple):
 
     def read_line(self, text: str, path: str, line: int, segmenter: Segmenter) -> SourceSentence:
         """Return the sentence of one line. Raises InputError for a line without words, and for one that is too long."""
-        with reading(path, line):
-            require_text(text)
         try:
-            found = segmenter.sentences(text, one_per_line=True)
-        except InputError as error:
-            raise InputError(error.message, path, line) from None
-        problem = self._too_long(found[0]) if found else "a line without words"
-        if problem:
+            found = [_untagged(sentence) for sentence in segmenter.sentences(text, True)]
+        except RnngError as error:
+            raise InputError(getattr(error, "message", str(error)), path, line) from None
+        if problem := self._problem(found):
             raise InputError(problem, path, line)
-        return _untagged(found[0]._replace(line=line))
+        return replace(found[0], line=line)
 
-    def _too_long(self, sentence: TextSentence) -> str:
+    def _problem(self, found: Sequence[SourceSentence]) -> str:
         """Return why a sentence is left out; empty if it is kept."""
-        tokens, most = len(sentence.tokens), self.max_length
+        if not found:
+            return "a line without words"
+        tokens, most = len(found[0].tokens), self.max_length
         return f"a sentence of {tokens} tokens, more than --max-length {most}" * (tokens > most)
 
 

@@ -9,7 +9,6 @@ import pickle
 import re
 import shutil
 import warnings
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,11 +17,9 @@ import rnng_dy
 from oracle.errors import InputError, PluginError, RnngError
 from oracle.registries import Origin
 from rnng_dy import plugins
-from rnng_dy.execution.local import Command, LocalCommands, RunningProcess
+from rnng_dy.execution.local import Command, RunningProcess
 from rnng_dy.models.composition import COMPOSITIONS
 from rnng_dy.parallel import Workers
-from rnng_dy.reproduce.plan import Stage
-from rnng_dy.reproduce.runner import Runner
 
 from ..commands import COMMAND, invoke, run
 from ..pages import CHECKOUT
@@ -456,28 +453,6 @@ def test_a_command_of_its_own_is_sent_the_content(monkeypatch):
     wrong = [plugin._replace(sha256="0" * 64) for plugin in sent]
     assert RunningProcess(Command(arguments, folder, folder / "log", None, wrong)).wait() == 2
     assert "Error: mine.py: it was changed on its way to this process" in Path("log").read_text()
-
-
-def test_a_stage_of_reproduce_has_the_plugins_of_the_command():
-    stage = Stage(
-        "oracle",
-        "data",
-        ("oracle", "--train", trees(), "t.trees", "--transitions", "short-runs", "-o", "o"),
-        ("t.trees",),
-        ("o",),
-    )
-    other = replace(stage, command=("oracle", "--train", "t.trees", "t.trees", "-o", "o"))
-    without = Runner("", [stage], LocalCommands(), print).key(stage)
-    rnng_dy.load_plugin(write(CODE["short_runs.py"]))
-    runner = Runner("", [stage], LocalCommands(), print)
-    runner.run()
-    assert runner.is_done(stage)
-    key, of_other = runner.key(stage), runner.key(other)
-    assert key != without
-    with no_plugins():
-        rnng_dy.load_plugin(write(CODE["short_runs.py"] + "# a comment\n"))
-        assert runner.key(stage) not in (key, without)
-        assert runner.key(other) == of_other
 
 
 @pytest.mark.slow
