@@ -71,6 +71,7 @@ def cost(system: System | None) -> Cost:
 
 def seconds_per_word(kind: str, settings: Settings, sizes: Mapping[str, int]) -> float:
     """Measure the seconds per word of training a model on one process; `sizes` replace dimensions of the paper."""
+    from rnng_dy.training.new_models import new_model
     from rnng_dy.training.updates import Updater
 
     trees = list(read_trees(str(Path(oracle.__file__).parent / "data" / "tiny.trees")))
@@ -78,7 +79,7 @@ def seconds_per_word(kind: str, settings: Settings, sizes: Mapping[str, int]) ->
     of_kind = registry.kind(kind)
     sentences = list(make_oracle(trees, unknown, of_kind.generates_words))
     sizes = of_kind.model_class.sizes_type(**sizes)
-    model = of_kind.training_class.new_model(of_kind, sentences, sizes)
+    model = new_model(of_kind, sentences, sizes)
     settings = replace(settings, jobs=1)
     examples = [model.encode_training(s) for s in sentences[: 2 * MEASURED]]
     updater = Updater(model, examples, settings)

@@ -19,7 +19,7 @@ from rnng_dy.reproduce.plan import OPTIONAL, Experiment, Stage
 from rnng_dy.reproduce.results import collect
 from rnng_dy.reproduce.runner import Runner
 from rnng_dy.reproduce.tables import Table, compared_trees, long_tables, short_tables
-from rnng_dy.training.provenance import versions
+from rnng_dy.training.about import versions
 
 
 class Section(NamedTuple):
