@@ -22,6 +22,7 @@ BROWSER = [
 ]
 TOOLS = [
     "pytest",
+    "pytest-timeout",
     "pytest-xdist",
     "hypothesis",
     "coverage",

@@ -1,4 +1,4 @@
-"""JSON on one line, and with null in place of NaN and infinities, which JSON lacks."""
+"""JSON as text, with null in place of NaN and infinities, which JSON lacks."""
 
 from __future__ import annotations
 
@@ -17,6 +17,11 @@ def finite(value: object) -> object:
     if isinstance(value, (list, tuple)):
         return [finite(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def indented(content: object) -> str:
+    """Return JSON of several lines, with null for NaN and infinities."""
+    return json.dumps(finite(content), indent=2, ensure_ascii=False) + "\n"
 
 
 def one_line(content: object) -> str:

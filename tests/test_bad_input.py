@@ -29,7 +29,7 @@ RERANK = "rerank {} {} -o out"
 EVALB = "evalb {} {}"
 SURPRISAL = "surprisal --model generator {} -o out"
 STIMULI = "surprisal --model generator --stimuli bad -o out"
-SUITES = "suite {} --model generator --json out --html page --regions sums"
+SUITES = "suite {} --model generator -o out.json -o page.html -o sums.tsv"
 READING = "reading-times good.tsv --times bad -o out --spillover 0"
 PARSED = (
     '{"sentence": 1, "line": 1, "text": null, "tokens": [{"token": "the", "tag": null}, '
@@ -161,12 +161,12 @@ CASES = [
     ("n-grams of text", "the cat\n", "surprisal --kneser-ney bad good.trees -o out --jobs 2", "bad:1"),
     # test suites
     ("a suite of a region that is none", SUITE.replace("1;", "9;"), SUITES.format("bad"),
-     "bad: prediction 1, column 1: item 1 has no region 9"),
-    ("a formula that does not parse", SUITE.replace("> 0", ">"), SUITES.format("bad"), "bad: prediction 1, column 10"),
+     "bad: prediction 1: item 1 has no region 9"),
+    ("a formula that does not parse", SUITE.replace("> 0", ">"), SUITES.format("bad"), "bad: prediction 1, "),
     ("a suite that is no JSON", SUITE[:-2], SUITES.format("bad"), "bad:1"),
     ("a pair without its other half", "the cat slept\n", SUITES.format("bad"), "bad:1"),
     ("a suite that is missing", None, SUITES.format("nowhere"), "agreement-pp"),
-    ("a parser for suites", SUITE, "suite bad --model parser --json out", "gives words no probability"),
+    ("a parser for suites", SUITE, "suite bad --model parser -o out", "gives words no probability"),
     ("trees without tags to tag", "(S the cat)\n", "tag bad --train good.trees -o out", "bad:1"),
     ("outputs of a tagger that is only kept", None, "tag --train good.trees --into parser --json out", "--into"),
     ("no tagger", TREE, "tag bad -o out", "one of"),

@@ -9,20 +9,27 @@ from functools import partial
 
 import click
 
+from oracle.json_lines import indented
 from rnng_dy import registry
 from rnng_dy.baselines.scorers import OpenableScorer
 from rnng_dy.baselines.surprisal_tables import SurprisalTable
 from rnng_dy.cli.job import Job, job_options
 from rnng_dy.cli.options import (
     device_option,
-    json_option,
     open_option,
     order_option,
     seed_option,
-    table_format_option,
     unknown_option,
 )
-from rnng_dy.cli.paths import FILE, GENERATIVE, PAGE, PathName, check_files, write_output
+from rnng_dy.cli.paths import (
+    FILE,
+    GENERATIVE,
+    PathName,
+    check_files,
+    ending_of,
+    outputs_option,
+    write_output,
+)
 from rnng_dy.cli.progress import Progress
 from rnng_dy.cli.quiet import say, warn
 from rnng_dy.cli.searching import given_search_option, search_options
@@ -39,8 +46,8 @@ from rnng_dy.evaluation.formula import Formula, FormulaError
 from rnng_dy.evaluation.records import WordRecord, shown_counts, unknown_words_of, unmeasured
 from rnng_dy.evaluation.suite_files import shipped
 from rnng_dy.evaluation.suite_scores import Sentence, SuiteResult, evaluate
+from rnng_dy.evaluation.tables import CSV, TSV
 from rnng_dy.execution.batches import split_on_memory_error
-from rnng_dy.execution.outputs import write_json
 from rnng_dy.execution.work import InputFile, ModelFolder
 from rnng_dy.open_vocabulary import open_records, required_spelling
 from rnng_dy.search.surprisal import SearchOptions, measure
@@ -81,9 +88,10 @@ def _formula(context: click.Context, option: click.Option, texts: Sequence[str])
 @open_option
 @unknown_option
 @click.option(
-    "--plain",
+    "--text",
+    "is_text",
     is_flag=True,
-    help="The sentences are plain text; split them into tokens as the first model does.  "
+    help="The sentences are running text; split them into tokens as the first model does.  "
     "[default: blanks separate tokens]",
 )
 @click.option(
@@ -95,26 +103,21 @@ def _formula(context: click.Context, option: click.Option, texts: Sequence[str])
     help="SUITE is a table of stimuli as for `surprisal --stimuli`, and this formula should hold for each item: "
     "(2;%long%) > (2;%short%) compares region 2 of the conditions long and short.",
 )
-@click.option("--regions", type=FILE, help="Write the surprisal of every region as a table.")
+@outputs_option(
+    {
+        ".txt": "the accuracies",
+        ".tsv": "a row per region of every model, with tabs",
+        ".csv": "the same as in RFC 4180",
+        ".json": "all figures",
+        ".html": "a page",
+    }
+)
 @click.option(
     "--effects",
     type=FILE,
-    help="Write the difference of each two conditions in each region: its mean over items, with the 95 % interval.",
+    help="Write the difference of each two conditions in each region as .tsv or .csv: its mean over items, with the "
+    "95 % interval.",
 )
-@click.option(
-    "--table",
-    "tidy",
-    type=FILE,
-    help="Write a row per region of every model: surprisal, numbers of tokens and of unknown words.",
-)
-@table_format_option
-@json_option
-@click.option(
-    "--syntaxgym",
-    type=FILE,
-    help="Write SUITE in SyntaxGym's JSON, with the surprisal of every region; for one suite and one model.",
-)
-@click.option("--html", "page", type=PAGE, help="Write the tables as a page.")
 @job_options(device_option)
 def suite(
     sources,
@@ -126,32 +129,30 @@ def suite(
     seed,
     is_open,
     unknown,
-    plain,
+    is_text,
     predictions,
-    regions,
+    outputs,
     effects,
-    tidy,
-    style,
-    numbers,
-    syntaxgym,
-    page,
     job,
 ) -> None:
     """Measure the accuracy of models on test suites: on how many items each prediction about surprisals holds.
 
     SUITE is a file in SyntaxGym's JSON, a file of minimal pairs, or the name of a suite of the package. Minimal
     pairs are lines with a good sentence, a tab and a bad sentence, or JSON lines with sentence_good and
-    sentence_bad as in BLiMP; pairs with another UID are another suite.
+    sentence_bad as in BLiMP; pairs with another UID are another suite. The accuracies are printed unless another
+    output is standard output.
 
-    Example: rnng-dy suite agreement-pp --model generator --html agreement.html
+    Example: rnng-dy suite agreement-pp --model generator -o agreement.html
     """
     scorers = [*scorers, *(OpenableScorer(SurprisalTable.name, InputFile(path)) for path in tables)]
     check_order(bool(scorers))
     baselines = [scorer._replace(order=order) for scorer in scorers]
     inputs = [*sources, *(path for baseline in baselines for path in baseline.paths)]
-    check_files([regions, effects, tidy, numbers, syntaxgym, page], inputs)
+    if "-" not in (*outputs.values(), effects):
+        outputs.setdefault(".txt", "-")
+    check_files([*outputs.values(), effects], inputs)
     systems = _systems(folders, baselines, job.device)
-    suites = [] if plain else suites_of(sources, predictions, None)
+    suites = [] if is_text else suites_of(sources, predictions, None)
     options, found = SearchOptions(**options, seed=seed), {}
     # another program's table has the surprisals of words as they are
     spelled = {name: is_open and not _is_table(place) for name, place in systems.items()}
@@ -163,8 +164,6 @@ def suite(
             required_spelling(model, name)
         if unknown == "error":
             require_known(model, [*located_sentences(suites)])
-    if syntaxgym and len(systems) * len(suites) > 1:
-        raise click.UsageError("--syntaxgym is for one suite and one model")
     # scorers first: a table that lacks a sentence is an error before the long work
     for name in sorted(systems, key=lambda name: name in folders):
         job.place = systems[name]
@@ -172,16 +171,18 @@ def suite(
         measured = partial(_surprisals, job, partial(_records, options, spelled[name]), shown)
         found[name] = evaluate(suites, measured, name)
     results = [result for name in systems for result in found[name]]
-    write_output(regions, suite_report.region_lines(results, style))
-    write_output(effects, suite_report.effect_lines(results, style))
-    write_output(tidy, suite_report.tidy_lines(results, style))
-    if numbers:
-        write_json(numbers, suite_report.as_json(results))
-    if syntaxgym:
-        write_json(syntaxgym, suite_report.as_syntaxgym(results[0]))
-    if page:
-        write_output(page, suite_page(results, ", ".join(systems)))
-    click.echo(suite_report.table(results, style), nl=False)
+    forms = {
+        ".txt": lambda: [suite_report.table(results)],
+        ".tsv": lambda: suite_report.region_lines(results, TSV),
+        ".csv": lambda: suite_report.region_lines(results, CSV),
+        ".json": lambda: [indented(suite_report.as_json(results))],
+        ".html": lambda: suite_page(results, ", ".join(systems)),
+    }
+    for ending, path in outputs.items():
+        write_output(path, forms[ending]())
+    if effects:
+        style = CSV if ending_of(effects) == ".csv" else TSV
+        write_output(effects, suite_report.effect_lines(results, style))
     _report_left_out(results)
 
 

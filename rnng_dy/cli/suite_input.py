@@ -69,5 +69,5 @@ def _warn_of_running_text(suites: Sequence[Suite]) -> None:
         if stuck := running_text(sentences):
             warn(
                 f"{suite.name}: running text? {stuck[0][1]!r:.80} ends in a mark ({len(stuck)} of {len(sentences)} "
-                "sentences): add --plain, or put blanks around marks"
+                "sentences): add --text, or put blanks around marks"
             )

@@ -192,7 +192,7 @@ def _item_result(
         values,
         unseen,
         tuple(formula.decide(values) for formula in formulas),
-        tuple(any(r[:2] in unknown for r in formula.references) for formula in formulas),
+        tuple(any(r in unknown for r in formula.references) for formula in formulas),
     )
 
 

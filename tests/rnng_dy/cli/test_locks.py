@@ -65,7 +65,7 @@ def refused(path, *command):
         ("out", "surprisal --model generator s.txt -o table --trees out"),
         ("out", "score --model generator t.trees -o out"),
         ("out", "perplexity --model generator t.oracle -o out"),
-        ("out", "suite agreement-pp --model generator --json out"),
+        ("out", "suite agreement-pp --model generator -o out"),
         ("out", "generate --model generator -o out"),
         ("out", "rerank a.props a.likelihoods -o out"),
         ("out", "tag t.trees --jackknife 2 --json out"),

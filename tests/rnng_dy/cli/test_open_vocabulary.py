@@ -218,13 +218,13 @@ def test_suites_compare_words_as_they_are(folder):
     (folder / "other").write_text("the cat slept .\nthe blorked slept .\n")
     invoke("surprisal", *SYSTEMS["lm"], "other", "-o", "other.tsv")
     systems = ["--model", "generator", "--model", "lm", "--scorer", "kneser-ney=train.gen.oracle"]
-    suite = ["suite", "pairs", *systems, "--surprisals", "other.tsv", *SMALL, "--table"]
+    suite = ["suite", "pairs", *systems, "--surprisals", "other.tsv", *SMALL, "-o"]
     found = []
     for more in ["closed"], ["opened", "--open"]:
-        said = invoke(*suite, *more)
+        said = invoke(*suite, f"{more[0]}.tsv", *more[1:], "-o", "-")
         assert said.stderr.count("words outside the model's vocabulary: 1 of 8, blorked (1)") == 4
         assert [line.split()[-2:] for line in said.stdout.splitlines()[1:]] == [["1", "-"]] * 4
-        found.append(rows((folder / more[0]).read_text()))
+        found.append(rows((folder / f"{more[0]}.tsv").read_text()))
     closed, opened = found
     for i, system in enumerate(SYSTEMS):
         table = rows(surprisal(system, "--open", source="other"))

@@ -195,7 +195,7 @@ def data(trees, tmp_path_factory):
 
 COMMANDS = [
     "surprisal --model generator some.gen.oracle -o out --html page.html",
-    "suite agreement-pp --model generator --regions out --html page.html",
+    "suite agreement-pp --model generator -o out -o page.html",
     "show some.trees --format html -o page.html",
     "parse --model parser some.oracle --format html -o page.html",
     "attention --model generator some.trees -o out --html page.html",
