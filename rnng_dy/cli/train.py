@@ -259,5 +259,5 @@ def run_training(kind: str, mpi: bool, **options: Any) -> None:
         sys.exit(128 + stopped[0])
     if ranks is None or not ranks.rank:
         progress = saved_state(Path(folder))["progress"]
-        best = {"best": progress["best"], "sentences": progress["best_sentences"]}
+        best = {"best": progress.best, "sentences": progress.best_sentences}
         click.echo(f"{folder}: {one_line(best)}")

@@ -12,10 +12,11 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
 import time
 import traceback
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
@@ -113,7 +114,8 @@ class Processes(_Shared):
         for rank in range(1, count):
             ours, theirs = context.Pipe()
             process = context.Process(target=_help, args=(theirs, memory, rank, count), daemon=True)
-            process.start()
+            with _signals_ignored():
+                process.start()
             theirs.close()
             self._connections.append(ours)
             self._processes.append(process)
@@ -193,14 +195,26 @@ class _Helper(_Shared):
         return self._connection.recv()
 
 
+@contextmanager
+def _signals_ignored() -> Iterator[None]:
+    """Ignore Ctrl-C and SIGTERM while a process is started, which then ignores them, too: the main one ends it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = signal.SIGINT, signal.SIGTERM
+    before = [signal.signal(number, signal.SIG_IGN) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+
+
 def _help(connection: Connection, memory: Any, rank: int, count: int) -> None:
     """Make the requested updates in a helper process until the main process closes the connection or is gone.
 
     The helper sends errors to the main process. It prints the traceback of errors that the user cannot fix.
     """
-    # Ctrl-C is for the main process, which then ends this one
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
     try:
         plugins, folder, kind, sentences, members, settings = connection.recv()
         with blamed():
@@ -265,6 +279,7 @@ class Ranks:
         print(f"Error: rank {self.rank}: {error}", file=sys.stderr, flush=True)
         time.sleep(0.5)
         self._comm.Abort(2)
+        os._exit(2)
 
     def join(self, updater: Updater) -> None:
         """Begin with the first rank's parameters; the other ranks make its updates and return when it is done."""
@@ -272,7 +287,8 @@ class Ranks:
         arrays = self._comm.bcast((store.arrays(), optimizer.arrays()) if not self.rank else None)
         self._gradients = Gradients(store)
         self._row = np.empty(store.count(), np.float32)
-        updater.replicas = self
+        if self.count > 1:
+            updater.replicas = self
         if self.rank:
             store.load(arrays[0])
             if arrays[1]:

@@ -74,49 +74,60 @@ def state_of(updater: Updater, progress: Progress, inputs: Mapping[str, Any]) ->
         "format": FORMAT,
         "progress": asdict(progress),
         "settings": asdict(updater.settings),
-        "examples": len(updater.examples),
         "inputs": dict(inputs),
     }
 
 
 def saved_state(folder: Path) -> dict[str, Any]:
-    """Return the JSON of a folder's training state. Raises InputError for one of an older version."""
-    state = checkpoint.training_state(folder)
+    """Return the JSON of a folder's training state, with `Settings` and `Progress`.
+
+    Raises InputError if it is damaged, or of an older version.
+    """
+    state, path = checkpoint.training_state(folder), folder / checkpoint.TRAINING
     if state.get("format") != FORMAT:
         raise InputError(
             "a training state of an older version of rnng_dy, which cannot be resumed: train a new model, or begin "
             f"with this one by --init {folder}",
-            folder / checkpoint.TRAINING,
+            path,
         )
-    return state
+    try:
+        found = {
+            "settings": Settings(**state["settings"]),
+            "progress": Progress(**state["progress"]),
+        }
+    except (KeyError, TypeError) as error:
+        raise InputError(f"damaged: {error}", path) from None
+    return {**state, **found}
 
 
-def restored(updater: Updater, folder: Path, inputs: Mapping[str, Any]) -> Progress:
-    """Set parameters and optimizer from the training state, cut the log after it, and return the progress.
+def require_same(
+    state: Mapping[str, Any], settings: Settings, inputs: Mapping[str, Any], folder: object
+) -> None:
+    """Raise RnngError, which names the difference, if a resumed training has other data or settings."""
+    saved = state["settings"]
+    # processes and the end of training may change; the linear schedule, however, depends on the number of epochs
+    free = {"jobs", "patience", *(["epochs"] if saved.schedule == "inverse" else [])}
+    now, before = asdict(settings).items(), state["inputs"]
+    for what, changed in {
+        "data": [name for name, value in inputs.items() if before.get(name) != value],
+        "settings": [k for k, v in now if k not in free and getattr(saved, k) != v],
+    }.items():
+        if changed:
+            raise RnngError(
+                f"{folder} was trained with other {what} ({', '.join(changed)}): resume with the same, or train a new "
+                "model"
+            )
 
-    Raises RnngError if data or settings differ from those of the saved training; it names the difference.
+
+def restored(updater: Updater, folder: Path, state: Mapping[str, Any]) -> Progress:
+    """Set parameters and optimizer from a folder's training state, cut the log after it, and return the progress.
+
+    `state` is that of `saved_state`.
     """
     # the best model so far must be whole, too
     checkpoint.load_parameters(updater.model, folder)
-    state = checkpoint.load_training(updater.model.store, folder, updater.optimizer)
-    saved, before = Settings(**state["settings"]), state["inputs"]
-    changed = [name for name, value in inputs.items() if before.get(name, value) != value]
-    if not changed and state["examples"] != len(updater.examples):
-        changed = [f"{len(updater.examples)} sentences instead of {state['examples']}"]
-    if changed:
-        raise RnngError(
-            f"{folder} was trained with other data ({', '.join(changed)}): resume with the same, or train a new model"
-        )
-    # processes and the end of training may change; the linear schedule, however, depends on the number of epochs
-    free = {"jobs", "patience", *(["epochs"] if saved.schedule == "inverse" else [])}
-    settings = asdict(updater.settings).items()
-    changed = [k for k, v in settings if k not in free and getattr(saved, k) != v]
-    if changed:
-        raise RnngError(
-            f"{folder} was trained with other settings ({', '.join(changed)}): resume with the same ones, or train a "
-            "new model"
-        )
-    progress = Progress(**state["progress"])
+    checkpoint.load_training(updater.model.store, folder, updater.optimizer)
+    progress: Progress = state["progress"]
     updater.model.updates = progress.updates
     log.cut(folder, progress.sentences, progress.evaluated)
     return progress

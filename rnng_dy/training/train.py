@@ -34,9 +34,9 @@ from rnng_dy.training.evaluation import ParserEvaluation, WordsEvaluation
 from rnng_dy.training.examples import examples_of, order_of_epoch, require_transitions
 from rnng_dy.training.log import ENDED_EARLY, EVALUATION, LEFT_OUT, PROGRESS, Record
 from rnng_dy.training.new_models import brown_clusters, new_model, spelling_of_training
-from rnng_dy.training.presets import Settings, settings_and_sizes, settings_for, sizes_for
+from rnng_dy.training.presets import settings_and_sizes, settings_for, sizes_for
 from rnng_dy.training.replicas import Processes, Ranks
-from rnng_dy.training.state import Progress, crosses, restored, saved_state, state_of
+from rnng_dy.training.state import Progress, crosses, require_same, restored, saved_state, state_of
 from rnng_dy.training.tagger import train_own_tagger
 from rnng_dy.training.updates import Updater
 
@@ -115,40 +115,45 @@ def train(
     Raises:
         RnngError: Options exclude each other, a setting is unknown or out of range, or the data cannot be used.
     """
-    of_kind, place = registry.kind(kind), Path(folder)
-    config = {"composition": composition, "transitions": transitions, "state": state}
-    config = {name: value for name, value in config.items() if value is not None}
-    chosen, sizes = settings_and_sizes(of_kind, settings)
-    parses = not of_kind.generates_words
-    require_data_options(trees, dev_trees, train, dev, hold_out, unk, skip_preterminals, parses)
-    for name, value, applies in (
-        *((name, True, of_kind.has_trees) for name in config),
-        ("extend", extend, of_kind.has_trees),
-        ("pos", pos, parses),
-        ("pretrained", pretrained, parses),
-        ("clusters", clusters, not parses),
-        ("open", open, not parses),
-    ):
-        if value and not applies:
-            raise RnngError(f"--{name} is not for {of_kind.plural}")
-    if (extend and init is None) or (init is not None and (pretrained or clusters)):
-        raise RnngError(
-            "--extend goes with --init, and --pretrained and --clusters with a new model"
-        )
-    if init is not None and os.path.realpath(init) == os.path.realpath(folder):
-        raise RnngError(
-            "--init and --model name one folder: name a new one for the model that is made"
-        )
-    if "tag" in sizes and not (pos or resume or init):
-        raise RnngError("--tag-size is for parsers that read tags: add --pos")
-    engine.start_on(device)
     with ExitStack() as stack:
-        is_first, resumes = True, resume and place.exists()
         if ranks is not None:
             stack.enter_context(ranks)
+        of_kind, place = registry.kind(kind), Path(folder)
+        config = {"composition": composition, "transitions": transitions, "state": state}
+        config = {name: value for name, value in config.items() if value is not None}
+        chosen, sizes = settings_and_sizes(of_kind, settings)
+        parses = not of_kind.generates_words
+        require_data_options(trees, dev_trees, train, dev, hold_out, unk, skip_preterminals, parses)
+        for name, value, applies in (
+            *((name, True, of_kind.has_trees) for name in config),
+            ("extend", extend, of_kind.has_trees),
+            ("pos", pos, parses),
+            ("pretrained", pretrained, parses),
+            ("clusters", clusters, not parses),
+            ("open", open, not parses),
+        ):
+            if value and not applies:
+                raise RnngError(f"--{name} is not for {of_kind.plural}")
+        if (extend and init is None) or (init is not None and (pretrained or clusters)):
+            raise RnngError(
+                "--extend goes with --init, and --pretrained and --clusters with a new model"
+            )
+        if init is not None and os.path.realpath(init) == os.path.realpath(folder):
+            raise RnngError(
+                "--init and --model name one folder: name a new one for the model that is made"
+            )
+        if "tag" in sizes and not (pos or resume or init):
+            raise RnngError("--tag-size is for parsers that read tags: add --pos")
+        if ranks is not None and (device or engine.CPU) != engine.CPU:
+            raise RnngError("--mpi is for the CPU: leave out --device")
+        check_jobs(chosen.get("jobs", 1), device or engine.CPU)
+        engine.start_on(device)
+
+        # one training at a time writes the folder; with MPI, the first rank
+        is_first, resumes = True, resume and place.exists()
+        if ranks is not None:
             is_first, resumes = ranks.rank == 0, ranks.of_first(resumes)
         if is_first:
-            # no other training can write the folder until this one ends
             stack.enter_context(writing(folder))
             if place.exists() and not resume:
                 raise RnngError(
@@ -187,7 +192,7 @@ def train(
         preset_of = preset, of_kind.presets or of_kind.name, len(data.train)
         if resumes:
             saved = saved_state(place)
-            base = Settings(**saved["settings"])
+            base = saved["settings"]
         else:
             base = settings_for(*preset_of)
         if engine.device() != engine.CPU:
@@ -206,6 +211,8 @@ def train(
         if clusters:
             clustered = read_clusters(clusters)
             inputs["--clusters"] = content_hash(clustered)
+        if resumes:
+            require_same(saved, settings, inputs, folder)
         if model is None:
             parts = {"pos": pos}
             if pretrained:
@@ -268,7 +275,7 @@ def train(
         model.about = about.begun(model, data.train, settings, preset, inputs, command)
         progress = Progress()
         if resumes:
-            progress = restored(updater, place, inputs)
+            progress = restored(updater, place, saved)
             _log.info(f"resuming after {progress.sentences} sentences")
         else:
 
