@@ -11,8 +11,6 @@ HERE = Path(__file__).resolve().parent
 CLUSTER = ["distributed", "mpi4py"]
 DOCS = ["mkdocs", "mkdocstrings[python]"]
 PAGES = ["jinja2>=3.1"]
-# mixed regressions
-READING = ["scipy"]
 SERVE = [*PAGES, "starlette>=0.40", "uvicorn>=0.30"]
 # starlette's client of tests needs httpx2, which Python 3.10 lacks; playwright drives an installed browser
 BROWSER = [
@@ -81,16 +79,15 @@ setup(
         "rnng_dy.serve": ["templates/*"],
     },
     # DyNet is part of the wheel: see scripts/dynet
-    install_requires=["numpy>=1.22", "nltk", "click"],
+    install_requires=["numpy>=1.22", "nltk", "click", "filelock"],
     extras_require={
         "cluster": CLUSTER,
         "cuda": cuda_libraries(),
         "docs": DOCS,
         "notebook": ["svgling"],
         "pages": PAGES,
-        "reading": READING,
         "serve": SERVE,
-        "test": [*TOOLS, *CLUSTER, *DOCS, *READING, *SERVE, *BROWSER],
+        "test": [*TOOLS, *CLUSTER, *DOCS, *SERVE, *BROWSER],
     },
     entry_points={"console_scripts": ["rnng-dy = rnng_dy.__main__:main"]},
 )

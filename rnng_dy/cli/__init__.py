@@ -18,8 +18,8 @@ from click.shell_completion import CompletionItem
 from oracle.errors import PluginError, RnngError
 from rnng_dy import plugins
 from rnng_dy.cli.group import Group
-from rnng_dy.cli.quiet import escaped, to_nowhere, warn
-from rnng_dy.cli.stopping import Terminated
+from rnng_dy.cli.quiet import escaped, show_messages, to_nowhere, warn
+from rnng_dy.interrupts import Terminated
 
 
 class Place(NamedTuple):
@@ -48,7 +48,6 @@ COMMANDS = {
     ),
     "evalb": Place("evalb", "Score trees by EVALB's rules."),
     "show": Place("show", "Draw trees, and mark errors against gold trees."),
-    "attention": Place("attention", "Print attention weights, and compare them with heads."),
     "generate": Place("generate", "Generate sentences from a model."),
     "import-clab": Place("import_clab", "Convert a checkpoint of the original program."),
     "about": Place("about", "Print a model's sizes, terms, scores and data."),
@@ -56,7 +55,6 @@ COMMANDS = {
     "models": Place("models", "List the models that have a name."),
     "serve": Place("serve", "Show models on web pages, and answer with JSON."),
     "reproduce": Place("reproduce", "Make the paper's tables from a treebank."),
-    "completion": Place("completion", "Let the shell complete commands and options."),
     "doctor": Place("doctor", "Check the installation and the numerics."),
 }
 
@@ -144,6 +142,9 @@ def errors_reported() -> Iterator[None]:
     except MemoryError as error:
         more = f" ({error})" if str(error) else ""
         fail(f"out of memory{more}: give it less to do at a time")
+
+
+show_messages()
 
 
 def fail(message: str) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable, Collection
+from contextlib import ExitStack
 from dataclasses import Field, fields
 from pathlib import Path
 from typing import Any
 
 import click
 
-from oracle.json_lines import one_line
+from oracle.files import one_line
 from oracle.transitions import DEFAULT as DEFAULT_SYSTEM
 from oracle.unknown import RULES
 from rnng_dy.cli.group import Group, Sectioned, typed_command
@@ -27,13 +28,13 @@ from rnng_dy.cli.options import (
 )
 from rnng_dy.cli.paths import FILE, FOLDER, MODEL, require_read_once
 from rnng_dy.cli.quiet import say, warn
-from rnng_dy.cli.stopping import tidy
-from rnng_dy.execution.local import keep_from_collection, prepare_process
-from rnng_dy.execution.stopping import stopping
-from rnng_dy.interrupts import ending_at_once
+from rnng_dy.engine import CPU
+from rnng_dy.interrupts import ending_at_once, stopping, tidy
+from rnng_dy.memory import limit_memory
 from rnng_dy.models.composition import DEFAULT
 from rnng_dy.models.parser_state import DEFAULT as DEFAULT_STATE
 from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES
+from rnng_dy.parallel import keep_from_collection
 from rnng_dy.settings import option_name
 from rnng_dy.sizes import LanguageModelSizes, ParserSizes, Sizes
 from rnng_dy.training.presets import NAMES, Settings
@@ -214,14 +215,6 @@ def lstm_lm(**options) -> None:
     run_training("lstm-lm", **options)
 
 
-class _Shown(logging.Handler):
-    """Shows the messages of the library as those of the command."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """See logging."""
-        (warn if record.levelno >= logging.WARNING else say)(record.getMessage())
-
-
 def run_training(kind: str, mpi: bool, **options: Any) -> None:
     """Train a model with messages; a signal stops training after the update, with the state saved."""
     with ending_at_once():
@@ -229,35 +222,33 @@ def run_training(kind: str, mpi: bool, **options: Any) -> None:
         from rnng_dy.training.state import saved_state
         from rnng_dy.training.train import train as run
 
-    require_read_once(options["trees"], options["dev_trees"])
-    folder = options["folder"]
-    ranks = Ranks() if mpi else None
-    messages = logging.getLogger("rnng_dy")
-    messages.setLevel(logging.INFO if ranks is None or not ranks.rank else logging.ERROR)
-    shown = _Shown()
-    messages.addHandler(shown)
     keep_from_collection()
-    prepare_process(options["jobs"] or 1, options["device"])
-    try:
-        with tidy(), stopping(say) as stopped:
-            run(
-                kind,
-                **options,
-                ranks=ranks,
-                command=typed_command(),
-                stop=lambda: bool(stopped),
-            )
-    except KeyboardInterrupt as stop:
-        if Path(folder).exists():
-            raise
-        message = f"stopped before there was {folder}: the same command starts again"
-        raise type(stop)(message) from None
-    finally:
-        messages.removeHandler(shown)
+    if options["device"] == CPU:
+        limit_memory(options["jobs"] or 1)
+    require_read_once(options["trees"], options["dev_trees"])
+    folder, stopped = options["folder"], None
+    ranks = Ranks() if mpi else None
+    is_first = ranks is None or ranks.rank == 0
+    if not is_first:
+        logging.getLogger("rnng_dy").setLevel(logging.ERROR)
+    resumed = f"stopped; the same command with --resume continues in {folder}"
+    with tidy(), ExitStack() as stack:
+
+        def stop() -> bool:
+            nonlocal stopped
+            # signals before the first update end the command at once
+            stopped = stack.enter_context(stopping(say)) if stopped is None else stopped
+            return bool(stopped)
+
+        try:
+            run(kind, **options, ranks=ranks, command=typed_command(), stop=stop)
+        except KeyboardInterrupt as signalled:
+            again = f"stopped before there was {folder}: the same command starts again"
+            raise type(signalled)(resumed if Path(folder).exists() else again) from None
     if stopped:
-        warn(f"stopped; the same command with --resume continues in {folder}")
+        warn(resumed)
         sys.exit(128 + stopped[0])
-    if ranks is None or not ranks.rank:
+    if is_first:
         progress = saved_state(Path(folder))["progress"]
         best = {"best": progress.best, "sentences": progress.best_sentences}
         click.echo(f"{folder}: {one_line(best)}")

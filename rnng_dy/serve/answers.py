@@ -14,7 +14,7 @@ from oracle.errors import ImpossibleError, RnngError
 from oracle.parsed import ScoredTree
 from oracle.tokens import Token, split_tokens
 from oracle.treebank import NO_TAG
-from rnng_dy.execution.batches import batches
+from rnng_dy.parallel import batches
 from rnng_dy.registry import KINDS
 from rnng_dy.search.attention import attention_weights
 from rnng_dy.search.generation import generate_trees

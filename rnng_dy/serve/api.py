@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from oracle.brackets import format_tree
-from oracle.json_lines import finite, one_line
+from oracle.files import finite, one_line
 from rnng_dy.evaluation.records import WordRecord
 from rnng_dy.evaluation.surprisal_table import json_word
 from rnng_dy.search.surprisal import DEFAULT_OPTIONS, measures_of

@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from oracle.errors import InputError, RnngError, placed
-from oracle.sentences import SourceSentence, read_sentence, read_sentences
-from oracle.streams import WHITE_SPACE, open_input, require_utf8
-from rnng_dy.text.segmenter import Segmenter, TextSentence
+from oracle.files import WHITE_SPACE, read_lines
+from oracle.sentences import SourceSentence, read_sentences
+from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.tokens import running_text
 
 AUTO, GIVEN, OWN = "auto", "given", "own"
@@ -47,55 +47,53 @@ class RawText(NamedTuple):
         If lines are sentences, a line without words becomes a sentence without tokens. Raises InputError for a text
         without words and for one that cannot be read.
         """
-        with open_input(path) as stream:
-            lines = list(stream)
-        for number, line in enumerate(lines, 1):
-            require_utf8(line, path, number)
+        lines = [line for _, line in read_lines(path)]
         first = next((line for line in lines if line.strip(WHITE_SPACE)), "")
         if _TREE_BEGINS.match(first):
             warn(f"{path}: {first.strip()!r:.60} looks like a tree: leave out --text")
         found = []
         for sentence in self._segmented("".join(lines), path, 1, segmenter):
-            if problem := self._too_long(sentence):
+            if problem := self._problem([sentence]):
                 warn(f"{path}:{sentence.line}: left out: {problem}")
-                sentence = sentence._replace(tokens=(), spans=())
-            found.append(_untagged(sentence))
+                sentence = replace(sentence, tokens=(), spans=())
+            found.append(sentence)
         if not found:
             raise InputError("no sentence in this text", path)
-        return _with_empty_lines(found) if self.one_per_line else found
+        if not self.one_per_line:
+            return found
+        of_line = {sentence.line: sentence for sentence in found}
+        return [
+            of_line.get(line) or SourceSentence((), None, None, line)
+            for line in range(1, max(of_line) + 1)
+        ]
 
     def read_line(self, text: str, path: str, line: int, segmenter: Segmenter) -> SourceSentence:
         """Return the sentence of one line. Raises InputError for a line without words, and for one that is too long."""
-        require_utf8(text, path, line)
         found = self._replace(one_per_line=True)._segmented(text, path, line, segmenter)
-        problem = self._too_long(found[0]) if found else "a line without words"
-        if problem:
+        if problem := self._problem(found):
             raise InputError(problem, path, line)
-        return _untagged(found[0]._replace(line=line))
+        return replace(found[0], line=line)
 
     def _segmented(
         self, text: str, path: str, line: int, segmenter: Segmenter
-    ) -> list[TextSentence]:
+    ) -> list[SourceSentence]:
         """Return the sentences of a text whose first line is `line`. Raises InputError that names path and line."""
         try:
-            return segmenter.sentences(text, self.one_per_line)
+            return [
+                SourceSentence(s.tokens, None, None, s.line, s.spans, s.text)
+                for s in segmenter.sentences(text, self.one_per_line)
+            ]
         except InputError as error:
             raise InputError(error.message, path, line + error.line - 1) from None
+        except RnngError as error:
+            raise InputError(str(error), path, line) from None
 
-    def _too_long(self, sentence: TextSentence) -> str:
+    def _problem(self, found: Sequence[SourceSentence]) -> str:
         """Return why a sentence is left out; empty if it is kept."""
-        tokens, most = len(sentence.tokens), self.max_length
+        if not found:
+            return "a line without words"
+        tokens, most = len(found[0].tokens), self.max_length
         return f"a sentence of {tokens} tokens, more than --max-length {most}" * (tokens > most)
-
-
-def _untagged(sentence: TextSentence) -> SourceSentence:
-    return SourceSentence(sentence.tokens, None, None, sentence.line, sentence.spans, sentence.text)
-
-
-def _with_empty_lines(sentences: Sequence[SourceSentence]) -> list[SourceSentence]:
-    of_line = {sentence.line: sentence for sentence in sentences}
-    lines = range(1, sentences[-1].line + 1)
-    return [of_line.get(line) or SourceSentence((), None, None, line) for line in lines]
 
 
 class Source(NamedTuple):
@@ -169,31 +167,6 @@ class SentenceReader:
         sentences = [self._numbered(index, sentence) for index, sentence in enumerate(read)]
         self.report_tags()
         return sentences
-
-    def require_lines(self) -> None:
-        """Decide for `sentence_of_line` whether lines are word_TAG: yes if the parser needs tags and has no tagger.
-
-        Raises RnngError if the parser needs tags and the source says that tokens have none.
-        """
-        tagged = self._source.tagged
-        if self.known_tags is None:
-            tagged = bool(tagged)
-        elif self._model.tagger is None:
-            if tagged is False:
-                raise RnngError(
-                    "this parser was trained with POS tags and has no tagger: it cannot parse lines --untagged"
-                )
-            tagged = True
-        self._source = self._source._replace(tagged=tagged)
-
-    def sentence_of_line(self, line: str, number: int) -> NumberedSentence:
-        """Return the sentence of one line of the source, with its number from 1. Raises InputError."""
-        path, text, tagged, *_ = self._source
-        if text is not None:
-            sentence = text.read_line(line, path, number, self._model.segmenter)
-        else:
-            sentence = read_sentence(line, path, number, tagged, self.known_tags)
-        return self._numbered(number - 1, sentence)
 
     def _numbered(self, index: int, sentence: SourceSentence) -> NumberedSentence:
         """Return a sentence with tags and ids. Raises InputError if the model needs tags and there are none."""

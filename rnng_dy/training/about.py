@@ -16,19 +16,18 @@ from typing import Any
 
 import numpy as np
 
+from oracle.archives import read_regular
 from oracle.blocks import OracleSentence
 from oracle.encoding import encoded
 from oracle.errors import RnngError
-from oracle.json_lines import finite
-from oracle.regular_files import read_regular
-from oracle.streams import file_hash
+from oracle.files import file_hash, finite
 from rnng_dy import engine, model_card
 from rnng_dy.checkpoint import CONFIG, PARAMETERS, PLUGINS, VOCABULARY
 from rnng_dy.cpu_level import cpu_level
-from rnng_dy.execution.outputs import content_hash
 from rnng_dy.known_models import located
 from rnng_dy.model import Model
 from rnng_dy.model_card import About, Value
+from rnng_dy.results import content_hash
 from rnng_dy.training.presets import Settings
 
 DATE = "SOURCE_DATE_EPOCH"

@@ -19,7 +19,7 @@ from oracle.lazy import nltk
 from oracle.training_data import Recipe, TreesFile, make_training_data, oracle_of, trees_of
 from oracle.treebank import words
 from oracle.unknown import RULES
-from rnng_dy.execution.outputs import content_hash
+from rnng_dy.results import content_hash
 
 Trees = str | os.PathLike[str] | Iterable["nltk.Tree"]
 

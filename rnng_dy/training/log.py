@@ -7,10 +7,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from oracle.archives import read_regular
 from oracle.errors import InputError
-from oracle.json_lines import one_line
-from oracle.regular_files import read_regular
-from oracle.streams import from_json, replacing
+from oracle.files import from_json, one_line, replacing
 
 LOG = "log.jsonl"
 EVALUATION, PROGRESS, LEFT_OUT, ENDED_EARLY = "evaluation", "progress", "left_out", "ended_early"

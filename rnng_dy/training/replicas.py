@@ -25,7 +25,7 @@ import numpy as np
 
 from oracle.errors import PluginError, RnngError
 from rnng_dy import checkpoint, engine, registry
-from rnng_dy.execution.memory import limit_memory
+from rnng_dy.memory import limit_memory
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.plugins import blamed, load_sent, loaded
 from rnng_dy.training.examples import Examples
@@ -101,32 +101,43 @@ class Processes(_Shared):
     """This process, the first replica, and helper processes, in a context that ends them."""
 
     def __init__(self, updater: Updater, folder: Path):
-        """Start the helpers, which read the training state in `folder`. Raises RnngError if one cannot start."""
+        """Take an updater, and the folder from which the helpers read the training state."""
         # spawned: a forked DyNet would draw the same random numbers
-        context = multiprocessing.get_context("spawn")
+        self._context = multiprocessing.get_context("spawn")
         count, store = updater.settings.jobs, updater.model.store
-        memory = context.RawArray(ctypes.c_float, count * store.count())
-        super().__init__(store, memory, 0, count)
-        self._updater, self._connections, self._processes = updater, [], []
+        self._memory = self._context.RawArray(ctypes.c_float, count * store.count())
+        super().__init__(store, self._memory, 0, count)
+        self._updater, self._folder = updater, folder
+        self._connections: list[Connection] = []
+        self._processes: list[Any] = []
         self._has_started = False
-        examples, kind = updater.examples, updater.model.kind
-        task = loaded(), str(folder), kind, examples.sentences, examples.members, updater.settings
-        for rank in range(1, count):
-            ours, theirs = context.Pipe()
-            process = context.Process(target=_help, args=(theirs, memory, rank, count), daemon=True)
-            with _signals_ignored():
-                process.start()
-            theirs.close()
-            self._connections.append(ours)
-            self._processes.append(process)
-            # not as arguments: `start` would wait for ever for a helper that ends before it has read all of them
-            self._send(rank, task)
 
     def __enter__(self) -> Processes:
-        self._receive_all()
+        """Start the helpers. Raises RnngError if one cannot start."""
+        try:
+            for rank in range(1, self.count):
+                self._start(rank)
+            self._receive_all()
+        except BaseException:
+            self.__exit__()
+            raise
         self._has_started = True
         self._updater.replicas = self
         return self
+
+    def _start(self, rank: int) -> None:
+        ours, theirs = self._context.Pipe()
+        shared = self._memory, rank, self.count
+        process = self._context.Process(target=_help, args=(theirs, *shared), daemon=True)
+        with _signals_ignored():
+            process.start()
+        theirs.close()
+        self._connections.append(ours)
+        self._processes.append(process)
+        u = self._updater
+        data = u.examples.sentences, u.examples.members
+        # not as arguments: `start` would wait for ever for a helper that ends before it has read all of them
+        self._send(rank, (loaded(), str(self._folder), u.model.kind, *data, u.settings))
 
     def __exit__(self, *error: object) -> None:
         self._updater.replicas = None

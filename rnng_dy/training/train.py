@@ -24,9 +24,9 @@ from oracle.transitions import DEFAULT
 from oracle.unknown import RULES
 from rnng_dy import checkpoint, engine, model_card, registry
 from rnng_dy.execution.local import check_jobs
-from rnng_dy.execution.outputs import content_hash
 from rnng_dy.folders import writing
 from rnng_dy.interop.vectors import covered_share, read_vectors
+from rnng_dy.results import content_hash
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.training import about, fine_tuning, log
 from rnng_dy.training.data import Trees, data_of_oracles, data_of_trees, require_data_options

@@ -12,7 +12,7 @@ from oracle.blocks import make_oracle, write_oracle
 from oracle.brackets import LocatedTree, parse_line
 from oracle.encoding import encode, read_encoded
 from oracle.errors import ImpossibleError
-from oracle.streams import open_output
+from oracle.files import replacing
 from oracle.unknown import UnknownWords
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.training.examples import examples_of
@@ -87,7 +87,7 @@ def test_training_from_mapped_arrays_is_the_same_to_the_last_bit(
 ):
     monkeypatch.setattr(encoding, "KEPT_FROM", 0)
     sentences = sentences_of(trees[:16], generative=False)
-    with open_output(tmp_path / "train.oracle") as stream:
+    with replacing(tmp_path / "train.oracle") as stream:
         write_oracle(sentences, stream)
     changes = {"batch_size": 4, "epochs": 1, "l2": 0.0, "optimizer": "adam", "jobs": jobs}
     found = []

@@ -102,7 +102,7 @@ def assert_alike(folder, expected):
     for name in theirs.keys() - {"state"}:
         assert ours[name] == pytest.approx(theirs[name], abs=1e-4), name
     logs = [Path(m, "log.jsonl").read_text().splitlines() for m in (folder, expected)]
-    assert len(logs[0]) == len(logs[1]) > 2
+    assert len(logs[0]) == len(logs[1]) > 0
 
 
 @pytest.mark.parametrize(
