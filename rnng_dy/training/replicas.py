@@ -279,9 +279,9 @@ class Ranks:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: Any, trace: Any) -> None:
-        if kind is None:
-            if not self.rank:
-                self._comm.bcast(None)
+        if kind is None and not self.rank:
+            self._comm.bcast(None)
+        if kind is None or self.count == 1:
             return
         # most errors are those of all ranks, and the first one says them
         time.sleep(min(self.rank, 1))
