@@ -35,22 +35,11 @@ class Kind:
     has_trees: bool = True
     presets: str | None = None
     """The kind whose presets it uses; None means its own."""
-    ensemble: str | type[Any] | None = None
-    """The subclass of `Ensemble` for several of its models; None if they cannot be used as one."""
 
     @property
     def model_class(self) -> type[Any]:
         """Return the class of the models, imported if needed."""
         return _imported(self.model)
-
-    @property
-    def ensemble_class(self) -> type[Any]:
-        """Return the class of ensembles, imported if needed. Raises RnngError if there is none."""
-        if self.ensemble is None:
-            raise RnngError(
-                f"{self.plural} cannot be an ensemble: parsers and generative models can"
-            )
-        return _imported(self.ensemble)
 
 
 def _imported(given: str | type[Any]) -> type[Any]:
@@ -77,7 +66,6 @@ _KINDS = (
         score_name="F1",
         score_title="F1",
         generates_words=False,
-        ensemble="rnng_dy.ensembles:ParserEnsemble",
     ),
     Kind(
         "generative",
@@ -89,7 +77,6 @@ _KINDS = (
         score_name="perplexity",
         score_title="perplexity of words and trees",
         generates_words=True,
-        ensemble="rnng_dy.ensembles:GenerativeEnsemble",
     ),
     Kind(
         "lstm-lm",

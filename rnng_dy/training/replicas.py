@@ -23,11 +23,11 @@ from typing import Any
 
 import numpy as np
 
-from oracle.errors import PluginError, RnngError
+from oracle.errors import RnngError
 from rnng_dy import checkpoint, engine, registry
 from rnng_dy.memory import limit_memory
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.plugins import blamed, load_sent, loaded
+from rnng_dy.plugins import load_sent, loaded
 from rnng_dy.training.examples import Examples
 from rnng_dy.training.updates import Diverged, PartialLoss, Rows, Updater, total_loss
 
@@ -137,7 +137,7 @@ class Processes(_Shared):
         u = self._updater
         data = u.examples.sentences, u.examples.members
         # not as arguments: `start` would wait for ever for a helper that ends before it has read all of them
-        self._send(rank, (loaded(), str(self._folder), u.model.kind, *data, u.settings))
+        self._send(rank, (dict(loaded()), str(self._folder), u.model.kind, *data, u.settings))
 
     def __exit__(self, *error: object) -> None:
         self._updater.replicas = None
@@ -228,21 +228,20 @@ def _help(connection: Connection, memory: Any, rank: int, count: int) -> None:
     """
     try:
         plugins, folder, kind, sentences, members, settings = connection.recv()
-        with blamed():
-            load_sent(plugins)
-            engine.start()
-            limit_memory(count)
-            model = registry.kind(kind).model_class.build(folder)
-            updater = Updater(model, Examples(model, sentences, members), settings)
-            checkpoint.load_training(model.store, folder, updater.optimizer)
-            updater.replicas = _Helper(connection, model.store, memory, rank, count)
-            connection.send("ready")
-            while True:
-                updater.update(*connection.recv())
+        load_sent(plugins)
+        engine.start()
+        limit_memory(count)
+        model = registry.kind(kind).model_class.build(folder)
+        updater = Updater(model, Examples(model, sentences, members), settings)
+        checkpoint.load_training(model.store, folder, updater.optimizer)
+        updater.replicas = _Helper(connection, model.store, memory, rank, count)
+        connection.send("ready")
+        while True:
+            updater.update(*connection.recv())
     except (EOFError, ConnectionError):
         return
     except Exception as error:
-        if not isinstance(error, (RnngError, PluginError)):
+        if not isinstance(error, RnngError):
             traceback.print_exc()
             reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
             error = RnngError(reason)
@@ -285,7 +284,7 @@ class Ranks:
             return
         # most errors are those of all ranks, and the first one says them
         time.sleep(min(self.rank, 1))
-        if not isinstance(error, (RnngError, PluginError, OSError)):
+        if not isinstance(error, (RnngError, OSError)):
             traceback.print_exception(kind, error, trace)
         print(f"Error: rank {self.rank}: {error}", file=sys.stderr, flush=True)
         time.sleep(0.5)
