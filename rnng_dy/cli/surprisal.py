@@ -284,7 +284,7 @@ def _read(
     if stimuli:
         sentences = stimuli.tokenised(model.segmenter, source.text)
         return sentences, (RegionRows if by_region else WordRows)(sentences, stimuli, columns)
-    sentences = source.read(lambda: model.segmenter, warn)
+    sentences = list(source.read(lambda: model.segmenter, warn))
     return sentences, WordRows(sentences) if merge else TokenRows()
 
 
