@@ -27,7 +27,7 @@ def test_the_recipe_runs_in_an_empty_folder(recipe, tmp_path, monkeypatch, reque
     named = {
         name
         for line, _ in printed
-        for name in re.findall(r" (?:-o|--html|--table|--effects) (\S+)", line)
+        for name in re.findall(r" (?:-o|--effects) (\S+)", line)
     }
     for name in named:
         assert (tmp_path / name).stat().st_size > 100, name
