@@ -179,7 +179,7 @@ def test_a_word_belongs_to_the_region_in_which_it_begins():
     [
         (["--stimuli", "--text"], "--stimuli is without --text, --one-per-line and --tagged"),
         (["--stimuli", "--untagged"], "--stimuli is without --text"),
-        (["--stimuli", "--merge", "items.csv"], "leave out --merge"),
+        (["--stimuli", "--merge"], "leave out --merge"),
         (["--column", "text"], "add --stimuli"),
         (["--by-region"], "add --stimuli"),
         (["--stimuli", "--by-region", "--end"], "leave out --end"),

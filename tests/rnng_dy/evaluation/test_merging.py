@@ -77,9 +77,8 @@ def test_measures_are_added():
         WordRecord("go", "UNK", math.inf, 0.2),
         WordRecord(None, None, 0.25, open=0),
     ]
-    sentence = SourceSentence(
-        1, ("ca", "n't", "go"), text="can't go", spans=((0, 2), (2, 5), (6, 8))
-    )
+    text, spans = "can't go", ((0, 2), (2, 5), (6, 8))
+    sentence = SourceSentence(("ca", "n't", "go"), None, None, 1, spans, text)
     word, go, end = merged(sentence, records)
     assert line((token_cells(1, word.token_ids, word), word)) == (
         "1\t1-2\tcan't\t\t1\t5.000000\t\t1.500000\t3.500000\t0.750000\t4.250000\t7\t70\t1.000000\t1.000000\t3"
