@@ -19,7 +19,7 @@ from rnng_dy.cli.options import models_option, output_option
 from rnng_dy.cli.paths import check_files, write_output
 from rnng_dy.cli.searching import given_search_option, grouped_for, search_options
 from rnng_dy.cli.source import in_words, parser_source, reader_of
-from rnng_dy.cli.tree_formats import MBR, Wanted, paper_of, wanted_trees
+from rnng_dy.cli.tree_formats import MBR, Wanted, columns_of, wanted_trees
 from rnng_dy.drawing.parsed_trees import MADE, TreeWriter
 from rnng_dy.execution.work import Lines
 from rnng_dy.search.nbest import BEAM
@@ -73,7 +73,7 @@ def parse(folders, source, output, line_buffered, wanted, options, job) -> None:
     way = way_to_parse(folders[0], wanted, SearchOptions(**options, seed=wanted.seed))
     job.beside(wanted.generator)
     reader = reader_of(job.open(way.kind, *folders), source)
-    writer = TreeWriter(wanted.style, wanted.several, paper_of(output))
+    writer = TreeWriter(wanted.style, wanted.several, columns_of(output))
     lines = job.with_model(partial(lines_of, writer, way.trees))
     if line_buffered:
         parse_line_by_line(reader, lines(), wanted.style == "json")
