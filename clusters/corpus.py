@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from array import array
+from codecs import BOM_UTF8
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ import numpy as np
 from oracle.blocks import begins_oracle, read_oracle_lines
 from oracle.brackets import read_tree_lines
 from oracle.errors import InputError
-from oracle.streams import open_lines, read_lines
+from oracle.files import numbered_lines, open_bytes
 from oracle.treebank import is_preterminal, words
 from oracle.unknown import UnknownWords
 
@@ -37,7 +38,7 @@ def open_corpus(
     oracle` does with these trees as the training file. `on_bytes` is called with the size of each line of text. Raises
     InputError if the file is not of that format.
     """
-    with open_lines(path) as stream:
+    with open_bytes(path) as stream:
         begin = _lines_up_to_text(stream)
         lines = chain(begin, stream)
         first = begin[-1] if begin else b""
@@ -58,14 +59,14 @@ def _lines_up_to_text(stream: Iterable[bytes]) -> list[bytes]:
     """Return the first lines, up to one that is not empty."""
     begin = []
     for line in stream:
-        begin.append(line)
+        begin.append(line if begin else line.removeprefix(BOM_UTF8))
         if line.strip():
             break
     return begin
 
 
 def _format_of(line: bytes) -> str:
-    line = line.removeprefix("\ufeff".encode()).lstrip()
+    line = line.lstrip()
     if begins_oracle(line.decode("utf-8", "surrogateescape")):
         return "oracle"
     return "trees" if line.startswith(b"(") else "text"
@@ -83,7 +84,8 @@ def _trees(lines: Iterable[bytes], path: object, rules: str) -> Iterator[list[by
     """Return the unkified words of each tree. The last tree may decide which words are known, so ids are stored."""
     ids: defaultdict[str, int] = defaultdict(count().__next__)
     numbers, lengths = array("I"), array("I")
-    for located in read_tree_lines(read_lines(path, stream=lines), path):
+    decoded = (line.decode("utf-8", "surrogateescape") for line in lines)
+    for located in read_tree_lines(numbered_lines(decoded, path), path):
         if not is_preterminal(located.tree):
             before = len(numbers)
             numbers.extend(map(ids.__getitem__, words(located.tree)))

@@ -7,8 +7,8 @@ from itertools import groupby
 from typing import NamedTuple, TextIO
 
 from oracle.errors import InputError
+from oracle.files import open_text
 from oracle.numerals import is_whole_number
-from oracle.streams import open_input
 
 
 class ClusteredWord(NamedTuple):
@@ -26,7 +26,7 @@ def read_clusters(path: str) -> list[ClusteredWord]:
     Raises InputError for a line that is not `bits<TAB>word<TAB>count`, and for a repeated word.
     """
     entries, lines = [], {}
-    with open_input(path) as stream:
+    with open_text(path) as stream:
         for number, line in enumerate(stream, 1):
             fields = line.rstrip("\r\n").split("\t")
             if not _is_entry(fields):

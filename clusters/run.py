@@ -17,7 +17,7 @@ from clusters.information import average_mutual_information
 from clusters.state import COUNTS, MERGES, SavedState
 from clusters.unseen import place_unseen, rules_of
 from oracle.errors import placed
-from oracle.streams import file_hash
+from oracle.files import file_hash
 from oracle.unknown import RULES, unknown_classes
 
 Keep = Callable[[Callable[[], None]], None]

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
+from oracle.archives import open_regular
 from oracle.errors import RnngError
-from oracle.regular_files import open_regular
-from oracle.streams import replacing
+from oracle.files import replacing
 
 COUNTS, MERGES = "counts.npz", "merges.npz"
 """Files of the counts so far and, when they are complete, of the clustering so far."""

@@ -11,7 +11,7 @@ from typing import TextIO
 
 from oracle.brackets import LocatedTree, format_tree
 from oracle.errors import InputError, RnngError, placed
-from oracle.streams import WHITE_SPACE, open_input, split_words
+from oracle.files import WHITE_SPACE, open_text, split_words
 from oracle.transitions import (
     DEFAULT,
     TOP_DOWN,
@@ -99,7 +99,7 @@ def read_oracle(path: str | os.PathLike[str]) -> list[OracleSentence]:
     Bytes that are not UTF-8 survive as lone surrogates. Raises InputError for a block whose lines
     do not match each other, and for a file without blocks.
     """
-    with open_input(path) as stream:
+    with open_text(path) as stream:
         return list(read_oracle_lines(stream, path))
 
 

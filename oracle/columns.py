@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from oracle.archives import open_regular
 from oracle.errors import UnderivableError
-from oracle.regular_files import open_regular
 from oracle.transitions import SYSTEMS, unlimited
 
 HEADER, SYMBOLS = "header.json", "symbols.json"

@@ -12,10 +12,9 @@ from typing import Any, ClassVar
 
 from oracle.brackets import LocatedTree, read_tree_lines, read_trees
 from oracle.errors import InputError, PluginError, RnngError
+from oracle.files import plain_name, read_lines
 from oracle.lazy import nltk
-from oracle.packing import plain_name
 from oracle.registries import Registry
-from oracle.streams import read_lines
 
 _PTB_FILE = re.compile(r"wsj_(\d\d)\d\d")
 _CTB_FILE = re.compile(r"chtb_(\d+)")
@@ -210,8 +209,8 @@ class NltkSample(TreeReader):
             )
         for name in selected:
             pointer = treebank.abspath(name)
-            with pointer.open() as stream:
-                yield from read_tree_lines(read_lines(name, stream=stream), str(pointer))
+            lines = pointer.open().read().decode().splitlines(keepends=True)
+            yield from read_tree_lines(enumerate(lines, 1), str(pointer))
 
 
 class TreeFiles(TreeReader):

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from oracle.archives import read_regular
 from oracle.blocks import OracleSentence
 from oracle.columns import (
     COLUMNS,
@@ -22,8 +23,7 @@ from oracle.columns import (
     require_sound,
 )
 from oracle.errors import InputError, RnngError
-from oracle.regular_files import read_regular
-from oracle.streams import file_hash, from_json
+from oracle.files import file_hash, from_json
 from oracle.transitions import SYSTEMS
 
 FORMAT, VERSION = "rnng_dy encoded oracle", 1

@@ -8,6 +8,7 @@ import os
 import shutil
 import tempfile
 from array import array
+from codecs import BOM_UTF8
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -22,7 +23,7 @@ from oracle.blocks import OracleSentence, read_oracle_lines
 from oracle.columns import COLUMNS, FILES, HEADER, OF_SENTENCES, OF_WORDS, SYMBOLS, Symbols
 from oracle.encoded import FORMAT, PART, VERSION, EncodedOracle, mapped
 from oracle.errors import InputError
-from oracle.streams import file_hash, open_lines, replacing
+from oracle.files import file_hash, open_bytes, replacing
 
 KEPT_FROM = 1 << 24
 """The least size of an oracle, in bytes, whose arrays are kept: encoding a smaller one takes a second or two."""
@@ -125,14 +126,14 @@ def _reading(
     def lines() -> Iterator[str]:
         for line in stream:
             digest.update(line)
-            yield line.decode("utf-8", "surrogateescape")
+            yield line.removeprefix(BOM_UTF8).decode("utf-8", "surrogateescape")
 
     def sentences() -> Iterator[OracleSentence]:
         for sentence in read_oracle_lines(lines(), path):
             on_sentence()
             yield sentence
 
-    with open_lines(path) as stream:
+    with open_bytes(path) as stream:
         yield sentences(), digest
 
 

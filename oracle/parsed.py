@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 
 from oracle.brackets import parse_line
 from oracle.errors import InputError
-from oracle.json_lines import one_line
+from oracle.files import from_json, one_line, open_text
 from oracle.lazy import nltk
 from oracle.sentences import SourceSentence
-from oracle.streams import from_json, open_input
 from oracle.treebank import is_preterminal, subtrees
 
 
@@ -109,6 +108,6 @@ def _number(log_prob: float | None) -> float | None:
 
 def read_parsed(path: str | os.PathLike) -> Iterator[ParsedSentence]:
     """Yield the sentences of a file of `ParsedSentence.to_json` lines. Raises InputError for any other line."""
-    with open_input(path) as lines:
+    with open_text(path) as lines:
         for number, line in enumerate(lines, 1):
             yield ParsedSentence.read(line, path, number)

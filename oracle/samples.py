@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import io
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
 from oracle.brackets import parse_line
 from oracle.errors import InputError
+from oracle.files import WHITE_SPACE, open_text, reading
 from oracle.lazy import nltk
 from oracle.numerals import is_whole_number
-from oracle.streams import WHITE_SPACE, as_text, open_input
 from oracle.treebank import words
 
 
@@ -32,13 +31,13 @@ class Sample:
 
 
 def read_samples(
-    path: str | os.PathLike[str], stream: io.BufferedIOBase | None = None
+    path: str | os.PathLike[str], lines: Iterable[str] | None = None
 ) -> Iterator[Sample]:
-    """Yield samples from lines `index ||| log q ||| tree` of a file, or of an open stream that `path` names.
+    """Yield samples from lines `index ||| log q ||| tree` of a file, or of a stream that `path` names.
 
     Raises InputError for any other line.
     """
-    for line, text in _lines(path, stream):
+    for line, text in _lines(path, lines):
         fields = text.split("|||", 2)
         if len(fields) != 3:
             raise InputError(
@@ -66,13 +65,9 @@ def format_sample(index: int, log_q: float, tree: str) -> str:
     return f"{index} ||| {log_q:.9g} ||| {tree}"
 
 
-def is_samples_file(stream: io.BufferedReader) -> bool:
-    """Return whether an open file begins with a sentence index, as no file of trees does.
-
-    Nothing is consumed, even from a pipe.
-    """
-    head = stream.peek(1)
-    return head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1].isdigit()
+def begins_samples(line: str) -> bool:
+    """Return whether a file with this first line has samples: it begins with a sentence index, as no tree does."""
+    return line.lstrip()[:1].isdigit()
 
 
 def read_likelihoods(path: str | os.PathLike[str]) -> list[tuple[int, float]]:
@@ -142,10 +137,10 @@ def format_likelihood(length: int, negative_log_joint: float) -> str:
 
 
 def _lines(
-    path: str | os.PathLike[str], stream: io.BufferedIOBase | None = None
+    path: str | os.PathLike[str], lines: Iterable[str] | None = None
 ) -> Iterator[tuple[int, str]]:
-    with open_input(path) if stream is None else nullcontext(as_text(stream)) as lines:
-        for line, raw in enumerate(lines, 1):
+    with reading(path), nullcontext(lines) if lines else open_text(path) as stream:
+        for line, raw in enumerate(stream, 1):
             text = raw.strip(WHITE_SPACE)
             if text:
                 yield line, text

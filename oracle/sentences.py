@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+from collections import deque
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from oracle.blocks import begins_oracle, read_oracle_lines
 from oracle.brackets import escape_brackets, read_tree_lines
 from oracle.errors import InputError
-from oracle.streams import WHITE_SPACE, open_input, require_utf8, split_words
+from oracle.files import WHITE_SPACE, numbered_lines, open_text, reading, require_text, split_words
 from oracle.treebank import has_preterminals, tags, words
 
 _TREE_BEGINS = re.compile(rf"[{WHITE_SPACE}]*\([^(){WHITE_SPACE}]*[{WHITE_SPACE}]*\([^ ]")
@@ -49,10 +50,8 @@ def read_sentences(
 
     Raises InputError for other input.
     """
-    with open_input(path) as stream:
+    with reading(path), open_text(path) as stream:
         lines = stream.readlines()
-    if lines:
-        lines[0] = lines[0].removeprefix("\ufeff")
     first = next((line for line in lines if line.strip(WHITE_SPACE)), None)
     if first is None:
         raise InputError("no sentence in this file", path)
@@ -61,8 +60,7 @@ def read_sentences(
             SourceSentence(s.tokens, s.tags, s.unkified, s.line)
             for s in read_oracle_lines(lines, path)
         ]
-    for number, line in enumerate(lines, 1):
-        require_utf8(line, path, number)
+    deque(numbered_lines(lines, path), maxlen=0)
     if first.lstrip(WHITE_SPACE).startswith("("):
         return _from_trees(lines, path)
     return _from_tokens(lines, path, tagged, known_tags)
@@ -102,7 +100,8 @@ def read_sentence(
 
     Raises InputError for a line without words and for other input.
     """
-    require_utf8(text, path, line)
+    with reading(path, line):
+        require_text(text)
     tokens = _tokens(text.removeprefix("\ufeff") if line == 1 else text, path, line)
     if not tokens:
         raise InputError("a line without words", path, line)

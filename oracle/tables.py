@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any
 
 from oracle.errors import InputError
-from oracle.streams import read_lines
+from oracle.files import read_lines
 
 _DELIMITERS = ",;\t"
 

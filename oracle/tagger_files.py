@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from oracle.archives import Member, read_regular
 from oracle.errors import InputError
-from oracle.regular_files import Member, read_regular
-from oracle.streams import from_json, replacing, split_words
+from oracle.files import from_json, replacing, split_words
 from oracle.tagger import Tagger
 
 FILES = {

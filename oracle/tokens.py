@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from oracle.brackets import escape_brackets
 from oracle.errors import RnngError
-from oracle.streams import WHITE_SPACE
+from oracle.files import WHITE_SPACE
 
 Token = str | tuple[str, str]
 """A word, or a word and its tag."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -15,9 +16,9 @@ from typing import TypeVar
 from oracle.blocks import make_oracle, write_oracle
 from oracle.brackets import LocatedTree, format_located, format_tree, read_tree_lines, read_trees
 from oracle.errors import InputError
+from oracle.files import numbered_lines, open_bytes, replacing
 from oracle.lazy import nltk
 from oracle.preparation import Preparation
-from oracle.streams import open_lines, open_output, read_lines
 from oracle.transitions import SYSTEMS, unlimited
 from oracle.treebank import clean, words
 from oracle.unknown import UnknownWords, known_words
@@ -81,9 +82,9 @@ class TreesFile(Preparation):
     def _located(self, trees: Iterable[nltk.Tree] | None) -> Iterator[LocatedTree]:
         """Yield the trees of the file, or those given, with their places."""
         given = None if trees is None else nullcontext(_lines(self._checked(trees)))
-        with given or open_lines(self.path) as stream:
-            lines = read_lines(self.path, stream=self._hashed(stream))
-            yield from read_tree_lines(lines, self.path)
+        with given or open_bytes(self.path) as stream:
+            lines = (line.decode("utf-8", "surrogateescape") for line in self._hashed(stream))
+            yield from read_tree_lines(numbered_lines(lines, self.path), self.path)
 
     def _checked(self, trees: Iterable[nltk.Tree]) -> Iterator[nltk.Tree]:
         """Yield the trees. Raises InputError for an object that is no tree."""
@@ -98,7 +99,7 @@ class TreesFile(Preparation):
         for line in stream:
             self._digest.update(line)
             self._on_bytes(len(line))
-            yield line
+            yield line.removeprefix(BOM_UTF8)
 
     def _cleaned(self, located: LocatedTree) -> LocatedTree | None:
         cleaned = super()._cleaned(located)
@@ -170,7 +171,7 @@ def make_training_data(
     system = unlimited(SYSTEMS[recipe.transitions])
     for part in PARTS:
         located = read_trees(trees_of(folder, part))
-        with open_output(oracle_of(folder, part)) as stream:
+        with replacing(oracle_of(folder, part)) as stream:
             for block in make_oracle(located, unknown_words, recipe.generative, system):
                 write_oracle([block], stream)
                 on_tree()
@@ -180,8 +181,8 @@ def _written(folder: Path, parts: Iterable[tuple[LocatedTree, bool]]) -> Iterato
     """Write the trees of both parts; yield the words of each training tree."""
     trains = False
     with (
-        open_output(trees_of(folder, "train")) as train,
-        open_output(trees_of(folder, "dev")) as dev,
+        replacing(trees_of(folder, "train")) as train,
+        replacing(trees_of(folder, "dev")) as dev,
     ):
         for located, is_dev in parts:
             (dev if is_dev else train).write(f"{located.text}\n")

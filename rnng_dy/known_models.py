@@ -6,8 +6,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from oracle.archives import Archive, is_archive
-from oracle.regular_files import Member
+from oracle.archives import Archive, Member, is_archive
 from rnng_dy.folders import put_back
 
 VARIABLE = "RNNG_DY_MODELS"

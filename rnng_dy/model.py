@@ -13,8 +13,8 @@ from typing import Any, ClassVar, TypeVar, cast, overload
 import nltk
 import numpy as np
 
+from oracle.archives import Member, is_there
 from oracle.errors import InputError, RnngError
-from oracle.regular_files import Member, is_there
 from oracle.tagger import Tagger
 from oracle.tagger_files import load_tagger, save_tagger
 from oracle.tokens import Token, split_tokens

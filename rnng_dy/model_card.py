@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from oracle.archives import Member, read_regular
 from oracle.errors import InputError
-from oracle.regular_files import Member, read_regular
-from oracle.streams import from_json, replacing
+from oracle.files import from_json, replacing
 from rnng_dy.known_models import located
 from rnng_dy.registry import KINDS
 

@@ -17,8 +17,8 @@ from oracle.treebank import NO_TAG, has_preterminals
 from oracle.treebank import tags as tags_of
 from oracle.treebank import words as words_of
 from rnng_dy.engine import dy, one_graph
-from rnng_dy.execution.batches import split_on_memory_error
 from rnng_dy.models.discriminative import ParserExample, ParserNetwork, Tokens
+from rnng_dy.parallel import split_on_memory_error
 from rnng_dy.search.greedy import BATCH_SIZE, parse_batch
 from rnng_dy.search.nbest import nbest_batch
 from rnng_dy.search.parse_result import TOO_LONG, ParseResult

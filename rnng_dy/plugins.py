@@ -22,9 +22,9 @@ from functools import partial
 from types import ModuleType
 from typing import NamedTuple, TypeVar
 
+from oracle.archives import read_regular
 from oracle.errors import InputError, PluginError, RnngError
 from oracle.registries import Origin, registered_by, registering
-from oracle.regular_files import read_regular
 
 T = TypeVar("T")
 VARIABLE = "RNNG_DY_PLUGINS"

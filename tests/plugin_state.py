@@ -12,7 +12,6 @@ from oracle.corpora import READERS
 from oracle.transitions import SYSTEMS
 from rnng_dy import plugins
 from rnng_dy.baselines.scorers import SCORERS
-from rnng_dy.execution.work import forget_model
 from rnng_dy.models.composition import COMPOSITIONS
 from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES
 from rnng_dy.search.surprisal import SEARCHES
@@ -36,7 +35,6 @@ def no_plugins() -> Iterator[None]:
         for name in registry.origins:
             del registry[name]
         registry.origins.clear()
-    forget_model()
     modules = set(sys.modules)
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv(plugins.VARIABLE, raising=False)
@@ -54,8 +52,6 @@ def no_plugins() -> Iterator[None]:
                 registry.clear()
                 registry.update(classes)
                 registry.origins = origins
-            forget_model()
-            forget_model()
             for name in set(sys.modules) - modules:
                 if name.startswith("rnng_dy_plugin_"):
                     del sys.modules[name]

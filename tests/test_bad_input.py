@@ -206,14 +206,14 @@ def good(tmp_path_factory):
     """A folder with sound files and models, none of which a case may change."""
     from oracle.blocks import write_oracle
     from oracle.brackets import read_trees
-    from oracle.streams import open_output
+    from oracle.files import replacing
 
     folder = tmp_path_factory.mktemp("good")
     lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)[:40]
     (folder / "good.trees").write_text("".join(lines), encoding="utf-8")
     trees = list(read_trees(folder / "good.trees"))
     for name, generative in (("good.oracle", False), ("good.gen.oracle", True)):
-        with open_output(folder / name) as stream:
+        with replacing(folder / name) as stream:
             write_oracle(sentences_of(trees, generative), stream)
     (folder / "good.props").write_text(SAMPLE, encoding="utf-8")
     (folder / "one.txt").write_text("the cat slept .\n", encoding="utf-8")
@@ -284,7 +284,7 @@ def commands(command: click.Command, *names: str) -> Iterator[tuple[str, ...]]:
 
 
 # these read nothing but the machine
-WITHOUT_INPUT = {("completion",), ("doctor",), ("models",)}
+WITHOUT_INPUT = {("doctor",), ("models",)}
 
 
 @pytest.mark.parametrize("names", sorted(set(commands(main)) - WITHOUT_INPUT), ids=" ".join)

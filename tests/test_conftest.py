@@ -44,5 +44,5 @@ def test_make_test_leaves_out_the_slow_ones_and_the_whole_check_nothing():
     assert "-m 'not slow'" in pytest_of("test")
     assert "slow" not in pytest_of("test-all")
     assert "make test-all\n" in (CHECKOUT / ".ci" / "run").read_text()
-    files = ["tests/rnng_dy/reproduce/test_runs.py", "tests/rnng_dy/reproduce/test_plan.py"]
-    assert chosen("not slow", *files) == {"test_plan"}
+    files = ["tests/rnng_dy/reproduce/test_reproduce.py", "tests/rnng_dy/reproduce/test_stages.py"]
+    assert chosen("not slow", *files) == {"test_stages"}

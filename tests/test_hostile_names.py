@@ -111,20 +111,17 @@ PIPED = {
     "clusters {}": 0,
     "perplexity some.gen.oracle --kneser-ney {}": 0,
     "clusters {} -o out": 0,
-    # what is read twice
-    "surprisal some.gen.oracle --kneser-ney {} -o out": 2,
 }
 
 
 @pytest.mark.parametrize(("command", "code"), PIPED.items())
-def test_what_is_read_twice_is_no_pipe_and_all_else_may_be(data, command, code):
+def test_inputs_may_be_pipes(data, command, code):
     name = "some.gen.oracle" if "kneser-ney" in command else "some.trees"
     straight, piped = (
         run(data, f"{IN_SHELL} {command.format(given)}", code=ends, command=SHELL, text=False)
         for given, ends in ((name, 0), (f"<(cat {name})", code))
     )
     assert piped.stdout == (b"" if code else straight.stdout)
-    assert (b"a pipe or a device" in piped.stderr) is (code == 2)
 
 
 def names_of(command: click.Command):

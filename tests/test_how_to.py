@@ -55,8 +55,7 @@ NOT_RUN = {
     "python": "downloads NLTK's sample",
     "export": "is for the shell that the user has",
     "docker": "needs a daemon",
-    "dask": "runs until it is stopped; `--scheduler local:2` is run instead (scale.md)",
-    "rnng-dy completion": "writes into the home folder; tests/rnng_dy/cli/test_completion.py runs it",
+    "dask": "runs until it is stopped; tests/rnng_dy/test_parallel.py runs it",
     "rnng-dy sample": "needs the scheduler of the lines before it",
 }
 """Commands of docs/deployment.md that do not run here, and why."""

@@ -321,7 +321,7 @@ def test_what_setup_py_declares(monkeypatch):
     assert given["packages"] == ["oracle*", "clusters*", "rnng_dy*"]
     assert given["entry_points"] == {"console_scripts": ["rnng-dy = rnng_dy.__main__:main"]}
     # DyNet is part of the wheel
-    assert given["install_requires"] == ["numpy>=1.22", "nltk", "click"]
+    assert given["install_requires"] == ["numpy>=1.22", "nltk", "click", "filelock"]
     libraries = [line.partition("==")[0] for line in given["extras_require"]["cuda"]]
     assert libraries == ["nvidia-cublas", "nvidia-curand", "nvidia-cuda-runtime"]
 

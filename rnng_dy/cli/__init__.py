@@ -18,8 +18,8 @@ from click.shell_completion import CompletionItem
 from oracle.errors import PluginError, RnngError
 from rnng_dy import plugins
 from rnng_dy.cli.group import Group
-from rnng_dy.cli.quiet import escaped, to_nowhere, warn
-from rnng_dy.cli.stopping import Terminated
+from rnng_dy.cli.quiet import escaped, show_messages, to_nowhere, warn
+from rnng_dy.interrupts import Terminated
 
 
 class Place(NamedTuple):
@@ -56,7 +56,6 @@ COMMANDS = {
     "models": Place("models", "List the models that have a name."),
     "serve": Place("serve", "Show models on web pages, and answer with JSON."),
     "reproduce": Place("reproduce", "Make the paper's tables from a treebank."),
-    "completion": Place("completion", "Let the shell complete commands and options."),
     "doctor": Place("doctor", "Check the installation and the numerics."),
 }
 
@@ -144,6 +143,9 @@ def errors_reported() -> Iterator[None]:
     except MemoryError as error:
         more = f" ({error})" if str(error) else ""
         fail(f"out of memory{more}: give it less to do at a time")
+
+
+show_messages()
 
 
 def fail(message: str) -> None:

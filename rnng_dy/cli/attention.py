@@ -8,17 +8,16 @@ import click
 
 from oracle.brackets import read_trees
 from oracle.errors import InputError, RnngError
+from oracle.files import write_json
 from oracle.treebank import has_preterminals
 from rnng_dy import registry
-from rnng_dy.cli.job import open_model
+from rnng_dy.cli.job import ModelFolder, open_model
 from rnng_dy.cli.options import device_option, json_option, model_option, table_format_option
 from rnng_dy.cli.paths import FILE, PAGE, check_files, write_output
 from rnng_dy.cli.quiet import warn
 from rnng_dy.drawing import attended
 from rnng_dy.evaluation.attention import AttentionAnalysis
 from rnng_dy.evaluation.head_rules import HeadRules, collins
-from rnng_dy.execution.outputs import write_json
-from rnng_dy.execution.work import ModelFolder
 from rnng_dy.search.attention import attended_trees
 
 

@@ -15,14 +15,14 @@ from clusters.corpus import FORMATS
 from clusters.files import by_cluster, listing, read_clusters, write_clusters
 from clusters.run import Keep, Options, Run
 from clusters.state import SavedState
-from oracle.streams import is_replaced, open_output
+from oracle.files import is_replaced, replacing
 from oracle.unknown import RULES
 from rnng_dy.cli.options import AT_LEAST_1
 from rnng_dy.cli.paths import FILE, PAGE, PathName, check_files, write_output
 from rnng_dy.cli.progress import ByteProgress, Progress
 from rnng_dy.cli.quiet import quiet_option, say, warn
 from rnng_dy.drawing import pages
-from rnng_dy.execution.stopping import stopping
+from rnng_dy.interrupts import stopping
 
 SAVE_EVERY = 45.0
 
@@ -110,7 +110,7 @@ def clusters(corpus: str, output: str, resume: bool, **options) -> None:
         sys.exit(130)
     entries = run.entries(clustering, bigrams)
     report = run.report(clustering, bigrams, entries)
-    with open_output(output) as stream:
+    with replacing(output) as stream:
         write_clusters(entries, stream)
     write_output(report_path, [json.dumps(report, indent=2), "\n"])
     if run.state:

@@ -8,14 +8,13 @@ import click
 
 from oracle.brackets import format_tree
 from oracle.errors import RnngError
-from oracle.streams import open_output
+from oracle.files import replacing
 from oracle.treebank import words
 from rnng_dy import registry
-from rnng_dy.cli.job import open_model
+from rnng_dy.cli.job import ModelFolder, open_model
 from rnng_dy.cli.options import device_option, generative_option, output_option, seed_option
 from rnng_dy.cli.paths import check_files
 from rnng_dy.cli.quiet import warn
-from rnng_dy.execution.work import ModelFolder
 from rnng_dy.search.generation import generate_trees
 
 
@@ -48,7 +47,7 @@ def generate(folder, n, seed, max_length, only_words, or_none, output, device) -
     kind = registry.kind_of_words(folder)
     model = open_model(ModelFolder(kind.name, folder, device))
     draw = partial(generate_trees, model) if kind.has_trees else model.drawn
-    with open_output(output) as stream:
+    with replacing(output) as stream:
         try:
             for sentence in draw(n, seed, max_length):
                 if not kind.has_trees:

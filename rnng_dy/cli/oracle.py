@@ -11,8 +11,8 @@ from oracle.blocks import make_oracle, write_oracle
 from oracle.brackets import LocatedTree, format_located, read_trees
 from oracle.corpora import READERS
 from oracle.errors import InputError
+from oracle.files import replacing
 from oracle.preparation import Preparation, is_no_text, without_lemma
-from oracle.streams import open_output
 from oracle.transitions import DEFAULT, SYSTEMS, unlimited
 from oracle.treebank import clean, is_preterminal, is_trace, unlabelled, words
 from oracle.unknown import RULES, UnknownWords, known_words
@@ -83,7 +83,7 @@ def prepare(
         word_of=without_lemma if strip_lemmas or has_lemmas else str,
     )
     prepared = Preparation(trees, cleaner, skip_preterminals)
-    with open_output(output) as stream:
+    with replacing(output) as stream:
         for located in prepared:
             if one_label:
                 located = located._replace(tree=unlabelled(located.tree))
@@ -154,7 +154,7 @@ def oracle(trees, train, output, generative, unk, transitions, skip_preterminals
     _require_trees(len(training), (train,))
     unknown_words = UnknownWords(unk, known_words(training))
     prepared = Preparation(read_trees(trees), lambda tree: tree, skip_preterminals)
-    with open_output(output) as stream:
+    with replacing(output) as stream:
         system = unlimited(SYSTEMS[transitions])
         write_oracle(make_oracle(prepared, unknown_words, generative, system), stream)
         _require_trees(prepared.read, (trees,))

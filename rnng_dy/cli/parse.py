@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,8 +12,7 @@ import click
 
 from oracle.parsed import ParsedSentence, ScoredTree
 from rnng_dy import registry
-from rnng_dy.cli.job import Job, sentences_job
-from rnng_dy.cli.line_by_line import parse_line_by_line
+from rnng_dy.cli.job import sentences_job
 from rnng_dy.cli.option_groups import flag_given
 from rnng_dy.cli.options import models_option, output_option
 from rnng_dy.cli.paths import check_files, write_output
@@ -21,7 +20,7 @@ from rnng_dy.cli.searching import given_search_option, grouped_for, search_optio
 from rnng_dy.cli.source import in_words, parser_source, reader_of
 from rnng_dy.cli.tree_formats import MBR, Wanted, columns_of, wanted_trees
 from rnng_dy.drawing.parsed_trees import MADE, TreeWriter
-from rnng_dy.execution.work import Lines
+from rnng_dy.results import Lines, Results
 from rnng_dy.search.nbest import BEAM
 from rnng_dy.search.sampling import FLATTENED
 from rnng_dy.search.surprisal import SEARCHES, SearchOptions
@@ -45,16 +44,10 @@ PARSED_WORDS, SEARCHED_WORDS, SAMPLED_WORDS = 600, 100, 10_000
 @models_option
 @output_option
 @parser_source
-@click.option(
-    "--line-buffered",
-    is_flag=True,
-    help="Read sentences from standard input, one per line, and print the tree of each before reading the next line. "
-    "If a sentence cannot be parsed, print an empty line, or the error with --format json.",
-)
 @wanted_trees
 @search_options
 @sentences_job
-def parse(folders, source, output, line_buffered, wanted, options, job) -> None:
+def parse(folders, source, output, wanted, options, job) -> None:
     """Parse sentences: greedily with a parser, or by word-synchronous search with a generative model.
 
     INPUT is an oracle, a file of trees, or tokenised text with one sentence per line, as words or word_TAG. With
@@ -68,44 +61,29 @@ def parse(folders, source, output, line_buffered, wanted, options, job) -> None:
     Example: rnng-dy parse --model parser sentences.txt -o parsed.trees
     """  # fmt: skip
     check_files([output], [source.path])
-    if line_buffered:
-        _require_line_by_line(source.path, output, wanted, job)
     way = way_to_parse(folders[0], wanted, SearchOptions(**options, seed=wanted.seed))
-    job.beside(wanted.generator)
     reader = reader_of(job.open(way.kind, *folders), source)
+    if wanted.generator:
+        job.open("generative", wanted.generator)
     writer = TreeWriter(wanted.style, wanted.several, columns_of(output))
-    lines = job.with_model(partial(lines_of, writer, way.trees))
-    if line_buffered:
-        parse_line_by_line(reader, lines(), wanted.style == "json")
-        return
-    items = reader.sentences()
-    decides = wanted._replace(generator=None), way.options, [item.sentence for item in items]
+    decides = wanted._replace(generator=None), way.options, source._replace(path="")
 
-    def make(kept: Path) -> None:
+    def make(kept: Results) -> None:
         title = f"Trees of {'standard input' if source.path == '-' else Path(source.path).name}"
-        write_output(output, writer.drawing(kept, title, f"{way.name} {' and '.join(folders)}"))
+        write_output(
+            output, writer.drawing(kept.lines(), title, f"{way.name} {' and '.join(folders)}")
+        )
 
     left_out = job.write(
         output,
-        way.batches(items),
-        lines,
+        way.batches(reader.sentences()),
+        partial(lines_of, writer, way.trees),
         partial(without_trees, writer),
         *decides,
+        inputs=[source.path],
         make=make if wanted.style in MADE else None,
     )
     reader.report(left_out)
-
-
-def _require_line_by_line(path: str, output: str, wanted: Wanted, job: Job) -> None:
-    """Raise UsageError if the answer to a line could not be one line on standard output."""
-    if (path, output) != ("-", "-") or not job.is_this_process or job.resume:
-        raise click.UsageError(
-            "--line-buffered goes from standard input to standard output, without --jobs, --scheduler and --resume"
-        )
-    if wanted.style not in ("brackets", "json") or (wanted.style == "brackets" and wanted.several):
-        raise click.UsageError(
-            "--line-buffered answers with one line: a tree in brackets, or --format json for --nbest and --samples too"
-        )
 
 
 class Way(NamedTuple):
@@ -115,7 +93,7 @@ class Way(NamedTuple):
     name: str
     trees: Callable[..., list[list[ScoredTree]]]
     """Function from a model and a batch to the trees per sentence."""
-    batches: Callable[[Sequence[NumberedSentence]], Sequence[Sequence[NumberedSentence]]]
+    batches: Callable[[Iterable[NumberedSentence]], Iterable[Sequence[NumberedSentence]]]
     options: SearchOptions | None = None
     """The options of the search on which the output depends; None if there is none."""
 
@@ -152,17 +130,19 @@ def way_to_parse(folder: str, wanted: Wanted, options: SearchOptions) -> Way:
     else:
         find, options, batches = greedy_tree, None, partial(in_words, limit=PARSED_WORDS)
     if wanted.has_posteriors:
-        trees = partial(rated_trees, find, wanted.decode == MBR, weight=wanted.weight)
+        trees = partial(rated_trees, find, wanted.decode == MBR, wanted.weight)
     else:
         trees = partial(parser_trees, find, tagged_tree)
     return Way("discriminative", "Parser", trees, batches, options)
 
 
-def lines_of(
-    writer: TreeWriter, trees_of: Callable, model, batch: Sequence[NumberedSentence], **beside
-) -> list[Lines]:
-    """Return the lines of each sentence; empty input lines keep their places. `beside` may be a `generator`."""
-    trees = in_places(partial(trees_of, model, **beside), batch)
+def lines_of(writer: TreeWriter, trees_of: Callable, *models_and_batch) -> list[Lines]:
+    """Return the lines of each sentence; empty input lines keep their places.
+
+    The last arguments are the parser, perhaps a generative model that decides beside it, and the batch.
+    """
+    *models, batch = models_and_batch
+    trees = in_places(partial(trees_of, *models), batch)
     return [
         writer.lines(ParsedSentence(item.index + 1, item.sentence, of_item))
         for item, of_item in zip(batch, trees, strict=True)

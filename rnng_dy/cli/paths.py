@@ -11,8 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from oracle.errors import RnngError
-from oracle.locks import locked
-from oracle.streams import is_replaced, open_output
+from oracle.files import is_replaced, locked, replacing
 from rnng_dy.cli.option_groups import together
 from rnng_dy.cli.quiet import warn
 from rnng_dy.drawing import pages
@@ -163,7 +162,7 @@ def check_files(outputs: Sequence[str | None], inputs: Sequence[str | None]) -> 
 def write_output(path: str | None, parts: Iterable[str]) -> None:
     """Write the parts of a text to an output; None is no output."""
     if path is not None:
-        with open_output(path) as stream:
+        with replacing(path) as stream:
             stream.writelines(parts)
 
 

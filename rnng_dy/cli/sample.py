@@ -12,7 +12,7 @@ from rnng_dy.cli.job import sentences_job
 from rnng_dy.cli.options import ALPHA, SAMPLES, models_option, output_option, seed_option
 from rnng_dy.cli.paths import check_files
 from rnng_dy.cli.source import in_words, parser_source, reader_of
-from rnng_dy.execution.work import Lines
+from rnng_dy.results import Lines
 from rnng_dy.search.sampling import FLATTENED
 from rnng_dy.search.trees import (
     Find,
@@ -51,9 +51,9 @@ def sample(folders, source, output, n, alpha, seed, job) -> None:
     check_files([output], [source.path])
     reader = reader_of(job.open("discriminative", *folders), source)
     items = reader.sentences()
-    decides = n, alpha, seed, [item.sentence for item in items]
-    lines = job.with_model(partial(_lines, partial(drawn, n, alpha, seed)))
-    left_out = job.write(output, in_words(items, SAMPLED_WORDS), lines, lambda item: [], *decides)
+    lines, batches = partial(_lines, partial(drawn, n, alpha, seed)), in_words(items, SAMPLED_WORDS)
+    decides = n, alpha, seed, source._replace(path="")
+    left_out = job.write(output, batches, lines, lambda item: [], *decides, inputs=[source.path])
     reader.report(left_out)
 
 

@@ -15,8 +15,8 @@ from rnng_dy.cli.options import generators_option, open_option, output_option
 from rnng_dy.cli.paths import FILE, check_files
 from rnng_dy.cli.quiet import say, warn
 from rnng_dy.evaluation.records import unknown_words
-from rnng_dy.execution.work import Lines
 from rnng_dy.open_vocabulary import required_spelling
+from rnng_dy.results import Lines
 from rnng_dy.search import scoring
 from rnng_dy.search.scoring import TreeToScore
 
@@ -43,8 +43,8 @@ def score(folders, source, output, is_open, job) -> None:
         required_spelling(model, folders[0])
     trees = list(scoring.trees_to_score(source, model, is_open))
     groups = [list(group) for _, group in groupby(trees, lambda tree: (tree.sentence, tree.words))]
-    lines = job.with_model(_lines)
-    left_out = job.write(output, groups, lines, _impossible, trees, unit="trees", whole=True)
+    batches = ([group] for group in groups)
+    left_out = job.write(output, batches, _lines, _impossible, is_open, inputs=[source])
     reasons = [(group[0].sentence + 1, scoring.impossible(model, group)) for group in groups]
     reasons = [(number, found) for number, found in reasons if found]
     for number, found in reasons:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 
 import click
 
@@ -10,7 +10,7 @@ from rnng_dy.cli.option_groups import together
 from rnng_dy.cli.options import AT_LEAST_1
 from rnng_dy.cli.paths import FILE
 from rnng_dy.cli.quiet import say, warn
-from rnng_dy.execution.batches import batches
+from rnng_dy.parallel import batches
 from rnng_dy.text.sources import (
     AUTO,
     GIVEN,
@@ -131,6 +131,6 @@ def reader_of(model, source: Source) -> SentenceReader:
     return SentenceReader(model, source, say, warn)
 
 
-def in_words(sentences: Sequence[NumberedSentence], limit: int) -> list[list[NumberedSentence]]:
-    """Group neighbouring sentences into batches of at most `limit` words."""
-    return list(batches(sentences, lambda item: len(item.sentence.tokens), limit))
+def in_words(sentences: Iterable[NumberedSentence], limit: int) -> Iterator[list[NumberedSentence]]:
+    """Yield batches of neighbouring sentences, of at most `limit` words."""
+    return batches(sentences, lambda item: len(item.sentence.tokens), limit)

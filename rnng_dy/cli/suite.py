@@ -9,11 +9,11 @@ from functools import partial
 
 import click
 
-from oracle.json_lines import indented
+from oracle.files import indented
 from rnng_dy import registry
 from rnng_dy.baselines.scorers import OpenableScorer
 from rnng_dy.baselines.surprisal_tables import SurprisalTable
-from rnng_dy.cli.job import Job, job_options
+from rnng_dy.cli.job import Job, ModelFolder, job_options
 from rnng_dy.cli.options import (
     device_option,
     open_option,
@@ -47,9 +47,8 @@ from rnng_dy.evaluation.records import WordRecord, shown_counts, unknown_words_o
 from rnng_dy.evaluation.suite_files import shipped
 from rnng_dy.evaluation.suite_scores import Sentence, SuiteResult, evaluate
 from rnng_dy.evaluation.tables import CSV, TSV
-from rnng_dy.execution.batches import split_on_memory_error
-from rnng_dy.execution.work import InputFile, ModelFolder
 from rnng_dy.open_vocabulary import open_records, required_spelling
+from rnng_dy.parallel import fitting
 from rnng_dy.search.surprisal import SearchOptions, measure
 from rnng_dy.search.unknown_words import require_known
 
@@ -144,7 +143,7 @@ def suite(
 
     Example: rnng-dy suite agreement-pp --model generator -o agreement.html
     """
-    scorers = [*scorers, *(OpenableScorer(SurprisalTable.name, InputFile(path)) for path in tables)]
+    scorers = [*scorers, *(OpenableScorer(SurprisalTable.name, path) for path in tables)]
     check_order(bool(scorers))
     baselines = [scorer._replace(order=order) for scorer in scorers]
     inputs = [*sources, *(path for baseline in baselines for path in baseline.paths)]
@@ -153,11 +152,11 @@ def suite(
     check_files([*outputs.values(), effects], inputs)
     systems = _systems(folders, baselines, job.device)
     suites = [] if is_text else suites_of(sources, predictions, None)
-    options, found = SearchOptions(**options, seed=seed), {}
+    options, found, models = SearchOptions(**options, seed=seed), {}, {}
     # another program's table has the surprisals of words as they are
     spelled = {name: is_open and not _is_table(place) for name, place in systems.items()}
     for name, place in systems.items():
-        model = job.open_place(place)
+        model = models[name] = job.open_place(place)
         # all systems read the same tokens
         suites = suites or suites_of(sources, predictions, model.segmenter)
         if spelled[name]:
@@ -166,7 +165,7 @@ def suite(
             require_known(model, [*located_sentences(suites)])
     # scorers first: a table that lacks a sentence is an error before the long work
     for name in sorted(systems, key=lambda name: name in folders):
-        job.place = systems[name]
+        job.places, job.models = [systems[name]], [models[name]]
         shown = name if len(systems) > 1 else ""
         measured = partial(_surprisals, job, partial(_records, options, spelled[name]), shown)
         found[name] = evaluate(suites, measured, name)
@@ -219,8 +218,10 @@ def _surprisals(
     numbered = list(enumerate(sentences))
     batches = [numbered[i : i + SENTENCES] for i in range(0, len(numbered), SENTENCES)]
     found: list[Sequence[WordRecord]] = []
-    for records in job.executor.map(job.with_model(records_of), batches):
-        found += records
+    for batch, records in zip(batches, job.map(partial(fitting, records_of), batches), strict=True):
+        # a sentence that does not fit into memory has NaN
+        pairs = zip(records, batch, strict=True)
+        found += [unmeasured(tokens) if of is None else of for of, (_, tokens) in pairs]
         progress.advance(len(records))
     progress.finish()
     words = [record for records in found for record in records if record.token is not None]
@@ -235,17 +236,7 @@ def _surprisals(
 def _records(
     options: SearchOptions, is_open: bool, model, batch: Sequence[tuple[int, Sentence]]
 ) -> list[Sequence[WordRecord]]:
-    """Return the word records per sentence; those of a sentence that does not fit into memory have NaN."""
-    found = split_on_memory_error(partial(_in_memory, options, is_open, model), batch)
-    return [
-        unmeasured(tokens) if of is None else of
-        for of, (_, tokens) in zip(found, batch, strict=True)
-    ]
-
-
-def _in_memory(
-    options: SearchOptions, is_open: bool, model, batch: Sequence[tuple[int, Sentence]]
-) -> list[Sequence[WordRecord]]:
+    """Return the word records per sentence."""
     numbers, sentences = zip(*batch, strict=True)
 
     def measured(unkified: list[list[str]] | None = None) -> list[Sequence[WordRecord]]:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import count
-from pathlib import Path
 
 import click
 
 from oracle.errors import RnngError
+from oracle.files import is_replaced
 from oracle.sentences import SourceSentence
-from oracle.streams import descriptor_of, is_replaced
 from oracle.transitions import TOP_DOWN
 from rnng_dy import registry
-from rnng_dy.cli.job import sentences_job
+from rnng_dy.cli.job import ModelFolder, sentences_job
 from rnng_dy.cli.option_groups import together
 from rnng_dy.cli.options import (
     ENSEMBLE,
@@ -34,8 +33,8 @@ from rnng_dy.cli.word_scorers import chosen_baseline, model_of_words, scorer_opt
 from rnng_dy.drawing.surprisal_page import surprisal_page
 from rnng_dy.evaluation.merging import read_raw
 from rnng_dy.evaluation.records import OF_NEXT_WORD, OPEN_MEASURES, WordRecord, unknown_words_of
-from rnng_dy.execution.work import Lines, ModelFolder
 from rnng_dy.open_vocabulary import required_spelling, with_open_classes
+from rnng_dy.results import Lines, Results
 from rnng_dy.search.measured_lines import (
     WantedOutputs,
     line_without_memory,
@@ -166,11 +165,12 @@ def surprisal(
         job.write,
         outputs.output,
         grouped_for(options, items),
-        job.with_model(lines),
+        lines,
         partial(line_without_memory, wanted),
         options,
         sentences,
         wanted,
+        inputs=[],
     )
     _write(run, outputs, what, description, job.resume, partial(_messages, items, source.path))
 
@@ -195,16 +195,16 @@ def _write(
             for line in lines if at_once else ():
                 write_at_once(MeasuredSentence.from_json(line))
 
-        def make(kept: Path) -> None:
+        def make(kept: Results) -> None:
             if outputs.page:
-                words = list(map(what.words, count(1), measured_sentences(kept)))
+                words = list(map(what.words, count(1), measured_sentences(kept.lines())))
                 names = what.rows.names
                 page = surprisal_page(words, "Surprisal", description, what.transitions, names)
                 write_output(outputs.page, page)
             with open_outputs([output for output in written if output not in at_once]) as write:
-                for measured in measured_sentences(kept):
+                for measured in measured_sentences(kept.lines()):
                     write(measured)
-            messages.extend(messages_of(measured_sentences(kept)))
+            messages.extend(messages_of(measured_sentences(kept.lines())))
 
         run(make=make, on_lines=on_lines)
     for tell, message in messages:
@@ -215,7 +215,7 @@ def _check_outputs(outputs: Outputs, inputs: Sequence[str | None]) -> None:
     """Raise RnngError, before the work, for outputs that cannot be written after it."""
     named = [path for path in outputs if path]
     check_files(named, inputs)
-    if sum(path == "-" or descriptor_of(path) == 1 for path in named) > 1:
+    if sum(path in ("-", "/dev/stdout") for path in named) > 1:
         raise RnngError("two outputs go to standard output: name a file for one")
 
 

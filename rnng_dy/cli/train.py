@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from oracle.json_lines import finite, one_line
+from oracle.files import finite, one_line
 from rnng_dy.cli import errors_reported
 from rnng_dy.cli.group import TYPED, Group, Sectioned, typed_command
 from rnng_dy.cli.options import (
@@ -20,10 +20,11 @@ from rnng_dy.cli.options import (
 from rnng_dy.cli.paths import FILE, require_read_once
 from rnng_dy.cli.progress import ByteProgress, Progress, clock
 from rnng_dy.cli.quiet import say, warn
-from rnng_dy.cli.stopping import tidy
-from rnng_dy.execution.stopping import Stopped
-from rnng_dy.interrupts import ending_at_once
+from rnng_dy.engine import CPU
+from rnng_dy.interrupts import Stopped, ending_at_once, tidy
+from rnng_dy.memory import limit_memory
 from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES
+from rnng_dy.parallel import keep_from_collection
 from rnng_dy.sizes import ParserSizes, Sizes
 
 
@@ -123,6 +124,9 @@ def run_training(kind: str, mpi: bool, **options) -> None:
         from rnng_dy.training.options import ContradictionError
         from rnng_dy.training.run import Training
 
+    keep_from_collection()
+    if options["device"] == CPU:
+        limit_memory(options["jobs"] or 1)
     require_read_once(options["trees"], options["dev_trees"])
     folder = options["folder"]
     world = click.get_current_context().obj if mpi else None

@@ -7,10 +7,10 @@ import click
 from rnng_dy import registry
 from rnng_dy.baselines.kneser_ney import KneserNey
 from rnng_dy.baselines.scorers import SCORERS, OpenableScorer
+from rnng_dy.cli.job import ModelFolder
 from rnng_dy.cli.option_groups import flag_given
 from rnng_dy.cli.options import LiveChoice
 from rnng_dy.cli.paths import FILE
-from rnng_dy.execution.work import InputFile, ModelFolder
 
 
 class ScorerName(LiveChoice):
@@ -24,7 +24,7 @@ class ScorerName(LiveChoice):
             return value
         name, equals, path = value.partition("=")
         super().convert(name, param, ctx)
-        return OpenableScorer(name, InputFile(FILE.convert(path, param, ctx)) if equals else None)
+        return OpenableScorer(name, FILE.convert(path, param, ctx) if equals else None)
 
     def get_metavar(self, *of_option, **options) -> str:
         """See click."""
@@ -61,7 +61,7 @@ def chosen_baseline(
 ) -> OpenableScorer | None:
     """Return the scorer of --kneser-ney or --scorer, with the n of n-grams; None without these options."""
     if train_path is not None:
-        scorer = OpenableScorer(KneserNey.name, InputFile(train_path))
+        scorer = OpenableScorer(KneserNey.name, train_path)
     check_order(scorer is not None)
     return scorer and scorer._replace(order=order)
 

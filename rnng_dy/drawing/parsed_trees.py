@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from oracle.parsed import ParsedSentence, read_parsed
+from oracle.parsed import ParsedSentence
 from oracle.samples import format_sample
 from rnng_dy.drawing.sections import section
 from rnng_dy.drawing.terminal import section_lines
@@ -37,9 +36,10 @@ class TreeWriter(NamedTuple):
             return [format_sample(parsed.number - 1, t.log_prob, t.tree) for t in parsed.trees]
         return [scored.tree for scored in parsed.trees] or [""]
 
-    def drawing(self, lines: Path, title: str, description: str) -> Iterator[str]:
-        """Yield the parts of the drawing of all sentences, from a file of their lines."""
-        sections = [section(p.number, p.trees, self.several) for p in read_parsed(lines)]
+    def drawing(self, lines: Iterable[str], title: str, description: str) -> Iterator[str]:
+        """Yield the parts of the drawing of all sentences, from their lines."""
+        parsed = (ParsedSentence.read(line, "", i) for i, line in enumerate(lines, 1))
+        sections = [section(p.number, p.trees, self.several) for p in parsed]
         if self.style == "html":
             return tree_page(sections, title, description)
         return svg_file(row for each in sections for row in each.captioned(len(sections) > 1))

@@ -250,8 +250,3 @@ def _behind(node: Node, x: float, more: str = "") -> str:
     width = (cells(visible(node.text)) + 1) * CELL
     at = f'x="{x - width / 2:.0f}" y="{node.level * LEVEL + 5}"'
     return f'<rect {at} width="{width:.0f}" height="17" rx="4"{more}/>'
-
-
-def draw_tree(tree: nltk.Tree, marked: Container[int] = ()) -> str:
-    """Return a tree with marked constituents as an SVG element."""
-    return svg_of(Picture(tree, marked=marked))

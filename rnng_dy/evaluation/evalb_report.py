@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from oracle.errors import RnngError
-from oracle.json_lines import indented
+from oracle.files import indented
 from rnng_dy.evaluation.evalb import (
     ERROR,
     SKIPPED,

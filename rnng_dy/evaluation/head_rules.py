@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from oracle.errors import InputError
-from oracle.streams import read_lines, split_words
+from oracle.files import read_lines, split_words
 
 COLLINS = Path(__file__).parent / "data" / "collins.heads"
 ANY, COORDINATION = "*", "coordination"

@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import groupby
 
 from oracle.errors import InputError
-from oracle.streams import WHITE_SPACE, open_input, require_utf8
+from oracle.files import WHITE_SPACE, read_lines
 from rnng_dy.evaluation.records import ALL_MEASURES, WordRecord
 
 _WAYS = {
@@ -205,10 +205,7 @@ def read_raw(path: str, sentences: Sequence[Sequence[str]], source: str) -> list
 
     Raises InputError if tokens and text cannot be aligned.
     """
-    with open_input(path) as stream:
-        lines = [line.removesuffix("\n") for line in stream]
-    if lines:
-        lines[0] = lines[0].removeprefix("\ufeff")
+    lines = [line.removesuffix("\n") for _, line in read_lines(path)]
     # empty lines at the end do not count, as for the sentences
     while len(lines) > len(sentences) and not lines[-1].strip(WHITE_SPACE):
         lines.pop()
@@ -217,6 +214,5 @@ def read_raw(path: str, sentences: Sequence[Sequence[str]], source: str) -> list
             f"{len(lines)} raw lines for {len(sentences)} sentences of {source}: one for each", path
         )
     for number, (line, tokens) in enumerate(zip(lines, sentences, strict=True), 1):
-        require_utf8(line, path, number)
         check_alignment(line, tokens, path, number)
     return lines

@@ -11,7 +11,7 @@ from typing import Any
 
 from oracle.brackets import escape_brackets
 from oracle.errors import InputError, RnngError
-from oracle.streams import WHITE_SPACE, read_lines, split_words
+from oracle.files import WHITE_SPACE, read_lines, split_words
 from rnng_dy.evaluation.formula import Formula
 from rnng_dy.evaluation.suites import (
     METRICS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from oracle.streams import split_words
+from oracle.files import split_words
 from rnng_dy.evaluation.suite_scores import SuiteResult
 from rnng_dy.evaluation.tables import TSV, aligned, joined
 

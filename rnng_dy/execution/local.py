@@ -1,9 +1,8 @@
-"""Executors on this machine: this process, or several other processes that each open the work once."""
+"""Processes of this machine for trainings, the server and the stages of a reproduction."""
 
 from __future__ import annotations
 
 import ctypes
-import gc
 import multiprocessing
 import os
 import pickle
@@ -12,121 +11,60 @@ import subprocess
 import sys
 import tempfile
 import threading
-import warnings
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import resource_tracker
-from multiprocessing.context import SpawnContext
-from multiprocessing.process import BaseProcess
-from typing import TypeVar
+from dataclasses import dataclass
+from multiprocessing import active_children, get_context
+from pathlib import Path
 
 from oracle.errors import RnngError
 from rnng_dy import plugins
 from rnng_dy.engine import CPU
-from rnng_dy.execution.executor import Command, Executor, Running
-from rnng_dy.execution.memory import limit_memory, require_memory
-
-T = TypeVar("T")
-R = TypeVar("R")
-ENDING = 10.0
-"""Seconds to wait for a process that has been told to end."""
-PROCESS_BYTES = 120_000_000
-"""Minimal memory in bytes of a process with Python, numpy and DyNet."""
-
-ALWAYS_ALLOWED, PROCESSES_EACH = 64, 16
-"""Processes that are allowed on any machine, or per processor if that gives more."""
+from rnng_dy.memory import limit_memory
+from rnng_dy.parallel import keep_from_collection
 
 _open_work: Callable[[], Callable] | None = None
 _work: Callable | None = None
 
 
-def local_executor(jobs: int = 1, device: str = CPU) -> Executor:
-    """Return an executor: this process for one job, else `jobs` others. Raises RnngError for several with a GPU."""
-    check_jobs(jobs, device)
-    return ThisProcess() if jobs == 1 else LocalProcesses(jobs)
+@dataclass(frozen=True)
+class Command:
+    """A `rnng-dy` command to run in its own process in a folder."""
+
+    arguments: Sequence[str]
+    """Arguments without the leading `rnng-dy`."""
+    folder: Path
+    log: Path
+    """File to which standard error is appended, and standard output, too, unless `printed` is set."""
+    printed: Path | None = None
+    plugins: Sequence[plugins.Plugin] = ()
+    """Plugins that are loaded before it runs."""
 
 
 def check_jobs(jobs: int, device: str) -> None:
-    """Raise RnngError for several processes with a GPU or in a pool, or for more than memory or processors allow."""
+    """Raise RnngError for several processes with a GPU."""
     if jobs > 1 and device != CPU:
         raise RnngError("--jobs is for the CPU: one process keeps a GPU busy")
     if jobs > 1 and multiprocessing.current_process().daemon:
         raise RnngError(
             "a process of a multiprocessing.Pool cannot start others: use --jobs 1 there"
         )
-    if jobs > 1:
-        require_room(jobs, f"--jobs {jobs}")
 
 
-def require_room(processes: int, what: str) -> None:
-    """Raise RnngError for more processes than memory can hold or the processors can use."""
-    require_memory(processes * PROCESS_BYTES, what, "use fewer")
-    processors = os.cpu_count() or 1
-    most = max(ALWAYS_ALLOWED, PROCESSES_EACH * processors)
-    if processes > most:
-        raise RnngError(
-            f"{what} is more than {processors} processors have a use for: use {most} at most"
-        )
+class LocalCommands:
+    """Starts commands in processes of this machine, `jobs` at a time."""
 
-
-def prepare_process(processes: int = 1, device: str = CPU) -> None:
-    """Prepare this process, one of `processes`, for models by limiting its memory."""
-    # no limit with a GPU: the driver's memory would count as the process's own
-    if device == CPU:
-        limit_memory(processes)
-
-
-class _Local(Executor):
-    """Base class of executors that start commands in processes of this machine."""
+    def __init__(self, jobs: int = 1):
+        self.jobs = jobs
 
     def processes(self, others: int) -> int:
+        """Return how many processes the next command may use while `others` commands run."""
         return max(1, self.jobs - others)
 
     def start(self, command: Command) -> RunningProcess:
+        """Start a command in its own process."""
         return RunningProcess(command)
-
-
-class ThisProcess(_Local):
-    """Executor that works in the calling process."""
-
-    jobs = sharing = 1
-
-    def map(self, open_work: Callable[[], Callable[[T], R]], items: Sequence[T]) -> Iterator[R]:
-        """See `Executor`."""
-        work = open_work()
-        keep_from_collection()
-        yield from map(work, items)
-
-
-class LocalProcesses(_Local):
-    """Executor that works in other processes of this machine."""
-
-    def __init__(self, jobs: int):
-        self.jobs = self.sharing = jobs
-
-    def map(self, open_work: Callable[[], Callable[[T], R]], items: Sequence[T]) -> Iterator[R]:
-        """See `Executor`."""
-        context, open_work = _Spawning(), plugins.carried(open_work)
-        workers = min(self.jobs, len(items)) or 1
-        # otherwise the pool would start it with its first semaphore, and its warnings would be printed
-        _start_tracker()
-        with ProcessPoolExecutor(workers, context, _prepare, (self.jobs, open_work)) as pool:
-            try:
-                yield from _results(pool, items, ahead=4 * self.jobs)
-            except BrokenProcessPool as error:
-                if error.__cause__:
-                    # no process has ended: a result or an exception cannot be unpickled
-                    raise
-                raise RnngError(context.loss()) from None
-            except BaseException:
-                # the results of the running processes are no longer wanted
-                context.kill()
-                raise
-            finally:
-                pool.shutdown(cancel_futures=True)
 
 
 class StandingProcess:
@@ -134,10 +72,10 @@ class StandingProcess:
 
     def __init__(self, open_work: Callable[[], Callable], processes: int = 1, device: str = CPU):
         """Take work like that of `Executor.map`; `processes` of its kind share this machine's memory."""
-        self._context = _Spawning()
+        before = set(active_children())
         prepared = (processes, plugins.carried(open_work), device)
-        _start_tracker()
-        self._pool = ProcessPoolExecutor(1, self._context, _prepare, prepared)
+        self._pool = ProcessPoolExecutor(1, get_context("spawn"), _prepare, prepared)
+        self._before = before
 
     def submit(self, item: object) -> Future:
         """Return the future result; it raises BrokenProcessPool if the process ends before."""
@@ -146,62 +84,17 @@ class StandingProcess:
 
     def kill(self) -> None:
         """End the process at once."""
-        self._context.kill()
+        for process in set(active_children()) - self._before:
+            process.kill()
         self._pool.shutdown(wait=False, cancel_futures=True)
-
-
-class _Spawning(SpawnContext):
-    """A context that spawns and records processes; forked ones would draw the same random numbers in DyNet."""
-
-    def __init__(self):
-        super().__init__()
-        self._processes: list[BaseProcess] = []
-
-    def Process(self, *arguments, **options) -> BaseProcess:
-        """See `multiprocessing`."""
-        self._processes.append(super().Process(*arguments, **options))
-        return self._processes[-1]
-
-    def loss(self) -> str:
-        """Return the message that explains why one of the processes ended early."""
-        # the pool has ended the others by SIGTERM; one that has not ended yet has no exit code
-        for process in self._processes:
-            process.join(ENDING)
-        codes = {process.exitcode for process in self._processes} - {None, 0, -signal.SIGTERM}
-        if codes <= {-signal.SIGKILL}:
-            return "a working process was killed, often because memory ran out: continue with --resume and fewer --jobs"
-        code = max(codes - {-signal.SIGKILL})
-        named = f" ({signal.strsignal(-code)})" if code < 0 else ""
-        return (
-            f"a working process ended with code {code}{named}, as by a fault in a library that a plugin calls: "
-            "continue with --resume"
-        )
-
-    def kill(self) -> None:
-        """Kill the running processes."""
-        for process in self._processes:
-            # a process that could not be started has no pid
-            if process.pid is not None:
-                process.kill()
-
-
-def _results(pool: ProcessPoolExecutor, items: Sequence[T], ahead: int) -> Iterator:
-    """Yield results in order; items are submitted at most `ahead` before their turn."""
-    waiting: deque = deque()
-    for item in items:
-        with without_ctrl_c():
-            waiting.append(pool.submit(_do, item))
-        if len(waiting) > ahead:
-            yield waiting.popleft().result()
-    while waiting:
-        yield waiting.popleft().result()
 
 
 def _prepare(processes: int, open_work: Callable[[], Callable], device: str = CPU) -> None:
     """Prepare a working process. An exception here would end it without a message."""
     global _open_work
     end_with_parent()
-    prepare_process(processes, device)
+    if device == CPU:
+        limit_memory(processes)
     _open_work = open_work
 
 
@@ -214,23 +107,12 @@ def _do(item: object) -> object:
         return _work(item)
 
 
-def keep_from_collection() -> None:
-    """Make garbage collection rare in this process.
-
-    The search for cycles among a graph's many small objects would take 1/10 of the time.
-    """
-    gc.freeze()
-    gc.set_threshold(200_000, 50, 50)
-
-
 @contextmanager
 def without_ctrl_c(*others: int) -> Iterator[None]:
     """Block Ctrl-C, and the signals `others`, in processes that are started in a block.
 
     The main process handles a signal that comes meanwhile after the block.
     """
-    # start the tracker first, since starting it unblocks signals
-    _start_tracker()
     numbers, came = (signal.SIGINT, *others), []
     in_main = threading.current_thread() is threading.main_thread()
     before = {number: signal.getsignal(number) for number in numbers if in_main}
@@ -249,29 +131,6 @@ def without_ctrl_c(*others: int) -> Iterator[None]:
             handlers[came[0]](came[0], None)
 
 
-def _start_tracker() -> None:
-    """Start multiprocessing's tracker, which removes the semaphores of killed processes, without its messages.
-
-    The tracker would warn of those semaphores. A tracker that replaces a killed one would print a KeyError for each
-    semaphore that it does not know.
-    """
-    tracker = resource_tracker._resource_tracker
-    if tracker._fd is not None and tracker._check_alive():
-        # return early: redirecting standard error would lose the output of other threads
-        return
-    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
-    try:
-        # the tracker inherits standard error
-        os.dup2(nowhere, 2)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            resource_tracker.ensure_running()
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)
-
-
 def end_with_parent(number: int = signal.SIGKILL, parent: int | None = None) -> None:
     """Have Linux send this process a signal when its parent process, or the parent thread that started it, ends.
 
@@ -287,7 +146,7 @@ def end_with_parent(number: int = signal.SIGKILL, parent: int | None = None) -> 
         os._exit(1)
 
 
-class RunningProcess(Running):
+class RunningProcess:
     """A command in a process of this machine."""
 
     place = ""

@@ -13,7 +13,7 @@ from oracle.errors import ImpossibleError, InputError, RnngError
 from oracle.transitions import REDUCE
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.evaluation.attention import AttendedTree
-from rnng_dy.execution.batches import batches, split_on_memory_error
+from rnng_dy.parallel import batches, split_on_memory_error
 from rnng_dy.search.scoring import MAX_STATES
 
 Attended = tuple[str, np.ndarray]

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from rnng_dy.evaluation.records import END, unmeasured
-from rnng_dy.execution.work import Lines
+from rnng_dy.results import Lines
 from rnng_dy.search.surprisal import SearchOptions, measure_batch
 from rnng_dy.search.trees import NumberedSentence, in_places
 from rnng_dy.search.words import MeasuredSentence, WordRecord

@@ -10,12 +10,12 @@ import numpy as np
 
 from oracle.brackets import read_tree_lines
 from oracle.errors import ImpossibleError, InputError, placed
-from oracle.samples import is_samples_file, read_samples
-from oracle.streams import open_lines, read_lines
+from oracle.files import numbered_lines, open_text, peeked, reading
+from oracle.samples import begins_samples, read_samples
 from oracle.treebank import words as words_of
 from rnng_dy.engine import dy, one_graph
-from rnng_dy.execution.batches import batches
 from rnng_dy.open_vocabulary import read_words
+from rnng_dy.parallel import batches
 from rnng_dy.search.ensemble import Ensemble, log_mean
 from rnng_dy.search.model import Derived, Model
 
@@ -110,17 +110,18 @@ def trees_to_score(path: str, model, open_vocabulary: bool = False) -> Iterator[
     """
     actions_of = model.transitions.actions_of
     # opened once, because a pipe cannot be read again
-    with open_lines(path) as stream:
-        if is_samples := is_samples_file(stream):
+    with reading(path), open_text(path) as stream:
+        first, lines = peeked(stream)
+        if is_samples := begins_samples(first):
             if open_vocabulary:
                 raise InputError(
                     "samples have classes of unknown words in place of words: score them without --open, and "
                     "`rerank --oracle ORACLE --spelling MODEL` adds the spelling",
                     path,
                 )
-            trees = ((s.index, s) for s in read_samples(path, stream))
+            trees = ((s.index, s) for s in read_samples(path, lines))
         else:
-            trees = enumerate(read_tree_lines(read_lines(path, stream=stream), path))
+            trees = enumerate(read_tree_lines(numbered_lines(lines, path), path))
         for index, found in trees:
             with placed(path, found.line):
                 actions = tuple(actions_of(found.tree, False if is_samples else None))

@@ -14,7 +14,7 @@ from oracle.tokens import Token, split_tokens
 from oracle.transitions import REDUCE, SHIFT, TransitionSystem
 from oracle.treebank import NO_TAG
 from rnng_dy.evaluation.records import MEASURES, OF_NEXT_WORD
-from rnng_dy.execution.batches import batches, split_on_memory_error
+from rnng_dy.parallel import batches, split_on_memory_error
 from rnng_dy.search.beam import BeamSearch
 from rnng_dy.search.incremental import (
     Hypothesis,

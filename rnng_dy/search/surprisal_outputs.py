@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import count
-from pathlib import Path
 from typing import NamedTuple
 
 from oracle.brackets import format_tree
-from oracle.streams import naming, open_output
+from oracle.files import replacing
 from oracle.transitions import TransitionSystem
 from oracle.treebank import NO_TAG
 from rnng_dy.evaluation.records import tokens_so_far, with_spellings
@@ -44,10 +43,9 @@ class LineOutput(NamedTuple):
     """The lines before the sentences."""
 
 
-def measured_sentences(path: Path) -> Iterator[MeasuredSentence]:
-    """Yield the sentences of a file of `MeasuredSentence.to_json`, one at a time because a corpus may exceed memory."""
-    with path.open(encoding="utf-8") as lines:
-        yield from map(MeasuredSentence.from_json, lines)
+def measured_sentences(lines: Iterable[str]) -> Iterator[MeasuredSentence]:
+    """Yield the sentences of lines of `MeasuredSentence.to_json`, one at a time because a corpus may exceed memory."""
+    return map(MeasuredSentence.from_json, lines)
 
 
 class Written(NamedTuple):
@@ -99,16 +97,15 @@ def open_outputs(outputs: Sequence[LineOutput]) -> Iterator[Callable[[MeasuredSe
     with ExitStack() as stack:
         opened = []
         for output in outputs:
-            stream = stack.enter_context(open_output(output.path))
+            stream = stack.enter_context(replacing(output.path))
             stream.writelines(f"{text}\n" for text in output.first)
             opened.append((output, stream))
 
         def write(measured: MeasuredSentence) -> None:
             number = next(numbers)
             for output, stream in opened:
-                with naming(output.path):
-                    stream.writelines(f"{text}\n" for text in output.lines_of(number, measured))
-                    stream.flush()
+                stream.writelines(f"{text}\n" for text in output.lines_of(number, measured))
+                stream.flush()
 
         yield write
 

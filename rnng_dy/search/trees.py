@@ -70,16 +70,18 @@ def parser_trees(
 def rated_trees(
     find: Find,
     decode: bool,
+    weight: float,
     parser,
-    batch: Sequence[NumberedSentence],
-    generator: Model | None = None,
-    weight: float = 1.0,
+    *generator_and_batch,
 ) -> list[list[ScoredTree]]:
     """Return the trees that `find` draws, with the posteriors of their constituents.
 
-    With `decode` it is the tree with the highest expected F1 instead, which has no log probability. A generative model
-    changes the posteriors, as `posterior` explains; if it gives all trees p = 0, the parser alone decides.
+    With `decode` it is the tree with the highest expected F1 instead, which has no log probability. The last argument
+    is the batch. A generative model before it changes the posteriors, as `posterior` explains; if it gives all trees
+    p = 0, the parser alone decides.
     """
+    *generators, batch = generator_and_batch
+    generator = generators[0] if generators else None
 
     def of_sentence(
         sentence: SourceSentence, drawn: Sequence[tuple[Actions, float]]

@@ -7,7 +7,7 @@ from typing import Any
 
 from oracle.brackets import format_tree, parse_line
 from oracle.errors import RnngError
-from oracle.json_lines import finite
+from oracle.files import finite
 from oracle.lazy import nltk
 from oracle.tokens import Token, split_tokens
 from oracle.treebank import NO_TAG

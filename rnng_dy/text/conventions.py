@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 
-from oracle.streams import split_words
+from oracle.files import split_words
 
 SPELLINGS = {
     "“": "``",

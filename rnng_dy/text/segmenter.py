@@ -11,10 +11,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
+from oracle.archives import Member, read_regular
 from oracle.brackets import unspelled
 from oracle.errors import InputError
-from oracle.regular_files import Member, read_regular
-from oracle.streams import from_json, replacing
+from oracle.files import from_json, replacing
 from rnng_dy.text.characters import HAN, CleanText, clean
 from rnng_dy.text.conventions import Conventions
 from rnng_dy.text.learning import learn

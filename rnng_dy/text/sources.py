@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from oracle.errors import InputError, RnngError, placed
+from oracle.files import WHITE_SPACE, read_lines, reading, require_text
 from oracle.sentences import SourceSentence, read_sentence, read_sentences
-from oracle.streams import WHITE_SPACE, open_input, require_utf8
 from rnng_dy.text.segmenter import Segmenter, TextSentence
 from rnng_dy.text.tokens import running_text
 
@@ -47,10 +47,7 @@ class RawText(NamedTuple):
         If lines are sentences, a line without words becomes a sentence without tokens. Raises InputError for a text
         without words and for one that cannot be read.
         """
-        with open_input(path) as stream:
-            lines = list(stream)
-        for number, line in enumerate(lines, 1):
-            require_utf8(line, path, number)
+        lines = [line for _, line in read_lines(path)]
         first = next((line for line in lines if line.strip(WHITE_SPACE)), "")
         if _TREE_BEGINS.match(first):
             warn(f"{path}: {first.strip()!r:.60} looks like a tree: leave out --text")
@@ -66,7 +63,8 @@ class RawText(NamedTuple):
 
     def read_line(self, text: str, path: str, line: int, segmenter: Segmenter) -> SourceSentence:
         """Return the sentence of one line. Raises InputError for a line without words, and for one that is too long."""
-        require_utf8(text, path, line)
+        with reading(path, line):
+            require_text(text)
         found = self._replace(one_per_line=True)._segmented(text, path, line, segmenter)
         problem = self._too_long(found[0]) if found else "a line without words"
         if problem:

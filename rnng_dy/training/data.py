@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+from oracle.archives import open_regular
 from oracle.blocks import OracleSentence, read_oracle
 from oracle.brackets import format_tree
 from oracle.encoded import EncodedOracle
 from oracle.encoding import read_encoded
 from oracle.errors import InputError, RnngError
+from oracle.files import file_hash
 from oracle.lazy import nltk
-from oracle.regular_files import open_regular
-from oracle.streams import file_hash
 from oracle.training_data import (
     PARTS,
     Recipe,
@@ -29,10 +29,10 @@ from oracle.training_data import (
 )
 from oracle.transitions import DEFAULT
 from oracle.unknown import RULES
-from rnng_dy.execution.outputs import Progress, content_hash
 from rnng_dy.registry import Kind
+from rnng_dy.results import content_hash
 from rnng_dy.training.development import read_golds
-from rnng_dy.training.listener import Listener
+from rnng_dy.training.listener import Listener, Progress
 from rnng_dy.training.options import ContradictionError, TrainingOptions, Trees, is_path
 
 DATA = "data"

@@ -16,7 +16,7 @@ from oracle.treebank import tags as tags_of
 from oracle.treebank import words
 from rnng_dy.evaluation import evalb
 from rnng_dy.evaluation.perplexity import likelihood
-from rnng_dy.execution.batches import batches, split_on_memory_error
+from rnng_dy.parallel import batches, split_on_memory_error
 from rnng_dy.parser import DiscriminativeParser
 from rnng_dy.search import scoring
 from rnng_dy.search.greedy import parse_all

@@ -9,17 +9,17 @@ from pathlib import Path
 import numpy as np
 
 from clusters import brown, files
+from oracle.archives import read_regular
 from oracle.blocks import OracleSentence
 from oracle.encoded import EncodedOracle
 from oracle.encoding import encoded
 from oracle.errors import InputError, RnngError, placed
-from oracle.regular_files import read_regular
-from oracle.streams import open_output
+from oracle.files import replacing
 from oracle.unknown import infer_unknown_words
-from rnng_dy.execution.outputs import content_hash
 from rnng_dy.interop.vectors import covered_share, read_vectors
 from rnng_dy.known_models import located
 from rnng_dy.registry import Kind
+from rnng_dy.results import content_hash
 from rnng_dy.spelling import learnt_spelling
 from rnng_dy.training.data import Counted, TrainingData
 from rnng_dy.training.development import (
@@ -172,7 +172,7 @@ class WordsTraining:
     def _keep_clusters(self, folder: Path) -> None:
         """Write the model's clusters into its folder, or copy them from the folder of --init."""
         if self._options.init is None:
-            with open_output(folder / CLUSTERS) as stream:
+            with replacing(folder / CLUSTERS) as stream:
                 files.write_clusters(self._clusters, stream)
         elif (kept := located(self._options.init) / CLUSTERS).is_file():
             (folder / CLUSTERS).write_bytes(read_regular(kept))

@@ -6,7 +6,18 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from rnng_dy.execution.outputs import Progress
+
+class Progress:
+    """The interface of displays of progress, which shows nothing itself."""
+
+    def skip(self, n: int) -> None:
+        """Count n items as done by an earlier run."""
+
+    def advance(self, n: int = 1) -> None:
+        """Count n more items as done."""
+
+    def finish(self) -> None:
+        """Report that the work is done."""
 
 
 class Listener:

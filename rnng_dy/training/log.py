@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from oracle.archives import read_regular
 from oracle.errors import InputError
-from oracle.json_lines import one_line
-from oracle.regular_files import read_regular
-from oracle.streams import from_json, replacing
+from oracle.files import from_json, one_line, replacing
 
 LOG = "log.jsonl"
 EVALUATION, PROGRESS, LEFT_OUT, ENDED_EARLY = "evaluation", "progress", "left_out", "ended_early"

@@ -14,7 +14,6 @@ from pathlib import Path
 
 from oracle.errors import InputError, RnngError
 from rnng_dy import checkpoint
-from rnng_dy.execution.local import keep_from_collection
 from rnng_dy.folders import writing
 from rnng_dy.training import log
 from rnng_dy.training.all_reduce import ReplicaGroup, Update
@@ -122,7 +121,6 @@ class TrainingLoop:
         """
         with writing(self.folder):
             if self.settings.jobs == 1:
-                keep_from_collection()
                 yield from self._updates(self._updater.update)
                 return
             from rnng_dy.training.replicas import Replicas

@@ -25,7 +25,7 @@ from oracle.errors import PluginError, RnngError
 from rnng_dy import engine, plugins
 from rnng_dy.cpu_level import cpu_level
 from rnng_dy.execution.identity import differences, installed
-from rnng_dy.execution.memory import limit_memory
+from rnng_dy.memory import limit_memory
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.training.all_reduce import Gradients, PartialLoss, Update, add_in_order, total_loss
 from rnng_dy.training.examples import Examples

@@ -14,14 +14,14 @@ import numpy as np
 
 from oracle.blocks import begins_oracle
 from oracle.errors import RnngError
+from oracle.files import open_text
 from oracle.lazy import nltk
-from oracle.streams import open_input
 from oracle.transitions import SYSTEMS
 from oracle.unknown import RULES
 from rnng_dy import checkpoint
-from rnng_dy.execution.outputs import content_hash
 from rnng_dy.known_models import located
 from rnng_dy.registry import KINDS, Kind
+from rnng_dy.results import content_hash
 from rnng_dy.settings import mistake, option_name
 from rnng_dy.training.presets import NAMES, Settings
 
@@ -240,7 +240,7 @@ def is_oracle(given: object) -> bool:
     """Return whether a value is the name of a file that begins like an oracle."""
     if not is_path(given) or not os.path.isfile(given):
         return False
-    with open_input(given) as stream:
+    with open_text(given) as stream:
         return begins_oracle(next(filter(str.strip, stream), ""))
 
 

@@ -15,12 +15,11 @@ from pathlib import Path
 
 import numpy as np
 
+from oracle.archives import read_regular
 from oracle.blocks import OracleSentence
 from oracle.encoding import encoded
 from oracle.errors import RnngError
-from oracle.json_lines import finite
-from oracle.regular_files import read_regular
-from oracle.streams import file_hash
+from oracle.files import file_hash, finite
 from rnng_dy import engine, model_card
 from rnng_dy.checkpoint import PARAMETERS, PLUGINS
 from rnng_dy.cpu_level import cpu_level

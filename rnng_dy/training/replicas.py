@@ -26,7 +26,7 @@ import numpy as np
 from oracle.errors import PluginError, RnngError
 from rnng_dy import checkpoint, engine, registry
 from rnng_dy.execution.local import check_jobs, end_with_parent, without_ctrl_c
-from rnng_dy.execution.memory import limit_memory
+from rnng_dy.memory import limit_memory
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.plugins import blamed, load_sent, loaded
 from rnng_dy.training.all_reduce import (

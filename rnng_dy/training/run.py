@@ -12,9 +12,9 @@ from typing import Any
 from oracle.errors import InputError, RnngError, placed
 from oracle.training_data import PARTS, evenly_spaced
 from rnng_dy import checkpoint, engine, registry
-from rnng_dy.execution.local import check_jobs, prepare_process
-from rnng_dy.execution.stopping import Stopped, stopping
+from rnng_dy.execution.local import check_jobs
 from rnng_dy.folders import writing
+from rnng_dy.interrupts import Stopped, stopping
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.training.continuing import as_seen_by, extended, unseen
 from rnng_dy.training.data import TrainingData, training_data
@@ -240,8 +240,6 @@ class Training:
 
     def _examples(self, model: Any, data: TrainingData) -> Examples:
         """Return the training examples. Raises InputError if there are none, or for another transition system."""
-        world, jobs = self.options.world, self.settings.jobs
-        prepare_process(world.here if world else jobs, engine.device())
         with placed(data.source):
             require_transitions(model, data.train.symbols.systems)
         examples, self._impossible = examples_of(model, data.train)

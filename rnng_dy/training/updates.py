@@ -10,7 +10,7 @@ import numpy as np
 from oracle.errors import RnngError
 from rnng_dy.arrays import LARGEST, are_usable, number_of_updates
 from rnng_dy.engine import dy, one_graph
-from rnng_dy.execution.batches import split_on_memory_error
+from rnng_dy.parallel import split_on_memory_error
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.training.all_reduce import GradientAllReduce, PartialLoss, Rows, Update, union
 from rnng_dy.training.presets import Settings

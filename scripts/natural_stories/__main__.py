@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from oracle.streams import open_input, open_output
+from oracle.files import open_text, replacing
 from oracle.tables import read_columns
 
 _LEAF = re.compile(r" [^\s()]+/([0-9]+)\.([0-9]+)[^\s()]*\)")
@@ -42,10 +42,10 @@ def main(text: str, times: str, corpus: Path) -> None:
     sentences = defaultdict(list)
     for place in sorted(words):
         sentences[sentence_of[place]].append(words[place])
-    with open_output(text) as stream:
+    with replacing(text) as stream:
         stream.writelines(f"{' '.join(sentence)}\n" for sentence in sentences.values())
     names = ["word", "zone", "item", "meanItemRT"]
-    with open_output(times) as stream:
+    with replacing(times) as stream:
         stream.write("item\tposition\tword\ttime\tcount\n")
         for _, (word, zone, item, time) in read_columns(
             corpus / "processed_wordinfo.tsv.xz", names
@@ -58,7 +58,7 @@ def _sentences(corpus: Path) -> dict[Place, int]:
     """Return the number of the first tree that has a token of each word."""
     found: dict[Place, int] = {}
     number = 0
-    with open_input(corpus / "all-parses-aligned.txt.penn.xz") as lines:
+    with open_text(corpus / "all-parses-aligned.txt.penn.xz") as lines:
         for line in lines:
             number += line.startswith("(ROOT")
             for item, zone in _LEAF.findall(line):
@@ -69,7 +69,7 @@ def _sentences(corpus: Path) -> dict[Place, int]:
 def _counts(corpus: Path) -> dict[Place, str]:
     """Return the count of each word without its punctuation; its lines have a code, 1, the word, the count."""
     counts = {}
-    with open_input(corpus / "freqs-1.tsv.xz") as lines:
+    with open_text(corpus / "freqs-1.tsv.xz") as lines:
         for line in lines:
             code, _, _, count, *_ = line.split("\t")
             item, zone, part = code.split(".")

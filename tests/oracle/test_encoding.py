@@ -23,7 +23,7 @@ from oracle.blocks import make_oracle, read_oracle, write_oracle
 from oracle.brackets import read_trees
 from oracle.encoding import encode, read_encoded
 from oracle.errors import InputError, RnngError
-from oracle.streams import file_hash, open_output
+from oracle.files import file_hash, replacing
 from oracle.treebank import words
 from oracle.unknown import UnknownWords, known_words
 from tests.commands import PYTHON, run
@@ -59,7 +59,7 @@ def small_parts(monkeypatch):
 @pytest.fixture
 def path(sentences, tmp_path):
     path = tmp_path / "train.oracle"
-    with open_output(path) as stream:
+    with replacing(path) as stream:
         write_oracle(sentences, stream)
     return path
 
@@ -176,7 +176,7 @@ def test_numbers_are_as_small_as_they_can_be(path, sentences):
 def test_an_oracle_that_has_changed_is_encoded_anew(path):
     old, _, _ = read(path)
     before = list(old)
-    with open_output(path) as stream:
+    with replacing(path) as stream:
         write_oracle(sentences_of(not old.has_tags, 60, 90), stream)
     new, encoded_now, said = read(path)
     assert encoded_now == len(new) == 30
@@ -374,24 +374,6 @@ def test_a_header_names_files_of_its_folder_alone(path, sentences, name):
     _, encoded_now, said = read(path)
     assert encoded_now == len(sentences)
     assert len(said) == 1 and "none of its own" in said[0]
-
-
-@pytest.mark.parametrize("name", ["tokens.npy", "symbols.json", "header.json"])
-def test_a_pipe_among_the_arrays_is_not_waited_for(path, sentences, name):
-    read(path)
-    file = Path(f"{path}.arrays") / name
-    file.unlink()
-    os.mkfifo(file)
-    assert read(path)[1] == len(sentences)
-
-
-def test_a_device_in_the_place_of_an_array_is_named_where_its_bytes_are_not_looked_at(path):
-    read(path)
-    folder = Path(f"{path}.arrays")
-    (folder / "tokens.npy").unlink()
-    (folder / "tokens.npy").symlink_to("/dev/zero")
-    with pytest.raises(InputError, match="a pipe or a device"):
-        encoded.mapped(folder, file_hash(path))
 
 
 @pytest.mark.parametrize("name", ["[ab].oracle", "**.oracle", "?.oracle"])

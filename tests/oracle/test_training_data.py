@@ -11,7 +11,7 @@ from nltk import Tree
 
 from oracle.brackets import read_trees
 from oracle.errors import InputError
-from oracle.streams import file_hash
+from oracle.files import file_hash
 from oracle.training_data import Recipe, TreesFile, held_out, make_training_data
 from oracle.treebank import words
 from oracle.unknown import RULES

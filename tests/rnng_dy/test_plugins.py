@@ -8,10 +8,7 @@ import os
 import pickle
 import re
 import shutil
-import signal
 import warnings
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -20,11 +17,9 @@ import rnng_dy
 from oracle.errors import InputError, PluginError, RnngError
 from oracle.registries import Origin
 from rnng_dy import plugins
-from rnng_dy.execution.executor import Command
-from rnng_dy.execution.local import LocalProcesses, RunningProcess, ThisProcess
+from rnng_dy.execution.local import Command, RunningProcess
 from rnng_dy.models.composition import COMPOSITIONS
-from rnng_dy.reproduce.plan import Stage
-from rnng_dy.reproduce.runner import Runner
+from rnng_dy.parallel import Workers
 
 from ..commands import COMMAND, invoke, run
 from ..pages import CHECKOUT
@@ -434,47 +429,14 @@ def names_there(_):
     return [*COMPOSITIONS], [plugin.sha256 for plugin in plugins.loaded()]
 
 
-def open_names():
-    assert "sum" in COMPOSITIONS
-    return names_there
-
-
-def places():
-    yield partial(LocalProcesses, 2)
-    yield dask_workers
-
-
-def dask_workers():
-    pytest.importorskip("distributed")
-    from rnng_dy.execution.cluster import DaskWorkers
-
-    return DaskWorkers("local:1")
-
-
-@pytest.mark.parametrize("start", [*places()], ids=["jobs", "Dask"])
-def test_workers_are_sent_the_content(start):
+def test_workers_are_sent_the_content():
     """The file is gone when they begin."""
     rnng_dy.load_plugin(write(SUM))
     known = sha256("mine.py")
     os.unlink("mine.py")
-    executor = start()
-    try:
-        found = list(executor.map(open_names, [1, 2]))
-    finally:
-        getattr(executor, "close", lambda: None)()
+    with Workers(jobs=2) as workers:
+        found = [there for _, there in workers.map(names_there, [1, 2])]
     assert found == [([*COMPOSITIONS], [known])] * 2
-
-
-def open_fault():
-    return lambda _: os.kill(os.getpid(), signal.SIGSEGV)
-
-
-def test_a_fault_that_ends_a_worker_is_no_want_of_memory():
-    with pytest.raises(
-        RnngError, match=r"ended with code -11 \(Segmentation fault\), as by a fault"
-    ) as caught:
-        list(LocalProcesses(2).map(open_fault, [1, 2]))
-    assert "memory" not in str(caught.value)
 
 
 def test_a_command_of_its_own_is_sent_the_content(monkeypatch):
@@ -491,28 +453,6 @@ def test_a_command_of_its_own_is_sent_the_content(monkeypatch):
     wrong = [plugin._replace(sha256="0" * 64) for plugin in sent]
     assert RunningProcess(Command(arguments, folder, folder / "log", None, wrong)).wait() == 2
     assert "Error: mine.py: it was changed on its way to this process" in Path("log").read_text()
-
-
-def test_a_stage_of_reproduce_has_the_plugins_of_the_command():
-    stage = Stage(
-        "oracle",
-        "data",
-        ("oracle", "--train", trees(), "t.trees", "--transitions", "short-runs", "-o", "o"),
-        ("t.trees",),
-        ("o",),
-    )
-    other = replace(stage, command=("oracle", "--train", "t.trees", "t.trees", "-o", "o"))
-    without = Runner("", [stage], ThisProcess(), print).key(stage)
-    rnng_dy.load_plugin(write(CODE["short_runs.py"]))
-    runner = Runner("", [stage], ThisProcess(), print)
-    runner.run()
-    assert runner.is_done(stage)
-    key, of_other = runner.key(stage), runner.key(other)
-    assert key != without
-    with no_plugins():
-        rnng_dy.load_plugin(write(CODE["short_runs.py"] + "# a comment\n"))
-        assert runner.key(stage) not in (key, without)
-        assert runner.key(other) == of_other
 
 
 @pytest.mark.slow

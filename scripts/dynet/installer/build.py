@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from oracle.errors import RnngError
-from rnng_dy.execution.memory import GIGABYTE, available_memory
+from rnng_dy.memory import GIGABYTE, available_memory
 
 from . import environment
 from .cache import BUILD_FILES, RECIPE, locked, patches, sources

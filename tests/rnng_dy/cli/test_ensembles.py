@@ -9,9 +9,9 @@ import pytest
 import rnng_dy
 from oracle.blocks import write_oracle
 from oracle.brackets import parse_line
-from oracle.streams import open_output
-from rnng_dy.execution import sent
-from rnng_dy.execution.work import ModelFolder
+from oracle.files import replacing
+from rnng_dy import parallel
+from rnng_dy.cli.job import ModelFolder
 from tests.commands import invoke, refused
 
 from ..conftest import make_generator, make_parser, sentences_of
@@ -29,7 +29,7 @@ def folder(tmp_path_factory, trees):
             model.store.dense["action_bias"].set_value([2.0, 2.0] + [0.0] * rest)
             model.save(folder / f"{name}{seed}")
     some = sorted(trees, key=lambda tree: len(tree.text))[:4]
-    with open_output(folder / "s.oracle") as stream:
+    with replacing(folder / "s.oracle") as stream:
         write_oracle(sentences_of(some, False), stream)
     (folder / "s.trees").write_text("".join(tree.text + "\n" for tree in some), encoding="utf-8")
     return folder
@@ -126,12 +126,9 @@ def test_a_part_of_other_models_is_not_resumed():
     assert len({str(key) for key in keys}) == 3
 
 
-def test_an_ensemble_can_be_sent(tmp_path):
+def test_an_ensemble_can_be_sent():
     place = ModelFolder("generative", "g1", "cpu", ("g2",))
-    _, contents = sent.pack(place.open)
-    [files] = contents.values()
-    there = sent.Files(files)
-    moved = place.moved(there.folder(str(tmp_path))).open()
+    [moved] = parallel._open_sent((), [place], [parallel._contents(place)], 1)
     for one, other in zip(moved.models, place.open().models, strict=True):
         for name, values in one.store.arrays().items():
             assert (values == other.store.arrays()[name]).all()

@@ -86,14 +86,6 @@ def test_a_command_prints_the_same_with_the_archive(command, sentences):
         assert packed_.replace(words[at], words[at].removesuffix(".rnng.zip")) == folder
 
 
-@pytest.mark.slow
-def test_workers_of_dask_read_it():
-    pytest.importorskip("distributed")
-    parsed = invoke("parse", "--model", "parser", "in.txt").stdout
-    local = invoke("parse", "--model", "parser.rnng.zip", "in.txt", "--scheduler", "local:1")
-    assert local.stdout == parsed
-
-
 def test_a_part_made_with_the_folder_is_resumed_with_the_archive(monkeypatch):
     whole = invoke("parse", "--model", "parser", "in.txt").stdout
     with monkeypatch.context() as patch:

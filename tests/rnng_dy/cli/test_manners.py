@@ -31,6 +31,10 @@ TEXT = {
     "--data",
     "--column",
     "--prediction",
+    "--seeds",
+    "--systems",
+    "--tags",
+    "--scheduler",
 }
 """Options that take text which is no name of a file."""
 
@@ -62,7 +66,7 @@ def test_the_list_of_commands_needs_no_command():
 def test_help_and_completion_load_no_large_library():
     program = (
         "import sys; from rnng_dy.cli import COMMANDS, load_command; [*map(load_command, COMMANDS)];"
-        "print({'_dynet', 'dynet', 'jinja2', 'nltk', 'scipy', 'starlette'} & set(sys.modules))"
+        "print({'_dynet', 'dynet', 'jinja2', 'nltk', 'starlette'} & set(sys.modules))"
     )
     assert run(None, program, command=PYTHON).stdout == "set()\n"
 
@@ -114,7 +118,7 @@ def test_what_takes_files_says_so(names):
         ("reproduce nltk --stages data,data", "each once"),
         # all of them by name are right
         ("reproduce nltk --stages data,train,infer,search,baselines,report --seeds a", "1,2,3"),
-        ("reproduce nltk --compositions new", "corrected, buggy"),
+        ("reproduce nltk --systems new", "corrected, buggy"),
         ("reproduce nltk --systems corrected/stak", "full, stack, no-stack"),
         ("reproduce nltk --systems buggy,buggy/full", "each system once"),
         ("reproduce nltk --seeds a", "1,2,3"),

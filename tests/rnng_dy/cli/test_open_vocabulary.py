@@ -18,8 +18,8 @@ import rnng_dy
 from oracle.blocks import write_oracle
 from oracle.brackets import parse_line
 from oracle.errors import RnngError
+from oracle.files import replacing
 from oracle.samples import read_likelihoods
-from oracle.streams import open_output
 from oracle.unknown import CLASSES
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.search.surprisal import SearchOptions
@@ -69,7 +69,7 @@ def made(tmp_path_factory, trees, sentences, generative_sentences):
         ("some.oracle", SOME, False),
     ]:
         of_all = sentences_of(trees, generative)
-        with open_output(folder / name) as stream:
+        with replacing(folder / name) as stream:
             write_oracle([of_all[i] for i in some], stream)
     for model in ("generator", "lm"):
         spell(folder / model, trees)

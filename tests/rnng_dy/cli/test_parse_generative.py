@@ -56,13 +56,6 @@ def test_the_best_trees_have_their_joint_log_probabilities_best_first():
     assert scores == sorted(scores, reverse=True)
 
 
-def test_lines_are_answered_one_by_one():
-    result = invoke(
-        "-q", "parse", "--model", MODEL, "-", "--line-buffered", *SMALL, input="the dog ran .\n"
-    )
-    assert words(nltk.Tree.fromstring(result.stdout)) == ["the", "dog", "ran", "."]
-
-
 def test_what_does_not_fit_is_refused():
     assert "--word-beam 5" in parse("the dog\n", "--nbest", 5, code=2).stderr
     of_parser = ("parse", "--model", PARSER, "in.txt", "--nbest", 11, "--beam", 10)

@@ -71,10 +71,9 @@ clusters show some.paths
 rerank some.props some.likelihoods
 evalb some.trees some.trees
 show some.trees --sentences 1-2
-compare some.trees some.trees some.trees --name a --name b -n 1
+evalb some.trees some.trees ./some.trees
 generate --model {MODELS}/generator -n 2
 about {MODELS}/parser
-completion bash
 models
 doctor
 """.strip().splitlines()
@@ -83,19 +82,14 @@ CHANGING = re.compile(r"^seconds=.*\n|^memory .*\n|As of [^.]*", re.MULTILINE)
 """What is another time another."""
 
 
-class OneStage:
-    """Stands for the runner of a reproduction, whose stages take long."""
-
-    def __init__(self, folder, planned, executor, report, device):
-        self._report = report
-
-    def run(self):
-        self._report("a stage: done in 1.0 s")
+def one_stage(folder, planned, executor, jobs, device, report, groups):
+    """Stands for the stages of a reproduction, which take long."""
+    report("a stage: done in 1.0 s")
 
 
 @pytest.mark.parametrize("command", [*SAYS_MORE, *SAYS_NO_MORE])
 def test_nothing_but_the_result_is_printed(data, command, monkeypatch):
-    monkeypatch.setattr("rnng_dy.cli.reproduce.Runner", OneStage)
+    monkeypatch.setattr("rnng_dy.cli.reproduce.run", one_stage)
     words = command.split()
     loud = invoke(*words)
     for flagged in (["--quiet", *words], [*words, "-q"]):

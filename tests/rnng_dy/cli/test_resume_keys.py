@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from oracle.blocks import write_oracle
-from oracle.streams import open_output
+from oracle.files import replacing
 from rnng_dy import checkpoint
 from rnng_dy.cli import job
 from tests.commands import invoke
@@ -27,7 +27,7 @@ def folder(tmp_path_factory, sentences, generative_sentences, tagger):
     generator = make_generator(generative_sentences)
     generator.about = {"model": {"kind": "generative"}}
     generator.save(folder / "generator")
-    with open_output(folder / "g.oracle") as stream:
+    with replacing(folder / "g.oracle") as stream:
         write_oracle(generative_sentences[:2], stream)
     (folder / "s.txt").write_text("the time\n")
     words = " ".join(generative_sentences[0].unkified)
@@ -51,11 +51,11 @@ def key_of(folder, monkeypatch):
     """Gives the key of a command's part."""
     found = []
 
-    def write_batches(*arguments):
-        found.append(arguments[3])
+    def results(*arguments):
+        found.append(arguments[1])
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(job, "write_batches", write_batches)
+    monkeypatch.setattr(job, "results", results)
     monkeypatch.chdir(folder)
 
     def key_of(command):

@@ -10,7 +10,7 @@ import pytest
 
 from oracle.blocks import write_oracle
 from oracle.brackets import format_tree, read_trees
-from oracle.streams import open_output
+from oracle.files import replacing
 from oracle.tagger_files import FILES, load_tagger
 from oracle.tagging import tags_by
 from tests.commands import invoke
@@ -43,7 +43,7 @@ def folder(tmp_path_factory, trees, sentences, tagger, generative_sentences):
         parser.save(folder / name)
     make_generator(generative_sentences).save(folder / "generator")
     (folder / "30.trees").write_text("".join(f"{format_tree(t.tree)}\n" for t in trees[:30]))
-    with open_output(folder / "30.oracle") as stream:
+    with replacing(folder / "30.oracle") as stream:
         write_oracle(sentences_of(trees[:30], generative=False), stream)
     return folder
 
@@ -132,20 +132,6 @@ def test_empty_lines_and_processes_change_nothing_about_tags():
 )
 def test_tags_that_cannot_be_had(command, text, says):
     assert says in run(command, text, code=2).stderr
-
-
-def test_lines_are_answered_whether_they_have_tags_or_not(tagger):
-    alone = [run("-q parse --model own -", line).stdout for line in (WORDS, "the_NN cat_NN", "dog")]
-    result = run(
-        "parse --model own --line-buffered -", f"{WORDS}\nthe_NN cat_NN\nsnake_case\ndog\n"
-    )
-    assert result.stdout == f"{alone[0]}{alone[1]}\n{alone[2]}"
-    assert "-:3: every token has an underscore" in result.stderr
-    assert "tags: by the model's own tagger in 2 of 3 sentences\n" in result.stderr
-    own = run("-q parse --model own --line-buffered --tags own -", "the_NN cat_NN\n").stdout
-    assert own == run("-q parse --model own -", "the cat").stdout
-    words = run("-q parse --model own --line-buffered --untagged -", "the_NN\n").stdout
-    assert " the_NN)" in words
 
 
 # taggers that are made

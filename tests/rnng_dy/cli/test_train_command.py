@@ -14,7 +14,7 @@ import oracle
 from clusters.files import read_clusters
 from oracle.blocks import read_oracle, write_oracle
 from oracle.brackets import read_trees
-from oracle.streams import open_output
+from oracle.files import replacing
 from oracle.transitions import SYSTEMS, TopDown
 from rnng_dy import DiscriminativeParser, GenerativeModel, checkpoint, engine, registry
 from rnng_dy.settings import option_name
@@ -46,7 +46,7 @@ def data(tmp_path, monkeypatch):
     lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)[:30]
     Path("good.trees").write_text("".join(lines), encoding="utf-8")
     for name, generative in (("good.oracle", False), ("good.gen.oracle", True)):
-        with open_output(name) as stream:
+        with replacing(name) as stream:
             write_oracle(sentences_of(list(read_trees("good.trees")), generative), stream)
     return tmp_path
 
@@ -553,7 +553,7 @@ def test_training_by_a_taggers_tags_does_not_say_that_it_parses_with_gold_tags(d
     text = Path("good.oracle").read_text(encoding="utf-8")
     sentences = read_oracle("good.oracle")
     other = [replace(sentence, tags=("NN",) * len(sentence.tokens)) for sentence in sentences]
-    with open_output("good.oracle") as stream:
+    with replacing("good.oracle") as stream:
         write_oracle(other, stream)
     assert Path("good.oracle").read_text(encoding="utf-8") != text
     result = invoke(*PARSER, *SMALL, "--pos", "--no-tagger")

@@ -198,15 +198,6 @@ def test_dev_trees_beside_oracles_are_for_a_parser():
     assert "--dev-trees goes with --trees" in result.stderr
 
 
-def test_a_pipe_among_the_kept_data_is_refused():
-    data = "--trees", "t.trees", "--dev-trees", "d.trees"
-    train("lstm-lm", *data)
-    Path("m/data/train.oracle").unlink()
-    os.mkfifo("m/data/train.oracle")
-    result = train("lstm-lm", *data, "--resume", "--epochs", "2", code=2)
-    assert "m/data/train.oracle: a pipe or a device" in result.stderr
-
-
 def test_a_folder_in_the_way_is_told_before_anything_is_made(monkeypatch):
     Path("m").mkdir()
     monkeypatch.delattr("rnng_dy.training.data.make_training_data")

@@ -10,9 +10,8 @@ import nltk
 import pytest
 
 from oracle.brackets import format_tree
-from oracle.treebank import with_words, words
+from oracle.treebank import with_words
 from rnng_dy import registry
-from rnng_dy.execution.work import forget_model
 from rnng_dy.search.posterior import posterior
 from tests.commands import IN_SHELL, invoke, run
 from tests.conftest import DATA
@@ -119,7 +118,6 @@ def test_both_models_decide_with_a_generator():
 
 
 def test_each_of_two_models_is_loaded_once(monkeypatch):
-    forget_model()
     loaded, load = [], registry.load
     monkeypatch.setattr(registry, "load", lambda *given: loaded.append(given[0]) or load(*given))
     parse("--samples", 2, "--generator", GENERATOR)
@@ -278,22 +276,6 @@ def test_a_sentence_that_does_not_fit_into_memory_keeps_its_place(monkeypatch):
 )
 def test_what_cannot_be_is_refused(options, message):
     assert message in " ".join(parse(*options, code=2).stderr.split())
-
-
-@pytest.mark.parametrize("options", [("--format", "pretty"), ("--format", "svg"), ("--nbest", "2")])
-def test_answers_line_by_line_are_lines(options):
-    arguments = ["-q", "parse", "--model", PARSER, "-", "--line-buffered", *options]
-    refused = invoke(*arguments, code=2, input="the_DT\n")
-    assert "--line-buffered answers with one line" in " ".join(refused.stderr.split())
-
-
-def test_a_line_is_answered_with_a_json_object_of_the_best_trees():
-    arguments = ["-q", "parse", "--model", str(PARSER), "-", "--line-buffered"]
-    options = ["--format", "json", "--nbest", "3"]
-    found = invoke(*arguments, *options, input="the_DT dog_NN\na_DT\n").stdout
-    rows = [json.loads(line) for line in found.splitlines()]
-    assert [(row["sentence"], len(row["trees"]) > 0) for row in rows] == [(1, True), (2, True)]
-    assert words(nltk.Tree.fromstring(rows[0]["trees"][0]["tree"])) == ["the", "dog"]
 
 
 def test_a_reader_that_goes_away_is_no_error():

@@ -5,17 +5,22 @@ from __future__ import annotations
 import math
 import random
 import re
+from types import SimpleNamespace
 
 import pytest
 
 from rnng_dy.drawing import pages
 from rnng_dy.drawing.charts import COLOURS, HEIGHT, INTERVALS, histogram, line_chart, thinned
-from rnng_dy.reproduce.report import Section
 
 
 def svg(chart):
     """The chart and its legend as they stand on a page."""
-    values = {"title": "", "sections": [Section("", chart=chart)]}
+    values = {
+        "title": "",
+        "sections": [
+            SimpleNamespace(title="", chart=chart, table=None, note="", sentences=[], texts={})
+        ],
+    }
     return re.search("<figure.*</figure>", "".join(pages.parts("report.html", **values)), re.S)[0]
 
 

@@ -19,8 +19,6 @@ from rnng_dy.drawing import pages
 from rnng_dy.drawing.sections import section
 from rnng_dy.drawing.surprisal_page import surprisal_page
 from rnng_dy.drawing.tree_page import tree_page
-from rnng_dy.reproduce.report import Section
-from rnng_dy.reproduce.tables import Table
 from rnng_dy.search.words import WordRecord
 from tests.commands import PYTHON, invoke, run
 from tests.conftest import DATA, browse
@@ -86,23 +84,13 @@ def drawn_trees(text):
     return tree_page([section(1, [tree]), section(2, [])], text, text)
 
 
-def report(text):
-    sections = [
-        Section(text, table=Table(text, (text,), [(text,)], text)),
-        Section(text, note=text, texts={text: [text, text]}),
-        Section(text, names=[text], sentences=[{"sentence": 1, text: ""}]),
-    ]
-    values = {"title": text, "sections": sections, "svg_of": lambda sentence, name: "<svg></svg>"}
-    return pages.parts("report.html", **values)
-
-
 def clusters(text):
     entries = [ClusteredWord("0", text, 2), ClusteredWord("1", "b", 1)]
     return pages.parts("clusters.html", title=text, clusters=by_cluster(entries))
 
 
 @pytest.mark.parametrize("text", ATTACKS)
-@pytest.mark.parametrize("page", [surprisals, drawn_trees, report, clusters])
+@pytest.mark.parametrize("page", [surprisals, drawn_trees, clusters])
 def test_any_text_is_text(page, text):
     """Nothing of it is an element, an attribute or a script, and the page is UTF-8 that HTML can hold."""
     made, plain = ("".join(page(x)) for x in (text, "plain"))
@@ -124,7 +112,7 @@ def test_any_text_is_text(page, text):
 
 
 def test_bytes_that_are_not_utf8_are_shown_as_escapes():
-    shown = "".join(Parsed("".join(report("caf\udce9"))).texts)
+    shown = "".join(Parsed("".join(clusters("caf\udce9"))).texts)
     assert "caf\\udce9" in shown
 
 
@@ -200,7 +188,6 @@ COMMANDS = [
     "parse --model parser some.oracle --format html -o page.html",
     "attention --model generator some.trees -o out --html page.html",
     "clusters show some.paths --html page.html",
-    "reproduce trees --train some.trees --dev some.trees --test some.trees -o out",
 ]
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from oracle.brackets import unspelled
 from oracle.errors import InputError
-from oracle.streams import split_words
+from oracle.files import split_words
 from rnng_dy.text.conventions import Conventions
 from rnng_dy.text.segmenter import Segmenter
 

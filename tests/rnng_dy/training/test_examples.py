@@ -13,7 +13,7 @@ from oracle.blocks import make_oracle, write_oracle
 from oracle.brackets import LocatedTree, parse_line
 from oracle.encoding import encode, read_encoded
 from oracle.errors import ImpossibleError
-from oracle.streams import open_output
+from oracle.files import replacing
 from oracle.unknown import UnknownWords
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.training.examples import examples_of, sizes_of
@@ -109,7 +109,7 @@ def trained(model, examples, folder, **changes):
 def test_training_from_arrays_is_the_same_to_the_last_bit(trees, tmp_path, monkeypatch, jobs):
     monkeypatch.setattr(encoding, "KEPT_FROM", 0)
     sentences = sentences_of(trees[:16], generative=False)
-    with open_output(tmp_path / "train.oracle") as stream:
+    with replacing(tmp_path / "train.oracle") as stream:
         write_oracle(sentences, stream)
     oracle = read_encoded(tmp_path / "train.oracle")
     mapped, _ = examples_of(make_parser(oracle), oracle)

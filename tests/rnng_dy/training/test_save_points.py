@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from oracle.blocks import write_oracle
-from oracle.streams import open_output
+from oracle.files import replacing
 from rnng_dy import checkpoint, registry
 from rnng_dy.engine import dy
 from rnng_dy.parameters import ParameterStore
@@ -71,7 +71,7 @@ def test_a_run_that_goes_on_from_a_save_point_ends_with_the_same_bits(trees, tmp
     kind, settings = name.partition(",")[0], {**SETTINGS, **KINDS[name]}
     sentences, generative = (sentences_of(trees[:14], g) for g in (False, True))
     used = sentences if kind == "discriminative" else generative
-    with open_output(tmp_path / "data.oracle") as stream:
+    with replacing(tmp_path / "data.oracle") as stream:
         write_oracle(used, stream)
     new_model(kind, sentences, generative).save(tmp_path / "whole")
     run = run_of(tmp_path / "whole", used, settings)
