@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import groupby
+from collections.abc import Iterable
 from typing import NamedTuple, TextIO
 
 from oracle.errors import InputError
@@ -52,26 +51,6 @@ def _is_entry(fields: list[str]) -> bool:
         return False
     bits, word, count = fields
     return bool(word) and not set(bits) - {"0", "1"} and is_whole_number(count)
-
-
-def by_cluster(entries: Iterable[ClusteredWord]) -> list[tuple[str, list[ClusteredWord]]]:
-    """Return clusters by path, with the words of each by falling count.
-
-    >>> by_cluster([ClusteredWord("1", "a", 1), ClusteredWord("0", "b", 1), ClusteredWord("1", "c", 2)])[1]
-    ('1', [ClusteredWord(path='1', word='c', count=2), ClusteredWord(path='1', word='a', count=1)])
-    """
-    ordered = sorted(entries, key=lambda entry: (entry.path, -entry.count))
-    return [(path, list(words)) for path, words in groupby(ordered, key=lambda entry: entry.path)]
-
-
-def listing(entries: Iterable[ClusteredWord], words: int) -> Iterator[str]:
-    """Yield a line per cluster: its path, its numbers of types and tokens, its most frequent words."""
-    clusters = by_cluster(entries)
-    width = max(len(path) for path, _ in clusters)
-    for path, members in clusters:
-        tokens = sum(entry.count for entry in members)
-        top = " ".join(entry.word for entry in members[:words])
-        yield f"{path:{width}} {len(members):7} types {tokens:9} tokens  {top}\n"
 
 
 def write_clusters(entries: Iterable[ClusteredWord], stream: TextIO) -> None:

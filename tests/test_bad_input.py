@@ -119,7 +119,6 @@ CASES = [
     ("an empty samples file", "", RERANK.format("bad", "bad"), "bad"),
     # clusters and checkpoints of the original
     ("a corpus without words", "\n", "clusters bad -o out", "the corpus is empty"),
-    ("clusters to show that are none", TREE, "clusters show bad", "bad:1"),
     ("a checkpoint that is no archive", TREE,
      "import-clab discriminative bad --train-oracle good.oracle --model new", "Boost"),
     # evaluation
@@ -170,7 +169,7 @@ CASES = [
     ("trees without tags to tag", "(S the cat)\n", "tag bad --train good.trees -o out", "bad:1"),
     ("outputs of a tagger that is only kept", None, "tag --train good.trees --into parser --json out", "--into"),
     ("no tagger", TREE, "tag bad -o out", "one of"),
-    ("a token that everybody has", None, ["serve", "--model", "parser", "--token", ""], "--token is empty"),
+    ("a server without words", None, "serve --model parser --max-words 0", "x>=1"),
     ("a model to serve that is missing", None, "serve --model nowhere", "nowhere"),
     # reading times
     ("a table of times without a column", "item\tposition\tword\n", READING, "bad:1: no column 'time'"),

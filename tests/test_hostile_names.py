@@ -34,7 +34,6 @@ READING = [
     "evalb some.trees {}",
     "tag {} --jackknife 2",
     "clusters {}",
-    "clusters show {}",
     "parse --model parser {}",
     "sample --model parser {}",
     "score --model generator {}",

@@ -1,4 +1,4 @@
-"""`rnng-dy clusters`: make Brown clusters of a corpus, and show them."""
+"""`rnng-dy clusters`: make Brown clusters of a corpus."""
 
 from __future__ import annotations
 
@@ -12,35 +12,22 @@ from contextlib import contextmanager
 import click
 
 from clusters.corpus import FORMATS
-from clusters.files import by_cluster, listing, read_clusters, write_clusters
+from clusters.files import write_clusters
 from clusters.run import Keep, Options, Run
 from clusters.state import SavedState
 from oracle.files import is_replaced, replacing
 from oracle.unknown import RULES
 from rnng_dy.cli.options import AT_LEAST_1
-from rnng_dy.cli.paths import FILE, PAGE, PathName, check_files, write_output
+from rnng_dy.cli.paths import FILE, check_files, write_output
 from rnng_dy.cli.progress import ByteProgress, Progress
-from rnng_dy.cli.quiet import quiet_option, say, warn
-from rnng_dy.drawing import pages
+from rnng_dy.cli.quiet import say, warn
 from rnng_dy.interrupts import stopping
 
 SAVE_EVERY = 45.0
 
 
-class _MakeOrShow(click.Command):
-    """The command `clusters CORPUS`, which runs the command `show` for `clusters show`."""
-
-    def make_context(self, info_name, args, parent=None, **extra):
-        if args[:1] == ["show"]:
-            return show.make_context(f"{info_name} show", args[1:], parent, **extra)
-        return super().make_context(info_name, args, parent, **extra)
-
-
-@click.command(
-    cls=_MakeOrShow,
-    epilog="`rnng-dy clusters show CLUSTERS` shows clusters. Write ./show for a corpus that is called show.",
-)
-@click.argument("corpus", type=PathName("file", "file", ["show"]))
+@click.command()
+@click.argument("corpus", type=FILE)
 @click.option(
     "-c",
     "--classes",
@@ -150,25 +137,3 @@ def _say(report: Mapping[str, object]) -> None:
             f"{len(unseen)} classes of unknown words do not occur; each is in the cluster of the "
             f"class with the nearest name, counted 0: {', '.join(unseen[:3])}, ..."
         )
-
-
-# the command is in no group that would add --quiet
-@click.command(params=[quiet_option])
-@click.argument("clusters_file", type=FILE, metavar="CLUSTERS")
-@click.option(
-    "-n", "--words", type=AT_LEAST_1, default=10, help="Number of words to print per cluster."
-)
-@click.option(
-    "--html", type=PAGE, help="Write a page with the merge tree instead; - is standard output."
-)
-def show(clusters_file: str, words: int, html: str | None) -> None:
-    """Print each cluster of a clusters file: its path, its size and its most frequent words.
-
-    Example: rnng-dy clusters show clusters.paths --html clusters.html
-    """
-    entries = read_clusters(clusters_file)
-    if html:
-        title = f"Clusters of {os.path.basename(clusters_file)}"
-        write_output(html, pages.parts("clusters.html", title=title, clusters=by_cluster(entries)))
-    else:
-        write_output("-", listing(entries, words))

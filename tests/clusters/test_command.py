@@ -258,12 +258,7 @@ def test_without_resume_an_old_state_is_forgotten(corpus, tmp_path, monkeypatch)
         (["corpus.txt", "--resume"], "--resume needs a CORPUS file and an output file"),
         (["-", "-o", "out", "--resume"], "--resume needs a CORPUS file and an output file"),
         (["corpus.txt", "-o", "no/folder/out"], "no/folder/out: there is no folder"),
-        (["show", "missing"], "missing: No such file"),
-        (["show", "empty"], "empty: an empty clusters file"),
-        (["show", "corpus.txt"], "corpus.txt:1: not `bits<TAB>word<TAB>count`"),
-        (["show", "corpus.txt", "-n", "0"], "0 is not in the range"),
         ([], "Missing argument 'CORPUS'"),
-        (["show"], "Missing argument 'CLUSTERS'"),
     ],
 )
 def test_bad_input_is_one_message_and_exit_2(corpus, monkeypatch, arguments, message):
@@ -273,27 +268,6 @@ def test_bad_input_is_one_message_and_exit_2(corpus, monkeypatch, arguments, mes
     assert result.exit_code == 2
     assert message in result.stderr
     assert sorted(path.name for path in corpus.parent.iterdir()) == ["corpus.txt", "empty"]
-
-
-PATHS = "01\tdog\t2\n00\tthe\t9\n01\tcat\t5\n01\tcow\t1\n"
-
-
-def test_show_prints_each_cluster_with_its_most_frequent_words(tmp_path):
-    path = tmp_path / "x.paths"
-    path.write_text(PATHS)
-    rows = [line.split() for line in run("show", path, "--words", 2).stdout.splitlines()]
-    assert rows == [
-        ["00", "1", "types", "9", "tokens", "the"],
-        ["01", "3", "types", "8", "tokens", "cat", "dog"],
-    ]
-
-
-def test_show_writes_a_page(tmp_path):
-    path, page = tmp_path / "x.paths", tmp_path / "x.html"
-    path.write_text(PATHS)
-    result = run("show", path, "--html", page)
-    assert (result.exit_code, result.stdout) == (0, "")
-    assert "<title>Clusters of x.paths</title>" in page.read_text()
 
 
 def test_a_report_does_not_replace_the_corpus(tmp_path):
@@ -315,11 +289,6 @@ def test_clusters_may_go_to_a_pipe(corpus, tmp_path):
     done = commands.run(tmp_path, "clusters", corpus, "-c", 4, "-o", "/dev/fd/1")
     assert done.stdout == run(corpus, "-c", 4).stdout
     assert [path.name for path in tmp_path.iterdir()] == [corpus.name]
-
-
-def test_help_of_both_spellings():
-    assert "Usage: main clusters [OPTIONS] CORPUS" in run("--help").stdout
-    assert "Usage: main clusters show [OPTIONS] CLUSTERS" in run("show", "--help").stdout
 
 
 def test_clusters_need_no_dynet(corpus):

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import io
-import json
 import re
 
 import pytest
 
 from clusters.corpus import open_corpus
-from clusters.files import ClusteredWord, by_cluster, read_clusters, write_clusters
+from clusters.files import ClusteredWord, read_clusters, write_clusters
 from oracle.errors import InputError
-from rnng_dy.drawing import pages
 
 TREES = """(S (NP (DT The) (NN cat)) (VP (VBZ sleeps)))
 (S (NP (DT The)
@@ -106,22 +104,3 @@ def test_clusters_are_read_as_they_were_written(tmp_path):
 def test_bad_lines_of_a_clusters_file_are_named(tmp_path, text, message):
     with pytest.raises(InputError, match=re.escape(message)):
         read_clusters(file(tmp_path, text))
-
-
-def test_the_page_holds_all_words_and_loads_nothing():
-    entries = [
-        ClusteredWord("0", "</script><script>alert(1)", 2),
-        ClusteredWord("1", "caf\udce9", 3),
-        ClusteredWord("0", "日本", 5),
-    ]
-    values = {"title": "<clusters> é", "clusters": by_cluster(entries)}
-    page = "".join(pages.parts("clusters.html", **values))
-    page.encode("utf-8")
-    assert "<title>&lt;clusters&gt; é</title>" in page
-    assert page.count("<script") == page.count("</script") == 2
-    assert not re.search(r"https?:(?!//www.w3.org/2000/svg)|\bsrc=|\bhref=|@import|url\(", page)
-    data = re.search(r'id="data">(.*?)</script', page, re.DOTALL)
-    assert json.loads(data[1]) == [
-        ["0", [["日本", 5], ["</script><script>alert(1)", 2]]],
-        ["1", [["caf\udce9", 3]]],
-    ]

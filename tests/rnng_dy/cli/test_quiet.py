@@ -67,7 +67,6 @@ reproduce trees --train some.trees --dev some.trees --test some.trees -o out --t
 """.strip().splitlines()
 SAYS_NO_MORE = f"""
 tag --train some.trees some.trees -o tagged.trees
-clusters show some.paths
 rerank some.props some.likelihoods
 evalb some.trees some.trees
 show some.trees --sentences 1-2
