@@ -17,6 +17,8 @@ ANALYSES = 10
 """The most partial trees of a word on a page."""
 ANALYSES_IN_ALL = 5_000
 """The most partial trees on a page."""
+SHORT = 12
+"""Sentences of at most this many words stand in two columns where there is room."""
 HEIGHT, TOP = 130, 20
 """Pixels of the highest bar, and above it."""
 
@@ -91,6 +93,7 @@ def values(
         plot_height=TOP + HEIGHT,
         has_shares=any(map(_has_shares, records)),
         has_film=kept > 0 and any(record.beam for record in records),
+        is_short=len(sentences) > 1 and max(map(len, sentences)) <= SHORT,
         description="",
     )
 
@@ -98,7 +101,7 @@ def values(
 def _word(place: str, record: WordRecord, top: float, film: tuple) -> Word:
     token = END if record.token is None else record.token
     unk = "" if record.unk is None or record.unk == record.token else record.unk
-    width = max(44, round(8.5 * cells(visible(token)) + 14), round(6.5 * cells(visible(unk)) + 14))
+    width = max(38, round(8.2 * cells(visible(token)) + 11), round(6.5 * cells(visible(unk)) + 11))
     if not math.isfinite(record.surprisal):
         bars = [Bar("cut", TOP, HEIGHT)]
     else:

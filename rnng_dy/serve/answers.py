@@ -20,7 +20,7 @@ from rnng_dy.search.nbest import nbest_batch
 from rnng_dy.search.sampling import sample_batch
 from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions, measure, measures_of
 from rnng_dy.search.words import MeasuredSentence
-from rnng_dy.serve import Limits
+from rnng_dy.serve.limits import Limits
 from rnng_dy.serve.requests import (
     Bracket,
     LogProbs,

@@ -18,8 +18,8 @@ from rnng_dy.drawing.surprisal_page import percent, values
 from rnng_dy.drawing.tree_page import svg
 from rnng_dy.drawing.trees import Picture
 from rnng_dy.evaluation.marking import mark
-from rnng_dy.serve import Limits
 from rnng_dy.serve.answers import measured, parse
+from rnng_dy.serve.limits import Limits
 from rnng_dy.serve.requests import Asked, ParsedSentence, names_of, reason_of
 from rnng_dy.serve.worker import Worker
 

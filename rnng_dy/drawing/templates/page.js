@@ -56,6 +56,7 @@ function film(frames) {
     each.querySelector(".close").before(button);
   }
   addEventListener("hashchange", show);
+  addEventListener("load", show);
   addEventListener("keydown", (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey || event.target.matches?.("input, textarea, select")) return;
     const rel = { ArrowLeft: "prev", ArrowRight: "next" }[event.key];
@@ -63,7 +64,6 @@ function film(frames) {
     if (event.key === "Escape") location.hash = "none";
   });
   if (!location.hash) location.replace("#1.1");
-  show();
 }
 
 /* Trees while one types: the page with the new address is fetched, and its answer replaces the one here. */

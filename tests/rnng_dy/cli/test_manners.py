@@ -11,7 +11,6 @@ import click
 import pytest
 
 from rnng_dy.cli import COMMANDS, main
-from rnng_dy.cli.clusters import show
 from tests.commands import PYTHON, invoke, run
 from tests.conftest import DATA, TINY
 
@@ -21,8 +20,6 @@ MODELS = DATA / "models-0.1.0"
 SENTENCE = re.compile(r"(?=[A-Z`-]).*\.(\s+\[default: .+\])?", re.DOTALL)
 TEXT = {
     "--host",
-    "--root-path",
-    "--token",
     "--encoding",
     "--sections",
     "--name",
@@ -40,8 +37,6 @@ TEXT = {
 
 
 def command_of(names):
-    if names == ("clusters", "show"):
-        return show
     command = main
     for name in names:
         command = command.get_command(click.Context(command), name)
@@ -52,7 +47,7 @@ def help_of(command):
     return inspect.cleandoc(command.help)
 
 
-EVERY = [names for names in [*all_commands(main), ("clusters", "show")] if names]
+EVERY = [names for names in all_commands(main) if names]
 LEAVES = [names for names in EVERY if not isinstance(command_of(names), click.Group)]
 
 
