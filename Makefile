@@ -41,7 +41,7 @@ parts: $(VENV)/.package
 	@:
 
 $(VENV)/.package: setup.py pyproject.toml rnng_dy/__init__.py $(RECIPE) $(if $(BUILDS),,again)
-	$(PYTHON) scripts/install_dynet --python $(VENV)/bin/python --editable $(DYNET_FLAGS)
+	$(VENV)/bin/python scripts/install_dynet --editable $(DYNET_FLAGS)
 	@touch $@
 
 # without models of any size: seconds where `make test` takes minutes

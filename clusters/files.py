@@ -1,13 +1,14 @@
-"""The `paths` format of wcluster: bit string, word, count, separated by tabs, one word per line."""
+"""The `paths` format of wcluster: bit string, word, count, separated by tabs, one word on each line."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import NamedTuple, TextIO
 
-from oracle.errors import InputError
-from oracle.files import open_text
-from oracle.numerals import is_whole_number
+from oracle.files import open_text, reading
+
+_ENTRY = re.compile(r"([01]*)\t([^\t]+)\t([0-9]{1,15})\r?\n?")
 
 
 class ClusteredWord(NamedTuple):
@@ -24,33 +25,20 @@ def read_clusters(path: str) -> list[ClusteredWord]:
 
     Raises InputError for a line that is not `bits<TAB>word<TAB>count`, and for a repeated word.
     """
-    entries, lines = [], {}
-    with open_text(path) as stream:
-        for number, line in enumerate(stream, 1):
-            fields = line.rstrip("\r\n").split("\t")
-            if not _is_entry(fields):
-                raise InputError(
-                    f"not `bits<TAB>word<TAB>count` but {line.rstrip()!r:.80}: "
-                    "make a clusters file with `rnng-dy clusters`",
-                    path,
-                    number,
-                )
-            bits, word, count = fields
-            if word in lines:
-                message = f"the word {word!r} already stands on line {lines[word]}: take one out"
-                raise InputError(message, path, number)
-            lines[word] = number
-            entries.append(ClusteredWord(bits, word, int(count)))
-    if not entries:
-        raise InputError("an empty clusters file: make one with `rnng-dy clusters`", path)
-    return entries
-
-
-def _is_entry(fields: list[str]) -> bool:
-    if len(fields) != 3:
-        return False
-    bits, word, count = fields
-    return bool(word) and not set(bits) - {"0", "1"} and is_whole_number(count)
+    entries: dict[str, ClusteredWord] = {}
+    with reading(path, remedy="make the file with `rnng-dy clusters`") as location:
+        with open_text(path) as stream:
+            for location.line, line in enumerate(stream, 1):
+                fields = _ENTRY.fullmatch(line)
+                if not fields:
+                    raise ValueError(f"not `bits<TAB>word<TAB>count` but {line.rstrip()!r:.80}")
+                bits, word, count = fields.groups()
+                if word in entries:
+                    raise ValueError(f"the word {word!r} stands on an earlier line already")
+                entries[word] = ClusteredWord(bits, word, int(count))
+        if not entries:
+            raise ValueError("an empty clusters file")
+    return [*entries.values()]
 
 
 def write_clusters(entries: Iterable[ClusteredWord], stream: TextIO) -> None:

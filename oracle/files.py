@@ -23,7 +23,7 @@ from functools import partial
 from itertools import chain
 from typing import IO, Any, TextIO
 
-from oracle.errors import InputError, PluginError, RnngError
+from oracle.errors import InputError, RnngError
 
 WHITE_SPACE = " \t\n\r\v\f"
 """The characters that separate words. Unicode's other spaces may be part of a word."""
@@ -124,7 +124,7 @@ def reading(path: object, line: int | None = None, remedy: str = "") -> Iterator
     location = Location(path, line)
     try:
         yield location
-    except (InputError, PluginError, MemoryError):
+    except (InputError, MemoryError):
         raise
     except Exception as error:
         # damaged compressed files raise OSError without a number
@@ -141,6 +141,8 @@ def _reason(error: Exception) -> str:
             f"not utf-8 after {before!r}: save it as text or CSV in UTF-8; for trees, name the encoding: "
             "`rnng-dy prepare --encoding gb18030` (Chinese), cp1252 (Western) or utf-16"
         )
+    if type(error) is LookupError:
+        return f"{error}: try utf-8, gb18030"
     is_bare = isinstance(error, (AttributeError, IndexError, KeyError, TypeError))
     return f"{type(error).__name__}: {error}" if is_bare else str(error)
 

@@ -19,7 +19,7 @@ for _package in ("oracle", "clusters"):
             f"another `{_package}` hides the package that rnng_dy needs: {_found}; rename or uninstall it, or "
             "start Python in another folder"
         )
-from oracle.errors import InputError, PluginError, RnngError  # noqa: E402
+from oracle.errors import InputError, RnngError  # noqa: E402
 from rnng_dy import dynet_builds  # noqa: E402
 
 if TYPE_CHECKING:
@@ -36,11 +36,9 @@ __all__ = [
     "LanguageModel",
     "LstmLanguageModel",
     "Parser",
-    "PluginError",
     "RnngError",
     "Training",
     "__version__",
-    "ensemble",
     "load",
     "load_plugin",
     "posterior",
@@ -52,7 +50,6 @@ dynet_builds.put_first()
 # imported on first use: the oracle and evaluation commands must work without DyNet
 _MODULES = {
     "rnng_dy.baselines.lstm_lm": ("LstmLanguageModel",),
-    "rnng_dy.ensembles": ("ensemble",),
     "rnng_dy.language_model": ("GenerativeModel", "LanguageModel"),
     "rnng_dy.parser": ("DiscriminativeParser", "Parser"),
     "rnng_dy.search.posterior": ("posterior",),
@@ -103,7 +100,7 @@ def load_plugin(path: str | os.PathLike[str]) -> None:
         path: The file; `rnng-dy --plugin` takes the same files.
 
     Raises:
-        PluginError: There is a mistake in the file; the message has file and line.
+        Exception: Any exception of the file's code.
         OSError: The file cannot be read.
     """
     from rnng_dy import plugins

@@ -23,7 +23,6 @@ About = Mapping[str, Mapping[str, Value]]
 TITLES = {
     "model": "Model",
     "terms": "Terms of use",
-    "plugins": "Plugins that it needs, with their SHA-256",
     "sizes": "Dimensions",
     "scores": "Best scores on the development data",
     "corpus": "Training corpus",

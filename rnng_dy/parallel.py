@@ -10,7 +10,7 @@ import pickle
 import signal
 import threading
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -84,7 +84,7 @@ class Workers:
             # forked processes would draw the same random numbers in DyNet
             spawn = multiprocessing.get_context("spawn")
             self._executor = ProcessPoolExecutor(self._jobs, spawn, _prepare, (self._jobs,))
-            self._opening = pickle.dumps(partial(_open, plugins.loaded(), self._places))
+            self._opening = pickle.dumps(partial(_open, dict(plugins.loaded()), self._places))
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
@@ -109,7 +109,7 @@ class Workers:
             return
         waiting: deque[tuple[T, Future]] = deque()
         for batch in items:
-            with _ctrl_c_ignored():
+            with _without_ctrl_c():
                 task = self._executor.submit(_do, self._opening, function, batch)
             waiting.append((batch, task))
             if len(waiting) > AHEAD * self._workers():
@@ -159,7 +159,7 @@ class Workers:
             _log.warning(f"the Dask scheduler at {scheduler} has no workers: waiting for one")
         on_a_machine = max(Counter(worker["host"] for worker in workers).values(), default=1)
         contents = [_contents(place) for place in self._places]
-        sent = partial(_open_sent, plugins.loaded(), self._places, contents, on_a_machine)
+        sent = partial(_open_sent, dict(plugins.loaded()), self._places, contents, on_a_machine)
         self._opening = self._client.submit(bytes, pickle.dumps(sent))
         self._executor = self._client.get_executor(pure=False)
         killed = distributed.scheduler.KilledWorker
@@ -221,7 +221,7 @@ _alone = threading.Lock()
 
 def _do(opening: bytes, function: Callable, batch: object) -> object:
     # one thread at a time: DyNet has one graph
-    with _alone, plugins.blamed():
+    with _alone:
         return function(*_opened(opening), batch)
 
 
@@ -232,13 +232,13 @@ def _opened(opening: bytes) -> list[Any]:
     return models
 
 
-def _open(sent: Iterable[plugins.Plugin], places: Iterable[Place]) -> list[Any]:
+def _open(sent: Mapping[str, str], places: Iterable[Place]) -> list[Any]:
     plugins.load_sent(sent)
     return [place.open() for place in places]
 
 
 def _open_sent(
-    sent: Iterable[plugins.Plugin],
+    sent: Mapping[str, str],
     places: Sequence[Place],
     contents: Sequence[dict[str, bytes]],
     processes: int,
@@ -274,13 +274,10 @@ def _end_with_parent() -> None:
 
 
 @contextmanager
-def _ctrl_c_ignored() -> Iterator[None]:
-    """Ignore Ctrl-C while a process may be started, which then ignores it, too: the main process ends the others."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _without_ctrl_c() -> Iterator[None]:
+    """Block Ctrl-C while a process may be started, which keeps it blocked: the main process ends the others."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

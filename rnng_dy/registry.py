@@ -39,8 +39,6 @@ class Kind:
     """Options of its training that not all kinds have."""
     presets: str | None = None
     """The kind whose presets it uses; None means its own."""
-    ensemble: str | type[Any] | None = None
-    """The subclass of `Ensemble` for several of its models; None if they cannot be used as one."""
 
     @property
     def model_class(self) -> type[Any]:
@@ -51,15 +49,6 @@ class Kind:
     def training_class(self) -> type[Any]:
         """Return the class of the kind's part of a training, imported if needed."""
         return _imported(self.training)
-
-    @property
-    def ensemble_class(self) -> type[Any]:
-        """Return the class of ensembles, imported if needed. Raises RnngError if there is none."""
-        if self.ensemble is None:
-            raise RnngError(
-                f"{self.plural} cannot be an ensemble: parsers and generative models can"
-            )
-        return _imported(self.ensemble)
 
 
 def _imported(given: str | type[Any]) -> type[Any]:
@@ -88,7 +77,6 @@ _KINDS = (
         score_title="F1",
         generates_words=False,
         options=("pos", "tagger", "pretrained"),
-        ensemble="rnng_dy.ensembles:ParserEnsemble",
     ),
     Kind(
         "generative",
@@ -102,7 +90,6 @@ _KINDS = (
         score_title="perplexity of words and trees",
         generates_words=True,
         options=("clusters", "open"),
-        ensemble="rnng_dy.ensembles:GenerativeEnsemble",
     ),
     Kind(
         "lstm-lm",

@@ -57,7 +57,7 @@ def test_the_page_names_the_figures(printed):
 
 
 def test_natural_stories_become_inputs(shared, tmp_path, monkeypatch):
-    from scripts.natural_stories.__main__ import main
+    from scripts.natural_stories import main
 
     monkeypatch.chdir(tmp_path)
     arguments = ["stories.txt", "times.tsv", "--corpus", str(shared / "reading_times")]

@@ -15,8 +15,7 @@ from typing import NamedTuple
 import click
 from click.shell_completion import CompletionItem
 
-from oracle.errors import PluginError, RnngError
-from rnng_dy import plugins
+from oracle.errors import RnngError
 from rnng_dy.cli.group import Group
 from rnng_dy.cli.quiet import escaped, show_messages, to_nowhere, warn
 from rnng_dy.interrupts import Terminated
@@ -48,7 +47,6 @@ COMMANDS = {
     ),
     "evalb": Place("evalb", "Score trees by EVALB's rules."),
     "show": Place("show", "Draw trees, and mark errors against gold trees."),
-    "attention": Place("attention", "Print attention weights, and compare them with heads."),
     "generate": Place("generate", "Generate sentences from a model."),
     "import-clab": Place("import_clab", "Convert a checkpoint of the original program."),
     "about": Place("about", "Print a model's sizes, terms, scores and data."),
@@ -117,9 +115,8 @@ def _show_warning(message: Warning | str, *place: object) -> None:
 def errors_reported() -> Iterator[None]:
     """Turn errors of the user and of the system into one message and an exit code."""
     try:
-        with plugins.blamed():
-            yield
-    except (RnngError, PluginError) as error:
+        yield
+    except RnngError as error:
         fail(str(error))
     except click.ClickException as error:
         error.message = escaped(error.message)

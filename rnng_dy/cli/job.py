@@ -33,43 +33,31 @@ if TYPE_CHECKING:
 
 
 class ModelFolder(NamedTuple):
-    """A model, or an ensemble of several ones, that workers open; see `parallel.Place`."""
+    """A model that workers open; see `parallel.Place`."""
 
     kind: str
     folder: str
     device: str = engine.CPU
-    others: tuple[str, ...] = ()
-    """The folders of the other models of an ensemble."""
-
-    @property
-    def folders(self) -> tuple[str, ...]:
-        """Return the folders of all models."""
-        return self.folder, *self.others
 
     def open(self) -> Any:
         """Load the model in this process. Raises RnngError if device or folders cannot be used."""
         engine.start(self.device)
-        models = [registry.load(folder, self.kind) for folder in self.folders]
-        return models[0] if len(models) == 1 else registry.kind(self.kind).ensemble_class(*models)
+        return registry.load(self.folder, self.kind)
 
     def files(self) -> dict[str, Folder]:
-        """See `Place`; the names of other models' files begin with a number."""
-        found = model_files(self.folder)
-        for number, folder in enumerate(self.others, 2):
-            found |= {f"{number}/{name}": path for name, path in model_files(folder).items()}
-        return found
+        """See `Place`."""
+        return model_files(self.folder)
 
     def content(self) -> list[object]:
         """Return what determines the model's results, for `content_hash`: its files except about.json, and plugins."""
         files = sorted(self.files().items())
         files = [item for item in files if os.path.basename(item[0]) != ABOUT]
         content = [part for item in files for part in item]
-        return [*content, *plugins.hashes()]
+        return [*content, *plugins.loaded().values()]
 
     def moved(self, folder: str) -> ModelFolder:
         """See `Place`."""
-        others = [os.path.join(folder, str(i)) for i in range(2, 2 + len(self.others))]
-        return self._replace(folder=folder, others=tuple(others))
+        return self._replace(folder=folder)
 
 
 @dataclass
@@ -94,9 +82,9 @@ class Job:
         if self.device != engine.CPU and (self.jobs > 1 or self.scheduler is not None):
             raise RnngError("--jobs and --scheduler are for the CPU: one process keeps a GPU busy")
 
-    def open(self, kind: str, folder: str, *others: str):
-        """Load a model, or an ensemble, in this process and use it for the work; report if it is not trained."""
-        return self.open_place(ModelFolder(kind, folder, self.device, others))
+    def open(self, kind: str, folder: str):
+        """Load a model in this process and use it for the work; report if it is not trained."""
+        return self.open_place(ModelFolder(kind, folder, self.device))
 
     def open_place(self, place: ModelFolder | OpenableScorer):
         """Load a model or a scorer in this process and use it for the work, after those opened before."""
@@ -202,7 +190,7 @@ def open_model(place: ModelFolder | OpenableScorer, processes: int = 1, device: 
     model = place.open()
     keep_from_collection()
     if getattr(model, "updates", None) == 0:
-        warn(f"{', '.join(place.folders)}: the model is not trained, what it says is random")
+        warn(f"{place.folder}: the model is not trained, what it says is random")
     return model
 
 

@@ -262,18 +262,6 @@ table_format_option = click.option(
 model_option = click.option(
     "--model", "folder", type=MODEL, required=True, help="Model folder, archive or name."
 )
-ENSEMBLE = "Several models are an ensemble: the mean of their probabilities."
-models_option, generators_option = [
-    click.option(
-        "--model",
-        "folders",
-        type=given,
-        multiple=True,
-        required=True,
-        help=f"Model folder, archive or name. {ENSEMBLE}",
-    )
-    for given in (MODEL, GENERATIVE)
-]
 generative_option = click.option(
     "--model", "folder", type=GENERATIVE, required=True, help="Model folder, archive or name."
 )

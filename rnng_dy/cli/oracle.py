@@ -98,7 +98,7 @@ def prepare(
 def _source_trees(
     source: tuple[str, ...], kind: str, sections: str | None, encoding: str | None
 ) -> Iterator[LocatedTree]:
-    reader = READERS.make(kind)
+    reader = READERS[kind]()
     if not reader.needs_source and (source or encoding):
         raise click.UsageError(f"--from {kind} takes no SOURCE and no --encoding")
     if reader.needs_source and not source:
@@ -106,7 +106,7 @@ def _source_trees(
     if sections and not reader.has_sections:
         *others, last = (name for name, other in READERS.items() if other.has_sections)
         raise click.UsageError(f"--sections needs --from {', '.join(others)} or {last}")
-    return reader.trees(source, sections, encoding)
+    return reader.read(source, sections, encoding)
 
 
 @click.command()

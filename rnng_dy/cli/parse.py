@@ -14,7 +14,7 @@ from oracle.parsed import ParsedSentence, ScoredTree
 from rnng_dy import registry
 from rnng_dy.cli.job import sentences_job
 from rnng_dy.cli.option_groups import flag_given
-from rnng_dy.cli.options import models_option, output_option
+from rnng_dy.cli.options import model_option, output_option
 from rnng_dy.cli.paths import check_files, write_output
 from rnng_dy.cli.searching import given_search_option, grouped_for, search_options
 from rnng_dy.cli.source import in_words, parser_source, reader_of
@@ -26,6 +26,7 @@ from rnng_dy.search.sampling import FLATTENED
 from rnng_dy.search.surprisal import SEARCHES, SearchOptions
 from rnng_dy.search.trees import (
     NumberedSentence,
+    as_read,
     best,
     drawn,
     greedy_tree,
@@ -41,13 +42,13 @@ PARSED_WORDS, SEARCHED_WORDS, SAMPLED_WORDS = 600, 100, 10_000
 
 
 @click.command()
-@models_option
+@model_option
 @output_option
 @parser_source
 @wanted_trees
 @search_options
 @sentences_job
-def parse(folders, source, output, wanted, options, job) -> None:
+def parse(folder, source, output, wanted, options, job) -> None:
     """Parse sentences: greedily with a parser, or by word-synchronous search with a generative model.
 
     INPUT is an oracle, a file of trees, or tokenised text with one sentence per line, as words or word_TAG. With
@@ -61,8 +62,8 @@ def parse(folders, source, output, wanted, options, job) -> None:
     Example: rnng-dy parse --model parser sentences.txt -o parsed.trees
     """  # fmt: skip
     check_files([output], [source.path])
-    way = way_to_parse(folders[0], wanted, SearchOptions(**options, seed=wanted.seed))
-    reader = reader_of(job.open(way.kind, *folders), source)
+    way = way_to_parse(folder, wanted, SearchOptions(**options, seed=wanted.seed))
+    reader = reader_of(job.open(way.kind, folder), source)
     if wanted.generator:
         job.open("generative", wanted.generator)
     writer = TreeWriter(wanted.style, wanted.several, columns_of(output))
@@ -70,9 +71,7 @@ def parse(folders, source, output, wanted, options, job) -> None:
 
     def make(kept: Results) -> None:
         title = f"Trees of {'standard input' if source.path == '-' else Path(source.path).name}"
-        write_output(
-            output, writer.drawing(kept.lines(), title, f"{way.name} {' and '.join(folders)}")
-        )
+        write_output(output, writer.drawing(kept.lines(), title, f"{way.name} {folder}"))
 
     left_out = job.write(
         output,
@@ -142,6 +141,7 @@ def lines_of(writer: TreeWriter, trees_of: Callable, *models_and_batch) -> list[
     The last arguments are the parser, perhaps a generative model that decides beside it, and the batch.
     """
     *models, batch = models_and_batch
+    batch = as_read(models[0], batch)
     trees = in_places(partial(trees_of, *models), batch)
     return [
         writer.lines(ParsedSentence(item.index + 1, item.sentence, of_item))

@@ -11,7 +11,7 @@ import click
 from oracle.samples import format_likelihood
 from oracle.unknown import CLASSES
 from rnng_dy.cli.job import sentences_job
-from rnng_dy.cli.options import generators_option, open_option, output_option
+from rnng_dy.cli.options import generative_option, open_option, output_option
 from rnng_dy.cli.paths import FILE, check_files
 from rnng_dy.cli.quiet import say, warn
 from rnng_dy.evaluation.records import unknown_words
@@ -25,12 +25,12 @@ Group = list[TreeToScore]
 
 
 @click.command()
-@generators_option
+@generative_option
 @click.argument("source", type=FILE, metavar="SAMPLES")
 @output_option
 @open_option
 @sentences_job
-def score(folders, source, output, is_open, job) -> None:
+def score(folder, source, output, is_open, job) -> None:
     """Compute joint likelihoods of the trees in a file of samples or of trees.
 
     A line of the output has the number of words, a tab, and -log p(x, y) in nats.
@@ -38,9 +38,9 @@ def score(folders, source, output, is_open, job) -> None:
     Example: rnng-dy score --model generator test.props -o test.likelihoods
     """
     check_files([output], [source])
-    model = job.open("generative", *folders)
+    model = job.open("generative", folder)
     if is_open:
-        required_spelling(model, folders[0])
+        required_spelling(model, folder)
     trees = list(scoring.trees_to_score(source, model, is_open))
     groups = [list(group) for _, group in groupby(trees, lambda tree: (tree.sentence, tree.words))]
     batches = ([group] for group in groups)

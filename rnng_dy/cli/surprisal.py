@@ -16,7 +16,6 @@ from rnng_dy import registry
 from rnng_dy.cli.job import ModelFolder, sentences_job
 from rnng_dy.cli.option_groups import together
 from rnng_dy.cli.options import (
-    ENSEMBLE,
     kneser_ney_option,
     open_option,
     order_option,
@@ -57,10 +56,9 @@ Message = tuple[Callable[[str], None], str]
 @click.command()
 @click.option(
     "--model",
-    "folders",
+    "folder",
     type=GENERATIVE,
-    multiple=True,
-    help=f"Generative or LSTM language model: folder, archive or name. {ENSEMBLE}",
+    help="Generative or LSTM language model: folder, archive or name.",
 )
 @kneser_ney_option
 @scorer_option
@@ -106,7 +104,7 @@ Message = tuple[Callable[[str], None], str]
 @source_options(*stimuli_options)
 @sentences_job
 def surprisal(
-    folders,
+    folder,
     train_path,
     scorer,
     order,
@@ -131,7 +129,7 @@ def surprisal(
 
     Example: rnng-dy surprisal --model generator sentences.txt -o surprisals.tsv --html surprisals.html
     """  # fmt: skip
-    if [folders or None, train_path, scorer].count(None) != 2:
+    if [folder, train_path, scorer].count(None) != 2:
         raise click.UsageError("give either --model or --kneser-ney or --scorer")
     baseline = chosen_baseline(train_path, scorer, order)
     raw_path = None if raw == ITSELF else raw
@@ -140,7 +138,7 @@ def surprisal(
     stimuli = None if source.column is None else read_stimuli(source.path, source.column or None)
     options = SearchOptions(**options, seed=seed, next_word=next_word)
     wanted = WantedOutputs(end, bool(outputs.trees), outputs.has_beams)
-    place = baseline or model_of_words(job.device, *folders)
+    place = baseline or model_of_words(job.device, folder)
     lines, columns = partial(searched_lines, options, wanted), measures_of(options)
     if not (isinstance(place, ModelFolder) and registry.kind(place.kind).has_trees):
         _refuse_for_words(outputs)
@@ -154,7 +152,7 @@ def surprisal(
     if unknown == "error":
         located = [LocatedSentence(source.path, s.line, s.tokens, s.unkified) for s in sentences]
         require_known(model, located)
-    description = " and ".join(folders) if baseline is None else baseline.title
+    description = folder if baseline is None else baseline.title
     spellings = None
     if is_open:
         spelling = required_spelling(model, description)
@@ -247,7 +245,7 @@ def _read(
         sentences = stimuli.tokenised(model.segmenter, source.text)
         kind = RegionRows if by_region else StimulusRows
         return sentences, kind(columns, style, sentences, stimuli)
-    sentences = source.read(lambda: model.segmenter, warn)
+    sentences = list(source.read(lambda: model.segmenter, warn))
     if raw is None:
         return sentences, TokenRows(columns, style)
     if raw == ITSELF:

@@ -72,6 +72,6 @@ def check_order(is_read: bool) -> None:
         raise click.UsageError("--order is for n-gram models")
 
 
-def model_of_words(device: str, folder: str, *others: str) -> ModelFolder:
-    """Return the model of a folder, or an ensemble. Raises RnngError for a parser."""
-    return ModelFolder(registry.kind_of_words(folder).name, folder, device, others)
+def model_of_words(device: str, folder: str) -> ModelFolder:
+    """Return the model of a folder. Raises RnngError for a parser."""
+    return ModelFolder(registry.kind_of_words(folder).name, folder, device)

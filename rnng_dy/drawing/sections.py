@@ -11,7 +11,6 @@ from oracle.lazy import nltk
 from oracle.parsed import ScoredTree
 from oracle.treebank import is_preterminal, words
 from rnng_dy.drawing.trees import WRONG, Picture
-from rnng_dy.evaluation.comparison import errors
 from rnng_dy.evaluation.evalb import SCORED, SentenceScore
 from rnng_dy.evaluation.marking import mark
 
@@ -31,7 +30,7 @@ class Section(NamedTuple):
     @property
     def errors(self) -> int | None:
         """Number of wrong and missed brackets; None without a score."""
-        return None if self.score is None else errors(self.score)
+        return None if self.score is None else self.score.wrong
 
     @property
     def heading(self) -> str:
@@ -112,11 +111,6 @@ def _captioned(trees: Sequence[ScoredTree]) -> list[tuple[ScoredTree, str]]:
             said.append(f"log probability {first[tree].log_prob:.2f}")
         found.append((first[tree], ", ".join(said)))
     return found
-
-
-def attended(number: int, tree: nltk.Tree, weights: Iterable[Sequence[float]]) -> Section:
-    """Return a section of a tagged tree with its constituents' child weights, in order of completion."""
-    return Section(str(number), [Picture(tree, weights=by_number(tree, weights))])
 
 
 def by_number(tree: nltk.Tree, weights: Iterable[Sequence[float]]) -> dict[int, Sequence[float]]:

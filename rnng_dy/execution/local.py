@@ -5,18 +5,13 @@ from __future__ import annotations
 import ctypes
 import multiprocessing
 import os
-import pickle
 import signal
-import subprocess
 import sys
-import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from multiprocessing import active_children, get_context
-from pathlib import Path
 
 from oracle.errors import RnngError
 from rnng_dy import plugins
@@ -24,22 +19,9 @@ from rnng_dy.engine import CPU
 from rnng_dy.memory import limit_memory
 from rnng_dy.parallel import keep_from_collection
 
+_sent: Mapping[str, str] = {}
 _open_work: Callable[[], Callable] | None = None
 _work: Callable | None = None
-
-
-@dataclass(frozen=True)
-class Command:
-    """A `rnng-dy` command to run in its own process in a folder."""
-
-    arguments: Sequence[str]
-    """Arguments without the leading `rnng-dy`."""
-    folder: Path
-    log: Path
-    """File to which standard error is appended, and standard output, too, unless `printed` is set."""
-    printed: Path | None = None
-    plugins: Sequence[plugins.Plugin] = ()
-    """Plugins that are loaded before it runs."""
 
 
 def check_jobs(jobs: int, device: str) -> None:
@@ -52,28 +34,13 @@ def check_jobs(jobs: int, device: str) -> None:
         )
 
 
-class LocalCommands:
-    """Starts commands in processes of this machine, `jobs` at a time."""
-
-    def __init__(self, jobs: int = 1):
-        self.jobs = jobs
-
-    def processes(self, others: int) -> int:
-        """Return how many processes the next command may use while `others` commands run."""
-        return max(1, self.jobs - others)
-
-    def start(self, command: Command) -> RunningProcess:
-        """Start a command in its own process."""
-        return RunningProcess(command)
-
-
 class StandingProcess:
     """A process of this machine that opens work once and does items as they come, until it is killed."""
 
     def __init__(self, open_work: Callable[[], Callable], processes: int = 1, device: str = CPU):
         """Take work like that of `Executor.map`; `processes` of its kind share this machine's memory."""
         before = set(active_children())
-        prepared = (processes, plugins.carried(open_work), device)
+        prepared = (processes, dict(plugins.loaded()), open_work, device)
         self._pool = ProcessPoolExecutor(1, get_context("spawn"), _prepare, prepared)
         self._before = before
 
@@ -89,22 +56,24 @@ class StandingProcess:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _prepare(processes: int, open_work: Callable[[], Callable], device: str = CPU) -> None:
+def _prepare(
+    processes: int, sent: Mapping[str, str], open_work: Callable[[], Callable], device: str = CPU
+) -> None:
     """Prepare a working process. An exception here would end it without a message."""
-    global _open_work
+    global _sent, _open_work
     end_with_parent()
     if device == CPU:
         limit_memory(processes)
-    _open_work = open_work
+    _sent, _open_work = sent, open_work
 
 
 def _do(item: object) -> object:
     global _work
-    with plugins.blamed():
-        if _work is None:
-            _work = _open_work()
-            keep_from_collection()
-        return _work(item)
+    if _work is None:
+        plugins.load_sent(_sent)
+        _work = _open_work()
+        keep_from_collection()
+    return _work(item)
 
 
 @contextmanager
@@ -144,45 +113,3 @@ def end_with_parent(number: int = signal.SIGKILL, parent: int | None = None) -> 
     if parent is not None and os.getppid() != parent:
         # the parent ended before the call of prctl
         os._exit(1)
-
-
-class RunningProcess:
-    """A command in a process of this machine."""
-
-    place = ""
-
-    def __init__(self, command: Command, without_parent: int = signal.SIGTERM):
-        """Start the command; `without_parent` is the signal that it gets when its parent process ends."""
-        # the process requests the signal itself: code between fork and exec may hang if other threads hold locks
-        call = (
-            "from rnng_dy.execution.local import end_with_parent; "
-            f"end_with_parent({int(without_parent)}, {os.getpid()})\n"
-            "from rnng_dy import plugins\n"
-            "from rnng_dy.cli import main, errors_reported\n"
-            "with errors_reported():\n"
-            "    plugins.load_from_stdin()\n"
-            "main()"
-        )
-        environment = {k: v for k, v in os.environ.items() if k != plugins.VARIABLE}
-        with (
-            command.log.open("ab") as log,
-            (command.printed or command.log).open("wb" if command.printed else "ab") as printed,
-            tempfile.TemporaryFile() as sent,
-        ):
-            pickle.dump(command.plugins, sent)
-            sent.seek(0)
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", call, *command.arguments],
-                cwd=command.folder,
-                stdout=printed,
-                stderr=log,
-                stdin=sent,
-                env=environment,
-                # Ctrl-C reaches it only through `interrupt`
-                start_new_session=True,
-            )
-        self.poll, self.wait = self._process.poll, self._process.wait
-
-    def interrupt(self) -> None:
-        """Send SIGINT to the process."""
-        self._process.send_signal(signal.SIGINT)

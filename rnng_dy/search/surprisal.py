@@ -53,7 +53,7 @@ def measures_of(options: SearchOptions) -> Sequence[str]:
 
 def open_search(model: Model, options: SearchOptions, index: int = 0) -> WordSearch:
     """Return the search that the options name. Raises RnngError for impossible options."""
-    return SEARCHES.make(options.search, model.transitions, options, index, by="open")
+    return SEARCHES[options.search].open(model.transitions, options, index)
 
 
 def side_by_side(options: SearchOptions) -> int:

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from oracle.errors import PluginError, RnngError
+from oracle.errors import RnngError
 from rnng_dy import engine, plugins
 from rnng_dy.cpu_level import cpu_level
 from rnng_dy.execution.identity import differences, installed
@@ -147,13 +147,12 @@ class World:
         try:
             limit_memory(self.here)
             engine.start()
-            with plugins.blamed():
-                # plugins come before the model that needs them
-                while (sent := self._receive()) is not None:
-                    plugins.load_sent(sent)
-                    self._make_updates(*self._receive())
+            # plugins come before the model that needs them
+            while (sent := self._receive()) is not None:
+                plugins.load_sent(sent)
+                self._make_updates(*self._receive())
         except BaseException as error:
-            if not isinstance(error, (RnngError, PluginError, MemoryError)):
+            if not isinstance(error, (RnngError, MemoryError)):
                 traceback.print_exc()
             reason = str(error) or type(error).__name__
             message = f"Error: rank {self.rank} on {self._host}: {reason}; continue with --resume"
@@ -178,7 +177,7 @@ class Ranks:
         examples, optimizer = updater.examples, updater.optimizer.arrays()
         if world.machines > 1 and isinstance(examples, Examples):
             examples = examples.unmapped()
-        world.send(plugins.loaded())
+        world.send(dict(plugins.loaded()))
         world.send((updater.model, examples, updater.settings, optimizer))
         with world.together():
             updater.all_reduce = RankAllReduce(updater.model.store)

@@ -41,9 +41,9 @@ def about_model(model: Model, sentences: Sequence[OracleSentence], command: str 
     return {
         "model": {
             **{k: value for k, value in config.items() if k not in ("sizes", PLUGINS)},
+            **({PLUGINS: ", ".join(config[PLUGINS])} if PLUGINS in config else {}),
             "parameters": model.store.count(),
         },
-        **({"plugins": config[PLUGINS]} if PLUGINS in config else {}),
         "sizes": dict(config["sizes"]),
         "corpus": corpus(sentences),
         "made": {"date": now(), "command": command},

@@ -23,12 +23,12 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from oracle.errors import PluginError, RnngError
+from oracle.errors import RnngError
 from rnng_dy import checkpoint, engine, registry
 from rnng_dy.execution.local import check_jobs, end_with_parent, without_ctrl_c
 from rnng_dy.memory import limit_memory
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.plugins import blamed, load_sent, loaded
+from rnng_dy.plugins import load_sent, loaded
 from rnng_dy.training.all_reduce import (
     Gradients,
     PartialLoss,
@@ -119,7 +119,7 @@ class Replicas:
         self._processes.append(process)
         # not as arguments: `start` would wait for ever for a helper that ends before it has read all of them
         try:
-            ours.send((loaded(), str(folder), u.model.kind, u.examples, u.settings, place))
+            ours.send((dict(loaded()), str(folder), u.model.kind, u.examples, u.settings, place))
         except OSError:
             self._lost(rank)
 
@@ -188,15 +188,14 @@ def _help(connection: Connection) -> None:
     end_with_parent()
     try:
         sent, *task = connection.recv()
-        with blamed():
-            load_sent(sent)
-            _make_updates(connection, *task)
+        load_sent(sent)
+        _make_updates(connection, *task)
     except (EOFError, ConnectionError):
         # the main process is gone
         return
     except Exception as error:
         reason = str(error)
-        if not isinstance(error, RnngError | PluginError):
+        if not isinstance(error, RnngError):
             traceback.print_exc()
             reason = ": ".join(filter(None, (type(error).__name__, reason)))
         with suppress(OSError):

@@ -70,7 +70,7 @@ def oracles(transitions: str) -> None:
         )
         make(f"{part}.{transitions}.oracle", oracle)
         make(f"{part}.gen.oracle", f"oracle --train train.trees {part}.trees --generative")
-    make("clusters.paths", "clusters train.gen.oracle --refine --resume")
+    make("clusters.paths", "clusters train.gen.oracle --refine")
 
 
 def models(transitions: str) -> None:

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from clusters.corpus import open_corpus
+from clusters.corpus import read_corpus
 from clusters.files import ClusteredWord, read_clusters, write_clusters
 from oracle.errors import InputError
 
@@ -33,8 +33,7 @@ REDUCE
 
 
 def read(path, *arguments, **options) -> list[list[str]]:
-    with open_corpus(path, *arguments, **options) as sentences:
-        return [[word.decode("utf-8", "surrogateescape") for word in s] for s in sentences]
+    return [[*sentence] for sentence in read_corpus(path, *arguments, **options)]
 
 
 def file(tmp_path, content: str | bytes):
@@ -50,12 +49,6 @@ def test_text_is_one_sentence_a_line_split_at_ascii_white_space(tmp_path):
 
 def test_text_that_is_not_utf8_keeps_its_bytes(tmp_path):
     assert read(file(tmp_path, b"caf\xe9 noir\n")) == [["caf\udce9", "noir"]]
-
-
-def test_text_tells_how_far_it_is(tmp_path):
-    path, heard = file(tmp_path, "the cat\n\nsat\n"), []
-    read(path, on_bytes=heard.append)
-    assert sum(heard) == path.stat().st_size
 
 
 def test_of_an_oracle_the_unkified_words_count(tmp_path):
@@ -98,7 +91,7 @@ def test_clusters_are_read_as_they_were_written(tmp_path):
         ("0\t\t1\n", "corpus:1: not `bits"),
         ("0\ta\t-1\n", "corpus:1: not `bits"),
         ("0\ta\t²\n", "corpus:1: not `bits"),
-        ("0\ta\t1\n1\ta\t1\n", "corpus:2: the word 'a' already stands on line 1"),
+        ("0\ta\t1\n1\ta\t1\n", "corpus:2: the word 'a' stands on an earlier line"),
     ],
 )
 def test_bad_lines_of_a_clusters_file_are_named(tmp_path, text, message):

@@ -208,7 +208,7 @@ def test_a_model_that_needs_a_plugin_names_it():
     assert "mine.py" not in Archive("m.rnng.zip")
     with no_plugins():
         said = invoke("parse", "--model", "m.rnng.zip", "in.txt", code=2).stderr
-    assert "m.rnng.zip/config.json: this model needs the plugin mine.py (sha256 " in said
+    assert "m.rnng.zip/config.json: this model needs the plugin mine.py: " in said
 
 
 PLUGIN = """

@@ -40,7 +40,6 @@ def data(tmp_path, monkeypatch):
     Path("in.txt").write_text(SENTENCES)
     Path("some.props").write_text("0 ||| -1.5 ||| (S (NP the dog) (VP ran) .)\n" * 2)
     Path("some.likelihoods").write_text("4\t9.5\n" * 2)
-    Path("some.paths").write_text("0\tthe\t2\n1\tdog\t1\n")
     Path("few.trees").write_text("".join(lines[:2]), encoding="utf-8")
     for name in ("few", "gen"):
         trees = "few.trees" if name == "few" else "some.trees"
@@ -103,7 +102,6 @@ def test_no_command_is_left_out():
     elsewhere = {
         "train",
         "import-clab",
-        "attention",
         "reading-times",
         "serve",
     }

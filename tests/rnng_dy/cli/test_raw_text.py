@@ -185,7 +185,7 @@ def test_bytes_that_are_not_utf_8_are_located(folder):
     result = parse("bad.txt", code=2)
     assert result.stderr.startswith("Error: bad.txt:3: not utf-8")
     Path("bad.txt").write_bytes("One.".encode("utf-16-le"))
-    assert parse("bad.txt", code=2).stderr.startswith("Error: bad.txt:1: text in UTF-16: save it")
+    assert parse("bad.txt", code=2).stderr.startswith("Error: bad.txt:1: not utf-8")
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,6 @@ COMMANDS = [
     "suite agreement-pp --model generator -o out -o page.html",
     "show some.trees -o page.html",
     "parse --model parser some.oracle --format html -o page.html",
-    "attention --model generator some.trees -o out --html page.html",
 ]
 
 

@@ -17,11 +17,7 @@ from rnng_dy.text.segmenter import Segmenter
 
 SEGMENTERS = [
     Segmenter(),
-    Segmenter(
-        Conventions(
-            marks="-–/", quotes=('"', '"'), clitics=False, han="characters", at_end_else="kept"
-        )
-    ),
+    Segmenter(Conventions(marks="-–/", quotes=('"', '"'), han="characters", at_end_else="kept")),
     Segmenter(
         Conventions(at_end_else="shared", spellings={}, wholes=frozenset(["a-b", "(s)", "it's"]))
     ),

@@ -1,4 +1,4 @@
-"""The command `python -m scripts.natural_stories TEXT TIMES`."""
+"""`python3 -m scripts.natural_stories TEXT TIMES`: the corpus as the inputs of `surprisal` and `reading-times`."""
 
 from __future__ import annotations
 
