@@ -18,8 +18,7 @@ CONFIG = "config.json"
 
 _WRITTEN = (
     *(CONFIG, "vocabulary.json", "text.json", "spelling.json", "about.json", "README.md"),
-    *("*.npz", "clusters.paths", "log.jsonl", "tagger/*.json"),
-    *("data/*.oracle", "data/*.oracle.arrays/*", "data/*.trees"),
+    *("*.npz", "log.jsonl", "tagger/*.json", "dev.trees"),
 )
 """The files of a model folder that this package writes."""
 

@@ -18,7 +18,7 @@ ABOUT, CARD = "about.json", "README.md"
 
 Value = str | int | float | bool | None
 About = Mapping[str, Mapping[str, Value]]
-"""Sections of named values; `training.provenance` defines them."""
+"""Sections of named values; `training.about` defines them."""
 
 TITLES = {
     "model": "Model",

@@ -51,8 +51,8 @@ PARSED_WORDS, SEARCHED_WORDS, SAMPLED_WORDS = 600, 100, 10_000
 def parse(folder, source, output, wanted, options, job) -> None:
     """Parse sentences: greedily with a parser, or by word-synchronous search with a generative model.
 
-    INPUT is an oracle, a file of trees, or tokenised text with one sentence per line, as words or word_TAG. With
-    --text it is running text. An empty line of a text gives an empty line of the output.
+    INPUT is an oracle, a file of trees, or tokenised text with one sentence per line, as words or, with
+    --tagged, as word_TAG. With --text it is running text. An empty line of a text gives an empty line of the output.
 
     With a parser, --nbest K searches for the K best trees: after each action it keeps the --beam most probable
     partial trees (default: the larger of 20 and 2K) and the greedy one. --samples K draws trees from q(y | x)

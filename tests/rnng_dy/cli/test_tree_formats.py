@@ -24,7 +24,8 @@ FORMATS = ["brackets", "pretty", "json", "svg", "html"]
 
 def parse(*options, text=TEXT, model=PARSER, code=0):
     Path("in.txt").write_text(text, encoding="utf-8")
-    return invoke("-q", "parse", "--model", model, "in.txt", *options, code=code)
+    tagged = ["--tagged"] if "_" in text else []
+    return invoke("-q", "parse", "--model", model, "in.txt", *tagged, *options, code=code)
 
 
 @pytest.fixture(autouse=True)
@@ -99,7 +100,9 @@ def test_both_models_decide_with_a_generator():
     options = "--samples", 30, "--seed", 3
     both = *options, "--generator", GENERATOR, "--weight"
     trees = parse(*both, 0.4).stdout.splitlines()
-    Path("props").write_text(invoke("-q", "sample", "--model", PARSER, "in.txt", *options).stdout)
+    Path("props").write_text(
+        invoke("-q", "sample", "--model", PARSER, "in.txt", "--tagged", *options).stdout
+    )
     scores = invoke("-q", "score", "--model", GENERATOR, "props").stdout.splitlines()
     log_joint = [-float(line.split("\t")[1]) for line in scores]
     drawn = samples(Path("props").read_text())
@@ -279,7 +282,7 @@ def test_what_cannot_be_is_refused(options, message):
 
 
 def test_a_reader_that_goes_away_is_no_error():
-    line = f"{IN_SHELL} -q parse --model {PARSER} - --format pretty | head -n 1"
+    line = f"{IN_SHELL} -q parse --model {PARSER} --tagged - --format pretty | head -n 1"
     text = TEXT.replace("\n\n", "\n") * 50
     result = run(None, line, command=("bash", "-o", "pipefail", "-c"), input=text)
     assert result.stderr == ""
