@@ -59,6 +59,7 @@ class DiscriminativeParser(ParserNetwork, ParserI):
             RnngError: The model has no tagger.
         """
         self.require_tagger()
+        assert self.tagger is not None
         return tags_by(self.tagger, words)
 
     def require_tagger(self) -> None:
@@ -155,7 +156,9 @@ class DiscriminativeParser(ParserNetwork, ParserI):
 
     def best_trees(self, sentences: Sequence[Sequence[Token]]) -> Iterator[ParseResult]:
         """See `Model`."""
-        return ((next(trees, None), TOO_LONG) for trees in self.parse_sents(sentences))
+        for trees in self.parse_sents(sentences):
+            tree = next(trees, None)
+            yield tree, TOO_LONG if tree is None else ""
 
     def tree_of(
         self, ids: Iterable[int], words: Sequence[str], tags: Sequence[str] | None
