@@ -18,7 +18,7 @@ from rnng_dy.cli.option_groups import flag_given
 from rnng_dy.cli.paths import MODEL, check_files, outputs_option, write_output
 from rnng_dy.cli.searching import given_search_option, grouped_for, search_options
 from rnng_dy.cli.source import in_words, parser_source, reader_of
-from rnng_dy.cli.tree_formats import MBR, Wanted, paper_of, wanted_trees
+from rnng_dy.cli.tree_formats import MBR, Wanted, columns_of, wanted_trees
 from rnng_dy.drawing.parsed_trees import DRAWINGS, FORMS, TreeWriter
 from rnng_dy.results import Lines, Results
 from rnng_dy.search.nbest import BEAM
@@ -70,9 +70,9 @@ def parse(folder, source, outputs, wanted, options, job) -> None:
     if wanted.generator:
         job.open("generative", wanted.generator)
     several = wanted.nbest is not None
-    writers = {path: TreeWriter(form, several, paper_of(path)) for form, path in outputs.items()}
+    writers = {path: TreeWriter(form, several, columns_of(path)) for form, path in outputs.items()}
     is_made = len(outputs) > 1 or any(form in outputs for form in DRAWINGS)
-    writer = TreeWriter(".jsonl", several, paper_of("")) if is_made else writers[paths[0]]
+    writer = TreeWriter(".jsonl", several, columns_of("")) if is_made else writers[paths[0]]
     decides = wanted._replace(generator=None), way.options, source._replace(path=""), writer.form
 
     def make(kept: Results) -> None:

@@ -8,9 +8,9 @@ from typing import NamedTuple
 from oracle.parsed import ParsedSentence
 from oracle.samples import format_sample
 from rnng_dy.drawing.sections import section
-from rnng_dy.drawing.svg_file import svg_file
 from rnng_dy.drawing.terminal import section_lines
 from rnng_dy.drawing.tree_page import tree_page
+from rnng_dy.drawing.trees import svg_file
 
 FORMS = {
     ".trees": "trees in brackets, one per line",
@@ -23,13 +23,6 @@ FORMS = {
 DRAWINGS = (".svg", ".html")
 
 
-class Paper(NamedTuple):
-    """Width and colours of drawings in characters."""
-
-    columns: int
-    colours: bool
-
-
 class TreeWriter(NamedTuple):
     """Writer of parsed sentences in one form."""
 
@@ -37,13 +30,14 @@ class TreeWriter(NamedTuple):
     """One of `FORMS`."""
     several: bool
     """Whether a sentence may have several trees, shown with their log probabilities."""
-    paper: Paper
+    columns: int
+    """Width of drawings in characters."""
 
     def lines(self, parsed: ParsedSentence) -> list[str]:
         """Return the lines of one sentence (without trees: an empty line, none of samples); JSON for a drawing."""
         if self.form == ".txt":
             drawn = section(parsed.number, parsed.trees, self.several)
-            return section_lines(drawn, *self.paper, self.several)
+            return section_lines(drawn, self.columns, self.several)
         if self.form != ".trees":
             return [parsed.to_json()]
         if self.several:
@@ -55,7 +49,7 @@ class TreeWriter(NamedTuple):
         parsed = (ParsedSentence.read(line, "", i) for i, line in enumerate(lines, 1))
         if self.form not in DRAWINGS:
             return (f"{line}\n" for sentence in parsed for line in self.lines(sentence))
-        sections = (section(p.number, p.trees, self.several) for p in parsed)
+        sections = [section(p.number, p.trees, self.several) for p in parsed]
         if self.form == ".html":
             return tree_page(sections, title, description)
-        return svg_file(sections)
+        return svg_file(row for each in sections for row in each.captioned(len(sections) > 1))
