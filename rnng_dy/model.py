@@ -261,7 +261,7 @@ class Model:
         Raises InputError naming a damaged file.
         """
         if is_there(folder / TAGGER):
-            self.tagger = load_tagger(folder / TAGGER)
+            self.tagger = load_tagger(folder / TAGGER)  # type: ignore[arg-type]
         if isinstance(self.vocabulary, GeneratorVocabulary) and is_there(folder / SPELLING):
             words = self.vocabulary.unknown, self.vocabulary.ids
             self.spelling = SpellingModel.load(folder / SPELLING, *words)
